@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashtwin.catalogue import facts
-from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.catalogue.loader import load, shipped_ids
 from flashtwin.catalogue.summary import summary, written
 from flashtwin.model.units import readable_size
 
@@ -22,7 +22,7 @@ HEAD = """# The drives of the catalogue
 Made by `docs/make_drives.py` from the specs in `python/flashtwin/catalogue/drives/` and from what
 was published about them. Each is a simulated drive *after* a product. None of them has been checked
 on hardware. `flashtwin show DRIVE` has every value with its origin and source, `flashtwin validate
-DRIVE` runs what was published about it.
+DRIVE` runs what was published about it, and [the validation](validation.md) has what came of it.
 
 `rows` counts published figures, comparisons of two drives among them. `fitted` counts the values
 that were set by one of them, and its source says which. Such a row shows that a mechanism can do
@@ -36,7 +36,7 @@ could have been missed.
 
 def page() -> str:
     """The text of the page."""
-    drives = {name: load(name) for name in drive_ids()}
+    drives = {name: load(name) for name in shipped_ids()}
     lines = [_line(name, spec) for name, spec in drives.items()]
     sections = [_section(name, spec) for name, spec in drives.items()]
     return HEAD + "\n".join(lines) + "\n" + "".join(sections)

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import flashtwin as ft
-from flashtwin.catalogue.loader import drive_ids
+from flashtwin.catalogue.loader import shipped_ids
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.study import ranking
 
@@ -21,10 +21,10 @@ from flashtwin.study import ranking
 def main(directories: list[str]) -> None:
     """Write the results that still hold and those of the runs."""
     held, _ = ranking.current()
-    results = {name: row for name, row in held.items() if name in drive_ids()}
+    results = {name: row for name, row in held.items() if name in shipped_ids()}
     with tempfile.TemporaryDirectory() as folder:
         runs = [run for name in directories for run in find_runs(Path(name))] or _runs(
-            [name for name in drive_ids() if name not in results], Path(folder) / "runs"
+            [name for name in shipped_ids() if name not in results], Path(folder) / "runs"
         )
         results |= ranking.results_of(runs)
     ranking.RESULTS.write_bytes(ranking.encoded(results))

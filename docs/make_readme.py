@@ -41,7 +41,7 @@ def draw(page: Path, picture: Path) -> None:
     """The first screen of a page."""
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or "/usr/bin/chromium"
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         view = browser.new_page(viewport={"width": 1280, "height": 960}, color_scheme="light")

@@ -163,12 +163,12 @@ class FakeDrive:
         return np.array(ends), np.array(times)
 
     def _timed(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
-        seconds = job.runtime_s or 1.0
         each = self.law.request_s + job.host_ns / 1e9
         rate = min(job.depth * job.threads * job.block_bytes / each, self.law.read_rate)
-        size = rate * seconds
-        if job.io_bytes is not None and job.io_bytes < size:
-            size, seconds = float(job.io_bytes), job.io_bytes / rate
+        size = rate * (job.runtime_s or 1.0)
+        if job.io_bytes is not None and (job.runtime_s is None or job.io_bytes < size):
+            size = float(job.io_bytes)
+        seconds = size / rate
         return np.array([0.0, size]), np.array([0.0, seconds])
 
     def _measured(self, step: Run, job: Job, moved: np.ndarray, seconds: np.ndarray) -> Result:

@@ -1,4 +1,5 @@
-"""The command line as a process of its own, without the start of one: a server forks each.
+"""The command line, and the process that judges a condition over runs, as processes of their own
+without the start of one: a server forks each.
 
 A start of Python and its imports take a third of a second of a processor, a fork of a process
 that has imported flashtwin a fiftieth. The child has words, a directory, an environment and
@@ -21,13 +22,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-# The rooms whose modules the commands import as they need them, and what these import.
+CLI = "flashtwin.cli"
+# What a server has imported before it forks. Of the command line: the rooms whose modules the
+# commands import as they need them, and what these import.
+CONDITION = "flashtwin.runs.condition"
 ROOMS = ("cli", "batteries", "catalogue", "drives", "fio", "report", "runner", "runs")
-LIBRARIES = ("numpy", "jinja2", "rich.live", "rich.table")
+LIBRARIES = {CLI: ("numpy", "jinja2", "rich.live", "rich.table"), CONDITION: ("duckdb", CONDITION)}
 MOST_BYTES = 1 << 20
 
 
@@ -35,29 +40,56 @@ def run(
     words: Sequence[str], *, cwd: Path, environment: Mapping[str, str], timeout: float = 300
 ) -> subprocess.CompletedProcess[str]:
     """Run `flashtwin` with these words to its end."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    status, *texts = _forked(CLI, words, b"", cwd, environment, timeout)
+    out, err = (text.decode() for text in texts)
+    return subprocess.CompletedProcess(list(words), status, out, err)
+
+
+def judge(question: str) -> subprocess.CompletedProcess[bytes]:
+    """What `flashtwin.runs.query` starts to judge a condition, at its end."""
+    from flashtwin.runs import query
+
+    words = [str(query.MOST_S), str(query.MOST_BYTES)]
+    asked = question.encode()
+    status, out, err = _forked(CONDITION, words, asked, Path.cwd(), os.environ, 300)
+    return subprocess.CompletedProcess(words, status, out, err)
+
+
+def _forked(
+    program: str,
+    words: Sequence[str],
+    given: bytes,
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+) -> tuple[int, bytes, bytes]:
+    """The exit code, and what was said on stdout and stderr."""
+    with ExitStack() as files:
+        streams = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        streams[0].write(given)
+        streams[0].seek(0)
         asked = {"words": list(words), "cwd": str(cwd), "environment": dict(environment)}
-        server = _server()
+        server = _server(program)
         server.settimeout(timeout)
-        socket.send_fds(server, [json.dumps(asked).encode()], [out.fileno(), err.fileno()])
+        numbers = [stream.fileno() for stream in streams]
+        socket.send_fds(server, [json.dumps(asked).encode()], numbers)
         status = int(server.recv(64))
-        texts = [_written(stream) for stream in (out, err)]
-    return subprocess.CompletedProcess(list(words), status, texts[0], texts[1])
+        return status, _written(streams[1]), _written(streams[2])
 
 
-def _written(stream: IO[bytes]) -> str:
+def _written(stream: IO[bytes]) -> bytes:
     stream.seek(0)
-    return stream.read().decode()
+    return stream.read()
 
 
 @cache
-def _server() -> socket.socket:
-    """One for each process that tests; it hears that process's end."""
+def _server(program: str) -> socket.socket:
+    """One of a program for each process that tests; it hears that process's end."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_BYTES)
     paths = [os.path.abspath(path) for path in sys.path if path]
     subprocess.Popen(
-        [sys.executable, __file__, str(theirs.fileno())],
+        [sys.executable, __file__, program, str(theirs.fileno())],
         pass_fds=[theirs.fileno()],
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
@@ -66,19 +98,19 @@ def _server() -> socket.socket:
     return ours
 
 
-def serve(asker: socket.socket) -> None:
+def serve(program: str, asker: socket.socket) -> None:
     """Fork for each question, and answer with the exit code."""
-    for name in (*LIBRARIES, *_modules()):
+    for name in (*LIBRARIES[program], *(_modules() if program == CLI else ())):
         importlib.import_module(name)
     gc.freeze()  # the children write nothing into what they share
     while True:
-        told, streams, _, _ = socket.recv_fds(asker, MOST_BYTES, 2)
+        told, streams, _, _ = socket.recv_fds(asker, MOST_BYTES, 3)
         if not told:
             return
         child = os.fork()
         if child == 0:
             asker.close()
-            _become(json.loads(told), streams)
+            _become(program, json.loads(told), streams)
         for stream in streams:
             os.close(stream)
         _, status = os.waitpid(child, 0)
@@ -95,9 +127,9 @@ def _modules() -> Iterator[str]:
                 yield name.removesuffix(".__init__")
 
 
-def _become(asked: dict[str, object], streams: list[int]) -> None:
-    """`python -m flashtwin.cli`, from its first line to the interpreter's end."""
-    for stream, number in zip(streams, (1, 2), strict=True):
+def _become(program: str, asked: dict[str, object], streams: list[int]) -> None:
+    """`python -m` the program, from its first line to the interpreter's end."""
+    for stream, number in zip(streams, (0, 1, 2), strict=True):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(str(asked["cwd"]))
@@ -105,11 +137,13 @@ def _become(asked: dict[str, object], streams: list[int]) -> None:
     os.environ.update(asked["environment"])  # type: ignore[call-overload]
     sys.argv = ["flashtwin", *asked["words"]]  # type: ignore[misc]
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from flashtwin.cli import program
-
-    program()
+    if program == CLI:
+        from flashtwin.cli import program as main
+    else:
+        from flashtwin.runs.condition import main
+    main()
     sys.exit(0)
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))

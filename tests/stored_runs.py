@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,12 +165,15 @@ def store(
     path: Path,
     *,
     target: str = "bx500-240",
+    kind: str = "twin",
+    host: Mapping[str, Any] | None = None,
     seed: int = 1,
     began: str = "2026-01-15T10:15:00+00:00",
     findings: Sequence[Finding] | None = None,
     rates: Sequence[float] = (461.0,) * 12 + (111.0,) * 36,
     latency_us: Sequence[int] = (100, 200, 4000),
     state: State = "finished",
+    cut: bool = False,
     values: Sequence[tuple[str, str, str]] = VALUES,
     parameters: Mapping[str, Any] | None = None,
     close: bool = True,
@@ -180,11 +184,13 @@ def store(
         for k, v, o in values
     ]
     identity = {"spec": target, "hash": f"{seed:02}" + "ab" * 31, "values": rows, "toml": "x = 1\n"}
+    if kind != "twin":
+        identity = {"size_bytes": GB, "fio": "3.33", "engine": "io_uring", "direct": True}
     manifest = {
         "flashtwin": "0.1.0",
         "target": {
             "name": target,
-            "kind": "twin",
+            "kind": kind,
             "capacity_bytes": 240 * GB,
             "identity": identity,
         },
@@ -195,14 +201,16 @@ def store(
         ],
         "command": ["flashtwin", "test", target],
     }
-    writer = Writer(path, manifest, {"began": began, "wall_s": 12.5, "processor": "A processor"})
+    writer = Writer(
+        path, manifest, {"began": began, "wall_s": 12.5, "processor": "A processor", **(host or {})}
+    )
     steps: list[tuple[str, str, str, Result | NotPossible, Mapping[str, Any]]] = [
         ("fill", "fill/128k-q32/purge", "purge", NotPossible(reason="it is paper"), {}),
         (
             "fill",
             "fill/128k-q32/pass-1",
             "run",
-            stepped(rates, latency_us=latency_us),
+            replace(stepped(rates, latency_us=latency_us), cut=cut),
             job_detail(),
         ),
         (

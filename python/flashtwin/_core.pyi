@@ -21,6 +21,7 @@ __all__ = [
     "pack_tables",
     "parse_spec",
     "read_parquet",
+    "simulate",
     "survey_trace",
     "unpack_tables",
     "write_parquet",
@@ -140,6 +141,12 @@ class Outcome(TypedDict):
     hist: dict[str, NDArray[np.uint64]]
     fio: list[FioRow]
     xray: dict[str, NDArray[np.int64]]
+
+# What the host saw of a step of a plan that `simulate` played.
+@type_check_only
+class Seen(TypedDict):
+    duration_ns: int
+    series: dict[str, NDArray[np.int64]]
 
 @type_check_only
 class FioCounts(TypedDict):
@@ -288,6 +295,9 @@ def parse_spec(
     sets: list[str],
     scale: str | None = None,
 ) -> Spec: ...
+def simulate(
+    plans: Sequence[tuple[Spec, int, Sequence[tuple[str, int] | None]]], threads: int
+) -> list[list[Seen]]: ...
 def survey_trace(path: str | PathLike[str], options: str) -> TraceSurvey: ...
 def write_parquet(
     columns: Sequence[

@@ -134,6 +134,7 @@ def test_failures_of_one_cause_read_alike() -> None:
     assert promises.signature(told[0]) == promises.signature(told[1])
 
 
+@pytest.mark.full
 def test_a_campaign_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     words = [sys.executable, "-B", str(Path(__file__).parent), "--kind", "traces", "--seconds=100"]
     with subprocess.Popen(

@@ -106,7 +106,7 @@ def odd(share: float, seed: int = 3) -> Factor:
 
 
 def found(series: Fill, capacity_gb: float = 240, **more: Any) -> dict[str, Finding]:
-    """Findings by their name without battery and pattern."""
+    """Findings by their name without battery and pattern; intervals of the series alone."""
     findings = analyse_fill(
         series.t_ns,
         series.dt_ns,
@@ -114,7 +114,7 @@ def found(series: Fill, capacity_gb: float = 240, **more: Any) -> dict[str, Find
         pattern="128k-q32",
         label="fill/128k-q32/pass-1",
         capacity_bytes=round(capacity_gb * GB),
-        **more,
+        **{"calibrate": False, **more},
     )
     names = [finding.name for finding in findings]
     assert len(set(names)) == len(names)

@@ -128,7 +128,14 @@ def test_two_cache_tiers() -> None:
         fold_begin=None,
         fold_begin_note="second cache tier",
         speed_folding=None,
+        tier_end=near(150, 0.005),
+        speed_past_tiers=near(600),
     )
+
+
+def test_a_fill_without_a_second_tier_tells_of_none() -> None:
+    for series in (fill((461, 24), (111, 192), (81, 240)), fill((500, 240))):
+        assert not {"tier_end", "speed_past_tiers"} & set(found(series, 240))
 
 
 @pytest.mark.parametrize(

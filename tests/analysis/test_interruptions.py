@@ -54,6 +54,14 @@ def test_a_stall_takes_no_speed_and_loses_no_byte() -> None:
     assert without.curve.total_s == pytest.approx(quiet.total_s, rel=0.01)
 
 
+def test_a_journal_that_slows_the_host_to_a_third_takes_no_speed() -> None:
+    """What moves a sample of data takes three samples then, and two edges belong to both."""
+    dip: Parts = [(1, 800.0), (3, 330.0), (1, 700.0)]
+    parts: Parts = [(20, 1000.0), *[*dip, (20, 1000.0)] * 8]
+    plateau = shape_of(recorded(parts)).plateaus[0]
+    assert plateau.speed.value == pytest.approx(1000e6, rel=0.01)
+
+
 def test_stalls_that_recur_are_the_drives_own() -> None:
     parts: Parts = [(20, 500), (5, 0)] * 10
     curve = recorded([*parts, (20, 500)])

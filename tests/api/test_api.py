@@ -100,6 +100,39 @@ def test_stored_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ft.load_run("a").percentiles("x")
 
 
+def test_a_submission_is_that_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    host = {"device_model": "CT1000MX500SSD1"}
+    run = ft.Run(stored=store(tmp_path / "run", target="probe", kind="file", host=host))
+    folder = ft.submit(run)
+    assert not folder.is_absolute() and folder.name.startswith("ct1000mx500ssd1-")
+    words = ["submit", "run", "--out", "typed"]
+    typed = CliRunner().invoke(app, words)
+    assert typed.exit_code == 0, typed.output
+    for file in (tmp_path / "typed").iterdir():
+        assert (folder / file.name).read_bytes() == file.read_bytes(), file.name
+    checked = CliRunner().invoke(app, ["check", "--catalogue", str(folder)])
+    assert checked.exit_code == 0, checked.output
+    with pytest.raises(ft.UsageError, match="is not empty"):
+        ft.submit("run")
+    named = ft.submit("run", drive="MX500", out=tmp_path / "named")
+    assert '"name": "MX500"' in (named / "submission.json").read_text()
+
+
+def test_a_simulated_run_is_submitted_where_that_is_meant(tmp_path: Path) -> None:
+    run = ft.Run(stored=store(tmp_path / "run"))
+    with pytest.raises(ft.UsageError, match="run of a twin"):
+        ft.submit(run, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    folder = ft.submit(run, twin=True, out=tmp_path / "out-simulated")
+    assert folder == tmp_path / "out-simulated" and (folder / "findings.json").exists()
+    stopped = store(tmp_path / "stopped", state="interrupted", kind="file")
+    with pytest.raises(ft.FlashtwinError, match="not finished"):
+        ft.submit(stopped.path, drive="MX500", out=tmp_path / "never")
+
+
 def test_comparisons(tmp_path: Path) -> None:
     store(tmp_path / "a")
     other = ft.Run(stored=store(tmp_path / "b", findings=usual(cache=20.0)))

@@ -77,7 +77,7 @@ def test_a_small_target_is_sampled_more_often_and_says_so() -> None:
     assert {step.sample_s for step in runs(steps)} == {0.04}
     request = registry.request("fill")
     assert request.battery.departures(request.parameters, drive.info)[0] == (
-        "samples every 40ms instead of every 500ms"
+        "samples every 40 ms instead of every 500 ms"
     )
 
 

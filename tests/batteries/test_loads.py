@@ -157,6 +157,9 @@ def test_a_dirty_drive_is_slower_and_trim_brings_it_back(run: Run) -> None:
     assert values["states.dirty.share"] == pytest.approx(
         values["states.dirty"] / values["states.fresh"], rel=1e-4
     )
+    lost = values["states.fresh"] - values["states.dirty"]
+    back = values["states.rested"] - values["states.dirty"]
+    assert values["states.rested.recovered"] == pytest.approx(back / lost, rel=1e-3)
 
 
 def test_a_sweep_on_paper() -> None:
@@ -204,9 +207,9 @@ def test_the_states_in_their_order() -> None:
     assert list(labels(steps)) == [
         *("states/fresh/purge", "states/fresh/write", "states/dirty/fill-1", "states/dirty/fill-2"),
         *("states/dirty/write", "states/rested/rest", "states/rested/write"),
-        *("states/trimmed/trim", "states/trimmed/write"),
+        *("states/trimmed/trim", "states/trimmed/settle", "states/trimmed/write"),
     ]
-    assert [step.seconds for step in steps if isinstance(step, Rest)] == [1800.0]
+    assert [step.seconds for step in steps if isinstance(step, Rest)] == [1800.0, 30.0]
     assert sum(isinstance(step, Trim) for step in steps) == 1
 
 

@@ -114,11 +114,11 @@ def test_what_departs_is_said() -> None:
         return " | ".join(request.battery.departures(request.parameters, drive.info))
 
     twin, file = FakeDrive(), FakeDrive(kind="file")
-    assert "30 us a command" in departs("crystaldiskmark", twin)
+    assert "30 µs a command" in departs("crystaldiskmark", twin)
     assert "filled to 50 %" in departs("crystaldiskmark:fill_percent=50", twin)
     assert "fio on Linux" in departs("crystaldiskmark", file)
     assert "KDiskMark" in departs("crystaldiskmark:variant=kdiskmark", file)
-    assert "us a command" not in departs("fill", file)
+    assert "µs a command" not in departs("fill", file)
     assert "fills a file" in departs("fill", file)
 
 

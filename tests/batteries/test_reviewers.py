@@ -396,6 +396,26 @@ def test_on_a_small_file(tmp_path: Path) -> None:
         assert values[name] > 0.5, name
 
 
+def test_niobenchs_three_series_are_the_articles(tmp_path: Path) -> None:
+    asked: list[tuple[str, dict[str, object]]] = [
+        ("niobench", {"series": "article", "file": "6250kB", "block": "625kB", "iterations": "30"})
+    ]
+    drive = Twin(load("pm871b-128", scale="1/16"), seed=1).open()
+    run = run_batteries(drive, asked, tmp_path / "run")
+    labels = [step.label for step in run.steps]
+    assert [label for label in labels if label.endswith("purge")] == [
+        f"niobench/{name}/purge" for name in ("zoom", "repeats", "native")
+    ]
+    for name, steps in {"zoom": 60, "repeats": 300, "native": 60}.items():
+        files = [label for label in labels if label.startswith(f"niobench/{name}/file")]
+        assert len(files) == steps
+    values = {finding.id: finding.number or 0 for finding in run.findings}
+    # The published 1,200 and 900 MB on a drive of a sixteenth.
+    assert values["niobench.cache[zoom]"] == pytest.approx(1200 / 16, rel=0.05)
+    assert values["niobench.cache[repeats]"] == pytest.approx(900 / 16, rel=0.08)
+    assert values["niobench.write.mean[native]"] < values["niobench.write.mean[zoom]"]
+
+
 def test_they_are_played_without_a_drive() -> None:
     """So that the estimate knows every step."""
     info = FakeDrive().info

@@ -12,7 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "report"))
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+PACKAGE = "chromium-headless-shell"
+CHROMIUM = shutil.which(PACKAGE) or shutil.which("chromium")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -27,8 +28,8 @@ ARGUMENTS = [
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """`./dev test` installs Chromium; without it there is nothing to look with."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("chromium is not installed; type: apt-get install chromium")
+    if CHROMIUM is None:
+        pytest.skip(f"Chromium is not installed; type: apt-get install {PACKAGE}")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

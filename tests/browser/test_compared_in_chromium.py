@@ -121,6 +121,9 @@ def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
 
 def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
     page = desk.page
+    headings = page.locator("#differences table").first.locator("tr.part").all_inner_texts()
+    patterns = ["Fill, 128 KiB, queue depth 32", "Fill, 1 MiB, queue depth 1"]
+    assert headings == [*patterns, "CrystalDiskMark"]
     row = page.locator("#differences tr", has_text="Speed past the first plateau").first
     assert row.locator("td, th").first.inner_text().startswith("worse")
     counts = page.locator(".counts li").first.inner_text()

@@ -6,6 +6,7 @@ With FLASHTWIN_SHOTS=FOLDER the pictures of what was measured are kept there.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -16,6 +17,7 @@ from opened import Opened, box, overflow
 
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
+INTERACTIVE_S = 1.0
 # What sticks out of its card on either side. What scrolls within a card, or is cut by it, may.
 OUTSIDE = """() => {
   const seen = (one) => one.getClientRects().length > 0;
@@ -75,8 +77,11 @@ def page(request: pytest.FixtureRequest, browser: Any, page_file: Path) -> Itera
 
 
 def sized(page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(700)
+    """In a window of this width; charts follow it half a second later."""
+    size = {"width": width, "height": 900}
+    if page.viewport_size != size:
+        page.set_viewport_size(size)
+        page.wait_for_timeout(700)
 
 
 def kept(page: Any, name: str) -> None:
@@ -94,11 +99,52 @@ def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
     assert page.evaluate(MEETING) == []
 
 
+def test_a_picture_of_the_whole_page_leaves_charts_as_wide_as_they_are(page: Any) -> None:
+    """Taking it makes the window a pixel wide for a moment: labels must not squeeze their plot."""
+    sized(page, 390)
+    page.screenshot(full_page=True)
+    page.wait_for_timeout(700)
+    plot, drawn = (
+        box(page, f"#plot-throughput{part}") for part in ("", " svg .background >> nth=0")
+    )
+    assert plot["width"] - 70 < drawn["width"] <= plot["width"]
+
+
 def test_the_chart_is_on_the_first_screen(page: Any) -> None:
     sized(page, 1400)
     page.evaluate("scrollTo(0, 0)")
     plot = box(page, "#plot-throughput")
     assert plot["y"] + plot["height"] <= 900
+
+
+def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
+    """A review has more than five tiles a drive, and its chart is on the first screen too."""
+    sized(page, 1400)
+    before = box(page, "#plot-throughput")["y"]
+    page.evaluate("""for (const drive of document.querySelectorAll(".rows .drive")) {
+      const more = document.createElement("details");
+      more.className = "more added";
+      more.innerHTML = "<summary>7 more</summary><p>1 2 3</p>";
+      drive.append(more);
+    }""")
+    assert box(page, "#plot-throughput")["y"] == before
+    assert page.evaluate(OUTSIDE) == []
+    last = page.locator(".rows .drive .tile").nth(4)
+    tile, more = last.locator("dt").bounding_box(), box(page, ".rows .drive .added >> nth=0")
+    text = "(one) => { const range = document.createRange(); range.selectNodeContents(one);"
+    right = last.locator("dt").evaluate(f"{text} return range.getBoundingClientRect().right; }}")
+    assert tile and right < more["x"]
+    page.evaluate("document.querySelectorAll('.added').forEach((one) => one.remove())")
+
+
+def test_a_tile_stands_beside_the_rate_over_queue_depth(page: Any) -> None:
+    cards = [f"figure[data-card='crystaldiskmark-{name}']" for name in ("speed", "iops")]
+    sized(page, 1400)
+    speed, rate = (box(page, card) for card in cards)
+    assert speed["y"] == rate["y"] and speed["x"] + speed["width"] < rate["x"]
+    sized(page, 820)
+    speed, rate = (box(page, card) for card in cards)
+    assert speed["y"] + speed["height"] <= rate["y"] and speed["x"] == rate["x"]
 
 
 def test_paper_has_every_chart(page: Any) -> None:
@@ -107,15 +153,21 @@ def test_paper_has_every_chart(page: Any) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     kept(page, "print")
     assert page.evaluate(UNDRAWN) == []
+    other = page.locator("[data-paper]:visible svg path[d]")
+    assert other.first.is_visible(), "the pattern that is not chosen has a chart too"
+    findings = page.locator("#findings [data-of-group]")
+    assert all(findings.nth(n).is_visible() for n in range(findings.count()))
+    assert findings.count() > 1
     assert page.evaluate(OUTSIDE) == []
     assert page.locator("#specs table").first.is_visible(), "what is folded away is opened"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
+    assert not page.locator("[data-paper]").first.is_visible()
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_axe_finds_no_serious_fault(page: Any, width: int) -> None:
-    sized(page, width)
+def test_axe_finds_no_serious_fault(page: Any) -> None:
+    """On a screen in light and on a phone in dark colours."""
+    sized(page, {"light": 1400, "dark": 390}[page.theme])
     script = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
     page.evaluate(script)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
@@ -130,3 +182,27 @@ def test_axe_finds_no_serious_fault(page: Any, width: int) -> None:
 
 def test_a_page_of_two_drives_is_small(page_file: Path) -> None:
     assert page_file.stat().st_size <= LARGEST
+
+
+def test_a_page_of_two_drives_answers_within_a_second(browser: Any, page_file: Path) -> None:
+    """In processor time of its thread, which a busy machine does not lengthen. A click has its turn
+    as soon as the first screen is drawn; a program that prints at the load event gets all charts.
+    """
+    opened = Opened(browser, viewport={"width": WIDTHS[0], "height": 900})
+    opened.page.add_init_script(f"addEventListener('load', () => window.missing = ({UNDRAWN})())")
+    session = opened.context.new_cdp_session(opened.page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    opened.page.goto(page_file.as_uri(), wait_until="commit")
+    # The page's content policy keeps Playwright's own way of waiting out.
+    while not opened.page.evaluate("performance.getEntriesByName('interactive').length"):
+        time.sleep(0.02)
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    undrawn = opened.page.evaluate(UNDRAWN)
+    opened.page.wait_for_load_state("load")
+    missing = opened.page.evaluate("window.missing")
+    opened.context.close()
+    seconds = {metric["name"]: metric["value"] for metric in metrics}
+    assert seconds["TaskDuration"] < INTERACTIVE_S
+    assert "plot-throughput" not in undrawn
+    assert missing == []
+    assert opened.wrong == []

@@ -14,8 +14,18 @@ from opened import DESK, PHONE, Opened, box, hover, labels, overflow, saved
 from flashtwin.outputs import csv_cell
 
 
+@pytest.fixture(scope="module")
+def shown(browser: Any, page_file: Path) -> Iterator[Opened]:
+    """One page for all tests that look, point and save: each leaves it as it found it."""
+    opened = Opened(browser, viewport=DESK, color_scheme="light").open(page_file)
+    yield opened
+    opened.context.close()
+    assert opened.wrong == []
+
+
 @pytest.fixture
 def desk(browser: Any, page_file: Path) -> Iterator[Opened]:
+    """A page for one test, which changes what it shows."""
     opened = Opened(browser, viewport=DESK, color_scheme="light").open(page_file)
     yield opened
     opened.context.close()
@@ -30,18 +40,20 @@ def phone(browser: Any, page_file: Path) -> Iterator[Opened]:
     assert opened.wrong == []
 
 
-def test_every_chart_is_drawn(desk: Opened) -> None:
-    places = desk.page.locator("[data-panel]")
+def test_every_chart_is_drawn(shown: Opened) -> None:
+    places = shown.page.locator("[data-panel]")
     assert places.count() == 1 + 2 + 5 + 3 + 3 + 1
-    assert desk.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
-    assert desk.page.locator("#plot-throughput .mark-line path").count() == 2
-    assert desk.page.locator("#plot-areas-0 .mark-area path").count() >= 5
-    assert desk.page.locator("#plot-crystaldiskmark-latency-write .mark-text text").count() > 0
-    assert desk.page.locator("#plot-latency .mark-line path").count() == 2
+    assert (
+        shown.page.locator("[data-panel] > svg, [data-panel] > * > svg").count() == places.count()
+    )
+    assert shown.page.locator("#plot-throughput .mark-line path").count() == 2
+    assert shown.page.locator("#plot-areas-0 .mark-area path").count() >= 5
+    assert shown.page.locator("#plot-crystaldiskmark-latency-write .mark-text text").count() > 0
+    assert shown.page.locator("#plot-latency .mark-line path").count() == 2
 
 
-def test_places_of_findings_are_marked(desk: Opened) -> None:
-    words = desk.page.locator("#plot-throughput").inner_text().replace("\u00a0", " ")
+def test_places_of_findings_are_marked(shown: Opened) -> None:
+    words = shown.page.locator("#plot-throughput").inner_text().replace("\u00a0", " ")
     for text in (
         "first plateau ends 24.0 GB",
         "borrowed cells go back from 192 GB",
@@ -62,8 +74,8 @@ def test_the_point_is_made_on_the_first_screen(browser: Any, page_file: Path) ->
     opened.context.close()
 
 
-def test_every_plateau_has_its_speed_and_no_label_lies_on_another(desk: Opened) -> None:
-    words = desk.page.locator("#plot-throughput .mark-text text")
+def test_every_plateau_has_its_speed_and_no_label_lies_on_another(shown: Opened) -> None:
+    words = shown.page.locator("#plot-throughput .mark-text text")
     there = {word.text_content(): word.bounding_box() for word in words.all()}
     speeds = {text: at for text, at in there.items() if text and text.endswith(" MB/s")}
     assert {"461 MB/s", "111 MB/s", "81.0 MB/s", "240 MB/s", "97.0 MB/s"} <= set(speeds)
@@ -86,24 +98,24 @@ def test_the_curve_lies_over_data_or_over_time(desk: Opened) -> None:
     assert page.locator("#xray [data-xaxis='s']").get_attribute("aria-pressed") == "true"
 
 
-def test_hover_tells_the_values_of_all_drives(desk: Opened) -> None:
-    assert not desk.page.locator("#tip").is_visible()
-    hover(desk.page, "#plot-throughput", 0.5)
-    tip = desk.page.locator("#tip")
+def test_hover_tells_the_values_of_all_drives(shown: Opened) -> None:
+    assert not shown.page.locator("#tip").is_visible()
+    hover(shown.page, "#plot-throughput", 0.5)
+    tip = shown.page.locator("#tip")
     assert tip.is_visible()
     said = tip.inner_text()
     assert "paper-a" in said
     assert "paper-b" in said
     assert "111.0 MB/s" in said
     assert "105.9 MiB/s" in said
-    hover(desk.page, "#plot-areas-0", 0.5)
+    hover(shown.page, "#plot-areas-0", 0.5)
     assert "host data direct to native cells" in tip.inner_text()
-    desk.page.mouse.move(5, 5)
+    shown.page.mouse.move(5, 5)
     assert not tip.is_visible()
 
 
-def test_a_tile_has_the_speeds_of_crystaldiskmark_and_explains_them(desk: Opened) -> None:
-    tile = desk.page.locator("#grid-crystaldiskmark .tile-of-cells").first
+def test_a_tile_has_the_speeds_of_crystaldiskmark_and_explains_them(shown: Opened) -> None:
+    tile = shown.page.locator("#grid-crystaldiskmark .tile-of-cells").first
     heads = tile.locator("thead th").all_inner_texts()
     assert [head.split()[0].lower() for head in heads[1:]] == ["read", "write", "mixed"]
     rows = {
@@ -112,20 +124,22 @@ def test_a_tile_has_the_speeds_of_crystaldiskmark_and_explains_them(desk: Opened
     }
     assert rows["SEQ1M Q8T1"] == ["540.0", "540.0", "540.0"]
     tile.locator("button").first.click()
-    assert "540" in desk.page.get_by_role("dialog").inner_text()
+    assert "540" in shown.page.get_by_role("dialog").inner_text()
+    shown.page.keyboard.press("Escape")
 
 
-def test_rate_is_drawn_over_depth(desk: Opened) -> None:
-    lines = desk.page.locator("#plot-crystaldiskmark-iops-read .mark-line path")
+def test_rate_is_drawn_over_depth(shown: Opened) -> None:
+    lines = shown.page.locator("#plot-crystaldiskmark-iops-read .mark-line path")
     assert lines.count() == 2
-    assert labels(desk.page, "crystaldiskmark-iops-read") >= {"1", "2", "4", "8", "16"}
+    assert labels(shown.page, "crystaldiskmark-iops-read") >= {"1", "2", "4", "8", "16"}
 
 
-def test_dots_tell_their_values(desk: Opened) -> None:
-    dots = desk.page.locator("#plot-crystaldiskmark-latency-read .mark-symbol path").first
+def test_dots_tell_their_values(shown: Opened) -> None:
+    dots = shown.page.locator("#plot-crystaldiskmark-latency-read .mark-symbol path").first
     dots.scroll_into_view_if_needed()
     dots.hover()
-    assert "ms" in desk.page.locator("#tip").inner_text()
+    assert "ms" in shown.page.locator("#tip").inner_text()
+    shown.page.mouse.move(5, 5)
 
 
 def test_latencies_of_a_step_are_chosen(desk: Opened, tmp_path: Path) -> None:
@@ -213,18 +227,19 @@ def test_a_finding_explains_itself_and_shows_its_stretch(desk: Opened) -> None:
     assert stretch["width"] / plot["width"] == pytest.approx((192 - 24) / 240, abs=0.06)
 
 
-def test_tables_open_under_the_charts(desk: Opened) -> None:
-    under = desk.page.locator("figure[data-card='throughput'] details.under")
+def test_tables_open_under_the_charts(shown: Opened) -> None:
+    under = shown.page.locator("figure[data-card='throughput'] details.under")
     table = under.locator("table").first
     assert not table.is_visible()
     under.locator("summary").click()
     assert table.is_visible()
     assert "461.0" in table.inner_text()
-    assert desk.page.locator("figure > details.under").count() == 6
+    under.locator("summary").click()
+    assert shown.page.locator("figure > details.under").count() == 6
 
 
-def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
-    with saved(desk.page, "throughput", "csv", tmp_path).open(newline="") as file:
+def test_csv_holds_the_curve(shown: Opened, tmp_path: Path) -> None:
+    with saved(shown.page, "throughput", "csv", tmp_path).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["drive"] for row in rows} == {"paper-a", "paper-b"}
     first = [row for row in rows if row["drive"] == "paper-a" and row["phase"] == "pass-1"]
@@ -234,7 +249,7 @@ def test_csv_holds_the_curve(desk: Opened, tmp_path: Path) -> None:
     )
     assert moved == pytest.approx(240, rel=0.003)
     assert min(float(row["lowest_MB_per_s"]) for row in first) == 0
-    with saved(desk.page, "crystaldiskmark-speed", "csv", tmp_path).open(newline="") as file:
+    with saved(shown.page, "crystaldiskmark-speed", "csv", tmp_path).open(newline="") as file:
         cells = list(csv.DictReader(file))
     assert len(cells) == 2 * 3 * 3
 
@@ -250,15 +265,15 @@ def test_no_cell_of_a_csv_is_a_formula(browser: Any, page_file: Path, tmp_path: 
     opened.context.close()
 
 
-def test_pictures_are_whole(desk: Opened, tmp_path: Path) -> None:
-    drawn = ET.parse(saved(desk.page, "xray", "svg", tmp_path)).getroot()
+def test_pictures_are_whole(shown: Opened, tmp_path: Path) -> None:
+    drawn = ET.parse(saved(shown.page, "xray", "svg", tmp_path)).getroot()
     assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
     text = ET.tostring(drawn, encoding="unicode")
     assert "var(--" not in text
     assert "X-ray: bytes programmed, by cause" in text
     assert "garbage collection" in text
     assert "simulated, spec 0123abcd" in text and "flashtwin 0." in text
-    png = saved(desk.page, "crystaldiskmark-latency", "png", tmp_path).read_bytes()
+    png = saved(shown.page, "crystaldiskmark-latency", "png", tmp_path).read_bytes()
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     width = int.from_bytes(png[16:20])
     assert width > 1500
@@ -317,8 +332,8 @@ def test_a_finding_opens_at_the_bottom_of_a_phone(phone: Opened) -> None:
     assert not page.get_by_role("dialog").is_visible()
 
 
-def test_everything_has_a_name(desk: Opened) -> None:
-    page = desk.page
+def test_everything_has_a_name(shown: Opened) -> None:
+    page = shown.page
     for button in page.get_by_role("button").all():
         name = button.get_attribute("aria-label") or button.inner_text()
         assert name.strip()

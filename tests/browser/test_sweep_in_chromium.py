@@ -45,8 +45,15 @@ def swept(place: Path) -> Sweep:
 
 def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
     out = page_of.build(swept(tmp_path), tmp_path)
-    opened = Opened(browser, viewport=DESK, color_scheme="light").open(out)
+    opened = Opened(browser, viewport=DESK, color_scheme="light")
     page = opened.page
+    page.add_init_script(
+        "addEventListener('load', () => { window.atLoad = "
+        "document.querySelectorAll('svg .role-axis').length; })"
+    )
+    opened.open(out)
+    page.wait_for_load_state("load")
+    assert page.evaluate("window.atLoad") > 3, "what prints at the load event has the charts"
     curves = page.locator("#curves")
     assert curves.locator(".mark-line path").count() == 5, "a line for each point that has a run"
     box = curves.locator("figure").bounding_box()

@@ -58,7 +58,11 @@ def test_a_comparison_has_what_its_kind_needs(fact: Fact) -> None:
     match fact.kind:
         case "computed":
             assert fact.value is not None and fact.tolerance is not None
-        case "qualitative":
+        case "shown" if fact.target is not None:
+            assert fact.tolerance is not None
+        case "shown" if fact.low is None:
+            assert fact.high is None and ("show" in fact.metric or "report" in fact.metric)
+        case "qualitative" | "shown":
             assert fact.low is not None and fact.high is not None
         case "measured":
             assert fact.low is None
@@ -110,10 +114,27 @@ def test_a_comparison_without_metric_goes_by_its_check() -> None:
 
 def test_rows_decided_by_an_assumed_condition_are_calibration() -> None:
     calibration = [fact for fact in ALL if fact.calibration]
-    of_articles = {fact.drive for fact in calibration if fact in facts.of_articles()}
-    assert of_articles == {"pm871b-128", "545s-256", "vertex320-240"}
+    of_articles = {fact.drives[0] for fact in calibration if fact in facts.of_articles()}
+    assert of_articles == {"bx500-240", "pm871b-128", "545s-256", "vertex320-240"}
     assert all(fact.calibration for fact in facts.of_market()), "no review says how deep it queued"
     assert all(fact.conditions for fact in calibration)
+
+
+def test_a_drive_that_is_only_described_has_a_twin_and_comes_with_the_other() -> None:
+    described = [fact for fact in COMPARISONS if len(fact.twins) > 1]
+    assert {fact.asked_of for fact in described} == {("vertex320-240",), ("545s-256",)}
+    for fact in described:
+        (stand_in,) = set(fact.twins) - set(fact.drives)
+        assert stand_in in drive_ids(), name_of(fact)
+        assert fact in facts.facts_for(fact.asked_of, ALL), name_of(fact)
+        assert fact not in facts.facts_for(fact.twins[1:], ALL), name_of(fact)
+
+
+def test_two_states_of_a_drive_are_measured_on_its_one_twin() -> None:
+    alone = [fact for fact in COMPARISONS if len(fact.twins) == 1]
+    (fact,) = (fact for fact in alone if not set(fact.twins) & set(fact.drives))
+    assert fact.drives == ("545s-256 empty", "545s-256 83 % full") and fact.is_comparison
+    assert fact.asked_of == ("545s-256",) and fact in facts.facts_for(["545s-256"], ALL)
 
 
 def test_only_facts_whose_drives_are_all_chosen() -> None:

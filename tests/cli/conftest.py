@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,11 +12,13 @@ from stand_ins import install
 
 from flashtwin.cli import documents
 from flashtwin.cli.app import app
+from flashtwin.study import ranking
+from flashtwin.study.validation import records
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
-    """Run the command line within this process."""
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Result]]:
+    """Run the command line within this process; what stand-ins said of specs is forgotten."""
     monkeypatch.chdir(tmp_path)
     install(lambda owner, name, value: monkeypatch.setattr(owner, name, value, raising=False))
 
@@ -26,12 +28,19 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result
             documents.check(json.loads(done.stdout), *_documents(arguments))
         return done
 
-    return invoked
+    _forget_specs()
+    yield invoked
+    _forget_specs()
+
+
+def _forget_specs() -> None:
+    records.spec_hash.cache_clear()
+    ranking.current.cache_clear()
 
 
 def _documents(arguments: Sequence[str]) -> list[str]:
     """What a command may print, by the names of its document."""
     joined = "-".join(arguments[:2])
     stem = joined if joined in documents.DOCUMENTS else arguments[0]
-    names = (stem, f"{stem}-one", f"{stem}-theory")
+    names = (stem, *(f"{stem}-{kind}" for kind in ("one", "theory", "knock-out", "catalogue")))
     return [name for name in names if name in documents.DOCUMENTS]

@@ -3,6 +3,7 @@
 What a line names is made first: see `WORDS` and `supply`. Simulated drives are a sixteenth of their
 size where a line says nothing of it. A drive behind a path does not rest between steps, and the
 lines of `STOPPED`, whose timed steps on a path take minutes, are stopped after the first ones.
+Twins are fitted to a fill of one small simulated drive, in the fewest simulations that a fit takes.
 What takes long runs with `./dev test --full`.
 """
 
@@ -14,6 +15,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 import click
@@ -27,10 +29,11 @@ from flashtwin.cli.app import EPILOG, app
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import DONE, INTERRUPTED, MISS, USAGE
 from flashtwin.runs.writer import Writer
+from flashtwin.study.fit import proof
 
 assert _core.load_spec, "these tests need the compiled part"
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STORED = "flashtwin-runs/20260115-101500-bx500-240"
 # Words of a line that stand for something of the reader's own, and what is typed for them here.
 WORDS = {
@@ -41,15 +44,18 @@ WORDS = {
 }
 PATHS = {"./probe", "./probe.bin"}
 # Files of so many bytes are enough to see that a line about a file is taken.
-SIZES = {"4GB": "64MiB", "32GB": "64MiB"}
+SIZES = {"4GB": "64MiB", "32GB": "64MiB", "64GB": "64MiB"}
 SCALE = "1/16"
-HANG_SECONDS, LONG_HANG_SECONDS = 60, 600
-LONG = ("validate", "sweep", "review", "blind")
+# A fit simulates its drive hundreds of times.
+FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
+HANG_SECONDS, LONG_HANG_SECONDS = 60, 1800
+LONG = ("validate", "sweep", "review", "blind", "fit")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an
 # analysis is right, to the one that stands in.
 COMPARING = ("compare", "blind")
-# On a path each cell of crystaldiskmark is timed, and a budget has its time to spend.
+# On a path each cell of crystaldiskmark, of which lines without --battery run some too, is timed,
+# and a budget has its time to spend.
 STOPPED = ("--budget", "fill,crystaldiskmark")
 STOPPED_AFTER = 3
 # The test file of crystaldiskmark has 1 GiB and has to fit; nothing of it is made.
@@ -77,10 +83,16 @@ IOLOG = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096
 
 
 def fenced(text: str) -> Iterator[str]:
-    """The lines of blocks that are typed into a shell."""
-    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.M | re.S):
+    """The lines of blocks that are typed into a shell, in fences or four blanks in; there a wide
+    gap parts a command from what is said of it."""
+    fences = r"^```(\w*)\n(.*?)^```"
+    for kind, block in re.findall(fences, text, re.M | re.S):
         if kind in ("", "sh", "console"):
             yield from re.sub(r"\\\n\s*", " ", block).splitlines()
+    bare = re.sub(fences, "", text, flags=re.M | re.S)
+    for line in re.sub(r"\\\n\s*", " ", bare).splitlines():
+        if line.startswith("    flashtwin "):
+            yield re.split(r"\s{3,}(?=[a-z])", line.strip())[0]
 
 
 def commands(lines: Iterator[str]) -> Iterator[str]:
@@ -129,9 +141,22 @@ def supply(place: Path) -> None:
         (place / name).write_text(RATE_TABLE)
     shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place)
     (place / "mine.py").write_text(DETECTOR)
-    for name in (STORED, "run-a", "run-b", "before", "after", "flashtwin-runs/two-drives/a"):
+    for name in (
+        STORED,
+        "run-a",
+        "run-b",
+        "before",
+        "after",
+        "golden",
+        "measured",
+        "flashtwin-runs/mine",
+        "flashtwin-runs/two-drives/a",
+    ):
         store(place / name)
     store(place / "flashtwin-runs/two-drives/b", target="bx500-240-nocache")
+    store(place / "flashtwin-runs/20260115-101500-mx500", target="probe", kind="file")
+    (place / "catalogue").mkdir()
+    (place / "catalogue" / "mine.toml").write_text(spec.replace('"bx500-240"', '"mine"', 1))
 
 
 @contextmanager
@@ -206,9 +231,30 @@ def begin(run: Callable[[list[str]], Result], words: list[str]) -> None:
     assert begun.exit_code == INTERRUPTED, begun.output
 
 
+def fit_quickly(
+    run: Callable[[list[str]], Result], words: list[str], patch: pytest.MonkeyPatch
+) -> list[str]:
+    """The words of a line that fits twins, for small drives; the run that it names is made."""
+    if words[0] == "blind":
+        patch.setattr(proof, "CAPACITY_GB", FITTED_GB)
+        patch.setattr(proof, "BATTERIES", proof.BATTERIES[:1])
+        patch.setattr(proof, "proof", partial(proof.proof, simulations=SIMULATIONS))
+        return [*words[: words.index("--count")], "--count", "1"]
+    place = Path(words[1])
+    place = place if place.exists() else Path("flashtwin-runs") / place
+    shutil.rmtree(place)
+    fill = ["--battery", "fill:patterns=128k-q32,passes=1", "--scale", FITTED_SCALE]
+    assert run(["test", "bx500-240", *fill, "--out", str(place)]).exit_code == DONE
+    words = words[: words.index("--simulations")] if "--simulations" in words else words
+    return [*words, "--simulations", str(SIMULATIONS)]
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_a_line_of_the_docs_runs(
-    call: str, run: Callable[[list[str]], Result], request: pytest.FixtureRequest
+    call: str,
+    run: Callable[[list[str]], Result],
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words = [WORDS.get(word, SIZES.get(word, word)) for word in shlex.split(call)[1:]]
     needs_fio = "probe" in call
@@ -225,15 +271,22 @@ def test_a_line_of_the_docs_runs(
         begin(run, words)
     if words[0] == "compare" and words[1] == words[2]:
         words[2] = "run-b"
-    if words[0] == "new":
+    if words[0] in ("new", "fit"):
         Path("mine.toml").unlink()
+    if words[0] == "fit" or "--fit" in words:
+        words = fit_quickly(run, words, monkeypatch)
+    if words[0] == "test" and "--out" in words and "--resume" not in words:
+        shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
+    if words[:3] == ["compare", "measured", "twin"]:
+        shutil.copytree("run-b", "twin")
     if words[:2] == ["compare", "probe"]:
         # The runs that the lines before it keep.
         shutil.copytree("run-a", "probe")
         shutil.copytree("run-b", "twin")
     if words[0] == "batteries" and "crystaldiskmark" in words and "--size" in words:
         words[words.index("--size") + 1] = STOPPED_SIZE
-    stopped = words[0] == "test" and PATHS & set(words) and set(STOPPED) & set(words)
+    on_path = words[0] == "test" and PATHS & set(words) and "--resume" not in words
+    stopped = on_path and ("--battery" not in words or set(STOPPED) & set(words))
     if stopped:
         words[words.index("--size") + 1] = STOPPED_SIZE
     with interrupted(STOPPED_AFTER) if stopped else nullcontext():
@@ -244,6 +297,7 @@ def test_a_line_of_the_docs_runs(
     if call in ASKING:
         allowed = [USAGE]
         assert "there is no terminal to ask on" in done.output
+    assert not isinstance(done.exception, TimeoutError), done.exception
     assert done.exit_code in allowed, f"{done.output}\n{done.exception!r}"
 
 

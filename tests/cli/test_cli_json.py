@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 from stored_runs import store, usual
 from test_cli_cache import kept
-from test_cli_commands import validation
+from test_cli_commands import knocked_out, validation
 
 from flashtwin.cli import documents, sweep
 from flashtwin.study.blind.judge import Row as BlindRow
@@ -23,6 +23,7 @@ from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Row, Sweep
 from flashtwin.study.theory.points import of_user
 from flashtwin.study.theory.run import LawRow
+from flashtwin.study.validation import knockouts
 from flashtwin.study.validation import validate as validate_module
 
 Run = Callable[..., Result]
@@ -84,7 +85,10 @@ def test_the_schemas_are_those_of_the_types(name: str) -> None:
 
 def test_there_is_no_schema_of_anything_else() -> None:
     assert {at.stem for at in SCHEMAS.iterdir()} == documents.DOCUMENTS.keys()
-    sections = {name.removesuffix("-one").removesuffix("-theory") for name in documents.DOCUMENTS}
+    kinds = ("-one", "-theory", "-knock-out", "-catalogue")
+    sections = {
+        name.removesuffix(next(filter(name.endswith, kinds), "")) for name in documents.DOCUMENTS
+    }
     assert sections == {title.replace(" ", "-") for title in documented()}
 
 
@@ -124,7 +128,7 @@ def told(done: Result) -> Any:
     ],
 )
 def test_commands_on_drives(run: Run, section: str, words: list[str]) -> None:
-    other = ("parameters[]", "values[]", "follows[]", "presets{}", "on")
+    other = ("faults[]", "parameters[]", "values[]", "follows[]", "presets{}", "on")
     check(section, told(run(*words, "--json")), lacking=other)
 
 
@@ -156,6 +160,11 @@ def test_commands_on_runs(run: Run, tmp_path: Path) -> None:
     check("conclude", told(run("conclude", "a", "--json")))
     check("report", told(run("report", "a", "--json")))
     check("export", told(run("export", "a", "--format", "csv", "--json")))
+    submitted = told(run("submit", "a", "--twin", "--out", "sub-simulated", "--json"))
+    check("submit", submitted)
+    (tmp_path / "sub-simulated" / "submission.json").write_text("{}")
+    faults = told(run("check", "--catalogue", "sub-simulated", "--json"))
+    check("check", faults, lacking=("errors[]", "warnings[]"))
     check("runs prune", told(run("runs", "prune", ".", "--keep", "1", "--dry-run", "--json")))
 
 
@@ -169,8 +178,14 @@ def test_the_cache(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validate_module, "validate", lambda *a, **b: validation(101.0))
     theory = ("rows[].law", "rows[].point", "rows[].expected", "rows[].origin")
-    lacking = (*theory, "rows[].variant")
+    lacking = (*theory, "rows[].variant", "rows[].twins[]", "knock_outs[]")
     check("validate", told(run("validate", "bx500-240", "--json")), lacking=lacking)
+    monkeypatch.setattr(knockouts, "knock_out", lambda *a, **b: [knocked_out()])
+    check(
+        "validate",
+        told(run("validate", "pm871b-128", "--knock-out", "--json")),
+        lacking=("rows[]",),
+    )
     row = LawRow(
         point=of_user("fifo", 0.2, 64), expected=1.0, measured=1.0, error=0.0, verdict="pass"
     )
@@ -194,6 +209,20 @@ def test_a_series_of_another_program(run: Run, tmp_path: Path) -> None:
     file = str(tmp_path / "a.csv")
     check("infer", told(run("infer", file, "--history", "used:2GB", "--json")))
     assert run("infer", file, "--history", "old").exit_code == 2
+
+
+def test_a_fit() -> None:
+    row = {"name": "cache", "title": "its size", "value": 0.2, "low": 0.19, "high": 0.21}
+    value = {
+        "path": "a.toml",
+        **dict.fromkeys(("run", "structure", "past", "cell", "toml"), "a"),
+        "scatter": 1.2,
+        "simulations": 300,
+        "values": [{**row, "unit": "MB/s", "origin": "fitted"}],
+        "notes": ["a note"],
+    }
+    documents.check(value, "fit")
+    check("fit", value)
 
 
 def test_a_sweep(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import fork_server
 import pytest
 from click.testing import CliRunner, Result
 from program import PROGRAM, environment
 from stored_runs import newer, store, usual
 
 from flashtwin.cli.app import app
+from flashtwin.runs import query
 from flashtwin.runs.folders import write_plan
 
 Run = Callable[..., Result]
@@ -29,6 +31,13 @@ def place(tmp_path: Path) -> Path:
     store(place / "new", began="2026-01-09T00:00:00+00:00", target="other", seed=2)
     store(place / "both" / "a", began="2026-01-05T00:00:00+00:00", state="interrupted")
     return place
+
+
+@pytest.fixture
+def quick_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judging process is forked and not started; without DuckDB there is none."""
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr(query, "_asked", fork_server.judge)
 
 
 def listed(done: Result) -> list[str]:
@@ -94,6 +103,7 @@ def test_conditions(run: Run, place: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("quick_judge")
 @pytest.mark.parametrize("there", ["no folder", "no run", "runs"])
 @pytest.mark.parametrize(
     ("condition", "said"),
@@ -102,7 +112,6 @@ def test_conditions(run: Run, place: Path) -> None:
 def test_a_condition_that_is_none_is_refused_whatever_is_stored(
     run: Run, tmp_path: Path, there: str, condition: str, said: str
 ) -> None:
-    pytest.importorskip("duckdb")
     if there != "no folder":
         (tmp_path / "flashtwin-runs").mkdir()
     if there == "runs":
@@ -115,11 +124,11 @@ def test_a_condition_that_is_none_is_refused_whatever_is_stored(
     assert json.loads(run("runs", "--json", "--where", "seed = 99").stdout)["runs"] == []
 
 
+@pytest.mark.usefixtures("quick_judge")
 @pytest.mark.parametrize("condition", ["NULL", "'abc'", "seed, target", "SELECT true", "1/0"])
 def test_prune_removes_nothing_where_the_condition_is_none(
     run: Run, place: Path, condition: str
 ) -> None:
-    pytest.importorskip("duckdb")
     before = sorted(place.rglob("*"))
     done = run("runs", "prune", "--yes", "--where", condition)
     assert done.exit_code == 2 and done.stderr.startswith("error: --where: "), done.stderr

@@ -81,8 +81,15 @@ def test_other_commands_end_with_a_sentence(seed: int, tmp_path: Path) -> None:
     assert code == 0 or (code == 130 and "interrupted" in said)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("words", ["bx500-240 bx500-240-nocache", "--theory"])
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("bx500-240 bx500-240-nocache", signal.SIGTERM),
+        ("--theory", signal.SIGINT),
+        pytest.param("bx500-240 bx500-240-nocache", signal.SIGINT, marks=pytest.mark.full),
+        pytest.param("--theory", signal.SIGTERM, marks=pytest.mark.full),
+    ],
+)
 def test_a_validation_under_way_ends_with_a_sentence(
     words: str, number: int, tmp_path: Path
 ) -> None:

@@ -144,3 +144,12 @@ def test_a_narrow_place_wraps_and_loses_nothing(
 def test_json_refuses_what_is_no_json() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         terminal.print_json({"value": float("nan")})
+
+
+def test_a_checkout_names_its_commands_as_they_are_typed_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "flashtwin runs show ./flashtwin-runs/x; python/flashtwin stays"
+    assert terminal.typed(text) == text
+    monkeypatch.setenv("FLASHTWIN_TYPED", "./dev flashtwin")
+    assert terminal.typed(text) == f"./dev {text}"

@@ -53,7 +53,7 @@ def test_drives_are_prepared_without_time_where_that_is_asked_for(tmp_path: Path
         words = ("test", drive, *battery, "--preparation", way, "--no-report", *more)
         return flashtwin(*words, "--out", way, cwd=tmp_path)
 
-    # Its state hangs on time: asked for by name it is refused, left to us it takes its time.
+    # Its state depends on time: asked for by name it is refused, left to us it takes its time.
     refused = tested("bx500-240-nocache", "untimed")
     assert refused.returncode == 2 and not (tmp_path / "untimed").exists()
     assert "controller.acknowledge" in refused.stderr and "auto" in refused.stderr
@@ -79,7 +79,13 @@ def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("targets", [["bx500-240"], ["bx500-240", "bx500-240-nocache"]])
+@pytest.mark.parametrize(
+    "targets",
+    [
+        ["bx500-240"],
+        pytest.param(["bx500-240", "bx500-240-nocache"], marks=pytest.mark.full),
+    ],
+)
 def test_ctrl_c_ends_with_130_and_keeps_what_is_done(tmp_path: Path, targets: list[str]) -> None:
     battery = f"{SHORT},fill:passes=9"
     process = begun("test", *targets, "--battery", battery, "--out", "r", cwd=tmp_path)

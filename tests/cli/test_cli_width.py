@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from msgspec import UNSET
 from stored_runs import finding, store, usual
 
+from flashtwin.cli import sweep
 from flashtwin.cli.app import COMMANDS
 from flashtwin.model.finding import Finding
+from flashtwin.study.sweep.grid import axes
+from flashtwin.study.sweep.plan import Plan
+from flashtwin.study.sweep.run import Row, Sweep
+from flashtwin.study.validation import records
+from flashtwin.study.validation import validate as validate_module
+from flashtwin.study.validation.validate import Validation
 
 Run = Callable[..., Result]
 LONG_NAMES = {"one": "bx500-240-nocache", "two": "silicon-power-xd80-2tb"}
@@ -78,6 +86,45 @@ def test_nothing_is_wider_than_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert widest(run(*words)) <= 80
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_every_published_row_fits(run: Run, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what the shipped records say was found of all drives."""
+    rows = tuple(
+        row
+        for record in records.stored().values()
+        if record.sets is UNSET
+        for row in records.judged_rows(record)
+    )
+    shown = Validation(rows=rows, waiting=0, outlived=())
+    monkeypatch.setattr(validate_module, "validate", lambda *drives, **options: shown)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = run("validate")
+    assert len(rows) > 100
+    assert widest(done) <= columns
+    assert "34 % ± 15 %" in done.stdout and "fraction" not in done.stdout
+
+
+def test_a_sweep_with_long_keys_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["slc_cache.size=6GB,24GB", "controller.program_time_row=1us,2us"]
+    plan = Plan(drive="bx500-240", batteries="fill", axes=tuple(axes(words)))
+    rows = []
+    for point in plan.points():
+        found = scored(1.0 + point.number)
+        run = store(tmp_path / f"{point.number}", findings=found)
+        by_id = {one.id: one for one in run.findings}
+        rows.append(
+            Row(number=point.number, settings=point.settings, run=run, failure=None, findings=by_id)
+        )
+    swept = Sweep(out=tmp_path, plan=plan, rows=tuple(rows), failures=(), repeated=0)
+    monkeypatch.setenv("COLUMNS", "80")
+    sweep._print(swept, tmp_path / "report.html", ())
+    lines = capsys.readouterr().out.splitlines()
+    table = [line for line in lines if not line.startswith("report:")]
+    assert len(table) > len(rows) and max(map(len, table)) <= 80
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

@@ -95,6 +95,7 @@ def test_fio_replays_our_iolog(fio: Runs, tmp_path: Path) -> None:
     assert job["read"]["io_bytes"] + job["write"]["io_bytes"] == 4 << 20
 
 
+@pytest.mark.full
 def test_fio_plot_draws_our_json_and_logs(fio: Runs, tmp_path: Path) -> None:
     for depth in (1, 4):
         fio("--name=a", "--rw=randread", "--bs=4k", "--size=16m", f"--iodepth={depth}",

@@ -133,7 +133,7 @@ def _manifest(paper: Paper) -> dict[str, Any]:
             "toml": f'id = "{paper.name}"\n',
         }
     fill = {"patterns": list(paper.patterns), "passes": paper.passes, "sample_s": None}
-    batteries = [{"name": "fill", "parameters": fill, "departs": ["host takes 5 us a command"]}]
+    batteries = [{"name": "fill", "parameters": fill, "departs": ["host takes 5 µs a command"]}]
     if paper.cells:
         grid = {"size": 1 << 30, "mix": 70}
         batteries.append({"name": "crystaldiskmark", "parameters": grid, "departs": []})

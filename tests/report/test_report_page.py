@@ -122,7 +122,9 @@ def test_sections_in_order_and_ids_once(text: str) -> None:
 
 def test_every_chart_has_a_place_and_every_place_a_chart(text: str) -> None:
     places = {name.removeprefix("plot-") for name in Elements(text).ids if name.startswith("plot-")}
-    assert places == set(data_of(text)["panels"])
+    data = data_of(text)
+    on_paper = {f"paper-{group['id']}" for group in data["groups"]}
+    assert places == set(data["panels"]) | on_paper
 
 
 def test_every_chart_has_a_table_under_it(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import SPIKE, STALL, Paper, make_run
 
-from flashtwin.charts import curves
+from flashtwin.charts import curves, numbers
 from flashtwin.report import xray
 from flashtwin.report.drives import Contents
+
+
+def placed(shown: Any) -> np.ndarray:
+    """The places of a curve, as the page's script reads them."""
+    return np.append(0, np.cumsum(shown["steps"])) * shown["by"] / numbers.PER
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=50), st.sampled_from([1, 4096, 10**6]))
+def test_places_come_back_from_their_steps(counts: list[int], unit: int) -> None:
+    places = np.append(0, np.cumsum(counts)) * unit / numbers.PER
+    shown = numbers.steps(places)
+    assert placed(shown) == pytest.approx(places, abs=1e-8 * max(places[-1], 1))
+    assert max(len(str(step)) for step in shown["steps"][:-1] or [0]) <= 10
+
+
+def test_samples_of_one_length_take_a_digit_each() -> None:
+    shown = numbers.steps(np.append(0, np.cumsum([0.15, 0.15, 0.3, 0.15])))
+    assert shown == {"by": 150_000_000, "steps": [1, 1, 2, 1]}
+    shown = numbers.steps(np.append(0, np.cumsum([0.5, 1, 0.5, 0.123])))
+    assert shown == {"by": 500_000_000, "steps": [1, 2, 1, 0.246]}
 
 
 def test_a_short_curve_has_a_bucket_a_sample() -> None:
@@ -43,18 +64,19 @@ def test_the_page_keeps_every_stall_and_spike(tmp_path: Path) -> None:
     assert len(first["low"]) <= curves.MOST_POINTS // 2
     assert min(first["low"]) == 0
     assert max(first["high"]) == pytest.approx(2 * 461, rel=1e-3)
+    seconds = placed(first["s"])
     stall = float(found[0].seconds[STALL])
-    at = np.searchsorted(first["s"], stall, side="right") - 1
+    at = np.searchsorted(seconds, stall, side="right") - 1
     assert first["low"][at] == 0
     spike = float(found[0].seconds[SPIKE])
-    assert first["high"][np.searchsorted(first["s"], spike, side="right") - 1] > 900
+    assert first["high"][np.searchsorted(seconds, spike, side="right") - 1] > 900
 
 
 def test_means_of_the_page_are_bytes_over_time(tmp_path: Path) -> None:
     contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
     curve = contents.curves[0]
     shown = curves.payload([curve])[0]
-    gb, s = np.array(shown["gb"]), np.array(shown["s"])
+    gb, s = placed(shown["gb"]), placed(shown["s"])
     assert gb[-1] == pytest.approx(curve.done[-1] / 1e9, rel=1e-6)
     half = len(gb) // 2
     mean = (gb[-1] - gb[half]) / (s[-1] - s[half]) * 1000
@@ -76,7 +98,7 @@ def test_areas_add_up_to_what_was_programmed(tmp_path: Path) -> None:
     contents = Contents.of([make_run(tmp_path / "a", Paper(patterns=("128k-q32",)))])
     inside = xray.insides_of(contents)[0]
     shown = xray.payload([inside])[0]
-    took = np.diff(shown["s"])
+    took = np.diff(placed(shown["s"]))
     for name, (column, _) in xray.CAUSES.items():
         # A cause that programs evenly, or never, comes as one number.
         rates = np.broadcast_to(np.array(shown[name]), len(took) + 1)

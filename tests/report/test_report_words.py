@@ -6,10 +6,13 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from made_runs import Paper, make_run, two
 
+from flashtwin.batteries.base.present import Tile
 from flashtwin.batteries.fill import parse_pattern
 from flashtwin.charts import numbers
 from flashtwin.model.finding import Finding, Interval
@@ -144,7 +147,7 @@ def test_what_a_target_could_not_do_is_said(tmp_path: Path) -> None:
     paper = Paper(name="probe", kind="file", patterns=("1m-q1",), passes=1, capacity=4, cells=())
     use = provenance.batteries(Contents.of([make_run(tmp_path / "x", paper)]).drives)[0]
     assert [text for text, _ in use.departs] == [
-        "host takes 5 us a command",
+        "host takes 5 µs a command",
         "purge was not possible: a file cannot be erased",
     ]
 
@@ -239,3 +242,33 @@ def test_of_two_drives_the_better_tile_says_by_how_much(tmp_path: Path) -> None:
     assert [lead["Speed in it"] for lead in leads] == ["1.9\u00d7", ""]
     assert [lead["First plateau"] for lead in leads] == ["", "3.8\u00d7"]
     assert [lead["4 KiB QD1 read / write"] for lead in leads] == ["10\u00d7 / 10\u00d7", ""]
+
+
+def test_the_method_lists_only_what_applied(tmp_path: Path) -> None:
+    """A battery that a stopped run did not come to, and a simulated host's time on a real one."""
+    drives = Contents.of([make_run(tmp_path / "x", Paper(name="x", cells=()))]).drives
+    manifest = drives[0].run.manifest
+    manifest["batteries"][0]["parameters"]["host_us"] = 5.0
+    manifest["batteries"].append({"name": "crystaldiskmark", "parameters": {"mix": 70}})
+    for can, listed in (({"host_time": True}, True), ({"host_time": False}, False)):
+        manifest["target"]["can"] = can
+        uses = provenance.batteries(drives)
+        assert [use.name for use in uses] == ["fill"]
+        assert ("host" in " ".join(row.name for row in uses[0].parameters)) == listed
+
+
+def test_a_group_without_a_fill_has_a_sentence_too() -> None:
+    """Its first numbers: of one drive two, of several the first that all of them have."""
+    score = Tile(title="Score", value="144", unit="points")
+    worst = Tile(title="99.99 %", value="14.5", unit="ms")
+    tiles = {"a": [score, worst], "b": [worst]}
+    drives = tuple(SimpleNamespace(name=name, index=n) for n, name in enumerate(tiles))
+    contents: Any = SimpleNamespace(
+        drives=drives,
+        columns=list,
+        alone=lambda drive: "",
+        tiles=lambda drive: tiles[drive.name],
+    )
+    assert masthead.verdict(contents) == "99.99 %: a 14.5 ms, b 14.5 ms."
+    contents.drives = drives[:1]
+    assert masthead.verdict(contents) == "Score: 144 points; 99.99 %: 14.5 ms."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import fork_server
 import pytest
 from stored_runs import finding, store, usual
 
@@ -16,6 +17,12 @@ from flashtwin.runs.query import matching as where
 from flashtwin.runs.query import short_names
 
 pytest.importorskip("duckdb")
+
+
+@pytest.fixture(autouse=True)
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judging process has imported DuckDB when it is asked."""
+    monkeypatch.setattr(query, "_asked", fork_server.judge)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +121,9 @@ def test_a_condition_that_does_not_end_is_told_so(
     runs: list[Stored], condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query, "MOST_S", 1)
-    with pytest.raises(FlashtwinError, match="judging the runs takes longer than 1 s") as refused:
+    with pytest.raises(
+        FlashtwinError, match="judging the condition takes longer than 1 s"
+    ) as refused:
         where(runs, condition)
     assert refused.value.exit_code == 2
 

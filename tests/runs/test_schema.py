@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,15 @@ def test_the_page_names_every_schema_and_no_other() -> None:
     assert all(f"schemas/{name}.json" in page for name in schema.FILES)
 
 
+@cache
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    page = json.loads((PAGES / f"{name}.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(page)
+    return jsonschema.Draft202012Validator(page)
+
+
 def valid(name: str, value: Any) -> None:
-    jsonschema.validate(value, json.loads((PAGES / f"{name}.json").read_text()))
+    validator(name).validate(value)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda at: f"{at.parent.name}-{at.name}")

@@ -153,3 +153,11 @@ def test_a_campaign_reaches_what_can_be_asked_of_a_few_drives() -> None:
     assert json.loads(json.dumps(done.to_json()))["missed"] == done.missed
     sizes = [e for drive in done.drives for e in drive.errors.get("cache size", ())]
     assert len(sizes) >= 8 and float(np.median(sizes)) < 0.005
+
+
+def test_fills_that_no_simulator_made_are_read_too() -> None:
+    program = Path(__file__).with_name("synthetic.py")
+    drives = [run._of_program(program, 9, number) for number in range(16)]
+    judged = [judge.judged(drive, detect.ours(drive)) for drive in drives]
+    wrong = [drive.name for drive in judged if not all(drive.right.values())]
+    assert len(wrong) <= 2, wrong

@@ -98,6 +98,7 @@ def test_a_worker_that_is_killed_loses_no_point(
     assert not list(there.out.rglob("*.new"))
 
 
+@pytest.mark.full
 def test_nobody_at_the_address(
     distributed: ModuleType, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
 ) -> None:

@@ -68,6 +68,8 @@ def test_jobs_are_summed_and_runs_are_joined(tmp_path: Path) -> None:
         ("s,MB/s,KiB/s\n" + "1,2,3\n" * 9, "several rates"),
         (csv_of(RATES) + "\n441,nan", "is not a number"),
         (csv_of(RATES) + "\n440,500", "come twice"),
+        (csv_of(RATES) + "\n1000000000,500", "has nothing for"),
+        (csv_of(RATES) + "\n441,1e300", "more than any drive"),
         (csv_of([1.0]), "2 rows"),
         ("1,2\n2,3\n3,4\n4,5\n", "no header"),
         ('{"jobs": []}', "JSON"),
@@ -106,8 +108,20 @@ def test_a_constant_series_has_a_bound(tmp_path: Path) -> None:
     assert found.cache == "none seen" and found.bound is not None and found.bound > 0
 
 
-def test_the_history_says_what_the_same_curve_leaves_open(tmp_path: Path) -> None:
+def test_the_history_changes_what_the_same_curve_means(tmp_path: Path) -> None:
     samples = read(written(tmp_path, csv_of(RATES)))
-    assert infer(samples).notes == ()
-    assert "preconditioned" in infer(samples, "preconditioned").notes[0]
-    assert "used:200GB" in infer(samples, "used:200GB").notes[0]
+    fresh, full, used = (infer(samples, of) for of in ("fresh", "preconditioned", "used:50GB"))
+    assert fresh.cache == used.cache == "yes" and fresh.notes == ()
+    assert full.cache == "cannot tell" and full.size is None and "erase" in full.sentence
+    assert fresh.size is not None and used.size is not None
+    assert fresh.size.high is not None and used.size.high is not None
+    # 50 GB of data can have taken 50 GB of the cache at most.
+    assert used.size.high == pytest.approx(fresh.size.high + 50e9)
+    assert used.size.low == fresh.size.low and "used:50GB" in used.notes[0]
+
+
+def test_none_seen_on_a_drive_that_was_written_bounds_nothing(tmp_path: Path) -> None:
+    samples = read(written(tmp_path, csv_of([500.0] * 400)))
+    fresh, full, used = (infer(samples, of) for of in ("fresh", "preconditioned", "used:50GB"))
+    assert fresh.cache == "none seen" and full.cache == "cannot tell" and full.bound is None
+    assert fresh.bound is not None and used.bound == pytest.approx(fresh.bound + 50e9)

@@ -159,7 +159,6 @@ def test_the_command_tells_law_point_and_expected(tmp_path: Path) -> None:
         (["--theory", "--policy", "fifo"], "a point needs --policy and --op"),
         (["--theory", "bx500-240"], "--theory builds its own drives"),
         (["--theory", "--policy", "lru", "--op", "0.2"], "no victim policy lru"),
-        ([], "Missing argument"),
     ],
 )
 def test_what_the_command_refuses(tmp_path: Path, words: list[str], message: str) -> None:

@@ -95,8 +95,8 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     # nor do two variants: half full is as empty to it, and it has no SMART data.
     # Its cache does not come back with rest: copies, and their three variants, are alike too.
     assert done.missed == 3 + 4 + 2 + 4
-    assert done.waiting == 5
-    assert len(done.to_json()["rows"]) == 20 + 22
+    assert done.waiting == 0
+    assert len(done.to_json()["rows"]) == 25 + 25
 
 
 @pytest.mark.usefixtures("closed_form")

@@ -47,6 +47,7 @@ WHY = KnownMiss(drive="d", test="t", metric="m", why="no thermal model")
         (BOUNDS, None, "miss"),
         ({"kind": "computed", "value": 0.87, "tolerance": 0.07}, 0.5, "computed"),
         ({"kind": "computed", "value": 0.87, "tolerance": 0.07}, 0.87, "computed"),
+        ({"kind": "shown", "low": 0.5, "high": 0.99}, 1.2, "shown"),
         ({"kind": "qualitative", "low": 1, "high": 5000}, 400, "pass"),
         ({"kind": "qualitative", "low": 0.5}, 99.0, "pass"),
         ({"kind": "qualitative", "high": -0.35, "low": -0.55}, -0.45, "pass"),

@@ -91,6 +91,17 @@ pub trait Source {
 
     /// Whether nothing of this host is outstanding.
     fn is_idle(&self) -> bool;
+
+    /// Whether [`Source::foretold`] tells of most requests.
+    fn foretells(&self) -> bool {
+        false
+    }
+
+    /// First sectors of requests that may come later, each told once. A device may have ready what
+    /// it will need for them; what it answers does not depend on it.
+    fn foretold(&mut self) -> Option<&[u64]> {
+        None
+    }
 }
 
 /// Anything that answers requests in virtual time.

@@ -11,10 +11,10 @@ use flashtwin_nand::error::acceleration;
 use crate::config::Errors;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
-/// How often a time that was reckoned ahead is reckoned anew. It holds for the present pace, so a
-/// drive that gets warmer is late by no more than this.
+/// A time at which data will be due is computed for the present temperature. After so long it is
+/// computed again: on a drive that has got warmer since, refresh is late by no more than this.
 const RECKONED_FOR: Nanos = Nanos::from_secs(24 * 3600);
-/// The clock stops here, after so many thousand years that no heat brings it there.
+/// The clock stops here, at 146,000 years, which no drive reaches however hot it is.
 const LAST: u64 = 1 << 62;
 const NS_PER_US: u64 = 1000;
 

@@ -41,7 +41,7 @@ pub(crate) struct Background {
     /// Bytes a second that may be folded in the background.
     pub(crate) fold_rate: Option<u64>,
     fold_pending: bool,
-    /// Hundredths of a byte that were less than a unit.
+    /// What was left of the last share because it was less than a unit, in hundredths of a byte.
     fold_rest: u64,
 }
 
@@ -158,13 +158,14 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// The share of folding in the background for the time that has passed.
+    /// Allows folding in the background its share for the hundredth of a second that has passed.
     pub(crate) fn fold_timer(&mut self) {
         self.background.fold_pending = false;
         if self.background.purging {
             return;
         }
-        // Bytes a second at a hundred shares a second: the rate is hundredths of a byte a share.
+        // There are a hundred shares a second, so that the rate in bytes a second is also the share
+        // in hundredths of a byte.
         let share = self.background.fold_rate.unwrap_or(0) + self.background.fold_rest;
         let unit = SHARES_A_SECOND * u64::from(self.ftl.layout.unit_bytes);
         self.background.fold_rest = share % unit;

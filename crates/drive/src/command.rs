@@ -116,7 +116,7 @@ pub(crate) struct Commands {
     incoming: Ring<u32>,
     /// What is set aside for the units that are crossing the link for the first of `incoming`.
     crossing: Option<Reserved>,
-    /// A flush came while they were crossing: it pads when they have arrived.
+    /// A flush came while they were crossing: granules are padded when they have arrived.
     pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
     durable: VecDeque<(u64, u32)>,
@@ -179,7 +179,8 @@ impl Commands {
     #[inline(always)]
     pub(crate) fn take(&mut self, request: Request, in_range: bool) -> u32 {
         let shift = self.unit_shift;
-        // Past the end of the drive neither this nor what follows from it means anything.
+        // The sum may overflow in a request past the end of the drive, which is refused later: what
+        // is computed from it here is not used then.
         let end = request.lba.wrapping_add(u64::from(request.sectors));
         let lpn = request.lba >> shift;
         let slot = self.vacant.pop().unwrap_or_else(|| {
@@ -207,6 +208,12 @@ impl Commands {
             status: Status::Ok,
         };
         slot
+    }
+
+    /// The unit that a sector of the host's lies in.
+    #[inline]
+    fn unit_at(&self, lba: u64) -> u32 {
+        (lba >> self.unit_shift) as u32
     }
 
     /// The first unit of a command whose map entry has not been looked up.

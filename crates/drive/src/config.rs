@@ -266,8 +266,8 @@ impl Config {
         self.memory_bytes_at(1, 1)
     }
 
-    /// The same of this drive, which is `now` times smaller than another one, were it `then` times
-    /// smaller.
+    /// The same at another scale: this drive is `1 / now` of a full-size one, the answer is for
+    /// `1 / then` of it.
     #[must_use]
     pub fn memory_bytes_at(&self, now: u64, then: u64) -> u64 {
         let tables = Footprint::of(&self.part, &self.policy, self.capacity_bytes);

@@ -6,10 +6,11 @@
 //! page's errors follow from both and from wear ([`flashtwin_nand::error`]), and pages differ by a
 //! fixed share that their number decides: what is unreadable stays so, on every run. All reads are
 //! graded, the firmware's own for folding, collection, checks and the map like the host's.
-//! More errors
-//! than the code corrects cost steps of time on the die, each at other read voltages and with fewer
-//! errors, then a soft decode; what is left after that is rebuilt from its stripe (see
-//! [`crate::rebuild`]) or lost until it is written anew.
+//!
+//! Where a page has more errors than the code corrects, it is read again at other read voltages,
+//! step by step of the ladder, each with fewer errors and at the cost of time on the die; then with
+//! a soft decode. Data that even this does not correct is rebuilt from its stripe (see
+//! [`crate::rebuild`]), or lost until it is written anew.
 //!
 //! A copy inside the die corrects nothing: its data keeps the errors of its source and gets those
 //! of its new place on top. One figure a superblock holds them, the worst of its sources'.
@@ -35,7 +36,7 @@ use crate::engine::Drive;
 use crate::event::Event;
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
-/// Reads of a superblock after which its due time is reckoned anew.
+/// Reads of a superblock's block after which its times are computed again.
 const READS_LOOK: u64 = 4096;
 /// When to look again at a superblock that cannot be refreshed because it is being written. Where
 /// cells are so worn that age alone asks for refresh within this time, they are refreshed no more
@@ -445,7 +446,7 @@ impl<P: Policies> Drive<P> {
             Mode::Slc => errors.reaches(ftl, superblock, (errors.spec.copy_at, 0), Nanos::ZERO),
             Mode::Native | Mode::Tier => Aged::NEVER,
         };
-        // The next look comes before as many reads more.
+        // These times are computed again after `READS_LOOK` more reads, which are reckoned in.
         let calm = errors.reaches(ftl, superblock, (1.0, READS_LOOK), Nanos::ZERO);
         let data = &mut self.errors.data[superblock as usize];
         (data.due, data.stale, data.calm) = (due, stale, calm);

@@ -87,7 +87,7 @@ impl<P: Policies> Drive<P> {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
         let begun = self.now;
         self.come_to_rest();
-        // All of the map is on flash then: the next start has nothing to search for.
+        // With the whole map on flash the next start need not rebuild it from spare areas.
         self.ftl.checkpoint_map(&mut self.ops);
         self.settle();
         self.go_dark(self.now);

@@ -136,8 +136,9 @@ impl Firmware {
     }
 
     /// Gives the next operation to a core that has none in hand; the answer is how long that takes.
-    /// Operations go from place to place as they lie in memory, and are looked at there: one that
-    /// was taken apart on its way would have to be waited for.
+    /// The operation is copied as a whole and then looked at where it lies: a record whose fields
+    /// are written one by one and that is copied at once afterwards stalls the processor until the
+    /// writes have reached its cache.
     #[inline(always)]
     fn take(&mut self) -> Option<Nanos> {
         let overtakes = !self.urgent.is_empty() && !self.overtaken.is_at(self.reads_first);

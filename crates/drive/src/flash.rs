@@ -118,7 +118,8 @@ pub(crate) struct Flash {
     planes: u32,
     /// Planes of a die that read for themselves; 0 where they do not.
     pub(crate) independent: u32,
-    /// An operation for an idle die that nothing waits for starts without a look at anything else.
+    /// Nothing can be suspended, loaded ahead or read by single planes: an operation for an idle
+    /// die with an empty queue starts at once.
     starts_at_once: bool,
     /// Planes that reads of each class, among those that have ended, left alone.
     spared: [u64; class::COUNT],
@@ -200,7 +201,8 @@ impl Flash {
         let g = &part.geometry;
         let die = |index: u32| Die {
             channel: (index % g.channels) as u16,
-            // They grow to the most that has waited: a longer ring would leave the cache.
+            // Without capacity set aside they stay as short as what has waited, and so in the
+            // processor's cache.
             urgent: VecDeque::new(),
             queue: VecDeque::new(),
             running: None,

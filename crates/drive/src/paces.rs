@@ -15,7 +15,7 @@ use crate::engine::Drive;
 pub(crate) struct Paces {
     variation: Variation,
     seed: u64,
-    /// Operations differ; otherwise nobody asks.
+    /// Operations of a kind differ in time. Otherwise every pace is the mean and none is drawn.
     pub(crate) on: bool,
 }
 

@@ -188,7 +188,7 @@ impl Power {
         }
     }
 
-    /// Since when the drive rests or is off, if it does: its power is constant before long.
+    /// Since when the drive rests or is off; none while it works.
     pub(crate) fn rests_since(&self) -> Option<Nanos> {
         matches!(self.phase, Phase::Resting | Phase::Off).then_some(self.since)
     }

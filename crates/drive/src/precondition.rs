@@ -4,20 +4,20 @@
 //! collected, and how far that keeps ahead of the host's units. What it asks of the flash ends in
 //! the order in which cores and dies would be done with it: each does one operation after another
 //! and takes its time for each. That order counts. What collection has read is placed as the
-//! reads end, and behind a host the dies are not done in the order in which they were asked. If
-//! they were, what was written side by side would stay side by side through every move: a host that
-//! overwrites it in the same order again would find write amplification 6 % lower (8.0, and 8.5 in
-//! its time). Only the order of these ends is kept, no clock moves: nothing is sent, nothing warms
-//! up, no energy is drawn and no idle time is used.
+//! reads end, and behind a host dies do not end in the order in which they were asked. If they did,
+//! data written side by side would stay side by side through every move: a host that overwrites it
+//! in the same order again would find write amplification 6 % lower (8.0; with time it is 8.5).
+//! Only the order of these ends is kept, no clock moves: nothing is sent, nothing warms up, no
+//! energy is drawn and no idle time is used.
 //!
 //! A host has commands outstanding, and where the map is not all in RAM their entries are looked up
-//! while earlier ones are carried out. So are those of the next 32 writes here.
+//! while earlier commands are carried out. Here the entries of the next 32 writes are.
 //!
-//! Where a firmware pads or waits by the order in which commands come, its state hangs on time. So
-//! it does where look-ups of the map go before collection at a core that is always busy: with 32
-//! commands outstanding a BX500 whose cache holds half of the map keeps 5 superblocks free, with 8
-//! commands 10, which makes 5 % of its write amplification. Such drives are not preconditioned this
-//! way, see [`Config::precondition_refusal`].
+//! Where a firmware pads or waits by the order in which commands come, its state depends on time.
+//! So it does where look-ups of the map go before collection at a core that is always busy: a BX500
+//! whose cache holds half of the map keeps 5 superblocks free with 32 commands outstanding and 10
+//! with 8, and its write amplification differs by 5 %. Such drives are not preconditioned this way,
+//! see [`Config::precondition_refusal`].
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Nanos, Op, Status};
@@ -110,7 +110,7 @@ impl<P: Policies> Drive<P> {
     ///
     /// # Panics
     /// Where power cuts are switched on, under commands that are outstanding, and at spans that are
-    /// not whole units of the drive. That the firmware's state does not hang on time is up to the
+    /// not whole units of the drive. That the firmware's state does not depend on time is up to the
     /// caller ([`Config::precondition_refusal`]).
     pub fn precondition(
         &mut self,
@@ -119,7 +119,7 @@ impl<P: Policies> Drive<P> {
     ) -> bool {
         assert!(
             !self.ftl.has_power_cuts(),
-            "what a cut leaves hangs on time"
+            "what a cut leaves depends on time"
         );
         assert_eq!(
             self.commands.outstanding(),
@@ -284,7 +284,8 @@ impl<P: Policies> Drive<P> {
                 return self.ftl.reserve(placement, units);
             }
             if work.under_way.is_empty() {
-                // As a drive does whose buffer is full of nothing but partly filled granules.
+                // Only partly filled granules are left in the buffer: they are padded, as by the
+                // engine.
                 self.ftl.pad_host(&mut self.ops);
                 self.ftl.pump(&mut self.ops);
                 work.take(&self.firmware, &mut self.ops);
@@ -371,8 +372,8 @@ impl Work {
         }
     }
 
-    /// Cores prepare operations and dies begin them, or will after what they were asked for before.
-    /// What a read that overtakes delays is left out.
+    /// Operations are given to cores and dies, each behind what its core and its die have to do
+    /// already. A read that overtakes does not delay what it overtakes here.
     #[inline]
     fn take(&mut self, firmware: &Firmware, ops: &mut Vec<NandOp>) {
         for op in ops.drain(..) {

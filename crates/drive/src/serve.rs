@@ -1,13 +1,13 @@
-//! The drive draws its host: what ends is told at once, and what the host asks for next is taken
-//! into the drive in the same loop.
+//! One loop for drive and host: the drive tells a [`Source`] which of its requests have ended and
+//! asks it for the next ones, instead of being called for each request and each event.
 //!
-//! Most of what happens between two ends of NAND operations is one kind of thing: the data of a
-//! small write arrives, the firmware places it, the host hears of it and asks for the next one.
-//! That has a short way here, from the arrival to the next request in the same slot. Everything
-//! else, and every write that is not a whole unit acknowledged from the buffer, goes the long way.
-//! Both do the same, which `crates/soak/tests/served.rs` holds for random drives and hosts.
+//! Between two ends of NAND operations nearly all events are of one kind: the data of a small write
+//! arrives, the firmware places it, the host hears of it and asks for the next one. That has a
+//! short way here, from the arrival to the next request in the same slot. Everything else, and
+//! every write that is not a whole unit acknowledged from the buffer, goes the long way. Both have
+//! the same results, which `crates/soak/tests/served.rs` holds for random drives and hosts.
 //!
-//! A host is told of what ended at a moment when all of that moment has happened.
+//! The host is told of completions of one moment when all events of that moment have happened.
 
 use flashtwin_base::{Completion, Nanos, Op, Request, Source, Status};
 use flashtwin_ftl::Policies;
@@ -34,6 +34,7 @@ pub(crate) fn has_short_way(config: &Config) -> bool {
 impl<P: Policies> Drive<P> {
     /// See [`flashtwin_base::Device::serve`].
     pub(crate) fn serve_host<S: Source>(&mut self, source: &mut S) -> Nanos {
+        self.commands.note_foretold(source.foretells());
         loop {
             let limit = source.due();
             let Some((at, event)) = self.events.pop_due(limit) else {
@@ -90,6 +91,9 @@ impl<P: Policies> Drive<P> {
     fn take_others<S: Source>(&mut self, source: &mut S) {
         while let Some(request) = source.next(self.now) {
             self.take(request);
+        }
+        if let Some(lbas) = source.foretold() {
+            self.expect_later(lbas);
         }
     }
 

@@ -67,7 +67,7 @@ pub struct Slice {
     pub track: Track,
     /// What.
     pub activity: Activity,
-    /// On whose behalf; of erases and transfers nobody's.
+    /// On whose behalf; none of erases and transfers.
     pub origin: Option<Origin>,
     /// From when.
     pub begin: Nanos,

@@ -31,6 +31,7 @@ fn near(what: &str, found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn cache_on() {
     let outcome = fill(&[]);
     near(
@@ -50,6 +51,7 @@ fn cache_on() {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn cache_off() {
     let outcome = fill(&["slc-off"]);
     let first = rate_between(&outcome, GB, 85.0 * GB);

@@ -3,7 +3,7 @@
 
 use crate::common::loops::{self, falls_under, go, job, rate_between};
 use crate::common::{self, load_with};
-use flashtwin_base::Nanos;
+use flashtwin_base::{Device, Nanos};
 use flashtwin_drive::Drive;
 use flashtwin_ftl::Counters;
 use flashtwin_host::Outcome;
@@ -326,4 +326,78 @@ fn a_static_cache_has_a_budget_of_its_own() {
         "{erases} erases of {own}"
     );
     assert!(closed.counters().direct_units > shrunk.counters().direct_units);
+}
+
+/// The mean rate and longest wait of random 4 KiB writes, in their second turn over a full drive
+/// of 80 superblocks of 50 MB beside those of the cache.
+fn full_and_random(sets: &[&str]) -> (f64, u64) {
+    let small = [
+        "nand.wordlines_per_block=128",
+        "ftl.system=0",
+        "drive.capacity=2.8672 GB",
+        "gc.low=10",
+        "gc.high=12",
+        "slc_cache.when_full=direct",
+        "slc_cache.rearm=0",
+        "slc_cache.size=0",
+        "fold.reserve=0",
+        "fold.pace=0",
+    ];
+    let sets = [&small, sets].concat();
+    let mut drive = Drive::new(&load_with(common::BASE, &[], &sets).config, 1);
+    let whole = drive.capacity_bytes();
+    write(&mut drive, ReadWrite::Write, 128 << 10, whole);
+    write(&mut drive, ReadWrite::RandWrite, 4096, whole);
+    let (outcome, _) = write(&mut drive, ReadWrite::RandWrite, 4096, whole / 4);
+    let longest = outcome.hist[0].1.percentile(100.0).expect("writes");
+    (loops::rate(&outcome), longest)
+}
+
+/// A full static cache is no reason to fold: that takes native room and gives none back, and
+/// collection has to win it again while the host waits.
+#[test]
+fn beside_a_full_static_cache_random_writes_go_on_as_without_one() {
+    let off = [
+        "nand.blocks_per_plane=80",
+        "slc_cache.mode=none",
+        "fold.idle_after=never",
+    ];
+    let own = [
+        "nand.blocks_per_plane=92",
+        "slc_cache.mode=static",
+        "slc_cache.static_size=201 MB",
+        "fold.idle_after=1 h",
+    ];
+    let go_on = |gc: &[&str], rules: &[&[&str]], waits: u64| {
+        let (rate, wait) = full_and_random(&[&off[..], gc].concat());
+        for rule in rules {
+            let (found, longest) = full_and_random(&[&own[..], gc, rule].concat());
+            assert!(found > 0.95 * rate, "{gc:?} {rule:?}: {found} B/s, {rate}");
+            assert!(
+                longest < waits * wait,
+                "{gc:?} {rule:?}: {longest} ns, {wait}"
+            );
+        }
+    };
+    let mixed = [
+        "slc_cache.when_full=mixed",
+        "slc_cache.direct_share=0.5",
+        "fold.pace=1",
+    ];
+    let direct: [&[&str]; 5] = [
+        &[],
+        &["slc_cache.reclaim=0.5"],
+        &["fold.rearm_pace=1"],
+        &mixed,
+        &["slc_cache.when_full=staged", "fold.pace=1"],
+    ];
+    go_on(&[], &direct, 2);
+    go_on(&["gc.separation=hot-cold"], &direct[..1], 2);
+    go_on(&["gc.policy=cost-benefit"], &direct[..1], 2);
+    go_on(&["gc.pace=stop-the-world"], &direct[..1], 2);
+    go_on(
+        &[],
+        &[&["slc_cache.when_full=fold-first", "fold.pace=1"]],
+        6,
+    );
 }

@@ -6,9 +6,9 @@
 //!
 //! The recycler of a settled drive works by the same mover: once every superblock has been written,
 //! each host unit is accompanied by a copy from the superblock whose turn it is.
-//! Where a cache superblock
+//! Where a borrowed cache superblock
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
-//! goes first.
+//! goes first. Folding one of the cache's own superblocks frees no native space.
 
 use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
@@ -398,14 +398,9 @@ impl<P: Policies> Ftl<P> {
             let chosen = order.choose(&mut among, &mut self.chance);
             chosen.unwrap_or(emptiest)
         };
-        let oldest_cached = self
-            .blocks
-            .cache
-            .front()
-            .or(self.blocks.tier.front())
-            .map(|&s| valid(s));
+        let cached = self.oldest_borrowed().map(valid);
         let cheaper_fold =
-            oldest_cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
+            cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
         (valid(emptiest) < units && !cheaper_fold).then_some(chosen)
     }
 }

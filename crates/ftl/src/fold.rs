@@ -106,8 +106,8 @@ impl<P: Policies> Ftl<P> {
         work && (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
     }
 
-    /// Allows folding in the background so many more units. What it has not used of the last share
-    /// is lost.
+    /// Allows folding in the background so many units. What it has not used of the units that it
+    /// was allowed before is not carried over; what it used beyond them is taken off.
     pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
         if let Some(left) = &mut self.cache.allowance {
             *left = (*left).min(0) + i64::from(units);
@@ -115,7 +115,7 @@ impl<P: Policies> Ftl<P> {
         self.pump(ops);
     }
 
-    /// Units have been dealt with.
+    /// Takes units that have been folded off what folding in the background is allowed.
     #[inline]
     pub(crate) fn spend_allowance(&mut self, units: u32) {
         if let Some(left) = &mut self.cache.allowance {
@@ -164,7 +164,7 @@ impl<P: Policies> Ftl<P> {
                     return;
                 }
             } else if self.try_copyback(ops) {
-                // Another group may follow at once.
+                // Copied inside the dies: the loop looks at the next group of wordlines.
             } else if self.may_read(Work::Fold) {
                 self.read_row(Work::Fold, ops);
             } else {
@@ -174,7 +174,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Units of the source, which is of one tier or the other.
+    /// Units that the source holds in its mode: it is of the first or of the second tier.
     #[inline]
     fn source_units(&self) -> u32 {
         let mode = self.blocks.all[self.fold.source as usize].mode;
@@ -213,15 +213,23 @@ impl<P: Policies> Ftl<P> {
         queues.find(ready).copied()
     }
 
-    /// Whether a closed cache superblock may be folded now. With no free superblock to spare, only
-    /// a borrowed one gives room back: the cache's own ones wait while there are borrowed ones.
+    /// Whether a closed cache superblock may be folded now. One of the cache's own takes native
+    /// room and gives none back: it waits for collection where no superblock is to spare, unless
+    /// what folding has open holds its data.
     pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
-        let short = || {
-            let borrowed = |s: &u32| !self.blocks.all[*s as usize].fixed;
-            self.available() <= self.policy.gc.reserve_superblocks
-                && (self.blocks.cache.iter().any(borrowed) || !self.blocks.tier.is_empty())
+        let room = || {
+            self.available() > self.policy.gc.reserve_superblocks
+                || self.streams[Stream::Fold].left() >= block.valid + self.row_most()
         };
-        block.in_flight == 0 && !(block.fixed && short())
+        block.in_flight == 0 && (!block.fixed || room())
+    }
+
+    /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
+    /// none in the first.
+    pub(crate) fn oldest_borrowed(&self) -> Option<u32> {
+        let borrowed = |s: &&u32| !self.blocks.all[**s as usize].fixed;
+        let oldest = self.blocks.cache.iter().find(borrowed);
+        oldest.or(self.blocks.tier.front()).copied()
     }
 
     /// Whether the cache is folded while host data goes direct, so that it can take data again.

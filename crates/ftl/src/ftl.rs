@@ -365,7 +365,8 @@ impl<P: Policies> Ftl<P> {
             self.pump_map(ops);
         }
         let awaited = self.starved || self.collection.halts_host;
-        // A source that is being emptied will fill the granules itself.
+        // While a source is being emptied, what is moved from it will fill the granules that erases
+        // wait for.
         if awaited && self.collect.source == NONE && self.cuts.is_on() {
             self.hasten_erases(ops);
         }

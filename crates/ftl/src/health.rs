@@ -79,7 +79,7 @@ pub(crate) fn first_sound(born: &[Born]) -> u32 {
     weak.map_or(0, |at| at as u32 + 1)
 }
 
-/// Bad blocks, spares and the luck of the drive.
+/// Bad blocks, spares, and the random stream that decides which operations fail.
 pub(crate) struct Health {
     chance: Rng,
     /// Programs or erases can fail.
@@ -267,7 +267,9 @@ impl<P: Policies> Ftl<P> {
         };
         let cache = &self.policy.cache;
         let staged = cache.mode != CacheMode::None && !self.cache.rule.bypasses;
-        // Only data between two passes asks for a buffer that a drive without direct data lacks.
+        // Data in native blocks waits in the buffer between its passes. A spec whose cache always
+        // takes all data need not have that much buffer: such a drive ends with its last cache
+        // superblock.
         let bound = self.layout.later_passes.is_some()
             && cache.size_by_fill.is_empty()
             && cache.worn == Worn::Keep;
@@ -312,7 +314,7 @@ impl<P: Policies> Ftl<P> {
         self.wear.spare(superblock);
         self.wear.moved(superblock);
         self.victims.freed(superblock);
-        // It counts as written, or a recycler would wait for it.
+        // It will never be written: it counts as if it had been, or the recycler would wait for it.
         self.collection.opened(superblock);
         let base = self.layout.base(superblock);
         let units = base..base + self.layout.native_units;

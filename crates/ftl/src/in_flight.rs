@@ -58,8 +58,8 @@ impl<P: Policies> Ftl<P> {
         lpns
     }
 
-    /// Whether a granule in flight has data that the host has written, folded or not, and nobody
-    /// has moved for another reason.
+    /// Whether a granule in flight has data on its way from the host, or folded; not data that
+    /// collection, refresh or wear levelling moves.
     #[must_use]
     pub fn is_hosts_data(&self, place: u32) -> bool {
         let stream = self.buffer.flights[place as usize].stream;

@@ -71,7 +71,7 @@ pub(crate) struct Mover {
     pub(crate) cause: Cause,
     /// Units placed and not programmed yet, by cause.
     pub(crate) placed: [u32; CAUSES],
-    /// The host pays at present.
+    /// What the host writes adds to the debt at present.
     pub(crate) pressed: bool,
     /// The host waits while the debt is beyond this. Where the mover works in steps, it changes as
     /// a step begins or ends.
@@ -154,9 +154,10 @@ impl Mover {
         self.debt_milli > self.slack_milli
     }
 
-    /// The host has handed over units that cost `pace_milli` thousandths each. Work of idle time is
-    /// no credit. Work of the last step beyond the debt is one: without it a pace of less than a
-    /// step for each burst of the host would not be kept.
+    /// The host has handed over units, and each adds `pace_milli` thousandths of a unit to the
+    /// debt. What was moved in idle time does not lower the debt. What the last step moved beyond
+    /// the debt does: a step may be larger than what a burst of the host costs, and without that
+    /// credit more would be moved than the pace asks for.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32, pace_milli: i64) {
         self.pressed = pace_milli > 0;
@@ -201,7 +202,8 @@ impl Mover {
         self.outstanding >= self.rows_ahead || programming >= self.granules_ahead
     }
 
-    /// So many of the units that were placed and not programmed are gone.
+    /// So many of the units that were placed will not be programmed from here: they are taken off
+    /// the counts by cause, the present cause first.
     pub(crate) fn unplace(&mut self, units: u32) {
         let mut left = units;
         let last = self.cause as usize;
@@ -422,8 +424,8 @@ impl<P: Policies> Ftl<P> {
         let written = self.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;
-        // What the row still held is not known here. The bound is exact again when no read is under
-        // way.
+        // `owed` is an upper bound: units of the row may have been overwritten while it was read.
+        // It is exact again when no read is under way.
         mover.owed = if mover.outstanding == 0 {
             0
         } else {

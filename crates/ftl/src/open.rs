@@ -18,7 +18,7 @@ impl<P: Policies> Ftl<P> {
     /// Opens a superblock in the lane that has its turn and has none.
     #[cold]
     pub(crate) fn open(&mut self, stream: Stream) {
-        // What a start after a power cut writes back has to fit where it came from.
+        // A start after a power cut writes back whole superblocks: it takes all pages.
         let lower_only =
             self.layout.lower_first && stream == Stream::Direct && !self.cuts.is_recovering();
         if lower_only && self.reopen_half() {

@@ -132,17 +132,17 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether units of one row of a source may belong to different streams. Not where a granule
-    /// holds what its bytes allow.
+    /// Whether units of one row of a source may go to different streams. Not on a drive that
+    /// compresses.
     pub(crate) fn divides_collected(&self) -> bool {
         let by = self.policy.gc.separation;
         let divides = matches!(by, Separation::Oracle { .. } | Separation::ByLifetime(_));
         divides && !self.layout.packs()
     }
 
-    /// Places collected data where each unit belongs. With pools, what came into the other one at
-    /// the edge of the reserve goes back so, or that pool would fill with what never leaves it.
-    /// What finds no room there goes where it has to.
+    /// Places collected data in the stream of each unit's class, or in the source's own stream
+    /// where that one has no room. Where free superblocks are short, data lands in the pool of the
+    /// other class; it comes back to its own here, or the other pool would fill up with it.
     pub(crate) fn append_divided(
         &mut self,
         lpns: &[u32],
@@ -179,8 +179,8 @@ impl<P: Policies> Ftl<P> {
         self.policies.lifetimes().collected(&moved)
     }
 
-    /// Whether collected data may be put among the host's: not where a granule holds what its
-    /// bytes allow.
+    /// Whether collected data may be put into granules of the host's: what is collected for its
+    /// space, on a drive that does not compress.
     fn shares_granules(&self) -> bool {
         !self.layout.packs() && self.collects_space()
     }

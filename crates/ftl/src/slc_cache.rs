@@ -19,8 +19,9 @@ use crate::streams::Stream;
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
 
-/// Granules a die after which a cache that was found worth nothing is looked at again: a look goes
-/// over all of its superblocks, and between two looks few of their units are overwritten.
+/// Granules a die from one search for a superblock worth reclaiming, where it found none, to the
+/// next. A search goes over all superblocks of the cache, and in so short a time few of their units
+/// are overwritten.
 const LOOK_AGAIN_GRANULES: u64 = 8;
 
 /// Whether the cache may take a write.

@@ -238,6 +238,7 @@ fn collection_in_order_of_filling_meets_the_formula() {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn collection_at_random_meets_the_formula() {
     let victim = Victim::Random(Random);
     for rho in [0.28, 0.5] {
@@ -286,6 +287,7 @@ fn hot_and_cold_data_meet_the_published_rows() {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn an_ideal_separation_meets_the_least_sum() {
     for (rho, heat, expected) in [
         (0.07, (0.2, 0.8), 5.25),
@@ -309,6 +311,7 @@ fn an_ideal_separation_meets_the_least_sum() {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn each_pool_is_a_drive_of_its_own() {
     // Not the best division, and so few free superblocks that data of one pool comes into the
     // other's. It has to go back: no pool may fill with what never leaves it.
@@ -347,6 +350,7 @@ fn trims_are_spare_flash() {
     }
 }
 #[test]
+#[ignore = "for --full"]
 fn host_data_divided_by_age_spares_copies_where_little_is_very_hot() {
     let [together, apart, divided] =
         [Separation::None, Separation::Gc, HOT_COLD].map(|separation| {
@@ -457,6 +461,7 @@ fn inferred_lifetimes_spare_copies_of_data_after_zipf() {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn inferred_lifetimes_spare_copies_beside_a_log() {
     let [greedy, benefit] = spared((0.4, 0.05));
     assert!(

@@ -136,6 +136,8 @@ struct Host<'a> {
     bytes: u64,
     ticks: Ticks,
     stopped: bool,
+    /// The job that has asked last: what it has drawn ahead can be told.
+    told: usize,
     sampler: Sampler,
     hist: [Histogram; 3],
 }
@@ -225,6 +227,17 @@ impl Source for Asking<'_, '_> {
     fn is_idle(&self) -> bool {
         self.host.outstanding == 0
     }
+
+    #[inline]
+    fn foretells(&self) -> bool {
+        let mut jobs = self.host.jobs.iter();
+        jobs.all(|running| running.generator.foretells())
+    }
+
+    #[inline(always)]
+    fn foretold(&mut self) -> Option<&[u64]> {
+        self.host.jobs[self.host.told].generator.foretold()
+    }
 }
 
 impl<'a> Host<'a> {
@@ -262,6 +275,7 @@ impl<'a> Host<'a> {
             bytes: 0,
             ticks: Ticks::new(),
             stopped: false,
+            told: 0,
             sampler: Sampler::new(start, phase.sample(), used),
             hist: [Histogram::new(), Histogram::new(), Histogram::new()],
         }
@@ -383,7 +397,8 @@ impl<'a> Host<'a> {
             ..
         } = self.slots[tag as usize];
         let thread = &mut self.threads[index as usize];
-        let running = &mut self.jobs[thread.job as usize];
+        self.told = thread.job as usize;
+        let running = &mut self.jobs[self.told];
         let (bytes, latency) = (u64::from(sectors) * SECTOR_BYTES, at - started);
         running.tally.end(at);
         self.room += 1;

@@ -2,7 +2,7 @@
 
 use flashtwin_base::{Nanos, memory};
 use flashtwin_drive::xray::{COLUMNS, Xray};
-use flashtwin_host::Outcome;
+use flashtwin_host::{Outcome, Series};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -38,7 +38,8 @@ pub fn answer<'py>(
     result.set_item("hist", histograms(py, answer.outcome.as_ref())?)?;
     let counted = answer.outcome.as_mut().map(|o| std::mem::take(&mut o.fio));
     result.set_item("fio", fio::rows(py, counted.unwrap_or_default())?)?;
-    result.set_item("series", series(py, answer.outcome)?)?;
+    let seen = answer.outcome.map(|o| o.series).unwrap_or_default();
+    result.set_item("series", series(py, seen)?)?;
     let columns = PyDict::new(py);
     for (name, column) in COLUMNS.iter().zip(xray.columns()) {
         columns.set_item(name, PyArray1::from_vec(py, column))?;
@@ -79,8 +80,8 @@ pub fn json<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> 
     })
 }
 
-fn series<'py>(py: Python<'py>, outcome: Option<Outcome>) -> PyResult<Bound<'py, PyDict>> {
-    let series = outcome.map(|o| o.series).unwrap_or_default();
+/// A series as a dictionary of its columns.
+pub fn series<'py>(py: Python<'py>, series: Series) -> PyResult<Bound<'py, PyDict>> {
     let columns = PyDict::new(py);
     for (name, column) in series.into_columns() {
         columns.set_item(name, column.into_pyarray(py))?;

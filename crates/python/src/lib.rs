@@ -3,6 +3,7 @@
 //! One call runs one phase. While it runs the Python lock is released; it is taken back every
 //! 65,536 completions to ask the caller's `watch` whether to go on.
 
+mod batch;
 mod convert;
 mod direct;
 mod fio;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(fio::fio_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;
     module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;

@@ -12,6 +12,9 @@
 //! together where they share a stream. `io_bytes` counts all threads, the ramp included; a
 //! sequential job cuts its last request to fit, a random one ends with the block that reaches it.
 //! Time ends a job from outside: the host stops asking.
+//!
+//! Where all requests are random blocks in one direction, addresses are drawn in groups some time
+//! before they are asked for, so that a device can be told of them ahead ([`Generator::foretold`]).
 
 use flashtwin_base::rng::Rng;
 
@@ -39,6 +42,19 @@ struct Stream {
     left: u64,
 }
 
+/// Addresses that are drawn at once.
+const GROUP: usize = 8;
+/// Addresses that a thread has drawn and not asked for, at most.
+const DRAWN: usize = 2 * GROUP;
+
+/// Addresses of a thread's next requests, in sectors.
+#[derive(Clone, Debug)]
+struct Drawn {
+    lbas: [u64; DRAWN],
+    /// Requests asked for so far; this one's address lies at its remainder.
+    asked: usize,
+}
+
 /// Generates the requests of one job, thread by thread.
 #[derive(Clone, Debug)]
 pub struct Generator {
@@ -59,6 +75,10 @@ pub struct Generator {
     rngs: Vec<Rng>,
     /// All requests are random blocks of the whole span in this direction.
     plain: Option<Direction>,
+    /// What each thread has drawn ahead; empty unless requests are plain.
+    drawn: Vec<Drawn>,
+    /// Thread, and first place among its addresses, of a group that nobody has been told of.
+    news: Option<(usize, usize)>,
 }
 
 impl Generator {
@@ -85,7 +105,8 @@ impl Generator {
             _ => None,
         };
         let stream_of = |thread| u64::from(index) << 32 | u64::from(thread);
-        Generator {
+        let ahead = if plain.is_some() { job.threads } else { 0 };
+        let mut generator = Generator {
             order: job.order,
             mix: job.mix,
             first: sectors(job.offset),
@@ -107,7 +128,47 @@ impl Generator {
                 .map(|thread| Rng::new(job.seed, stream_of(thread)))
                 .collect(),
             plain,
+            drawn: vec![
+                Drawn {
+                    lbas: [0; DRAWN],
+                    asked: 0,
+                };
+                ahead as usize
+            ],
+            news: None,
+        };
+        for thread in 0..ahead as usize {
+            (0..DRAWN)
+                .step_by(GROUP)
+                .for_each(|place| generator.draw(thread, place));
         }
+        // These come at once.
+        generator.news = None;
+        generator
+    }
+
+    /// Draws a thread's next group of addresses, into the places from `place` on.
+    #[inline(never)]
+    fn draw(&mut self, thread: usize, place: usize) {
+        let rng = &mut self.rngs[thread];
+        for lba in &mut self.drawn[thread].lbas[place..place + GROUP] {
+            *lba = self.first + rng.below(self.blocks) * self.block;
+        }
+        self.news = Some((thread, place));
+    }
+
+    /// First sectors of requests that a thread asks for later, where they have been drawn since the
+    /// last call. Some of them may never be asked for, because the job ends.
+    #[inline(always)]
+    pub fn foretold(&mut self) -> Option<&[u64]> {
+        let (thread, place) = self.news.take()?;
+        Some(&self.drawn[thread].lbas[place..place + GROUP])
+    }
+
+    /// Whether most addresses are told of ahead.
+    #[must_use]
+    pub fn foretells(&self) -> bool {
+        self.plain.is_some()
     }
 
     /// Whether a thread has anything more to ask for.
@@ -143,9 +204,16 @@ impl Generator {
         }
         stream.left = stream.left.saturating_sub(self.block);
         self.left = self.left.saturating_sub(self.block);
+        let drawn = &mut self.drawn[thread];
+        let place = drawn.asked % DRAWN;
+        let lba = drawn.lbas[place];
+        drawn.asked = drawn.asked.wrapping_add(1);
+        if place % GROUP == GROUP - 1 {
+            self.draw(thread, place + 1 - GROUP);
+        }
         Some(Ask {
             direction,
-            lba: self.first + self.rngs[thread].below(self.blocks) * self.block,
+            lba,
             sectors: self.block as u32,
         })
     }

@@ -194,3 +194,39 @@ proptest! {
         prop_assert!((f64::from(reads) / 40.96 - f64::from(percent)).abs() < 4.5);
     }
 }
+
+/// A device that is told of addresses ahead may have ready what it needs for them, so what is told
+/// has to come: each address once, of each thread in the order in which it asks.
+#[test]
+fn random_addresses_are_foretold_before_they_are_asked_for() {
+    let fields = r#""rw": "randread", "block_bytes": 4096, "threads": 2, "io_bytes": 1048576"#;
+    let mut job = generator(fields);
+    assert!(job.foretells());
+    let (mut told, mut asked) = (vec![], [vec![], vec![]]);
+    for at in 0..256 {
+        let thread = at % 2;
+        let ask = job.next(thread).expect("io_bytes are not asked for yet");
+        told.extend(
+            job.foretold()
+                .unwrap_or_default()
+                .iter()
+                .map(|&lba| (at, lba)),
+        );
+        asked[thread].push((at, ask.lba));
+        assert_eq!(job.foretold(), None, "each address is told once");
+    }
+    let later = |&(when, lba): &(usize, u64)| {
+        asked[when % 2]
+            .iter()
+            .any(|&(at, asked)| at > when && asked == lba)
+    };
+    let (last, early): (Vec<_>, Vec<_>) = told.iter().partition(|(when, _)| *when >= 220);
+    assert!(early.len() >= 200 && early.iter().all(later), "{early:?}");
+    assert!(
+        !last.iter().all(later),
+        "the job ends before all that it has told"
+    );
+    let mut sequential = generator(r#""rw": "read", "block_bytes": 4096"#);
+    sequential.next(0);
+    assert!(!sequential.foretells() && sequential.foretold().is_none());
+}

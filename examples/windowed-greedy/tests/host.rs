@@ -18,7 +18,7 @@ const UNITS: u64 = 142_000;
 
 /// The design without a cache, made small.
 fn config(order: &str) -> Config {
-    let design = Path::new(env!("CARGO_MANIFEST_DIR")).join("../designs/no-cache.toml");
+    let design = Path::new(env!("CARGO_MANIFEST_DIR")).join("no-cache.toml");
     let sets = [
         &format!("drive.capacity={} B", UNITS * UNIT_BYTES),
         "nand.channels=2",

@@ -4,7 +4,8 @@ What: an interval from one series knows its noise, and nothing of what stands be
 drive: how much a buffer or a superblock moves an edge, what heat and a journal leave behind. Split
 conformal scaling (Lei and others 2018) asks drives with known truth how far off answers were, in
 units of the interval's own half-width plus a share of the value and of a sample: the 95 % quantile
-is the factor. `calibration.toml` has the factors and how they were made.
+is the factor. Of an own half-width only a small share of the value is scaled: what is wide already
+holds as it is. `calibration.toml` has the factors and how they were made.
 
 Invariants: no interval gets narrower and none has no width; values stay as they are.
 """
@@ -12,36 +13,71 @@ Invariants: no interval gets narrower and none has no width; values stay as they
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.edges import Edge
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.shape import Plateau, Shape
 
 Kind = Literal["cache", "fold", "speed", "bound"]
 DATA = Path(__file__).with_name("calibration.toml")
 
 
 @cache
-def _factors(kind: Kind) -> tuple[float, float, float]:
-    """Scale, share of the value, share of a sample."""
+def _factors(kind: Kind) -> tuple[float, float, float, float]:
+    """Scale, share of the value, share of a sample, and the share of the value up to which the
+    interval's own half-width is scaled."""
     table = tomllib.loads(DATA.read_text())[kind]
-    return float(table["scale"]), float(table["share"]), float(table["samples"])
+    scale, share, samples, most = (table[key] for key in ("scale", "share", "samples", "most"))
+    return float(scale), float(share), float(samples), float(most)
 
 
 def widened(estimate: Estimate, kind: Kind, *, sample_bytes: float = 0.0) -> Estimate:
     """The estimate with the interval that holds; `sample_bytes` are those of a sample there."""
-    scale, share, samples = _factors(kind)
-    more = share * abs(estimate.value) + samples * sample_bytes
-    low = estimate.value if estimate.low is None else estimate.low
-    high = estimate.value if estimate.high is None else estimate.high
-    below = max(scale * (estimate.value - low + more), estimate.value - low)
-    above = max(scale * (high - estimate.value + more), high - estimate.value)
-    return Estimate(
-        value=estimate.value, low=max(estimate.value - below, 0.0), high=estimate.value + above
+    scale, share, samples, most = _factors(kind)
+    value = estimate.value
+    least = share * abs(value) + samples * sample_bytes
+    low = value if estimate.low is None else estimate.low
+    high = value if estimate.high is None else estimate.high
+    below, above = (
+        max(scale * (min(own, most * abs(value)) + least), own)
+        for own in (value - low, high - value)
     )
+    return Estimate(value=value, low=max(value - below, 0.0), high=value + above)
 
 
 def bound(smallest_visible: float, total: float) -> float:
     """No cache larger than this was there, where none was seen."""
     return min(_factors("bound")[0] * smallest_visible, total)
+
+
+def sample_at(curve: Curve, place: float) -> float:
+    """The bytes of a usual sample around a place."""
+    at = int(np.clip(np.searchsorted(curve.bytes_at, place), 0, len(curve) - 1))
+    return float(np.median(curve.size[max(at - 3, 0) : at + 3]))
+
+
+def widened_shape(shape: Shape, curve: Curve) -> Shape:
+    """The shape with the intervals that hold: of each speed, and of each edge in bytes."""
+    edge = None if shape.edge is None else _edge(shape.edge, "cache", curve)
+    rest = replace(
+        shape.rest,
+        plateaus=tuple(_plateau(plateau) for plateau in shape.rest.plateaus),
+        edges=tuple(_edge(later, "fold", curve) for later in shape.rest.edges),
+    )
+    return replace(shape, head=_plateau(shape.head), edge=edge, rest=rest)
+
+
+def _plateau(plateau: Plateau) -> Plateau:
+    return replace(plateau, speed=widened(plateau.speed, "speed"))
+
+
+def _edge(edge: Edge, kind: Kind, curve: Curve) -> Edge:
+    sample_bytes = sample_at(curve, edge.place.value)
+    return replace(edge, place=widened(edge.place, kind, sample_bytes=sample_bytes))

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHORT = 0.5
+# Long series are searched for changes in so many pools of samples.
+POOLS = 1500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,17 @@ def _joined(length: Floats, size: Floats, usual: float) -> tuple[Floats, Floats]
     totals = (np.bincount(group, weights=column) for column in (length, size))
     joined_length, joined_size = (total.astype(np.float64) for total in totals)
     return joined_length, joined_size
+
+
+def pool_size(curve: Curve) -> int:
+    """So many samples make a pool, for at most `POOLS` of them."""
+    return -(-len(curve) // POOLS)
+
+
+def pooled(curve: Curve, each: int) -> Curve:
+    """Every `each` neighbouring samples as one; the last ones may be fewer."""
+    starts = np.arange(0, len(curve), each)
+    return Curve(dt=np.add.reduceat(curve.dt, starts), size=np.add.reduceat(curve.size, starts))
 
 
 def in_equal_bytes(curve: Curve, first: float, last: float, count: int) -> Curve:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtwin.analysis.changepoints import MAD_TO_SIGMA
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
 
@@ -128,7 +129,7 @@ def _middle(rate: Floats) -> float:
 
 def _drawn_in(rate: Floats) -> Floats:
     middle = float(np.median(rate))
-    reach = 5 * 1.4826 * float(np.median(np.abs(rate - middle)))
+    reach = 5 * MAD_TO_SIGMA * float(np.median(np.abs(rate - middle)))
     return np.clip(rate, middle - reach, middle + reach) if reach > 0 else rate
 
 

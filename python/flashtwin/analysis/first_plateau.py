@@ -6,7 +6,7 @@ nothing about a cache. Rises before the first drop belong to the first plateau: 
 slower than they go on.
 
 The rules, on bytes, the axis on which a plateau has its weight:
-- high is above three quarters of the level before the drop and above the middle of the drop;
+- high is above 85 % of the level before the drop and above the middle of the drop;
 - a dip: a later high stretch holds at least what was written since the drop, and at least a
   quarter of the usual high stretch before it (or ten times the dip: full speed or almost nothing);
 - swinging: the fill begins high, and three or more later high stretches are half as long or longer;
@@ -32,12 +32,21 @@ from typing import Literal
 
 import numpy as np
 
-from flashtwin.analysis.changepoints import EFFECT, LONGEST, boundaries, logs, merged, noise, wander
-from flashtwin.analysis.curve import Curve, Floats, Ints, in_equal_bytes
+from flashtwin.analysis.changepoints import (
+    EFFECT,
+    MAD_TO_SIGMA,
+    PENALTY,
+    boundaries,
+    logs,
+    merged,
+    noise,
+    wander,
+)
+from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.estimate import mean_error
 
 Verdict = Literal["edge", "flat", "gradual", "swings"]
-HIGH = 0.75
+HIGH = 0.85
 DIP_SHARE = 0.25
 DIP_TINY = 10.0
 SWING_SHARE = 0.5
@@ -50,6 +59,9 @@ WAVE = 3.0
 LARGE = 1.5
 FEW = 20
 TRANSITION = 0.015
+HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
+# A buffer's burst: seconds, a share of the plateau that it begins and of the fill, times its speed.
+BURST_S, BURST_SHARE, BURST_OF_FILL, BURST_HIGH = 2.5, 0.25, 0.015, 1.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +102,7 @@ def first_plateau(curve: Curve) -> FirstPlateau:
     if short > 0 and not _only_begins(curve, short):
         last = min(len(curve), short + 1 + FEW)
         return FirstPlateau(verdict="edge", first=0, cut=short, end=short, last=last)
-    cuts = segments(curve)
+    cuts = _without_burst(curve, segments(curve))
     if cuts.size == 0:
         return FirstPlateau(verdict="flat")
     edges = np.concatenate(([0], cuts, [len(curve)])).astype(np.int64)
@@ -125,6 +137,22 @@ def _only_begins(curve: Curve, short: int) -> bool:
     return first / later.mean(int(cuts[0]), len(later)) > curve.mean(0, short) / first
 
 
+def _without_burst(curve: Curve, cuts: Ints) -> Ints:
+    """Cuts without the end of a buffer's burst: seconds long, with a larger drop after it."""
+    while cuts.size >= 2:
+        first, second = int(cuts[0]), int(cuts[1])
+        third = int(cuts[2]) if cuts.size > 2 else len(curve)
+        levels = curve.mean(0, first), curve.mean(first, second), curve.mean(second, third)
+        written = curve.bytes_at[first]
+        brief = curve.time_at[first] <= BURST_S and written <= BURST_OF_FILL * curve.total_bytes
+        small = written <= BURST_SHARE * curve.bytes_at[second]
+        larger = levels[0] * levels[2] < levels[1] ** 2
+        if not (brief and small and larger and levels[1] < levels[0] < BURST_HIGH * levels[1]):
+            break
+        cuts = cuts[1:]
+    return cuts
+
+
 def fifths(curve: Curve) -> tuple[float, float]:
     """Bytes a second of the first and of the last fifth of what was written."""
     fifth = curve.total_bytes / 5
@@ -138,13 +166,44 @@ def _without_step(curve: Curve) -> Verdict:
 
 
 def segments(curve: Curve) -> Ints:
-    """Cuts of the series whose sides differ by the effect size; long ones through bins of bytes."""
-    if len(curve) <= LONGEST:
+    """Cuts of the series whose sides differ by the effect size; long ones on pools of samples.
+
+    Waves of many samples average out in a pool; what begins and ends within the first pools is
+    looked for on the samples themselves.
+    """
+    each = pool_size(curve)
+    if each == 1:
         return merged(curve, boundaries(curve.rate))
-    bins = in_equal_bytes(curve, 0.0, curve.total_bytes, LONGEST)
-    places = bins.bytes_at[merged(bins, boundaries(bins.rate))]
-    cuts = np.searchsorted(curve.bytes_at, places)
-    return np.unique(cuts[(cuts > 0) & (cuts < len(curve))]).astype(np.int64)
+    pools = pooled(curve, each)
+    end = EARLY_POOLS * each
+    cuts = [cut for cut in _cuts_within(curve, 0, HEAD_POOLS * each) if cut < end]
+    for place in merged(pools, boundaries(pools.rate)).tolist():
+        cut = place * each
+        if cut >= end or not cuts:
+            around = _cuts_within(curve, cut - AROUND_POOLS * each, cut + AROUND_POOLS * each)
+            cuts += around or [_refined(curve, cut, each)]
+    both = np.unique(np.array(cuts, dtype=np.int64))
+    return merged(curve, both[(both > 0) & (both < len(curve))])
+
+
+def _cuts_within(curve: Curve, first: int, last: int) -> list[int]:
+    """Cuts on the samples of a window, for the penalty of a cut anywhere in the series."""
+    first, last = max(first, 0), min(last, len(curve))
+    window = Curve(dt=curve.dt[first:last], size=curve.size[first:last])
+    penalty = PENALTY * float(np.log(len(curve)) / np.log(len(window)))
+    return [
+        first + cut for cut in merged(window, boundaries(window.rate, penalty=penalty)).tolist()
+    ]
+
+
+def _refined(curve: Curve, cut: int, each: int) -> int:
+    """The sample within a pool of a cut at which two levels part best."""
+    low, high = max(cut - 5 * each, 0), min(cut + 5 * each, len(curve))
+    values = _tamed(logs(curve.rate[low:high]))
+    at = np.arange(max(cut - each - low, 1), min(cut + each - low, values.size - 1) + 1)
+    total = np.cumsum(values)
+    before, after = total[at - 1] / at, (total[-1] - total[at - 1]) / (values.size - at)
+    return low + int(at[np.argmax(at * (values.size - at) * (before - after) ** 2)])
 
 
 def explained_by_line(curve: Curve, cuts: Ints) -> bool:
@@ -201,7 +260,7 @@ def _tamed(rate: Floats) -> Floats:
     padded = np.pad(rate, 2, mode="edge")
     around = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     away = rate - around
-    reach = 5 * 1.4826 * float(np.median(np.abs(away))) + 1e-9
+    reach = 5 * MAD_TO_SIGMA * float(np.median(np.abs(away))) + 1e-9
     result: Floats = around + np.clip(away, -reach, reach)
     return result
 

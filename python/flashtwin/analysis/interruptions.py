@@ -1,4 +1,4 @@
-"""A curve without its interruptions: stalls, and dips that one or two samples long recur.
+"""A curve without its interruptions: stalls, and dips of a few samples that recur.
 
 What: a host that waits (a stall of seconds, a journal's burst) adds time and no bytes, so a place
 in bytes stays true when that time is taken out again. `calm` gives an interrupted sample the time
@@ -7,8 +7,9 @@ nobody had interfered. Whoever counts (mean, duration) takes the curve as it is.
 
 What is an interruption: samples below `STALL` of the slower of both sides' usual rates, followed by
 bytes again, at most `SINGLE` stretches of at most `LONGEST_S` each: more are the drive's
-own. And samples below both their neighbourhoods (`DIP` of the level, five times the scatter), alone
-or in pairs, at most `MOST` of all. A drive whose rate always comes in bursts stays as it is.
+own. And samples below both their neighbourhoods (`DIP` of the level, five times the scatter), a few
+together that move little data, at most `MOST` of all. A drive whose rate always comes in bursts
+stays as it is.
 
 Invariants: all bytes stay, in their order; samples that are interrupted join the one before them
 (at the very beginning: the one after); a curve without interruptions comes back itself.
@@ -22,16 +23,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtwin.analysis.changepoints import MAD_TO_SIGMA
 from flashtwin.analysis.curve import Curve, Floats, Ints
 
 STALL = 0.35
 DIP = 0.93
-MOST = 0.12
+MOST = 0.3
 SINGLE = 4
 LONGEST_S = 15.0
 AROUND, WIDEST = 9, 64
 FEWEST = 12
 SIGMAS = 5.0
+DIP_SAMPLES, DIP_DATA, DEEPEST_DIP, RECUR = 3, 2.6, 0.27, 3
+# Samples between places at which the scatter is taken, and around a sample in which faster ones
+# may make up for slower ones.
+BLOCK, REGION = 50, 100
+# How many dips are expected before the first, the second and the third that is seen, so that dips
+# which fall anyhow would be as late as that once in 400 fills.
+LATE = (6.0, 8.5, 10.5)
+# A sample is faster from so many scatters on, counts with at most such a share of the level, and
+# this share of what is lacking counts as made up for.
+SURPLUS_SIGMAS, SURPLUS_MOST, MADE_UP = 3.0, 0.5, 0.5
+
+Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +101,7 @@ def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
     return np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
 
 
-def _stretches(
-    low: np.ndarray[tuple[int], np.dtype[np.bool_]], curve: Curve
-) -> list[tuple[int, int]]:
+def _stretches(low: Marks, curve: Curve) -> list[tuple[int, int]]:
     """Ranges of low samples that are short enough and end before the series does."""
     marks = np.concatenate(([False], low, [False]))
     edges = np.flatnonzero(marks[1:] != marks[:-1])
@@ -121,16 +133,84 @@ def _joined(curve: Curve, before: Floats, after: Floats, stalls: list[tuple[int,
 
 
 def _dips(curve: Curve) -> Ints:
-    """Lone samples, or pairs, that are far below the levels on both of their sides."""
+    """Samples, a few together, that are far below the levels on both of their sides."""
     before, after = _levels(curve.rate)
     level = np.minimum(before, after)
     away = np.log(np.maximum(curve.rate, 1e-9) / np.maximum(level, 1e-9))
-    scatter = 1.4826 * float(np.median(np.abs(away - np.median(away))))
-    low = (curve.size > 0) & (curve.rate > STALL * level)
-    low &= away < min(-SIGMAS * scatter, float(np.log(DIP)))
+    scatter = _scatter_around(away)
+    low = (curve.size > 0) & (curve.rate > DEEPEST_DIP * level)
+    low &= away < np.minimum(-SIGMAS * scatter, float(np.log(DIP)))
+    low &= ~_made_up_for(curve, low, (level, np.maximum(before, after)), scatter)
     index = np.flatnonzero(low)
     if index.size == 0 or index.size > MOST * len(curve):
         return np.zeros(0, dtype=np.int64)
     groups = np.split(index, np.flatnonzero(np.diff(index) > 1) + 1)
-    lone = [group for group in groups if group.size <= 2]
-    return np.concatenate(lone).astype(np.int64) if lone else np.zeros(0, dtype=np.int64)
+    lone = [group for group in groups if _is_short(curve, level, group)]
+    # Below `STALL`, or with more samples, they have to recur: one alone may be an end.
+    if len(lone) < RECUR:
+        lone = [g for g in lone if g.size <= DIP_SAMPLES and (curve.rate > STALL * level)[g].all()]
+    if not lone or _begins_late(np.array([group[0] for group in lone]), len(curve)):
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate(lone).astype(np.int64)
+
+
+def _begins_late(places: Ints, count: int) -> bool:
+    """Whether dips recur from some sample on and hardly ever before: then they are the drive's.
+
+    A host interrupts from the beginning on; what begins when a cache is full is how the drive
+    works. So many expected and so few seen has a chance of 1 in 400 where dips fall anyhow.
+    """
+    for seen, expected in enumerate(LATE):
+        if seen >= places.size - RECUR:
+            return False
+        before = int(places[seen])
+        rate = (places.size - seen) / (count - before)
+        if before * rate >= expected:
+            return True
+    return False
+
+
+def _scatter_around(away: Floats) -> Floats:
+    """Scatter near each sample: the plateaus of one fill may scatter very differently."""
+    middle = float(np.median(away))
+    count = away.size // BLOCK
+    if count < 4:
+        return np.full(away.size, MAD_TO_SIGMA * float(np.median(np.abs(away - middle))))
+    middles = (np.arange(count) + 0.5) * BLOCK
+    windows = [away[max(0, int(m) - BLOCK) : int(m) + BLOCK] for m in middles]
+    spread = [float(np.median(np.abs(window - np.median(window)))) for window in windows]
+    at_each = np.interp(np.arange(away.size), middles, MAD_TO_SIGMA * np.array(spread))
+    return np.asarray(at_each, dtype=np.float64)
+
+
+def _made_up_for(curve: Curve, low: Marks, levels: tuple[Floats, Floats], scatter: Floats) -> Marks:
+    """Whether samples above the level make up for those below it, near each sample.
+
+    A host that waits loses time. A drive that works in turns is slower, then faster: its level is
+    the mean of both, and none of its samples is an interruption.
+    """
+    lower, upper = levels
+    lacks = np.where(low, (lower - curve.rate) * curve.dt, 0.0)
+    above = np.clip(curve.rate / np.maximum(upper, 1e-9) - 1.0, 0.0, SURPLUS_MOST)
+    surplus = np.where(above > SURPLUS_SIGMAS * scatter, above * upper * curve.dt, 0.0)
+    made_up: Marks = _sum_around(surplus) > MADE_UP * _sum_around(lacks)
+    return made_up
+
+
+def _sum_around(values: Floats) -> Floats:
+    """Sum of the values within `REGION` samples on either side of each."""
+    total = np.concatenate(([0.0], np.cumsum(values)))
+    at = np.arange(values.size)
+    ends = np.minimum(at + REGION + 1, values.size), np.maximum(at - REGION, 0)
+    result: Floats = total[ends[0]] - total[ends[1]]
+    return result
+
+
+def _is_short(curve: Curve, level: Floats, group: Ints) -> bool:
+    """Whether a dip moved no more than the usual data of `DIP_DATA` samples.
+
+    A burst of the journal that slows the host to a third for one sample takes three.
+    """
+    usual = float(np.median(curve.dt)) * float(np.median(level[group]))
+    few = group.size <= DIP_SAMPLES
+    return few or (group.size <= 2 * DIP_SAMPLES and curve.size[group].sum() <= DIP_DATA * usual)

@@ -3,11 +3,11 @@
 What: `first_plateau` says whether the first plateau ends for good, `edges` where exactly. A fill
 whose first plateau does not end is one plateau. The rest is cut into bins of equal bytes, wide
 enough that a saw-tooth or a stall averages out, and the bins into segments by the same robust
-change points as the whole. Then, on bytes: a segment between two of one level and less than half as
-long is an excursion (a burst when the cache is armed a second time, a dip) and belongs to no
-plateau; five or more segments that go up and down in turn are one saw-tooth; a boundary that is a
-slope and no step is dropped. What stays are plateaus, and each boundary between them is placed anew
-on the original samples.
+change points as the whole. Then, on bytes: a segment between two of one level is an excursion and
+belongs to no plateau if it is a dip less than half as long as these on average, or a burst (the
+cache is armed a second time) less than half as long as the shorter; five or more segments that go
+up and down in turn are one saw-tooth; a boundary that is a slope and no step is dropped. What stays
+are plateaus, and each boundary between them is placed anew on the original samples.
 
 Invariants: `edge` is there if and only if the verdict is "edge"; the head covers the fill from 0 to
 the edge, or all of it; plateaus lie one after another and cover the fill but for the intervals of
@@ -23,12 +23,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from flashtwin.analysis import interruptions
+from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.changepoints import EFFECT, boundaries, calm, logs, merged
 from flashtwin.analysis.curve import Curve, Ints, in_equal_bytes
 from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
+from flashtwin.analysis.returns import Return
+from flashtwin.analysis.settled import settled
 
 BINS = 200
 SAME = 1.15
@@ -83,6 +85,7 @@ class Shape:
     rest: Stages = Stages(plateaus=(), edges=())
     stalls: tuple[tuple[float, float], ...] = ()
     rise: float | None = None
+    returns: tuple[Return, ...] = ()
 
     @property
     def plateaus(self) -> tuple[Plateau, ...]:
@@ -114,24 +117,31 @@ class _Stage:
 def shape_of(recorded: Curve) -> Shape:
     """The shape of a series that has bytes in it, read without stalls and lone dips."""
     quiet = interruptions.calm(recorded)
-    shape = _shape(quiet.curve)
+    cool, lows = returns.lifted(quiet.curve)
+    shape = _shape(cool)
     at = shape.first_plateau.rise
-    rise = None if at is None else float(quiet.curve.bytes_at[at])
-    return replace(shape, stalls=quiet.stalls, rise=rise)
+    rise = None if at is None else float(cool.bytes_at[at])
+    begins = [low.end for low in lows if low.start == 0.0]
+    return replace(
+        shape,
+        stalls=quiet.stalls,
+        rise=begins[0] if begins else rise,
+        returns=tuple(low for low in lows if low.start > 0.0),
+    )
 
 
 def _shape(curve: Curve) -> Shape:
     start, relative_noise = first_plateau(curve), calm(logs(curve.rate))
     if start.verdict == "edge":
         edge = _first_edge(curve, start, relative_noise)
-        head = _head(curve, start, edge.before, edge.place.value)
+        head = _head(curve, start, edge.before, edge.place.value, relative_noise)
         return Shape(
             first_plateau=start,
             head=head,
             edge=edge,
             rest=_stages(curve, edge.after, relative_noise),
         )
-    head = _head(curve, start, len(curve), curve.total_bytes)
+    head = _head(curve, start, len(curve), curve.total_bytes, relative_noise)
     # What stands out within the one plateau, for the notes.
     within = _stages(curve, 0, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
@@ -151,13 +161,15 @@ def _first_edge(curve: Curve, start: FirstPlateau, relative_noise: float) -> Edg
     )
 
 
-def _head(curve: Curve, start: FirstPlateau, last: int, end: float) -> Plateau:
+def _head(
+    curve: Curve, start: FirstPlateau, last: int, end: float, relative_noise: float
+) -> Plateau:
     """The first plateau without its dips."""
     pieces, begin = [], 0
     for first, after in start.dips:
         pieces.append((begin, first))
         begin = after
-    measured = speed(curve, [*pieces, (begin, last)])
+    measured = speed(curve, settled(curve, [*pieces, (begin, last)], relative_noise))
     fallback = Estimate(value=curve.mean_between(0.0, end), low=None, high=None)
     return Plateau(start=0.0, end=end, speed=measured or fallback)
 
@@ -174,7 +186,8 @@ def _stages(curve: Curve, first: int, relative_noise: float) -> Stages:
     stages = _without_slopes(bins, _without_teeth(bins, stages))
     edges = _placed(curve, bins, stages, first, relative_noise)
     plateaus = tuple(
-        _plateau(curve, bins, stage, index, edges, first) for index, stage in enumerate(stages)
+        _plateau(curve, bins, stage, index, edges, first, relative_noise)
+        for index, stage in enumerate(stages)
     )
     return Stages(plateaus=plateaus, edges=edges)
 
@@ -223,9 +236,12 @@ def _without_excursions(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
 
 
 def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> bool:
-    shorter = min(left.last - left.first, right.last - right.first)
+    lengths = left.last - left.first, right.last - right.first
+    # A burst half as long as the shorter of them is the cache in use a second time, and a plateau.
+    faster = _level(bins, middle) > _level(bins, left)
+    around = min(lengths) if faster else sum(lengths) / 2
     alike = _apart(_level(bins, left), _level(bins, right)) < SAME
-    return alike and middle.last - middle.first <= EXCURSION * shorter
+    return alike and middle.last - middle.first <= EXCURSION * around
 
 
 def _without_teeth(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
@@ -287,7 +303,13 @@ def _placed(
 
 
 def _plateau(
-    curve: Curve, bins: Curve, stage: _Stage, index: int, edges: tuple[Edge, ...], first: int
+    curve: Curve,
+    bins: Curve,
+    stage: _Stage,
+    index: int,
+    edges: tuple[Edge, ...],
+    first: int,
+    relative_noise: float,
 ) -> Plateau:
     """The plateau between its edges, measured on its own whole samples."""
     origin = float(curve.bytes_at[first])
@@ -297,7 +319,8 @@ def _plateau(
         (origin + float(bins.bytes_at[a]), origin + float(bins.bytes_at[b])) for a, b in stage.out
     ]
     pieces = _outside(curve, begin, finish, out)
-    measured = speed(curve, pieces) or Estimate(value=_level(bins, stage), low=None, high=None)
+    level = settled(curve, pieces, relative_noise)
+    measured = speed(curve, level) or Estimate(value=_level(bins, stage), low=None, high=None)
     third = max((stage.last - stage.first) // 5, 1)
     ends = (bins.mean(stage.first, stage.first + third), bins.mean(stage.last - third, stage.last))
     return Plateau(

@@ -20,12 +20,26 @@ EXCURSION, RISE = Fraction(20, 100), Fraction(10, 100)
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """The last rounds: the mean, and both criteria as shares of it."""
+    """The last rounds: the mean, and both criteria as shares of it.
+
+    `trend` is `rise` with its sign: below 0 where the rounds fall.
+    """
 
     mean: float
     excursion: float
     rise: float
     steady: bool
+    trend: float
+
+    @property
+    def moves(self) -> bool:
+        """Steady, and more than half of what the line may move."""
+        return self.steady and self.rise > RISE / 2
+
+    @property
+    def each_round(self) -> float:
+        """What the line moves from a round to the next, as a share of the mean."""
+        return self.trend / (WINDOW - 1)
 
 
 def window_of(values: Sequence[float]) -> Window | None:
@@ -46,6 +60,7 @@ def window_of(values: Sequence[float]) -> Window | None:
         excursion=float(excursion),
         rise=float(rise),
         steady=excursion <= EXCURSION and rise <= RISE,
+        trend=float(slope * (WINDOW - 1) / mean),
     )
 
 

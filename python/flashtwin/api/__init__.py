@@ -7,7 +7,7 @@ numbers as the command line, and what is wrong raises `FlashtwinError`.
 
 from __future__ import annotations
 
-from flashtwin.api.calls import compare, drives, load_run, load_runs, resume, test
+from flashtwin.api.calls import compare, drives, load_run, load_runs, resume, submit, test
 from flashtwin.api.run import Run, Runs
 from flashtwin.api.studies import Point, Sweep, runs, sweep, validate
 from flashtwin.api.twin import Completion, Twin
@@ -40,6 +40,7 @@ __all__ = [
     "load_runs",
     "resume",
     "runs",
+    "submit",
     "sweep",
     "test",
     "validate",

@@ -1,4 +1,6 @@
-"""The calls of `import flashtwin as ft`: test, resume, load_run, load_runs, drives, compare."""
+"""The calls of `import flashtwin as ft`: test, resume, load_run, load_runs, drives, compare,
+submit.
+"""
 
 from __future__ import annotations
 
@@ -201,6 +203,25 @@ def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Compa
     texts = [fail_on] if isinstance(fail_on, str) else list(fail_on)
     stored = [(run if isinstance(run, Run) else load_run(run)).stored for run in runs]
     return comparison.compare(stored, limits.parse(texts) if texts else None)
+
+
+def submit(
+    run: Run | str | Path,
+    *,
+    drive: str | None = None,
+    twin: bool = False,
+    out: str | Path | None = None,
+) -> Path:
+    """Make a folder of a measured run for a catalogue, as `flashtwin submit` does, and return it.
+
+    `drive` is the name that it is sold by, where the run has none. `out` is the folder, by default
+    one in this directory, named by drive and run. Raises `FlashtwinError` for a run that is not
+    finished or was cut short, and for a simulated one unless `twin` says that it is meant.
+    """
+    from flashtwin.runs.submission.submit import submit as making
+
+    stored = (run if isinstance(run, Run) else load_run(run)).stored
+    return making(stored, None if out is None else Path(out), drive=drive, twin=twin)
 
 
 def _as_text(batteries: Mapping[str, Mapping[str, object]]) -> str:

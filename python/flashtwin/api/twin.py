@@ -253,7 +253,7 @@ class Twin:
         blocks of `overwrite_block_size` until `overwrites` times the range is written; `seed`
         chooses their places. The range is the whole drive, or `size` bytes from `offset` on. Its
         state is that of the same writes in their time, within 1 %; no time passes, nothing warms
-        up and no request is told of. Refused on a drive whose state hangs on time.
+        up and no request is told of. Refused on a drive whose state depends on time.
         """
         length = self.capacity_bytes - offset if size is None else size
         if passes < 0 or not 0 <= overwrites < _MOST_OVERWRITES:

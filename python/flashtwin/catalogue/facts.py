@@ -2,7 +2,8 @@
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
 and comparisons of two alike, `market.toml` into outcomes of whole fills, and `known.toml` into the
-misses that have a physical explanation.
+misses that have a physical explanation. Folders that `FLASHTWIN_CATALOGUE` adds may have a
+`published.toml` of their own, whose outcomes are facts like the shipped ones.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
 `drive`, `test` and `metric` are spelled as in the file, because reports are compared by them.
 """
@@ -11,14 +12,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED
-from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED, audit, folders
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
-Kind = Literal["measured", "qualitative", "computed"]
+Kind = Literal["measured", "qualitative", "computed", "shown"]
+# Kinds of rows that are shown and never counted.
+UNCOUNTED: tuple[Kind, ...] = ("computed", "shown")
 
 # What a row of market.toml may state: the metric, its unit, and the tolerance that it is judged by.
 # A place of a fill is read off a plot to 5 %, a rate to 10; printed means are rounder than that.
@@ -40,8 +44,11 @@ FILL_CONDITIONS = {"depth": "assumed 1: one thread, no review says at which dept
 class Fact:
     """One row: of one drive (an outcome) or of two, second over first (a comparison).
 
+    `drives` are named as published; where an article only describes one ("a drive without
+    compression"), `twins` are the drives of the catalogue that are measured, in the same order.
     `value` with `tolerance`: within that share of the value. `tolerance` alone: within it of 1.
-    `low` and `high`: between them. `conditions` say under what it was measured.
+    `low` and `high`: between them. `conditions` say under what it was measured. An outcome of an
+    added folder may say itself which `battery` (as typed) and which `finding` of it are its value.
     """
 
     drives: tuple[str, ...]
@@ -56,6 +63,20 @@ class Fact:
     check: str | None = None
     note: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
+    twins: tuple[str, ...] = ()
+    battery: str = ""
+    finding: str = ""
+
+    @property
+    def measured_on(self) -> tuple[str, ...]:
+        """The drives of the catalogue that are measured for the row."""
+        return self.twins or self.drives
+
+    @property
+    def asked_of(self) -> tuple[str, ...]:
+        """The drives by which the row is chosen: those that are named and not only described."""
+        named = tuple(drive for drive in self.drives if drive in self.measured_on)
+        return named or self.measured_on
 
     @property
     def drive(self) -> str:
@@ -91,8 +112,8 @@ class KnownMiss:
 
 
 def published() -> tuple[Fact, ...]:
-    """All facts: those of the articles, then those of the market's drives."""
-    return (*of_articles(), *of_market())
+    """All facts: of the articles, of the market's drives, and of folders that are added."""
+    return (*of_articles(), *of_market(), *of_added())
 
 
 def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
@@ -100,7 +121,7 @@ def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
     table = _read(path)
     outcomes = [_outcome(row) for row in table.get("outcome", [])]
     comparisons = [
-        _comparison(tuple(block["drives"]), row)
+        _comparison(tuple(block["drives"]), row, tuple(block.get("twins", ())))
         for block in table.get("compare", [])
         for row in block["rows"]
     ]
@@ -126,32 +147,67 @@ def of_market(path: Path = MARKET) -> tuple[Fact, ...]:
     )
 
 
+def of_added() -> tuple[Fact, ...]:
+    """The outcomes of the folders that `FLASHTWIN_CATALOGUE` adds."""
+    return tuple(_outcome(row) for table in _added() for row in table.get("outcome", []))
+
+
+def _added() -> list[dict[str, Any]]:
+    """What is published in added folders; raises `FlashtwinError` where its check finds a fault."""
+    files = folders.outcome_files()
+    for file in files:
+        for fault in audit.outcomes(file.parent).faults:
+            raise FlashtwinError(
+                fault.text,
+                hint=f"flashtwin check --catalogue {file.parent} lists all that is wrong",
+                exit_code=USAGE,
+            )
+    return [_read(file) for file in files]
+
+
 def drives() -> tuple[str, ...]:
     """The drives that something was published about, by id."""
-    return tuple(drive["id"] for path in (PUBLISHED, MARKET) for drive in _read(path)["drive"])
+    tables = (_read(PUBLISHED), _read(MARKET), *_added())
+    ids = (drive["id"] for table in tables for drive in table.get("drive", []))
+    return tuple(dict.fromkeys(ids))
 
 
 def sources(drive: str) -> str | None:
     """Where the facts of a drive come from; None for a drive without any."""
+    if (shipped := _sources().get(drive)) is not None:
+        return shipped
+    for table in _added():
+        for row in table.get("drive", []):
+            if row["id"] == drive:
+                return str(table["sources"][row["source"]])
+    return None
+
+
+@cache
+def _sources() -> Mapping[str, str]:
     articles = _read(PUBLISHED)
-    for row in articles["drive"]:
-        if row["id"] == drive:
-            return str(articles["sources"][row["source"]])
-    return next((str(row["source"]) for row in _read(MARKET)["drive"] if row["id"] == drive), None)
+    of_market = {row["id"]: str(row["source"]) for row in _read(MARKET)["drive"]}
+    of_articles = {row["id"]: str(articles["sources"][row["source"]]) for row in articles["drive"]}
+    return {**of_market, **of_articles}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratings:
-    """What a maker rates as "up to": MB/s in order, requests a second at random."""
+    """What a maker rates as "up to": MB/s in order, requests a second at random.
+
+    `origin` as a spec has it, and `source` where no article of `published.toml` prints them.
+    """
 
     read: float | None = None
     write: float | None = None
     random_read: float | None = None
     random_write: float | None = None
+    origin: str = "published"
+    source: str | None = None
 
     def by_name(self) -> dict[str, float | None]:
         """All four, those that are not known too."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _RATED}
 
 
 # As a `design` in published.toml spells them.
@@ -170,7 +226,8 @@ def ratings_of(drive: str) -> Ratings | None:
     rated = designs.get(design.get("same_as", drive), {}).get("rated")
     if not rated:
         return None
-    return Ratings(**{name: rated.get(key) for name, key in _RATED.items()})
+    values = {name: rated.get(key) for name, key in _RATED.items()}
+    return Ratings(**values, origin=rated.get("origin", "published"), source=rated.get("source"))
 
 
 def known_misses(path: Path = KNOWN) -> tuple[KnownMiss, ...]:
@@ -179,9 +236,10 @@ def known_misses(path: Path = KNOWN) -> tuple[KnownMiss, ...]:
 
 
 def facts_for(chosen: Iterable[str], facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """The facts whose drives are all among the chosen ones."""
+    """The facts whose named drives are all among the chosen ones. A drive that is only described
+    comes with the one that it is compared with."""
     names = set(chosen)
-    return tuple(fact for fact in facts if names.issuperset(fact.drives))
+    return tuple(fact for fact in facts if names.issuperset(fact.asked_of))
 
 
 def _outcome(row: Mapping[str, Any]) -> Fact:
@@ -189,11 +247,11 @@ def _outcome(row: Mapping[str, Any]) -> Fact:
     return Fact(drives=(row["drive"],), **stated)
 
 
-def _comparison(pair: tuple[str, ...], row: Mapping[str, Any]) -> Fact:
+def _comparison(pair: tuple[str, ...], row: Mapping[str, Any], twins: tuple[str, ...]) -> Fact:
     """A row of a comparison goes by its check where it names no metric, and is qualitative by
-    bounds."""
+    bounds. It may have twins of its own."""
     stated = {"metric": row["check"], "kind": "qualitative" if "low" in row else "measured", **row}
-    return Fact(drives=pair, **stated)
+    return Fact(drives=pair, **{**stated, "twins": tuple(row.get("twins", twins))})
 
 
 def _read(path: Path) -> dict[str, Any]:

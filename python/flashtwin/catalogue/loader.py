@@ -1,12 +1,14 @@
-"""From a name to a checked drive: the catalogue's own specs, or a spec file of the user's.
+"""From a name to a checked drive: the catalogue's specs, or a spec file of the user's.
 
-The specs are the TOML files in `drives/`; `flashtwin._core` reads and checks them. Invariant:
-whatever is wrong with a spec comes out as one `BadSpecError` with all of its errors.
+The specs are the TOML files in `drives/` and in the folders that a user adds (`folders`);
+`flashtwin._core` reads and checks them. Invariant: whatever is wrong with a spec comes out as one
+`BadSpecError` with all of its errors.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -14,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.catalogue import DRIVES
+from flashtwin.catalogue import DRIVES, folders
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
 
@@ -42,6 +44,9 @@ class SpecIssue:
         return asdict(self)
 
 
+_ID_LINE = re.compile(r"\s*id\s*=")
+
+
 class BadSpecError(UsageError):
     """A spec that cannot become a drive; `issues` has everything that is wrong with it."""
 
@@ -60,16 +65,21 @@ class BadSpecError(UsageError):
         return "\n".join(lines)
 
 
-def drive_ids(directory: Path = DRIVES) -> list[str]:
-    """The catalogue's drives."""
-    return sorted(path.stem for path in directory.glob("*.toml"))
+def drive_ids() -> list[str]:
+    """The catalogue's drives, those of added folders too."""
+    return sorted(folders.drive_files())
 
 
-def nearest_ids(name: str, directory: Path = DRIVES) -> list[str]:
+def shipped_ids() -> list[str]:
+    """The drives that flashtwin comes with."""
+    return sorted(path.stem for path in folders.specs_in(DRIVES))
+
+
+def nearest_ids(name: str) -> list[str]:
     """Ids of drives close to a mistyped one, the closest first."""
     from difflib import get_close_matches
 
-    return get_close_matches(name.lower(), drive_ids(directory), n=3, cutoff=0.5)
+    return get_close_matches(name.lower(), drive_ids(), n=3, cutoff=0.5)
 
 
 def unknown_drive(name: str) -> FlashtwinError:
@@ -128,11 +138,30 @@ def load(
             raise FlashtwinError(
                 f"no spec file {target}", hint="flashtwin drives lists the catalogue's drives"
             ) from None
-    elif target not in drive_ids():
-        raise unknown_drive(target)
-    return _checked(
-        target, core.load_spec, target, [str(DRIVES)], list(firmware), list(sets), scale
+        search = [DRIVES, *folders.added()]
+    else:
+        files = folders.drive_files()
+        if target not in files:
+            raise unknown_drive(target)
+        search = [DRIVES, *dict.fromkeys(file.parent for file in files.values())]
+    searched = list(map(str, search))
+    spec = _checked(target, core.load_spec, target, searched, list(firmware), list(sets), scale)
+    if not target.endswith(".toml") and files[target].parent != DRIVES:
+        check_called(files[target], spec.id)
+    return spec
+
+
+def check_called(file: Path, drive_id: str) -> None:
+    """Refuse a drive of a folder whose file is not called by its id."""
+    if file.stem == drive_id:
+        return
+    lines = file.read_text(encoding="utf-8").splitlines()
+    line = next((n for n, text in enumerate(lines, 1) if _ID_LINE.match(text)), None)
+    message = f"is {drive_id!r}, and the file is called {file.name}"
+    issue = SpecIssue(
+        file=str(file), line=line, key="id", message=message, hint=f"write id = {file.stem!r}"
     )
+    raise BadSpecError(file.stem, [issue])
 
 
 def _checked(name: str, read: Callable[..., Spec], *words: Any) -> Spec:
@@ -156,7 +185,7 @@ def _parsed(
     parents = []
     if "extends" in text:
         parents = [
-            (name, (DRIVES / f"{name}.toml").read_text(encoding="utf-8")) for name in drive_ids()
+            (name, file.read_text(encoding="utf-8")) for name, file in folders.drive_files().items()
         ]
     return _checked("the text", core.parse_spec, text, parents, list(firmware), list(sets), scale)
 

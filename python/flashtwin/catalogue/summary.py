@@ -104,7 +104,10 @@ def describe(spec: Spec) -> dict[str, Any]:
 def _cache(values: Mapping[str, str]) -> str:
     mode = values.get("slc_cache.mode", "none")
     words, keys = _CACHES.get(mode, (mode, ()))
-    sizes = " + ".join(values[key] for key in keys if key in values)
+    # A cache that shrinks with the fill goes by its size on the empty drive.
+    empty = values.get("slc_cache.size_by_fill", "").split(", ")[0].partition("0 %: ")[2]
+    sized = {**values, "slc_cache.size": empty} if empty else values
+    sizes = " + ".join(sized[key] for key in keys if key in sized)
     return f"{words}, {sizes}" if sizes else words
 
 

@@ -1,6 +1,6 @@
 """What a page is made of besides its template: styles, scripts and data, all of it inlined.
 
-The scripts of Vega are one bundle, `kit/vega.js`. It is made once, when the package is built
+The scripts of Vega are one bundle, `kit/vega.js.gz`. It is made once, when the package is built
 (`backend/page_scripts.py`), and a page only reads it. Invariants:
 nothing here can end the element that it stands in; the same values give the same text.
 """
@@ -8,7 +8,6 @@ nothing here can end the element that it stands in; the same values give the sam
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -17,7 +16,7 @@ from pathlib import Path
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
 KIT = Path(__file__).parent / "kit"
-VEGA = KIT / "vega.js"
+VEGA = KIT / "vega.js.gz"
 STYLES = ("base.css", "parts.css")
 
 
@@ -33,10 +32,10 @@ def script(names: Sequence[str]) -> str:
 
 
 @cache
-def vega() -> str:
-    """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page."""
+def _vega() -> bytes:
+    """Vega-Embed with Vega and Vega-Lite as one script that may stand in a page, packed."""
     try:
-        return VEGA.read_text(encoding="utf-8")
+        return VEGA.read_bytes()
     except FileNotFoundError:
         raise FlashtwinError(
             "this installation has no scripts for charts",
@@ -45,10 +44,16 @@ def vega() -> str:
         ) from None
 
 
-@cache
+def vega() -> str:
+    """The script itself."""
+    import gzip
+
+    return gzip.decompress(_vega()).decode("utf-8")
+
+
 def packed_vega() -> str:
-    """The same, packed and in signs that may stand in a page; `kit/library.js` unpacks it."""
-    return base64.b64encode(gzip.compress(vega().encode(), 9, mtime=0)).decode("ascii")
+    """The script packed and in signs that may stand in a page; `kit/library.js` unpacks it."""
+    return base64.b64encode(_vega()).decode("ascii")
 
 
 def json_text(value: object) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from flashtwin.charts.numbers import compact
+from flashtwin.charts.numbers import compact, steps
 from flashtwin.model.series import READ, TRIM, WRITE, Series
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,8 @@ class Phase:
     """A step that a curve is drawn of, by its `label`.
 
     Phases of one `group` share a chart: the passes of one pattern, with the rests between them.
-    `name` tells them apart there ("pass-1"); titles are for readers.
+    `name` tells them apart there ("pass-1"); titles are for readers. `goes_on`: labels of later
+    steps that are one curve with it, each beginning where the one before ended.
     """
 
     label: str
@@ -47,6 +48,7 @@ class Phase:
     group_title: str
     name: str
     title: str
+    goes_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,22 +78,17 @@ class Curve:
         return float(written[1] - written[0]) / took if took > 0 else None
 
 
-def curves_of(drive: int, phase: Phase, series: Series) -> list[Curve]:
-    """A curve for each direction in which something was done."""
-    curves = [_curve(drive, phase, series, direction) for direction in DIRECTIONS]
+def curves_of(drive: int, phase: Phase, *parts: Series) -> list[Curve]:
+    """A curve for each direction in which something was done, over all steps one after another."""
+    curves = [_curve(drive, phase, parts, direction) for direction in DIRECTIONS]
     return [curve for curve in curves if curve is not None]
 
 
-def _curve(drive: int, phase: Phase, series: Series, direction: int) -> Curve | None:
-    rows = series.only(direction)
-    keep = rows.dt_ns > 0
-    lengths, sizes = rows.dt_ns[keep] / 1e9, rows.bytes[keep].astype(np.float64)
+def _curve(drive: int, phase: Phase, parts: Sequence[Series], direction: int) -> Curve | None:
+    samples = [_samples(part.only(direction)) for part in parts]
+    lengths, sizes = (np.concatenate(columns) for columns in zip(*samples, strict=True))
     if not sizes.sum() > 0:
         return None
-    # NumPy's own median imports all of numpy.ma.
-    usual = np.partition(lengths, len(lengths) // 2)[len(lengths) // 2]
-    if lengths[-1] < STUMP * usual:
-        lengths, sizes = _joined(lengths), _joined(sizes)
     return Curve(
         drive=drive,
         phase=phase,
@@ -100,6 +97,18 @@ def _curve(drive: int, phase: Phase, series: Series, direction: int) -> Curve | 
         done=np.append(0.0, np.cumsum(sizes)),
         rates=sizes / lengths,
     )
+
+
+def _samples(rows: Series) -> tuple[Floats, Floats]:
+    """Seconds and bytes of each sample of a step."""
+    keep = rows.dt_ns > 0
+    lengths, sizes = rows.dt_ns[keep] / 1e9, rows.bytes[keep].astype(np.float64)
+    if len(lengths) > 1:
+        # NumPy's own median imports all of numpy.ma.
+        usual = np.partition(lengths, len(lengths) // 2)[len(lengths) // 2]
+        if lengths[-1] < STUMP * usual:
+            return _joined(lengths), _joined(sizes)
+    return lengths, sizes
 
 
 def _joined(values: Floats) -> Floats:
@@ -116,7 +125,7 @@ def payload(curves: Sequence[Curve]) -> list[dict[str, object]]:
 def _columns(curve: Curve, most: int) -> dict[str, object]:
     """`gb` and `s` are the edges of the buckets, `low` and `high` the samples in them, in MB/s.
 
-    The mean of any stretch is the difference of its edges; that is why they have more digits.
+    The mean of any stretch is the difference of its edges; that is why these are as good as exact.
     """
     at = progress(curve.seconds, curve.done)
     ends = buckets((at[1:] + at[:-1]) / 2, most // 2)
@@ -128,8 +137,8 @@ def _columns(curve: Curve, most: int) -> dict[str, object]:
         "phase": curve.phase.name,
         "label": curve.phase.label,
         "direction": curve.direction,
-        "gb": compact(curve.done[edges] / 1e9, 8),
-        "s": compact(curve.seconds[edges], 8),
+        "gb": steps(curve.done[edges] / 1e9),
+        "s": steps(curve.seconds[edges]),
         "low": compact(np.minimum.reduceat(curve.rates, starts) / 1e6, 4),
         "high": compact(np.maximum.reduceat(curve.rates, starts) / 1e6, 4),
     }

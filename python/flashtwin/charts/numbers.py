@@ -9,6 +9,8 @@ from __future__ import annotations
 from flashtwin.model import units
 from flashtwin.model.text import MISSING as MISSING
 
+# Bytes a GB, nanoseconds a second.
+PER = 10**9
 # Templates use it.
 MIB_PER_MB = 1e6 / (1 << 20)
 
@@ -41,6 +43,27 @@ def clock(seconds: float) -> str:
     minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
+
+
+def steps(places: object) -> dict[str, object]:
+    """Places along a curve, in GB or seconds from 0 on, by the step from each to the next.
+
+    A place is the sum of the steps up to it times `by`, over `PER`. Samples of one length, and
+    requests of one size, need a digit or two a step; the last one may be shorter, a fraction of
+    it. Bytes and nanoseconds are exact where they have a common measure, and within 1e-8 of the
+    last place where not.
+    """
+    import numpy as np
+
+    counts = np.rint(np.asarray(places, dtype=np.float64) * PER).astype(np.int64)
+    between = np.diff(counts)
+    by = int(np.gcd.reduce(between[:-1] if len(between) > 1 else between)) or 1
+    finest = 10 ** max(len(str(counts[-1])) - 9, 0)
+    if by < finest:
+        return {"by": finest, "steps": np.diff(np.rint(counts / finest).astype(np.int64)).tolist()}
+    *steps, last = between.tolist()
+    end = last / by if last % by else last // by
+    return {"by": by, "steps": [*(step // by for step in steps), end]}
 
 
 def compact(values: object, digits: int = 5) -> list[float | int | None]:

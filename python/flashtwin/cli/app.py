@@ -35,7 +35,7 @@ COMMANDS = {
     "drives": ("drives.drives", "List the drives of the catalogue."),
     "show": ("drives.show", "The values of a drive, with origin and source."),
     "new": ("drives.new", "Write a spec from what a drive's label says."),
-    "check": ("drives.check", "Check a spec; all errors at once."),
+    "check": ("drives.check", "Check a spec or a catalogue; all errors at once."),
     "diff": ("drives.diff", "The values in which two drives differ."),
     "batteries": ("batteries.batteries", "List the batteries, or the parameters of one."),
     "explain": ("batteries.explain", "What a finding means and how it is found."),
@@ -47,6 +47,7 @@ COMMANDS = {
     "runs": ("runs.command", "List, show and prune stored runs."),
     "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
+    "submit": ("submit.command", "A measured run as a folder for a catalogue."),
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
     "icf": ("icf.command", "Iometer's configuration files as a battery, and the other way."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
@@ -56,6 +57,7 @@ COMMANDS = {
         "The analysis on drives whose inside is known: how often it is right.",
     ),
     "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
+    "fit": ("fit.command", "A twin of what a run measured: a spec with intervals."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),
     "completions": ("completions.command", "What a shell reads to complete these commands."),
     "cache": ("cache.command", "List or clear the prepared drives that are kept."),
@@ -211,7 +213,7 @@ def say_error(message: str, hint: str | None) -> None:
 
 def _say_hint(hint: str | None) -> None:
     if hint:
-        terminal.note(hint, head="hint:", colour="cyan")
+        terminal.note(terminal.typed(hint), head="hint:", colour="cyan")
 
 
 def _say_all(error: FlashtwinError) -> None:

@@ -15,9 +15,15 @@ VARIABLE = "_FLASHTWIN_COMPLETE"
 
 def drives(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Ids of the catalogue, and files."""
-    from flashtwin.catalogue.loader import drive_ids
+    from flashtwin.catalogue.loader import drive_ids, shipped_ids
+    from flashtwin.errors import FlashtwinError
 
-    return [*_beginning(drive_ids(), begun), CompletionItem(begun, type="file")]
+    try:
+        ids = drive_ids()
+    except FlashtwinError:
+        # A shell that asks for names has no place for a sentence about FLASHTWIN_CATALOGUE.
+        ids = shipped_ids()
+    return [*_beginning(ids, begun), CompletionItem(begun, type="file")]
 
 
 def runs(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

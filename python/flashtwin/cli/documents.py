@@ -34,6 +34,19 @@ class Drive(Document):
     capacity_bytes: int
     cell: str
     cache: str
+    interface: str
+    dram: Literal["yes", "hmb", "none"]
+    cache_mode: str
+    cache_bytes: int
+    cache_mb_s: float | None
+    fill_mb_s: float | None
+    read_mb_s: float | None
+    small_read_mb_s: float | None
+    small_write_mb_s: float | None
+    rows: int
+    passed: int
+    validating: int
+    fitted: int
 
 
 class Drives(Document):
@@ -80,6 +93,32 @@ class Check(Document):
     ok: bool
     errors: list[Issue]
     warnings: list[str]
+
+
+class Fault(Document):
+    file: str
+    line: int | None
+    message: str
+    hint: str | None
+
+
+class CheckCatalogue(Document):
+    """flashtwin check --catalogue --json"""
+
+    catalogue: str
+    ok: bool
+    drives: int
+    outcomes: int
+    submissions: int
+    faults: list[Fault]
+
+
+class Submit(Document):
+    """flashtwin submit --json"""
+
+    run: str
+    folder: str
+    files: list[str]
 
 
 class Spec(Document):
@@ -485,10 +524,11 @@ class Row(Document):
     found: float | None
     error: float | None
     tolerance: float | None
-    verdict: Literal["pass", "known", "miss", "computed"]
-    kind: Literal["measured", "qualitative", "computed"]
+    verdict: Literal["pass", "known", "miss", "computed", "shown"]
+    kind: Literal["measured", "qualitative", "computed", "shown"]
     unit: str
     calibration: bool
+    twins: list[str] | UnsetType = UNSET
     cell: str | UnsetType = UNSET
     variant: str | UnsetType = UNSET
     also: dict[str, float | None] | UnsetType = UNSET
@@ -500,6 +540,29 @@ class Validate(Document):
 
     rows: list[Row]
     missed: int
+
+
+class BrokenRow(Document):
+    drive: str
+    test: str
+    metric: str
+    published: float | list[float | None] | None
+    found: float | None
+
+
+class KnockedOut(Document):
+    name: str
+    without: str
+    sets: list[str]
+    drives: list[str]
+    tried: int
+    broken: list[BrokenRow]
+
+
+class ValidateKnockOut(Document):
+    """flashtwin validate --knock-out --json"""
+
+    knock_outs: list[KnockedOut]
 
 
 class InferredPlateau(Document):
@@ -519,6 +582,31 @@ class Infer(Document):
     stalls: int
     columns: str
     notes: list[str]
+
+
+class FittedValue(Document):
+    name: str
+    title: str
+    value: float
+    low: float | None
+    high: float | None
+    unit: str | None
+    origin: Literal["fitted", "prior"]
+
+
+class Fit(Document):
+    """flashtwin fit --json"""
+
+    path: str
+    run: str
+    structure: str
+    past: str
+    cell: str
+    scatter: float
+    simulations: int
+    values: list[FittedValue]
+    notes: list[str]
+    toml: str
 
 
 class BlindRow(Document):
@@ -597,6 +685,8 @@ DOCUMENTS: dict[str, type[Document]] = {
     "drives": Drives,
     "show": Show,
     "check": Check,
+    "check-catalogue": CheckCatalogue,
+    "submit": Submit,
     "diff": Diff,
     "batteries": Batteries,
     "batteries-one": OneBattery,
@@ -615,8 +705,10 @@ DOCUMENTS: dict[str, type[Document]] = {
     "export": Export,
     "validate": Validate,
     "validate-theory": ValidateTheory,
+    "validate-knock-out": ValidateKnockOut,
     "blind": Blind,
     "infer": Infer,
+    "fit": Fit,
     "timeline": Timeline,
     "cache": Cache,
     "cache-clear": CacheClear,

@@ -7,7 +7,6 @@ all.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import DONE, USAGE, FlashtwinError
+from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 from flashtwin.model import units
 
 if TYPE_CHECKING:
@@ -24,34 +23,65 @@ if TYPE_CHECKING:
 INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
 CELLS = click.Choice(["slc", "mlc", "tlc", "qlc"])
 DRAM = click.Choice(["yes", "none", "hmb"])
-_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 @click.command(
     "drives",
-    epilog=options.examples("flashtwin drives", "flashtwin drives --json"),
+    epilog=options.examples(
+        "flashtwin drives",
+        "flashtwin drives --where \"cell = 'qlc'\" --sort -cache_mb_s",
+        "flashtwin drives --where \"interface <> 'sata' and validating > 0\"",
+        "flashtwin drives --json",
+    ),
 )
+@click.option("--where", metavar="SQL", help="Only drives for which this holds.")
+@click.option("--sort", metavar="COLUMN", help="By a column; with - in front the other way round.")
 @options.as_json
-def drives(as_json: bool) -> None:
-    """List the drives of the catalogue."""
-    from flashtwin.catalogue.summary import summaries
+def drives(where: str | None, sort: str | None, as_json: bool) -> None:
+    """List the drives of the catalogue: cache, rates, and how well each is validated.
 
-    rows = summaries()
+    Rates are of the twins: writing in the cache, over a whole fill, reading 4 KiB one at a time, in
+    MB/s. `passed` counts published rows that the twin meets, of those that were run; `validating`
+    those of them that rest on no assumed condition, `fitted` values of its spec that a row set.
+    Drives of the folders in FLASHTWIN_CATALOGUE are listed too.
+
+    A condition may name id, name, capacity_bytes, interface, cell, dram, cache (none, static,
+    dynamic, hybrid, whole-drive), cache_bytes, cache_mb_s, fill_mb_s, read_mb_s, small_read_mb_s,
+    small_write_mb_s, rows, passed, validating and fitted.
+    """
+    from flashtwin.study.listing import listing
+
+    lines = listing(where=where, sort=sort)
     if as_json:
-        terminal.print_json({"drives": [row.to_json() for row in rows]})
+        terminal.print_json({"drives": [line.to_json() for line in lines]})
         return
-    texts = [
-        (row.id, row.name, units.readable_size(row.capacity_bytes), row.cell, row.cache)
-        for row in rows
-    ]
-    columns = ["id", "name", "capacity", "cell", "cache"]
-    listing = terminal.table(columns, texts, right=["capacity"])
-    if not terminal.fits(listing):
-        # The id says most of the name, and is what other commands take: it stays in a line.
-        without_name = [(row[0], *row[2:]) for row in texts]
-        listing = terminal.table(["id", *columns[2:]], without_name, right=["capacity"])
-        listing.columns[0].no_wrap = True
-    terminal.emit(listing)
+    columns = {
+        "id": [line.summary.id for line in lines],
+        "name": [line.summary.name for line in lines],
+        "capacity": [units.readable_size(line.summary.capacity_bytes) for line in lines],
+        "cell": [line.summary.cell for line in lines],
+        "cache": [line.summary.cache for line in lines],
+        "in it": [units.readable_number(line.cache_mb_s) for line in lines],
+        "fill": [units.readable_number(line.fill_mb_s) for line in lines],
+        "4K read": [units.readable_number(line.small_read_mb_s) for line in lines],
+        "passed": [f"{line.passed} of {line.rows}" if line.rows else "-" for line in lines],
+        "validating": [str(line.validating) for line in lines],
+        "fitted": [str(line.fitted) for line in lines],
+    }
+    # The id says most of the name, and is what other commands take: it stays in a line.
+    least = ("name", "fitted", "validating", "4K read", "fill", "in it")
+    for count in range(len(least) + 1):
+        left_out = least[:count]
+        shown = {title: texts for title, texts in columns.items() if title not in left_out}
+        rows = list(zip(*shown.values(), strict=True))
+        numbers = [title for title in shown if title not in ("id", "name", "cell", "cache")]
+        listing_table = terminal.table(list(shown), rows, right=numbers)
+        if terminal.fits(listing_table):
+            break
+    listing_table.columns[0].no_wrap = True
+    terminal.emit(listing_table)
+    if where is not None and not lines:
+        terminal.note("note: this holds for no drive; words are in small letters: cell = 'qlc'")
 
 
 @click.command(
@@ -114,27 +144,48 @@ def show(
 @click.command(
     "check",
     epilog=options.examples(
-        "flashtwin check ./mine.toml", "flashtwin check bx500-240 --set op=14%"
+        "flashtwin check ./mine.toml",
+        "flashtwin check bx500-240 --set op=14%",
+        "flashtwin check --catalogue ./catalogue",
     ),
 )
-@click.argument("spec", shell_complete=completions.drives)
+@click.argument("spec", required=False, shell_complete=completions.drives)
 @options.firmware
 @options.sets
 @options.scale
+@click.option(
+    "--catalogue",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Check all of a folder instead: drives, published outcomes, submissions.",
+)
 @options.as_json
 @click.pass_context
 def check(
     context: click.Context,
-    spec: str,
+    spec: str | None,
     firmware: tuple[str, ...],
     sets: tuple[str, ...],
     scale: str | None,
+    catalogue: Path | None,
     as_json: bool,
 ) -> None:
     """Check SPEC, a file that ends in .toml or an id of the catalogue, and its firmware profiles.
 
     All errors are told at once, each as file:line: key: message and a hint; exit code 2 if any.
+
+    With --catalogue all that lies in a folder: specs parse and build and are called as their files,
+    published outcomes have conditions, submissions are what flashtwin submit wrote, and nothing
+    holds a serial number or a path of a machine. A line a fault, exit code 1 if any.
     """
+    if (spec is None) == (catalogue is None):
+        raise click.UsageError("give a SPEC, or --catalogue with a folder")
+    if catalogue is not None:
+        typed = click.core.ParameterSource.COMMANDLINE
+        if any(context.get_parameter_source(n) is typed for n in ("firmware", "sets", "scale")):
+            raise click.UsageError("--firmware, --set and --scale are of a SPEC")
+        context.exit(_check_catalogue(catalogue, as_json))
+    assert spec is not None
     from flashtwin.catalogue import loader
 
     if not as_json:
@@ -153,6 +204,26 @@ def check(
     answer = {"spec": spec, "ok": not issues, "errors": issues, "warnings": warnings}
     terminal.print_json(answer)
     context.exit(USAGE if issues else DONE)
+
+
+def _check_catalogue(folder: Path, as_json: bool) -> int:
+    from flashtwin.runs.submission.check import check as check_folder
+
+    checked = check_folder(folder)
+    if as_json:
+        terminal.print_json(checked.to_json())
+    for fault in () if as_json else checked.faults:
+        terminal.say(fault.text)
+    if not as_json:
+        counts = {
+            "drive": checked.drives,
+            "outcome": checked.outcomes,
+            "submission": checked.submissions,
+            "fault": len(checked.faults),
+        }
+        texts = [f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items()]
+        terminal.say(f"{folder}: {', '.join(texts)}")
+    return MISS if checked.faults else DONE
 
 
 @click.command(
@@ -232,13 +303,13 @@ def new(
     datasheet, all others are marked prior, to be replaced by what is known.
     """
     from flashtwin import outputs
+    from flashtwin.catalogue.folders import ID, ID_RULE
     from flashtwin.catalogue.label import Label, spec_text
     from flashtwin.catalogue.loader import BadSpecError, load
+    from flashtwin.catalogue.prediction import predictions
 
-    if not _ID.fullmatch(drive_id):
-        raise click.BadParameter(
-            "lower-case letters, digits, -, _ and . make an id", param_hint="ID"
-        )
+    if not ID.fullmatch(drive_id):
+        raise click.BadParameter(ID_RULE, param_hint="ID")
     label = Label(
         id=drive_id,
         name=name or drive_id,
@@ -270,6 +341,14 @@ def new(
     terminal.say(
         f"{path}: {spec.name}, {units.readable_size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
     )
+    for item in predictions(label.capacity_bytes, label.cell, label.interface):
+        if item.unit == "B" and (label.cache_bytes is not None or label.cell == "slc"):
+            continue
+        shown = units.readable_gb if item.unit == "B" else units.readable_mb_s
+        terminal.say(
+            f"expect: {item.title} {shown(item.middle)}, from {shown(item.low)} to "
+            f"{shown(item.high)} ({item.note})"
+        )
     terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
 
 

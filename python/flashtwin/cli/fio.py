@@ -72,7 +72,13 @@ class Words(click.Command):
     metavar="TIME",
     help="What is counted so far, each time that so long has passed; e.g. 1s. Simulated drives.",
 )
-@click.option("--section", "sections", multiple=True, metavar="NAME", help="Only this section.")
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    metavar="NAME",
+    help="Only this section of the job file; may be repeated.",
+)
 @click.option("--parse-only", is_flag=True, help="Only read the jobs.")
 @click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
 @click.option(

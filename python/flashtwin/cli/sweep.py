@@ -14,8 +14,9 @@ from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flashtwin.model.finding import Finding
     from flashtwin.runner.estimate import Estimate
     from flashtwin.study.sweep.plan import Failure
     from flashtwin.study.sweep.run import Row, Sweep
@@ -163,8 +164,7 @@ def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
     vary = varying(sweep.rows)
     names = list(dict.fromkeys(name for known in names_by_word.values() for name in known))
     names = names or [name for name in findings if name in vary[:SHOWN]]
-    titles = [findings[name].title.partition(" [")[0] for name in names]
-    heads = ["point", *(axis.key for axis in sweep.plan.axes), *titles]
+    heads = ["point", *(axis.key for axis in sweep.plan.axes), *_titles(names, findings)]
     terminal.emit(terminal.table(heads, (_texts(row, names) for row in sweep.rows), right=heads))
     for (message, hint), points in reasons(sweep.failures).items():
         terminal.note(f"failed at point {', '.join(map(str, points))}: {message}")
@@ -182,6 +182,16 @@ def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
             hint=f"there are: {', '.join(findings)}",
             exit_code=USAGE,
         )
+
+
+def _titles(names: Sequence[str], findings: Mapping[str, Finding]) -> list[str]:
+    """What each finding is; its pattern too, where several patterns have it."""
+    shown = [findings[name] for name in names]
+    titles = [finding.title for finding in shown]
+    return [
+        f"{finding.title}, {finding.variant}" if titles.count(finding.title) > 1 else finding.title
+        for finding in shown
+    ]
 
 
 def _texts(row: Row, names: Sequence[str]) -> list[str]:

@@ -53,6 +53,12 @@ def note(text: str, *, head: str = "", colour: str = "") -> None:
     click.echo(f"{begin}{printable(text)}", err=True)
 
 
+def typed(text: str) -> str:
+    """A text that names commands of ours as they are typed here: a checkout has another word."""
+    word = os.environ.get("FLASHTWIN_TYPED")
+    return re.sub(r"(?<![\w./-])flashtwin (?=[a-z])", f"{word} ", text) if word else text
+
+
 def printable(text: str) -> str:
     """Text that does nothing but be shown; half a character is shown as its escape, too."""
     return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -145,7 +145,7 @@ def carry_out(
     from flashtwin.runner import request
 
     if not quiet and (same := asked_for.unfinished()):
-        again = f"flashtwin test --resume {shlex.quote(same.name)}"
+        again = terminal.typed(f"flashtwin test --resume {shlex.quote(same.name)}")
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
     outcome = request.test(asked_for, partial(progress.observers, quiet))
     _present(outcome.runs, outcome.where, as_json, page=page, ranks=ranks)
@@ -211,7 +211,7 @@ def _present(
         _print(runs, None, as_json, ranks)
         raise
     except KeyboardInterrupt:
-        command_text = f"flashtwin report {shlex.quote(str(where))}"
+        command_text = terminal.typed(f"flashtwin report {shlex.quote(str(where))}")
         raise Interrupted(
             f"all was measured and is in {where}; {command_text} makes its page"
         ) from None
@@ -233,7 +233,8 @@ def _print(runs: Sequence[Run], page: Path | None, as_json: bool, ranks: bool) -
     terminal.emit(*findings.tables(by_target))
     first = next((finding.id for column in by_target.values() for finding in column), None)
     if first:
-        terminal.say(f"\nwhat a finding means: flashtwin explain {first.partition('[')[0]}")
+        explain = terminal.typed(f"flashtwin explain {first.partition('[')[0]}")
+        terminal.say(f"\nwhat a finding means: {explain}")
     if page is not None:
         terminal.say(f"report: {page}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,8 @@ from flashtwin.errors import DONE, MISS
 from flashtwin.model import units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 
 # Pages a block of a point of the user's.
 PAGES = 64
-STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "dim"}
+# The unit of shares in the list of what was published, and what else of a row is told in one line.
+SHARE, MOST_BESIDE = "fraction", 4
+STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "dim", "shown": "dim"}
 
 
 @click.command(
@@ -31,19 +36,40 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
     epilog=options.examples(
         "flashtwin validate bx500-240 bx500-240-nocache",
         "flashtwin validate bx500-240 --json",
+        "flashtwin validate --page validation.md",
+        "flashtwin validate pm871b-128 --knock-out",
         "flashtwin validate --theory",
         "flashtwin validate --theory --policy fifo --op 0.2",
     ),
 )
 @click.argument("drives", nargs=-1, metavar="[DRIVE...]", shell_complete=completions.drives)
-@click.option("--theory", is_flag=True, help="Closed forms instead of drives; see below.")
-@click.option("--policy", metavar="NAME", help="With --theory: a point of yours, by victim policy.")
+@click.option("--theory", is_flag=True, help="Closed forms instead of drives, as said above.")
+@click.option("--policy", metavar="NAME", help="With --theory: a point of yours, e.g. greedy.")
 @click.option(
-    "--op", type=options.Share(), metavar="SHARE", help="Its over-provisioning; 0.2 is 20 %."
+    "--op",
+    type=options.Share(),
+    metavar="SHARE",
+    help="With --policy: over-provisioning, e.g. 0.2.",
 )
-@click.option("--pages", type=options.Integer(4, 65536), help="Its pages a block; 64 by default.")
 @click.option(
-    "--trims", type=options.Share(), metavar="SHARE", help="The share of TRIMs in its requests."
+    "--pages", type=options.Integer(4, 65536), help="With --policy: pages a block; 64 by default."
+)
+@click.option(
+    "--trims",
+    type=options.Share(),
+    metavar="SHARE",
+    help="With --policy: TRIMs of all requests, e.g. 0.1.",
+)
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the rows as a page in Markdown.",
+)
+@click.option(
+    "--knock-out",
+    is_flag=True,
+    help="Switch each mechanism off in turn: which rows break without it.",
 )
 @options.seed
 @options.sets
@@ -58,6 +84,8 @@ def command(
     op: float | None,
     pages: int | None,
     trims: float | None,
+    page: Path | None,
+    knock_out: bool,
     seed: int,
     sets: tuple[str, ...],
     as_json: bool,
@@ -65,7 +93,9 @@ def command(
 ) -> None:
     """Hold the twin of each DRIVE against every published outcome whose battery exists.
 
-    Comparisons of two drives are made when both are named. Exit code 1 if anything was missed.
+    Without DRIVE all that something was published about are run, some four minutes on two cores.
+    Comparisons of two drives are made when both are named; a drive that an article only describes
+    is stood in for by another of the catalogue. Exit code 1 if anything was missed.
 
     With --theory every table and law of the theory is tried on drives built for it: write
     amplification by victim policy, the laws of SLC caches, Little's law, conservation. With
@@ -73,18 +103,33 @@ def command(
     """
     theory_options = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
     if theory:
-        if drives or sets:
-            raise click.UsageError("--theory builds its own drives; leave DRIVE and --set out")
+        if drives or sets or page or knock_out:
+            raise click.UsageError("--theory builds its own drives; leave all that is of DRIVE out")
         context.exit(_theory(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
     misplaced = [name for name, value in theory_options.items() if value is not None]
     if misplaced:
         raise click.UsageError(f"{', '.join(misplaced)}: only with --theory")
-    if not drives:
-        raise click.UsageError("Missing argument 'DRIVE...'")
     from flashtwin.cli import progress
+    from flashtwin.study.validation.records import families
     from flashtwin.study.validation.validate import validate
 
-    validation = validate(drives, partial(progress.observers, quiet), seed=seed, sets=sets)
+    if page is not None and sets:
+        raise click.UsageError("--page is of the drives as they are; leave --set out")
+    chosen = drives or tuple(drive for family in families() for drive in family)
+    if knock_out:
+        if page is not None or sets:
+            raise click.UsageError("--knock-out sets values itself; leave --set and --page out")
+        _knock_out(chosen, seed=seed, as_json=as_json, quiet=quiet)
+        return
+    if page is not None:
+        from flashtwin import outputs
+
+        outputs.check(page)
+    validation = validate(chosen, partial(progress.observers, quiet), seed=seed, sets=sets)
+    if page is not None:
+        from flashtwin.study.validation.page import page as page_text
+
+        outputs.write(page, page_text(validation.rows))
     if as_json:
         terminal.print_json(validation.to_json())
     else:
@@ -92,6 +137,25 @@ def command(
     for miss in validation.outlived:
         terminal.note(f"note: {miss.drive}: {miss.metric} passes and is still listed as known")
     context.exit(MISS if validation.missed else DONE)
+
+
+def _knock_out(drives: Sequence[str], *, seed: int, as_json: bool, quiet: bool) -> None:
+    """Run the knock-outs and print which rows broke."""
+    from flashtwin.cli import progress
+    from flashtwin.study.validation.knockouts import knock_out
+    from flashtwin.study.validation.sections import broken_text
+
+    knocked = knock_out(drives, partial(progress.observers, quiet), seed=seed)
+    if as_json:
+        terminal.print_json({"knock_outs": [row.to_json() for row in knocked]})
+        return
+    parts: list[RenderableType] = []
+    for row in knocked:
+        head = f"\nwithout {row.mechanism.name} ({', '.join(row.drives)}): {row.mechanism.without}"
+        parts.append(terminal.cell(head, "bold"))
+        broken = [terminal.cell(f"  breaks: {broken_text(of)}") for of in row.broken]
+        parts += broken or [terminal.cell(f"  none of {row.tried} rows breaks")]
+    terminal.emit(*(parts or [terminal.cell("no mechanism of these drives can be switched off")]))
 
 
 def _page(validation: Validation) -> list[RenderableType]:
@@ -131,15 +195,20 @@ def _called(row: Row) -> str:
 def _cells(row: Row) -> list[Text]:
     # Adding 0.0 takes the sign from what rounds to nothing.
     error = "-" if row.error is None else f"{round(row.error * 100, 1) + 0.0:+.1f} %"
-    texts = (_published(row), units.readable_number(row.measured), error)
+    texts = (_published(row), units.readable_number(_share(row, row.measured)), error)
     verdict = terminal.cell(row.verdict, STYLES[row.verdict])
     return [*(terminal.cell(text) for text in texts), verdict]
 
 
 def _beside(row: Row) -> str:
     """Which cell it is, what else was found, and whether an assumed condition decides."""
-    parts = [f"worst: {row.cell}"] if row.cell else []
-    parts += [f"{name} {units.readable_number(value)}" for name, value in row.also.items()]
+    stand_ins = [twin for twin in row.fact.twins if twin not in row.fact.drives]
+    parts = [f"measured on {', '.join(stand_ins)}"] if stand_ins else []
+    parts += [f"worst: {row.cell}"] if row.cell else []
+    also = [f"{name} {units.readable_number(_share(row, v))}" for name, v in row.also.items()]
+    parts += also[:MOST_BESIDE]
+    if len(also) > MOST_BESIDE:
+        parts.append(f"{len(also) - MOST_BESIDE} more in --json")
     parts += ["calibration"] if row.fact.calibration else []
     return "; ".join(parts)
 
@@ -147,9 +216,16 @@ def _beside(row: Row) -> str:
 def _published(row: Row) -> str:
     fact = row.fact
     if fact.target is None:
-        return f"{units.readable_number(fact.low)} to {units.readable_number(fact.high)}"
+        ends = (units.readable_number(_share(row, end)) for end in (fact.low, fact.high))
+        return " to ".join(ends)
     tolerance = f" ± {(fact.tolerance or 0) * 100:g} %"
-    return f"{units.readable_number(fact.target)} {fact.unit}".rstrip() + tolerance
+    unit = "%" if fact.unit == SHARE else fact.unit
+    return f"{units.readable_number(_share(row, fact.target))} {unit}".rstrip() + tolerance
+
+
+def _share(row: Row, value: float | None) -> float | None:
+    """A share of one is told in percent, as everywhere."""
+    return value * 100 if value is not None and row.fact.unit == SHARE else value
 
 
 def _sum(validation: Validation) -> str:

@@ -1,7 +1,7 @@
 """Preparation without time: what a twin's firmware writes alone, where no battery looks.
 
 The way is how a run's preparation was asked for: in its time, as a host writes; without time; or
-without it where the drive's state does not hang on time ("auto"). Invariants: what is measured is
+without it where the drive's state does not depend on time ("auto"). Invariants: what is measured is
 never written without time; a drive that would be another is refused where it was asked for by name,
 and prepared in its time, with a note, where it was left to us.
 """
@@ -48,7 +48,7 @@ def note_of(spec: _core.Spec, way: str) -> str | None:
 
 
 def refusal(spec: _core.Spec, why: str, hint: str) -> FlashtwinError:
-    """A drive whose state hangs on time."""
+    """A drive whose state depends on time."""
     message = f"{spec.id} cannot be prepared without time: {why}"
     return FlashtwinError(message, hint=hint, exit_code=USAGE)
 

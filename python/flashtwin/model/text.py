@@ -9,6 +9,7 @@ Invariant: an interval is rounded outwards, so the one told never is narrower th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -68,6 +69,11 @@ def plain(finding: Finding) -> str:
         return finding.value if isinstance(finding.value, str) else MISSING
     factor, unit = scale(finding.unit, finding.number)
     return f"{readable_number(finding.number * factor, DIGITS)} {unit}".rstrip()
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Words in a sentence: a, b and c."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
 def quantity(value: float, unit: str, digits: int = DIGITS) -> str:

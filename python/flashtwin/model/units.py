@@ -124,6 +124,14 @@ def show_seconds(seconds: float) -> str:
     return f"{show_number(seconds)}s"
 
 
+def readable_period(seconds: float) -> str:
+    """The same for a reader: 10 min, 500 ms."""
+    typed = show_seconds(seconds)
+    number = typed.rstrip("hms")
+    unit = typed.removeprefix(number)
+    return f"{number} {'min' if unit == 'm' else unit}"
+
+
 def fixed(value: float, places: int) -> str:
     """So many places after the point, and a comma before every three digits: 14,144."""
     return f"{value:,.{max(places, 0)}f}"

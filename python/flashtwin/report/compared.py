@@ -18,7 +18,7 @@ import numpy as np
 
 from flashtwin.charts import figures, numbers
 from flashtwin.charts.curves import Phase, path
-from flashtwin.charts.numbers import compact
+from flashtwin.charts.numbers import compact, steps
 from flashtwin.model import units
 from flashtwin.model.text import Shown
 from flashtwin.report.drives import Contents, Drive
@@ -65,9 +65,10 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A finding that is not the same."""
+    """A finding that is not the same; `heading` is what its table is called, with its pattern."""
 
     id: str
+    heading: str
     title: str
     pattern: str
     base: str
@@ -112,6 +113,14 @@ class Section:
     curves: tuple[CurveRow, ...]
     latencies: tuple[LatencyRow, ...]
     failures: int
+
+    @property
+    def headed(self) -> list[tuple[str, list[Change]]]:
+        """The findings by what their tables are called."""
+        rows: dict[str, list[Change]] = {}
+        for change in self.changes:
+            rows.setdefault(change.heading, []).append(change)
+        return list(rows.items())
 
     @property
     def counts(self) -> list[tuple[str, int]]:
@@ -171,7 +180,7 @@ def payload(comparison: Comparison, contents: Contents) -> list[dict[str, Any]]:
             "group": phase.group,
             "phase": phase.name,
             "direction": curve.direction,
-            "gb": compact(np.append(0.0, curve.gb), 8),
+            "gb": steps(np.append(0.0, curve.gb)),
             "percent": compact((curve.other / curve.base - 1) * 100, 4),
         }
         for number, pair, drive in _pairs(comparison, contents)
@@ -210,6 +219,7 @@ def _drawn(pair: Pair, contents: Contents) -> list[tuple[CurvePair, Phase]]:
 def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Section:
     base = contents.drives[0]
     failed = {failure.measure.id for failure in pair.failures}
+    headings = _headings(contents)
     changes = [
         measure for measure in pair.measures if measure.verdict not in QUIET or measure.id in failed
     ]
@@ -218,7 +228,10 @@ def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Secti
         base=base,
         other=other,
         phases=tuple(sorted({phase.name for _, phase in _drawn(pair, contents)})),
-        changes=tuple(_change(measure, measure.id in failed, base, other) for measure in changes),
+        changes=tuple(
+            _change(measure, headings.get(measure.id), measure.id in failed, base, other)
+            for measure in changes
+        ),
         same=sum(measure.verdict == "same" for measure in pair.measures),
         curves=tuple(map(_curve, pair.curves)),
         latencies=tuple(map(_latency, pair.latencies)),
@@ -226,11 +239,32 @@ def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Secti
     )
 
 
-def _change(measure: Measure, failed: bool, base: Drive, other: Drive) -> Change:
+def _headings(contents: Contents) -> dict[str, str]:
+    """What the table or grid of each finding is called, with the pattern as a reader knows it."""
+    of_tables = {
+        finding.id: ", ".join(filter(None, (table.title, table.pattern)))
+        for table in contents.tables
+        for part in table.parts
+        for row in part.rows
+        for finding in row.findings.values()
+    }
+    of_grids = {
+        finding.id: grid.title for grid in contents.grids for finding in grid.values.values()
+    }
+    return of_tables | of_grids
+
+
+def _change(
+    measure: Measure, heading: str | None, failed: bool, base: Drive, other: Drive
+) -> Change:
+    variant = measure.finding.variant
+    cell = variant.replace("-", " ")
     return Change(
         id=measure.id,
+        heading=heading or measure.finding.battery,
         title=measure.title,
-        pattern=measure.finding.variant,
+        # A heading with a pattern, and a title with its cell, have said it.
+        pattern="" if ", " in (heading or "") or cell in measure.title else variant,
         base=_value(measure.base),
         other=_value(measure.other),
         percent=signed(measure.percent),

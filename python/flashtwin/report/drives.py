@@ -27,6 +27,7 @@ from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Curve, Phase, curves_of
 from flashtwin.charts.tables import Table
 from flashtwin.model.findings import Findings
+from flashtwin.model.series import Series
 from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 
@@ -84,6 +85,12 @@ class Drive:
             refused=tuple(step.label for step in steps if step.not_possible),
             settings=settings if isinstance(settings, dict) else {},
         )
+
+    def series_of(self, phase: Phase) -> list[Series]:
+        """What the host saw in the steps of a phase, in their order."""
+        labels = (phase.label, *phase.goes_on)
+        steps = [step for step in self.run.steps if step.label in labels and step.kind == "run"]
+        return [self.run.series(step.step) for step in steps]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +151,7 @@ class Contents:
             for drive in self.drives
             for step in drive.run.steps
             if (phase := self.phases[drive.index].get(step.label)) and step.kind == "run"
-            for curve in curves_of(drive.index, phase, drive.run.series(step.step))
+            for curve in curves_of(drive.index, phase, *drive.series_of(phase))
         ]
 
     @property

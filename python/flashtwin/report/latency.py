@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from flashtwin.charts.numbers import MISSING, compact
 from flashtwin.model.histogram import bins_of, percentiles_of
+from flashtwin.model.series import Counts
 from flashtwin.model.text import quantity
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.runs.compare.latencies import counts_of, measured
@@ -45,7 +46,7 @@ def rows_of(contents: Contents) -> list[Row]:
     rows: dict[str, Row] = {}
     for drive in contents.drives:
         titles = _titles(contents, drive)
-        counts = counts_of(drive.run)
+        counts = _counts_of(contents, drive)
         directions: dict[str, int] = {}
         for _, label, _ in counts:
             directions[label] = directions.get(label, 0) + 1
@@ -72,6 +73,21 @@ def payload(rows: Sequence[Row]) -> list[dict[str, object]]:
         for row in rows
         for tail in row.tails.values()
     ]
+
+
+def _counts_of(contents: Contents, drive: Drive) -> dict[tuple[str, str, str], Counts]:
+    """What each step measured; steps that go on with a phase count as it."""
+    labels = {
+        label: phase.label
+        for phase in contents.phases[drive.index].values()
+        for label in phase.goes_on
+    }
+    names = {measured(step): labels.get(step.label, measured(step)) for step in drive.run.steps}
+    sums: dict[tuple[str, str, str], Counts] = {}
+    for (battery, label, direction), counted in counts_of(drive.run).items():
+        key = (battery, names.get(label, label), direction)
+        sums[key] = sums[key] + counted if key in sums else counted
+    return sums
 
 
 def _titles(contents: Contents, drive: Drive) -> dict[str, str]:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from flashtwin.batteries.base.present import Column, Fact, Tile
 from flashtwin.charts.numbers import significant
 from flashtwin.model.finding import Finding
-from flashtwin.model.text import Shown
+from flashtwin.model.text import Shown, listed
 from flashtwin.report.drives import Contents, Drive
 
 # So many drives have their numbers beside their names; more are ranked in a table instead.
 FEW = 2
+# Tiles a drive that stand open: with more the first chart would leave the first screen.
+FIRST_TILES = 5
 MOST_WORDS = 20
 # Values that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
@@ -31,7 +33,7 @@ def title(drives: Sequence[Drive]) -> str:
     names = [drive.name for drive in drives]
     if len(names) > 3:
         return f"{', '.join(names[:2])} and {len(names) - 2} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names)
 
 
 def kinds(drives: Sequence[Drive]) -> str:
@@ -51,19 +53,21 @@ def origin(drive: Drive) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Lead:
+class Lead:
     """In one column the best drive is so many times better than the next one, or than the other."""
 
     drive: Drive
     ratio: float
     column: Column
+    finding: Finding
+    other: Finding
 
     @property
     def amount(self) -> str:
         """By how much: "15 %" of the other's, or "11 times"."""
-        if self.ratio >= TIMES:
-            return f"{significant(self.ratio, 2)} times"
         lower = self.column.better == "lower"
+        if self.ratio >= TIMES and self.column.claim.in_times:
+            return f"{significant(self.ratio, 2)} times"
         share = 1 - 1 / self.ratio if lower else self.ratio - 1
         return f"{significant(share * 100, 2)}\u00a0%"
 
@@ -72,13 +76,13 @@ def verdict(contents: Contents) -> str:
     """One sentence about the page; "" where nothing was concluded that one would say first."""
     drives = contents.drives
     if len(drives) == 1:
-        return _sentence([contents.alone(drives[0])])
-    leads = [lead for column in contents.columns() if (lead := _lead(column, drives))]
+        return _sentence([contents.alone(drives[0]) or _numbers(contents.tiles(drives[0]))])
+    leads = [lead for column in contents.columns() if (lead := lead_of(column, drives))]
     if len(drives) > FEW:
         return _sentence(_clauses([(lead.drive, lead.column.claim.most) for lead in leads]))
     if not leads:
         compared = any(len(column) > 1 and _has_claim(column) for column in contents.columns())
-        return "No difference of 10\u00a0% was seen." if compared else ""
+        return "No difference of 10\u00a0% was seen." if compared else _of_each(contents)
     leads.sort(key=lambda lead: -lead.ratio)
     # The widest lead of each of the two, the wider one last, where a reader remembers it.
     chosen = {lead.drive.index: lead for lead in reversed(leads)}
@@ -90,11 +94,29 @@ def verdict(contents: Contents) -> str:
     return _sentence(_clauses(statements))
 
 
+def _of_each(contents: Contents) -> str:
+    """Where nothing ranks the drives: the first number that all of them have, of each."""
+    rows = [{tile.title: tile for tile in contents.tiles(drive)} for drive in contents.drives]
+    shared = next((title for title in rows[0] if all(title in row for row in rows)), None)
+    if shared is None:
+        return ""
+    values = [
+        f"{drive.name} {row[shared].value} {row[shared].unit}".strip()
+        for drive, row in zip(contents.drives, rows, strict=True)
+    ]
+    return _sentence([f"{shared}: {', '.join(values)}"])
+
+
+def _numbers(tiles: Sequence[Tile]) -> str:
+    """The first numbers of a drive of whose batteries none has a sentence."""
+    return "; ".join(f"{tile.title}: {tile.value} {tile.unit}".strip() for tile in tiles[:2])
+
+
 def _has_claim(column: Mapping[int, Column]) -> bool:
     return bool(next(iter(column.values())).claim.than)
 
 
-def _lead(column: Mapping[int, Column], drives: Sequence[Drive]) -> _Lead | None:
+def lead_of(column: Mapping[int, Column], drives: Sequence[Drive]) -> Lead | None:
     """The best drive of a column, where it is better than the next by more than can be chance."""
     first = next(iter(column.values()))
     if first.better is None or not first.claim.than:
@@ -111,7 +133,9 @@ def _lead(column: Mapping[int, Column], drives: Sequence[Drive]) -> _Lead | None
     ratio = max(best / other, other / best)
     if ratio < WORTH_SAYING or _meet(best_finding, next_finding):
         return None
-    return _Lead(drive=drives[index], ratio=ratio, column=first)
+    return Lead(
+        drive=drives[index], ratio=ratio, column=first, finding=best_finding, other=next_finding
+    )
 
 
 def _meet(first: Finding, other: Finding) -> bool:

@@ -16,6 +16,7 @@ from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
+    article,
     endurance,
     findings,
     latency,
@@ -82,11 +83,13 @@ def render(
         kinds=masthead.kinds(drives),
         kinds_differ=len({drive.kind for drive in drives}) > 1,
         verdict=masthead.verdict(contents),
+        article=article.verdict(contents) if ranks else [],
         unfinished=masthead.unfinished(drives),
         facts=masthead.facts(contents),
         drives=drives,
         few=len(drives) <= masthead.FEW,
         tiles=masthead.tiles(contents),
+        first_tiles=masthead.FIRST_TILES,
         ranking=masthead.ranking(contents) if len(drives) > masthead.FEW else [],
         outlines=curves.outlines(contents.curves),
         cards=findings.by_title(cards),

@@ -55,6 +55,8 @@ _HOST_LABELS = {
 }
 # As much of a hash as tells specs apart; the whole one is in the run's manifest.
 HASHES, SHORT_HASH = {"hash", "spec_hash"}, 12
+# A prior for simulated hosts; where a host of its own runs the jobs it has no effect.
+HOST_TIME = "host_us"
 # Characters of a parameter's value on a page.
 MOST_SHOWN = 200
 
@@ -180,10 +182,17 @@ class BatteryUse:
 
 
 def batteries(drives: Sequence[Drive]) -> list[BatteryUse]:
-    """Every battery that a run had, with its parameters beside each other."""
-    uses = [drive.uses for drive in drives]
+    """Every battery that did something, with its parameters beside each other: what a run that was
+    stopped did not come to is left out."""
+    uses = [_begun(drive) for drive in drives]
     names = list(dict.fromkeys(name for of_drive in uses for name in of_drive))
     return [_battery(name, drives, uses) for name in names]
+
+
+def _begun(drive: Drive) -> dict[str, dict[str, Any]]:
+    """The batteries of a drive that have steps; of a run without steps all that it asked for."""
+    begun = {step.battery for step in drive.run.steps}
+    return {name: row for name, row in drive.uses.items() if not begun or name in begun}
 
 
 def _battery(
@@ -194,6 +203,7 @@ def _battery(
     departures: dict[str, list[str]] = {}
     for drive, of_drive in zip(drives, uses, strict=True):
         row = of_drive.get(name, {})
+        can = drive.run.target.get("can") or {}
         parameters = row.get("parameters") or {}
         columns.append(
             {
@@ -201,6 +211,7 @@ def _battery(
                 if value is None
                 else _shortened(_text(key, value))
                 for key, value in parameters.items()
+                if key != HOST_TIME or can.get("host_time", True)
             }
         )
         departs = [str(text) for text in row.get("departs") or []]

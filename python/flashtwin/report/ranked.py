@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flashtwin.charts.numbers import MISSING, significant
+from flashtwin.model.text import listed
 from flashtwin.report.drives import Drive
 from flashtwin.study import ranking
 
@@ -80,10 +81,14 @@ def _cells(values: dict[str, float]) -> tuple[str, ...]:
 
 
 def _sentence(row: ranking.Ranked) -> str:
-    """The places of a drive, column by column."""
+    """The places of a drive, column by column: is 3rd of 28 in reads of 4 KiB."""
     places = [
-        f"{placed.column.title[:1].lower()}{placed.column.title[1:]}: place {placed.place} of"
-        f" {placed.of}"
-        for placed in row.places
+        f"{_ordinal(placed.place)} of {placed.of} in {placed.column.words}" for placed in row.places
     ]
-    return f"{row.drive}: {'; '.join(places)}."
+    return f"{row.drive} is {listed(places)}."
+
+
+def _ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 11th, 21st."""
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"

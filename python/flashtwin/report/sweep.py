@@ -32,6 +32,8 @@ GB = 10**9
 OVERLAY = "overlay"
 MOST_LINES = 12
 LINE_POINTS = 240
+# Findings beside one another that stay readable on paper.
+PAPER_COLUMNS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,7 @@ def render(sweep: Sweep) -> str:
         {"panels": drawn},
         overlay=overlay,
         overlay_id=OVERLAY,
+        paper_columns=PAPER_COLUMNS,
         plan=sweep.plan,
         axes=axes,
         fixed=[axis for axis in sweep.plan.axes if axis not in axes],

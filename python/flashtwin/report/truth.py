@@ -128,7 +128,9 @@ def _cache_shrinks(inside: Inside) -> Span | None:
     top = float(cache.max())
     if top <= 0 or cache[-1] > GIVEN_BACK * top:
         return None
-    level = float(np.median(cache[cache >= NEAR_TOP * top]))
+    # The median; NumPy's own imports all of numpy.ma.
+    high = np.sort(cache[cache >= NEAR_TOP * top])
+    level = float(high[(len(high) - 1) // 2] + high[len(high) // 2]) / 2
     at = int(np.flatnonzero(cache >= level)[-1])
     return at, max(int(np.flatnonzero(cache >= AT_LEVEL * level)[-1]), at + 1)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from flashtwin.charts import curves
 from flashtwin.charts.curves import Floats, Phase, step_of_table
-from flashtwin.charts.numbers import compact
+from flashtwin.charts.numbers import compact, steps
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.runs import frames
 
@@ -131,9 +131,24 @@ def _of_drive(drive: Drive, phases: Mapping[str, Phase]) -> list[Inside]:
         phase = phases.get(step.label)
         if phase is not None and len(columns["t_ns"]) > 1:
             before = begin.setdefault(phase.group, last)
-            insides.append(_inside(drive, phase, columns, last, before))
+            insides.append(_inside(drive, phase, _gone_on(drive, phase, columns), last, before))
         last = {name: int(values[-1]) for name, values in columns.items()}
     return insides
+
+
+def _gone_on(drive: Drive, phase: Phase, first: Counts) -> Counts:
+    """The X-ray of a phase with that of the steps that go on with it, on one axis of time."""
+    columns = [first]
+    for step in drive.run.steps:
+        if step.label in phase.goes_on:
+            later = _summed(drive.run.xray(step.step))
+            if later and len(later["t_ns"]):
+                until = columns[-1]["t_ns"][-1]
+                columns.append({**later, "t_ns": later["t_ns"] + until})
+    if len(columns) == 1:
+        return first
+    shared = [name for name in first if all(name in part for part in columns)]
+    return {name: np.concatenate([part[name] for part in columns]) for name in shared}
 
 
 def _summed(columns: Counts) -> Counts:
@@ -208,8 +223,8 @@ def _columns(inside: Inside) -> dict[str, object]:
         "drive": inside.drive.index,
         "group": inside.phase.group,
         "phase": inside.phase.name,
-        "gb": compact(inside.host[corners] / 1e9, 6),
-        "s": compact(inside.seconds[corners], 6),
+        "gb": steps(inside.host[corners] / 1e9),
+        "s": steps(inside.seconds[corners]),
         "host": _rates(inside.host[corners], took),
         "waf": compact(inside.waf[corners], 4),
     }
@@ -217,7 +232,7 @@ def _columns(inside: Inside) -> dict[str, object]:
         columns[name] = _rates(inside.counts[column][corners], took)
     for column, values in inside.gauges.items():
         name, scale = GAUGES[column]
-        columns[name] = compact(values[corners] / scale)
+        columns[name] = compact(values[corners] / scale, 4)
     if inside.joules:
         columns["power"] = _watts(inside.counts["energy_uj"][corners], took)
     return columns

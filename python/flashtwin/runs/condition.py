@@ -1,11 +1,12 @@
-"""The process that judges a condition over runs, `-m flashtwin.runs.condition SECONDS BYTES`.
+"""The process that judges a condition over a table, `-m flashtwin.runs.condition SECONDS BYTES`.
 
-In: the tables and the condition (see `query`), JSON on stdin. Out: JSON on stdout, `rows` (those
-for which the condition is true) or `wrong` (why it is none). Invariants: DuckDB is shut off from
-files; the condition is one expression of the type BOOLEAN, and a row that it cannot judge (NULL) is
-none for which it holds; beyond its seconds the process ends by SIGALRM, beyond its bytes somehow,
-and the caller says which it was. DuckDB hears neither an interrupt nor its own memory limit
-within a function, `len(range(1000000000))` for one: that is why this is a process.
+In: the tables, the condition, and the table that it is over (see `query`), JSON on stdin. Out: JSON
+on stdout, `rows` (those for which the condition is true) or `wrong` (why it is none). Invariants:
+DuckDB is shut off from files; the condition is one expression of the type BOOLEAN, and a row that
+it cannot judge (NULL) is none for which it holds; beyond its seconds the process ends by SIGALRM,
+beyond its bytes somehow, and the caller says which it was. DuckDB hears neither an interrupt nor
+its own memory limit within a function, `len(range(1000000000))` for one: that is why this is a
+process.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def main() -> None:
     _bound_memory(most + len(data))
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        answer = _judged(connection, question["condition"])
+        answer = _judged(connection, question["condition"], question["table"])
     except (duckdb.OutOfMemoryException, MemoryError):
         raise SystemExit(OUT_OF_MEMORY) from None
     except duckdb.Error as error:
@@ -102,11 +103,11 @@ def _quoted(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _judged(connection: duckdb.DuckDBPyConnection, condition: str) -> dict[str, Any]:
+def _judged(connection: duckdb.DuckDBPyConnection, condition: str, table: str) -> dict[str, Any]:
     # Alone it has to be what one SELECT can ask for, so that no bracket closes the one around it;
     # a condition that ends in a comment must not take that bracket with it.
     alone = connection.extract_statements(f"SELECT {condition}\n")
-    inside = connection.extract_statements(f"SELECT ({condition}\n) FROM runs LIMIT 0")
+    inside = connection.extract_statements(f"SELECT ({condition}\n) FROM {table} LIMIT 0")
     if len(alone) != 1 or len(inside) != 1:
         return {"wrong": "this is more than one condition"}
     kind = str(connection.execute(inside[0]).description[0][1])
@@ -114,7 +115,7 @@ def _judged(connection: duckdb.DuckDBPyConnection, condition: str) -> dict[str, 
         if kind.startswith(_MORE_THAN_ONE):
             return {"wrong": "this is more than one column, and a condition is true or false"}
         return {"wrong": f"this gives {_TYPES.get(kind, kind)}, and a condition is true or false"}
-    holds = connection.execute(f"SELECT _row FROM runs WHERE ({condition}\n) IS TRUE")
+    holds = connection.execute(f"SELECT _row FROM {table} WHERE ({condition}\n) IS TRUE")
     return {"rows": [row for (row,) in holds.fetchall()]}
 
 

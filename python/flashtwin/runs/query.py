@@ -21,7 +21,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,6 +100,28 @@ def _key(run: Stored, name: str) -> Any:
 
 def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
     """The runs for which an SQL condition holds, in their order."""
+    numbers = _holding(condition, "runs", _tables(runs), _known(runs), _hint(runs))
+    return [runs[number] for number in numbers]
+
+
+def holding(
+    condition: str, table: str, tables: Mapping[str, tuple[Mapping[str, Any], Sequence[Any]]]
+) -> list[int]:
+    """The numbers of the rows of a table, from 0 on, for which an SQL condition holds.
+
+    Each of `tables` is its columns with their types, as DuckDB has them, and its rows.
+    """
+    shape, rows = tables[table]
+    numbered = {"_row": "BIGINT", **shape}, [{"_row": i, **row} for i, row in enumerate(rows)]
+    names = list(shape)
+    return _holding(
+        condition, table, {**tables, table: numbered}, names, f"columns: {', '.join(names)}"
+    )
+
+
+def _holding(
+    condition: str, table: str, tables: Mapping[str, Any], names: Sequence[str], hint: str
+) -> list[int]:
     if find_spec("duckdb") is None:
         raise FlashtwinError(
             "--where asks DuckDB, which is not installed",
@@ -107,12 +129,12 @@ def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
             exit_code=ENVIRONMENT,
         )
     if wrong := _no_text(condition):
-        raise FlashtwinError(f"--where: {wrong}", hint=_hint(runs), exit_code=USAGE)
-    answer = _judged(json.dumps({"condition": condition, "tables": _tables(runs)}))
+        raise FlashtwinError(f"--where: {wrong}", hint=hint, exit_code=USAGE)
+    answer = _judged(json.dumps({"condition": condition, "table": table, "tables": tables}))
     if reason := answer.get("wrong"):
-        reason = _unknown(reason, _known(runs)) or reason
-        raise FlashtwinError(f"--where: {reason}", hint=_hint(runs), exit_code=USAGE)
-    return [runs[index] for index in sorted(answer["rows"])]
+        reason = _unknown(reason, names) or reason
+        raise FlashtwinError(f"--where: {reason}", hint=hint, exit_code=USAGE)
+    return sorted(answer["rows"])
 
 
 def _no_text(condition: str) -> str | None:
@@ -126,23 +148,28 @@ def _no_text(condition: str) -> str | None:
     return None if odd is None else f"the character {odd!a} is not part of a condition"
 
 
-def _judged(question: str) -> dict[str, Any]:
-    """The answer of the judging process. If it ended without one, the condition exceeded its
-    limits."""
-    process = subprocess.run(
+def _asked(question: str) -> subprocess.CompletedProcess[bytes]:
+    """The judging process, at its end."""
+    return subprocess.run(
         [sys.executable, "-P", "-m", "flashtwin.runs.condition", str(MOST_S), str(MOST_BYTES)],
         input=question.encode(),
         capture_output=True,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
+
+
+def _judged(question: str) -> dict[str, Any]:
+    """The answer of the judging process. If it ended without one, the condition exceeded its
+    limits."""
+    process = _asked(question)
     if process.returncode == -signal.SIGALRM:
-        return {"wrong": f"judging the runs takes longer than {MOST_S} s"}
+        return {"wrong": f"judging the condition takes longer than {MOST_S} s"}
     if process.returncode == -signal.SIGINT:
         # Both got the same Ctrl-C, and the other process was the quicker one.
         raise KeyboardInterrupt
     if process.returncode < 0 or process.returncode == OUT_OF_MEMORY:
-        return {"wrong": f"judging the runs takes more than {MOST_BYTES >> 20} MiB of memory"}
+        return {"wrong": f"judging the condition takes more than {MOST_BYTES >> 20} MiB of memory"}
     if process.returncode != 0:
         complaint = process.stderr.decode(errors="replace").strip().splitlines() or [
             "DuckDB gave no reason"

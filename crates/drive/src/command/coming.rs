@@ -1,11 +1,12 @@
-//! What will be needed of the map soon, asked of memory ahead of time.
+//! Prefetching: map entries and validity bits that commands will need are fetched into the
+//! processor's cache ahead of time. It changes nothing that the drive does.
 //!
-//! A command's map entry lies anywhere in hundreds of megabytes, and so does the validity of the
-//! copy that a write replaces. Each is a line that has to come from memory, and before it the
-//! address of its page. To ask for one hardly costs less than to wait for it where that address
-//! is not at hand; several asked for together are found side by side. So both are asked for in
-//! groups, as far ahead as the commands that the drive has been given allow. Nothing of this
-//! changes what the drive does.
+//! A command's map entry lies anywhere in hundreds of megabytes, and so does the validity bit of
+//! the copy that a write replaces. Each is a cache line from memory, and in a virtual machine its
+//! address is first looked up in page tables that are in memory too. A single prefetch has to wait
+//! for that look-up, which takes almost as long as the load itself; those of several prefetches go
+//! on side by side. So both are fetched in groups: of the commands that the drive has been given,
+//! or, where the host tells of its requests beforehand, of those to come.
 
 use flashtwin_base::Op;
 
@@ -22,8 +23,8 @@ const DEEP: usize = 2 * GROUP;
 /// most: far enough that the line has come when it is needed, near enough that it is still there.
 const NEAR: usize = 3;
 const FAR: usize = NEAR + 5;
-/// Most units of such a write: the first of many is a line among many, and of a fill nothing is
-/// overwritten.
+/// Most units of a write whose old copy is prefetched. A longer write needs many lines, of which
+/// the first alone gains little, and sequential writes of a first fill have no old copies.
 const FEW_UNITS: u32 = 4;
 
 /// How far ahead has been asked.
@@ -32,11 +33,18 @@ pub(super) struct Coming {
     /// Units whose map entries have not been asked for yet.
     units: [u32; GROUP],
     count: usize,
+    /// The host tells of its requests before they come.
+    foretold: bool,
     /// Writes at the front of the queue whose old copies have been asked for.
     overwrites: usize,
 }
 
 impl Commands {
+    /// Whether the host tells of its requests before they come.
+    pub(crate) fn note_foretold(&mut self, foretold: bool) {
+        self.coming.foretold = foretold;
+    }
+
     /// The first of the writes that wait is done with, or refused.
     #[inline]
     pub(super) fn take_incoming(&mut self) {
@@ -53,7 +61,9 @@ impl<P: Policies> Drive<P> {
         let commands = &mut self.commands;
         let lpn = commands.slots[slot as usize].lpn;
         if commands.incoming.len() < DEEP || commands.slots[slot as usize].op != Op::Write {
-            self.ftl.expect(&[lpn]);
+            if !commands.coming.foretold {
+                self.ftl.expect(&[lpn]);
+            }
             return;
         }
         let coming = &mut commands.coming;
@@ -62,6 +72,18 @@ impl<P: Policies> Drive<P> {
         if coming.count >= GROUP {
             coming.count = 0;
             self.ftl.expect(&coming.units);
+        }
+    }
+
+    /// Requests that begin at these sectors come before long.
+    #[inline(never)]
+    pub(crate) fn expect_later(&self, lbas: &[u64]) {
+        let writes_wait = self.commands.incoming.len() >= DEEP;
+        if writes_wait {
+            return;
+        }
+        for &lba in lbas {
+            self.ftl.expect(&[self.commands.unit_at(lba)]);
         }
     }
 

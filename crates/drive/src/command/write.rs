@@ -217,7 +217,8 @@ impl<P: Policies> Drive<P> {
         let received = !self.commands.received.is_empty();
         self.stop_receiving();
         if received && self.ftl.takes_less() && !self.commands.programming {
-            // What was promised room as it came has taken less.
+            // Compressed, or in the place of older data, what had arrived took less room than was
+            // set aside for it: there may be room now.
             return self.admit();
         }
         self.make_room();
@@ -300,7 +301,8 @@ impl<P: Policies> Drive<P> {
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
         }
-        // Nothing more may come that would fill the granule of a write that is not done before.
+        // A flush, or a write that has to be on flash, waits for its granule's program, and no more
+        // data may come to fill that.
         let pads = std::mem::take(&mut self.commands.pad_on_arrival);
         if pads || (forced && self.waits_for_programs(true)) {
             self.pad_all();

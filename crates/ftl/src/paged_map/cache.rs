@@ -21,8 +21,9 @@ use crate::policy::MapPolicy;
 
 /// The part of the slots that reading ahead leaves to pages that commands wait for.
 const AHEAD_PART: u32 = 2;
-/// The part of the journal from which on its changes are worked in: the other half is for those
-/// that come meanwhile, so that nobody waits while they come no faster than they are worked in.
+/// Changes are worked into their pages once this part of the journal is full. The rest has room for
+/// changes that come meanwhile: as long as they come no faster than they are worked in, no command
+/// waits for the journal.
 const JOURNAL_PART: u32 = 2;
 
 /// Bytes of a change in the journal: a logical and a physical unit.
@@ -89,7 +90,12 @@ impl Clock {
         }
         for _ in 0..2 * self.slots() {
             let slot = self.hand;
-            self.hand = (self.hand + 1) % self.slots();
+            // Without a division, which would take as long as the rest of a look.
+            self.hand = if slot + 1 == self.slots() {
+                0
+            } else {
+                slot + 1
+            };
             if !may(slot) {
                 continue;
             }
@@ -112,10 +118,10 @@ enum Content {
     Loading,
 }
 
-/// Writing everything back, from the wish to the last program.
+/// How far writing back all changed pages has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Checkpoint {
-    /// Nothing is asked for.
+    /// None is under way.
     Off,
     /// Pages are still to be written; asked for at this sequence number.
     Writing(u64),
@@ -329,8 +335,9 @@ impl MapCache {
         self.copy_to_host(page);
     }
 
-    /// The page is on its way to another place on flash. The host's memory is told what flash did
-    /// not know of it; a page that it does not hold is not wanted for having been moved.
+    /// Collection has moved the page on flash. If changes were worked in on the way and the host's
+    /// memory holds the page, its copy there is written anew; a page that it does not hold is not
+    /// copied there.
     pub(super) fn moved(&mut self, page: u32) {
         let changed = self.clean(page);
         if changed && self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
@@ -338,7 +345,8 @@ impl MapCache {
         }
     }
 
-    /// Flash has, or will have, all that is known of a page; whether it lacked something.
+    /// The page is written to flash with all its changes: it is clean. The answer is whether there
+    /// were any.
     fn clean(&mut self, page: u32) -> bool {
         let deferred = self.take_deferred(page);
         if let Some((slot, _)) = self.slot(page)
@@ -351,7 +359,7 @@ impl MapCache {
         deferred
     }
 
-    /// None of the page's units is mapped any more: nothing of it is worth keeping.
+    /// None of the page's units is mapped any more: its changes and its copies are dropped.
     pub(super) fn forget(&mut self, page: u32) {
         self.clean(page);
         if let Some((slot, false)) = self.slot(page) {

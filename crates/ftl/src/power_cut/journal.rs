@@ -85,7 +85,7 @@ impl Journal {
         }
     }
 
-    /// The power is gone: what was under way is, and the rest begins anew.
+    /// Forgets the rows that were under way and the entries that waited in RAM.
     pub(super) fn power_lost(&mut self) {
         self.checkpoint = Checkpoint::Off;
         self.rows_in_flight = 0;

@@ -36,7 +36,7 @@ pub(crate) struct PowerCuts {
     /// The spare areas, once cuts are switched on.
     stamps: Option<Box<Stamps>>,
     journal: Journal,
-    /// What is programmed now is the doing of the start after a cut.
+    /// The start after a cut is running: what is programmed meanwhile counts as recovery.
     recovering: bool,
 }
 
@@ -64,7 +64,7 @@ impl PowerCuts {
         self.stamps.is_some()
     }
 
-    /// Whether what is programmed now is the doing of the start after a cut.
+    /// Whether the start after a cut is running: what is programmed meanwhile counts as recovery.
     #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovering

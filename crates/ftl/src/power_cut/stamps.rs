@@ -54,7 +54,8 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Whether the data of a superblock, opened as the given number, was all there.
+    /// Whether a superblock, whose opening had the number `opened`, was open before the checkpoint
+    /// began and full by then, so that the checkpoint knows all of its data.
     pub(super) fn covers(&self, superblock: u32, opened: u64) -> bool {
         opened > 0 && opened <= self.openings && !self.unfinished.contains(&superblock)
     }
@@ -179,7 +180,7 @@ impl Stamps {
         self.opened[superblock as usize] = 0;
     }
 
-    /// Units that no program has filled, or none that ended.
+    /// Units whose program was not issued, or had not ended at the cut, hold nothing.
     pub(super) fn wipe(&mut self, first: u32, units: u32) {
         self.lpn[first as usize..(first + units) as usize].fill(NONE);
     }
@@ -188,7 +189,7 @@ impl Stamps {
         !self.dead.is_empty()
     }
 
-    /// Nothing is in RAM any more.
+    /// Forgets what was in RAM at a cut.
     pub(super) fn forget_ram(&mut self) {
         self.dead.clear();
         self.pending_trims.clear();

@@ -111,11 +111,13 @@ def check_fits(battery: str, loads: Sequence[Load], info: DriveInfo) -> None:
         )
 
 
-def prepared(stem: str, fills: int) -> Generator[Step, object, None]:
+def prepared(
+    stem: str, fills: int, *, block_bytes: int = 128 * KIB
+) -> Generator[Step, object, None]:
     """Erase, and write everything in order so many times, as 545s reviews and SNIA do (WIPC)."""
     yield Purge(label=f"{stem}/purge")
     for number in range(1, fills + 1):
-        yield Fill(label=f"{stem}/fill-{number}", block_bytes=128 * KIB, depth=32)
+        yield Fill(label=f"{stem}/fill-{number}", block_bytes=block_bytes, depth=32)
 
 
 def scattered(label: str, info: DriveInfo, percent: float) -> Generator[Step, object, None]:

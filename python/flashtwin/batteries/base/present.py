@@ -105,14 +105,20 @@ class Plateau:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What the one sentence at a page's head says of the drive that is better in a column.
+    """What the sentences at a page's head say of a column, each without its subject.
 
-    `than`: of two drives, `{}` is by how much: "fills the drive {} sooner". `most`: of several:
-    "fills soonest". Empty: the column is not for that sentence.
+    `than`: the better of two drives, `{}` is by how much: "fills the drive {} sooner". `most`: the
+    best of several: "fills soonest". Empty: the column is not for that sentence. `alone`: a drive
+    by itself, `{}` is the value: "is full after {}". `what`: the column's name within a sentence,
+    "the time of a fill". `in_times`: a large ratio reads "3 times", which "less" does not bear:
+    nothing is 3 times less, it is 67 % less.
     """
 
     than: str = ""
     most: str = ""
+    alone: str = ""
+    what: str = ""
+    in_times: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

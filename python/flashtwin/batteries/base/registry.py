@@ -147,7 +147,7 @@ class Battery:
         if info.can.host_time and host_us is not None:
             departures = [
                 *departures,
-                f"the host takes {host_us:g} us a command (a prior, set host_us)",
+                f"the host takes {host_us:g} µs a command (a prior, set host_us)",
             ]
         return departures
 

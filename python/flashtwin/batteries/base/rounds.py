@@ -9,7 +9,7 @@ Invariant: `steps` and `rounds_of` see the same values, one from answers and one
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, is_steady
@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounds:
-    """The loads of a round in order, the one that is tracked, and the value that is taken of it."""
+    """The loads of a round in order, the one that is tracked, and the value that is taken of it.
+
+    Rounds also end when the tracked load has moved `most_bytes`, or run for `most_s` seconds, in
+    all of them together. A step has one sample, or one each `sample_s`.
+    """
 
     battery: str
     loads: Sequence[Load]
     tracked: Load
     value: Callable[[JobTotals], float]
     most: int = MOST_ROUNDS
+    most_bytes: int | None = None
+    most_s: float | None = None
+    sample_s: float | None = None
 
     def label(self, number: int, load: Load) -> str:
         """The step of a load in a round."""
@@ -39,6 +46,7 @@ class Rounds:
     def steps(self, job_of: Callable[[Load], Job]) -> Generator[Step, Answer, None]:
         """Round after round, until steady or to the last; it ends where the tracked load fails."""
         values: list[float] = []
+        moved, seconds = 0, 0.0
         for number in range(1, self.most + 1):
             tracked: JobTotals | None = None
             for step, load in zip(self.round(number, job_of), self.loads, strict=True):
@@ -48,15 +56,26 @@ class Rounds:
             if tracked is None:
                 return
             values.append(self.value(tracked))
-            if is_steady(values):
+            moved += tracked.bytes
+            seconds += tracked.duration_ns / 1e9
+            if is_steady(values) or self._enough(moved, seconds):
                 break
         yield Mark(label=f"{self.battery}/found")
 
+    def _enough(self, moved: int, seconds: float) -> bool:
+        written = self.most_bytes is not None and moved >= self.most_bytes
+        return written or (self.most_s is not None and seconds >= self.most_s)
+
     def round(self, number: int, job_of: Callable[[Load], Job]) -> list[Run]:
         """The steps of one round."""
-        jobs = [job_of(load) for load in self.loads]
+        # The same addresses again in the same order would be an overwrite in order for the flash.
+        jobs = [replace(job_of(load), seed=number) for load in self.loads]
         return [
-            Run(label=self.label(number, load), jobs=(job,), sample_s=job.runtime_s or 1.0)
+            Run(
+                label=self.label(number, load),
+                jobs=(job,),
+                sample_s=self.sample_s or job.runtime_s or 1.0,
+            )
             for load, job in zip(self.loads, jobs, strict=True)
         ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flashtwin.batteries.base.present import Column, Present, Section, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Section, Subject
 from flashtwin.batteries.base.traces import Traces
 from flashtwin.charts import tables
 from flashtwin.model.finding import Finding
@@ -33,7 +33,14 @@ class TracesPresent(Present):
         """The score; of those without one the time of the first part."""
         if self.traces.scoring != "time":
             score = subject.finding("score", "")
-            return [Column(title=f"{self.title} score", finding=score, better="higher")]
+            claim = Claim(
+                than=f"scores {{}} higher in {self.title} traces",
+                most=f"scores highest in {self.title} traces",
+                alone=f"scores {{}} in {self.title} traces",
+                what=f"the score in {self.title} traces",
+            )
+            title = f"{self.title} score"
+            return [Column(title=title, finding=score, better="higher", claim=claim)]
         first = self.traces.mixes[0]
         return [
             Column(

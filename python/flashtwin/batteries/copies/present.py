@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Subject
 from flashtwin.batteries.copies import NAME, TITLES, WAY_TITLES, WAYS
 from flashtwin.charts.curves import Phase
 
@@ -29,7 +29,13 @@ class CopiesPresent(Present):
     def columns(self, subject: Subject) -> list[Column]:
         """The folder of a game, which is larger than most caches."""
         folder = subject.finding("write", "folder")
-        return [Column(title="Copy of a folder", finding=folder, better="higher")]
+        claim = Claim(
+            than="takes a game's folder {} faster",
+            most="takes a game's folder fastest",
+            alone="takes a game's folder at {}",
+            what="the copy of a game's folder",
+        )
+        return [Column(title="Copy of a folder", finding=folder, better="higher", claim=claim)]
 
 
 PRESENT = CopiesPresent()

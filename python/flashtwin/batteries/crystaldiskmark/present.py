@@ -61,7 +61,10 @@ class CrystalDiskMarkPresent(Present):
                 better="higher",
                 tile="4 KiB QD1 read / write",
                 claim=Claim(
-                    than=f"{way}s 4\u00a0KiB {{}} faster", most=f"{way}s 4\u00a0KiB fastest"
+                    than=f"{way}s 4\u00a0KiB {{}} faster",
+                    most=f"{way}s 4\u00a0KiB fastest",
+                    alone=f"{way}s 4\u00a0KiB at {{}}",
+                    what=f"{way}s of 4\u00a0KiB",
                 ),
             )
             for way in ("read", "write")

@@ -29,7 +29,7 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Mark, Result
+from flashtwin.model.step import Mark, Rest, Result
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -57,16 +57,19 @@ class Parameters:
     fills: int = parameter(
         2, integer(1, 9), "how often everything is written before each load, erased first"
     )
+    rest_s: float = parameter(60.0, SECONDS, "rest between writing everything and the load")
     host_us: float = parameter(
         5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
     )
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
-    """For each kind: erase, write everything twice, keep up the load."""
+    """For each kind: erase, write everything twice, rest, keep up the load."""
     check_fits(NAME, [LOADS[kind] for kind in parameters.kinds], info)
     for kind in parameters.kinds:
         yield from prepared(f"{NAME}/{kind}", parameters.fills)
+        if parameters.rest_s:
+            yield Rest(label=f"{NAME}/{kind}/rest", seconds=parameters.rest_s)
         job = LOADS[kind].job(
             info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
         )
@@ -109,6 +112,11 @@ BATTERY = Battery(
             says="secure erase, then 128 KiB sequential writes of twice the capacity",
             source="the 545s review (P)",
             here="before each of the four kinds",
+        ),
+        Clause(
+            says="both written loads begin in the drive's cache",
+            source="the 545s review (P)",
+            here="so there was a pause before them: a minute, assumed",
         ),
         Clause(
             says="4000 s at queue depth 32 of 4 KiB random and 128 KiB sequential writes and reads;"

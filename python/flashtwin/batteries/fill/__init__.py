@@ -153,7 +153,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
         )
     every_s = _sample_s(parameters, info)
     if every_s != SAMPLE_S:
-        departures.append(f"samples every {units.show_seconds(every_s)} instead of every 500ms")
+        departures.append(f"samples every {units.readable_period(every_s)} instead of every 500 ms")
     return departures
 
 

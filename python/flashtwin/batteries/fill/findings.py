@@ -10,7 +10,7 @@ cache larger than what was written". The notes say which readings are open.
 
 Invariants: takes numbers of the host's side only (`label` and `pattern` name the findings, nothing
 is inferred from them; the X-ray is never read); the same series gives the same findings; the ids of
-a pass are always all there, in one order.
+a pass are always all there, in one order, and two more where a second cache tier is seen.
 
 Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second; what is assumed of the flash is
 in `notes`.
@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from flashtwin.analysis import calibrated
 from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
@@ -51,11 +52,14 @@ def analyse_fill(
     raw_bytes: int | None = None,
     pass_number: int = 1,
     first: bool = True,
+    calibrate: bool = True,
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
     `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
+    `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
+    known; without it they are those of the series alone.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
@@ -63,11 +67,14 @@ def analyse_fill(
     reason = _why_nothing(curve)
     if reason is not None:
         return _without_values(curve, write, reason)
-    shape = shape_of(curve)
+    shape, least = shape_of(curve), smallest_visible(curve)
+    if calibrate:
+        shape = calibrated.widened_shape(shape, curve)
+        least = calibrated.bound(least, curve.total_bytes)
     if pass_number > 1:
-        return _later_pass(curve, shape, write, target)
+        return _later_pass(curve, shape, write, target, least)
     return [
-        _cache_size(curve, shape, write, target),
+        _cache_size(curve, shape, write, target, least),
         _speed_cache(curve, shape, write, target),
         _speed_past_cache(curve, shape, write, target),
         *_folding(curve, shape, write, target),
@@ -101,14 +108,14 @@ def _without_values(curve: Curve, write: Writer, reason: str) -> list[Finding]:
     return [without_value(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
 
 
-def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
+def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least: float) -> Finding:
+    """`least`: no smaller cache would have been seen."""
     if shape.first_plateau.verdict == "swings":
         return write.missing("cache_size", notes.swinging(shape))
     if shape.edge is None and not target.is_whole:
         reason = notes.no_end(curve, shape, target)
         return write.missing("cache_size", reason, looked_at=curve.total_bytes)
     if shape.edge is None:
-        least = smallest_visible(curve)
         none = Estimate(value=0.0, low=0.0, high=least)
         note = sentence((notes.why_none(curve, shape, least), notes.unfinished(curve, target)))
         return write.value("cache_size", none, 0.0, curve.total_bytes, note, means="bound")
@@ -144,24 +151,42 @@ def _speed_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target)
 
 def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
     """Where borrowed cells have to be given back, and the speed from there on: the first plateau
-    that stays below the second."""
+    that stays below the second. Where it begins too early for that, it ends a second tier."""
     later = shape.slower
     if later is None or not notes.folds(shape, later, target):
         reason = notes.why_no_fold(shape, later)
-        return [write.missing(name, reason) for name in ("fold_begin", "speed_folding")]
-    at = shape.rest.plateaus.index(later)
-    last, before = shape.rest.plateaus[at:], shape.rest.plateaus[at - 1]
+        lacking = [write.missing(name, reason) for name in ("fold_begin", "speed_folding")]
+        return lacking if later is None else lacking + _second_tier(curve, shape, later, write)
     native = later.start + 2 * shape.head.end
     note = (
         f"if the cells hold 3 bits and the cache borrows them, {gb(native)} were there to be "
         "written natively" + (f", of {gb(target.raw)} raw" if target.has_raw else "")
     )
-    pace = later.speed if len(last) == 1 else _mean_of(curve, last)
-    begin, end = shape.rest.edges[at - 1].place, curve.total_bytes
+    (begin, start, end, _), pace = _from_there(curve, shape, later)
     return [
-        write.value("fold_begin", begin, before.start, end, note),
-        write.value("speed_folding", pace, later.start, end, notes.about(later)),
+        write.value("fold_begin", begin, start, end, note),
+        write.value("speed_folding", *pace),
     ]
+
+
+def _second_tier(curve: Curve, shape: Shape, later: Plateau, write: Writer) -> list[Finding]:
+    place, pace = _from_there(curve, shape, later)
+    return [write.value("tier_end", *place), write.value("speed_past_tiers", *pace)]
+
+
+Stretch = tuple[Estimate, float, float, str | None]
+
+
+def _from_there(curve: Curve, shape: Shape, later: Plateau) -> tuple[Stretch, Stretch]:
+    """Where a later plateau begins and the speed to the end: estimate, bytes it rests on, note."""
+    at = shape.rest.plateaus.index(later)
+    last, before = shape.rest.plateaus[at:], shape.rest.plateaus[at - 1]
+    pace = later.speed if len(last) == 1 else _mean_of(curve, last)
+    end = curve.total_bytes
+    return (
+        (shape.rest.edges[at - 1].place, before.start, end, None),
+        (pace, later.start, end, notes.about(later)),
+    )
 
 
 def _mean_of(curve: Curve, plateaus: tuple[Plateau, ...]) -> Estimate:
@@ -225,12 +250,14 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
     return write.value("one_third", share, 0.0, shape.head.end, third_note(share, target))
 
 
-def _later_pass(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
+def _later_pass(
+    curve: Curve, shape: Shape, write: Writer, target: Target, least: float
+) -> list[Finding]:
     """The full drive after its rest: how much cache came back, and how fast it is."""
     none = f"{notes.no_end(curve, shape, target)}: the usual speed of the whole pass"
     note = none if shape.edge is None else None
     return [
-        _cache_size(curve, shape, write, target),
+        _cache_size(curve, shape, write, target, least),
         write.value("speed_first", shape.head.speed, 0.0, shape.head.end, note),
         _mean(curve, shape, write),
     ]

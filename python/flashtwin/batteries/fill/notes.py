@@ -137,6 +137,13 @@ def dipping(shape: Shape) -> str | None:
     if count > 0:
         dips = _counted(count, "dip")
         parts.append(f"{dips} left out: the speed recovers (heat, pauses, clearing up)")
+    if shape.returns:
+        lows = _counted(len(shape.returns), "slower stretch")
+        share = min(low.rate / low.level for low in shape.returns)
+        parts.append(
+            f"{lows} left out, down to {share:.0%} of the speed, since the speed recovers "
+            "(heat, or something outside of the drive)"
+        )
     if stalls:
         seconds = sum(stall[1] for stall in stalls)
         parts.append(f"{_counted(len(stalls), 'stall')} of {seconds:.1f} s in all left out")

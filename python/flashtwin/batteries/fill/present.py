@@ -149,7 +149,12 @@ class FillPresent(Present):
             finding = subject.finding(name, pattern)
             return Column(title=title, finding=finding, better=better, claim=claim or Claim())
 
-        fills = Claim(than="fills the drive {} sooner", most="fills soonest")
+        fills = Claim(
+            than="fills the drive {} sooner",
+            most="fills soonest",
+            alone="is full after {}",
+            what="the time of a fill",
+        )
 
         return [
             column("First plateau", "cache_size", "higher"),

@@ -32,13 +32,18 @@ TITLES = {
     "duration": ("Duration of the fill", "s"),
     "one_third": ("First plateau as a share of the raw flash", "fraction"),
 }
+# Of a fill that has a second tier of cache.
+TIER_TITLES = {
+    "tier_end": ("Where the second cache tier ends", "GB"),
+    "speed_past_tiers": ("Speed past both tiers", "MB/s"),
+}
 LATER_TITLES = {
     "cache_size": ("where the first plateau ends", "GB"),
     "speed_first": ("speed of the first plateau", "MB/s"),
     "mean": ("mean speed", "MB/s"),
 }
 HEADLINES = ("cache_size", "speed_cache", "speed_past_cache", "mean")
-PLACES = ("cache_size", "fold_begin")
+PLACES = ("cache_size", "fold_begin", "tier_end")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 DIVISORS = {"GB": GB, "MB/s": MB, "s": 1.0, "fraction": 1.0}
 
@@ -101,7 +106,7 @@ class Writer:
     def title(self, name: str) -> tuple[str, str]:
         """The title for a table and the unit."""
         if self.pass_number == 1:
-            return TITLES[name]
+            return {**TITLES, **TIER_TITLES}[name]
         title, unit = LATER_TITLES[name]
         return f"{ORDINALS[self.pass_number - 1].capitalize()} pass: {title}", unit
 

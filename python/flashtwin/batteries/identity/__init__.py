@@ -110,7 +110,8 @@ def _job(name: str, parameters: Parameters, info: DriveInfo) -> Job:
 
 def conclude(record: Record) -> list[Finding]:
     """The label; what was measured, of each rating the share that was met, and the verdict."""
-    rated = _ratings(record.parameters, record.info)
+    label = ratings_of(str(record.info.identity.get("spec", ""))) or Ratings()
+    rated = _ratings(record.parameters, label)
     findings = _of_label(record.info)
     shares: dict[str, float] = {}
     for name, load in LOADS.items():
@@ -133,20 +134,26 @@ def conclude(record: Record) -> list[Finding]:
                     shares[name],
                     beside=name,
                     better="higher",
-                    note=f"rated {rated[name]:,g} {unit}",
+                    note=_told(rated[name], unit, name, record.parameters, label),
                 )
             )
     return [*findings, _verdict(rated, shares)] if len(shares) == len(rated) else findings
 
 
-def _ratings(parameters: Parameters, info: DriveInfo) -> dict[str, float]:
+def _ratings(parameters: Parameters, known: Ratings) -> dict[str, float]:
     """The ratings by name: those that are typed, else those of the catalogue."""
-    known = ratings_of(str(info.identity.get("spec", ""))) or Ratings()
     rated = {
         name: getattr(parameters, name) if getattr(parameters, name) is not None else label
         for name, label in known.by_name().items()
     }
     return {name: value for name, value in rated.items() if value is not None}
+
+
+def _told(rating: float, unit: str, name: str, parameters: Parameters, known: Ratings) -> str:
+    """A rating, and where it comes from if neither the user nor an article states it."""
+    text = f"rated {rating:,g} {unit}"
+    typed = getattr(parameters, name) is not None
+    return text if typed or known.source is None else f"{text} ({known.origin}: {known.source})"
 
 
 def _verdict(rated: Mapping[str, float], shares: Mapping[str, float]) -> Finding:

@@ -22,7 +22,7 @@ class IdentityPresent(Present):
                 note = f": {verdict.note}" if verdict.note else ""
                 facts.append(
                     Fact(
-                        text=f"{verdict.value}{note}.",
+                        text=f" {verdict.value}{note}.",
                         subject=subject.name,
                         drive=subject.index,
                         detail=True,

@@ -4,13 +4,15 @@ Trust P: N files of a size, each written in blocks of a size, unbuffered, then r
 each step against the data written, medians and means. With repeats ("file group, 5 repeats") each
 file is written, then read, so many times over before the next. Native scenario: 50 iterations;
 zoomed: files of 100 MB in blocks of 10 MB. How large the native scenario's files are is not told.
+The article's three series (zoomed, with repeats, native) run one after another, each on the erased
+drive, as `series=article`; otherwise it is one series as the parameters say.
 One request is outstanding; the host's time a command is a prior: 100 us for a block of 10 MB.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,8 @@ SECTOR = 4096
 WAYS = ("write", "read")
 # A speed below this share of the way from the slow to the fast ones is past the cache.
 HALF = 0.5
+# The article's series: how many times the size of a file, at most how many files, repeats.
+ARTICLE = {"zoom": (1, 30, 1), "repeats": (1, 30, 5), "native": (10, 10_000, 1)}
 # So many files make two plateaus that can be told apart, and so much they differ.
 FEWEST, DIFFERS = 4, 0.9
 
@@ -54,6 +58,11 @@ class Parameters:
     order: str = parameter(
         "each", choice("each", "all"), "each file is read when written, or all after the last"
     )
+    series: str = parameter(
+        "one",
+        choice("one", "article"),
+        "one, as said; article: zoomed, with repeats, native, each on the erased drive",
+    )
     host_us: float = parameter(
         100.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
     )
@@ -63,38 +72,79 @@ class Parameters:
         """Whole blocks of flash's map."""
         return max(self.block // SECTOR, 1) * SECTOR
 
+    def of_article(self, name: str) -> Series:
+        """One of the article's series."""
+        times, most, repeats = ARTICLE[name]
+        return Series(
+            name=name,
+            file_bytes=self._whole(self.file * times),
+            iterations=min(self.iterations, most),
+            repeats=repeats,
+        )
+
+    def all_series(self) -> tuple[Series, ...]:
+        """The series in their order."""
+        if self.series == "article":
+            return tuple(self.of_article(name) for name in ARTICLE)
+        file_bytes = self._whole(self.file)
+        return (Series(file_bytes=file_bytes, iterations=self.iterations, repeats=self.repeats),)
+
+    def _whole(self, size: int) -> int:
+        return size // self.block_bytes * self.block_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """Files that are written one after another on the erased drive; "" is the only one."""
+
+    file_bytes: int
+    iterations: int
+    repeats: int
+    name: str = ""
+
     @property
-    def file_bytes(self) -> int:
-        """Whole blocks."""
-        return self.file // self.block_bytes * self.block_bytes
+    def stem(self) -> str:
+        """What its steps' labels begin with."""
+        return f"{NAME}/{self.name}" if self.name else NAME
+
+    def label(self, number: int, repeat: int, way: str) -> str:
+        """The label of a file's step."""
+        return f"{self.stem}/file-{number}/{way}-{repeat}"
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Erase; file after file is written and read, as often as it is repeated."""
-    size = parameters.iterations * parameters.file_bytes
+    for series in parameters.all_series():
+        _check(series, info)
+    for series in parameters.all_series():
+        yield Purge(label=f"{series.stem}/purge")
+        for number, repeat, way in _order(series, parameters.order):
+            yield Run(
+                label=series.label(number, repeat, way),
+                jobs=(_job(parameters, series, info, number, way),),
+                sample_s=10.0,
+                repeats=f"{series.stem}/{way}",
+            )
+        yield Mark(label=f"{series.stem}/found")
+
+
+def _check(series: Series, info: DriveInfo) -> None:
+    """Refuse files that there is no room for."""
+    size = series.iterations * series.file_bytes
     if not 0 < size <= info.capacity_bytes:
         raise FlashtwinError(
-            f"{NAME}: {parameters.iterations} files of {readable_size(parameters.file)} do not fit"
+            f"{NAME}: {series.iterations} files of {readable_size(series.file_bytes)} do not fit"
             f" on {info.name}, or hold no block",
             hint=f"set {NAME}:iterations, {NAME}:file or {NAME}:block to less",
             exit_code=USAGE,
         )
-    yield Purge(label=f"{NAME}/purge")
-    for number, repeat, way in _order(parameters):
-        yield Run(
-            label=_label(number, repeat, way),
-            jobs=(_job(parameters, info, number, way),),
-            sample_s=10.0,
-            repeats=f"{NAME}/{way}",
-        )
-    yield Mark(label=f"{NAME}/found")
 
 
-def _order(parameters: Parameters) -> Iterator[tuple[int, int, str]]:
+def _order(series: Series, order: str) -> Iterator[tuple[int, int, str]]:
     """File, repeat and way of each step."""
-    files = range(1, parameters.iterations + 1)
-    repeats = range(1, parameters.repeats + 1)
-    if parameters.order == "each":
+    files = range(1, series.iterations + 1)
+    repeats = range(1, series.repeats + 1)
+    if order == "each":
         for number in files:
             for repeat in repeats:
                 yield from ((number, repeat, way) for way in WAYS)
@@ -104,17 +154,13 @@ def _order(parameters: Parameters) -> Iterator[tuple[int, int, str]]:
             yield from ((number, repeat, way) for repeat in repeats)
 
 
-def _label(number: int, repeat: int, way: str) -> str:
-    return f"{NAME}/file-{number}/{way}-{repeat}"
-
-
-def _job(parameters: Parameters, info: DriveInfo, number: int, way: str) -> Job:
+def _job(parameters: Parameters, series: Series, info: DriveInfo, number: int, way: str) -> Job:
     return Job(
         name=way,
         rw="read" if way == "read" else "write",
         block_bytes=parameters.block_bytes,
-        offset=(number - 1) * parameters.file_bytes,
-        size=parameters.file_bytes,
+        offset=(number - 1) * series.file_bytes,
+        size=series.file_bytes,
         host_ns=host_ns(parameters, info),
     )
 
@@ -136,29 +182,32 @@ class Point:
 
 def conclude(record: Record) -> list[Finding]:
     """Mean and median of all steps of a way; where the cache overflows, and the speeds around."""
+    parameters: Parameters = record.parameters
     findings: list[Finding] = []
-    for way in WAYS:
-        points = _points(record, way)
-        if points:
-            findings += _sums(way, points)
-        if way == "write" and len(points) == record.parameters.iterations:
-            findings += overflow(points)
+    for series in parameters.all_series():
+        of_series: list[Finding] = []
+        for way in WAYS:
+            points = _points(record, series, way)
+            if points:
+                of_series += _sums(way, points)
+            if way == "write" and len(points) == series.iterations:
+                of_series += overflow(points)
+        findings += [replace(finding, variant=series.name) for finding in of_series]
     return findings
 
 
-def _points(record: Record, way: str) -> list[Point]:
+def _points(record: Record, series: Series, way: str) -> list[Point]:
     """A point for each file whose repeats all ran: their bytes over their time."""
-    parameters: Parameters = record.parameters
     points = []
-    for number in range(1, parameters.iterations + 1):
-        labels = [_label(number, repeat + 1, way) for repeat in range(parameters.repeats)]
+    for number in range(1, series.iterations + 1):
+        labels = [series.label(number, repeat + 1, way) for repeat in range(series.repeats)]
         steps = [step for label in labels if (step := record.step(label)) and step.jobs]
         if len(steps) < len(labels) or not all(step.jobs[0].duration_ns for step in steps):
             break
         points.append(
             Point(
                 label=labels[-1],
-                file_bytes_before=(number - 1) * parameters.file_bytes,
+                file_bytes_before=(number - 1) * series.file_bytes,
                 bytes=sum(step.jobs[0].bytes for step in steps),
                 seconds=sum(step.jobs[0].duration_ns for step in steps) / 1e9,
             )
@@ -245,8 +294,11 @@ def _finding(
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
-    """One part that says something when it is cut: fewer files."""
-    return [Part(title="the files", labels=(NAME,), begins=True)]
+    """Each series says something when it is cut: fewer files."""
+    return [
+        Part(title=series.name or "the files", labels=(series.stem,), begins=True)
+        for series in parameters.all_series()
+    ]
 
 
 BATTERY = Battery(
@@ -264,6 +316,7 @@ BATTERY = Battery(
         "repeats": {"iterations": "30", "repeats": "5"},
         "native": {"file": "1GB"},
         "all": {"order": "all"},
+        "article": {"series": "article"},
     },
     follows=(
         Clause(
@@ -280,7 +333,7 @@ BATTERY = Battery(
         Clause(
             says="zoomed: files of 100 MB in blocks of 10 MB; each file written and read 5 times",
             source="the PM871b article (P)",
-            here="presets zoom and repeats, with 30 files",
+            here="presets zoom and repeats, with 30 files; preset article has all three series",
         ),
         Clause(
             says="speed of each step over data written; medians and means",

@@ -197,7 +197,7 @@ def _findings(name: str, step: Run | Rest, result: Result) -> list[Finding]:
     mean = finding("", "", "W", readings.mean(), None)
     if isinstance(step, Rest):
         return [mean]
-    sample = f"the largest of the samples of {units.show_seconds(step.sample_s)}"
+    sample = f"the largest of the samples of {units.readable_period(step.sample_s)}"
     moved, once = sum(job.bytes for job in result.jobs), None
     if step.jobs[0].rw == "rw":
         moved, once = moved // 2, "each byte is read and written, and counts once"

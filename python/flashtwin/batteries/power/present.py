@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Subject
 from flashtwin.batteries.power import NAME, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -27,7 +27,15 @@ class PowerPresent(Present):
 
     def columns(self, subject: Subject) -> list[Column]:
         """What a drive draws when it does nothing."""
-        return [Column(title="Idle", finding=subject.finding("idle", ""), better="lower")]
+        claim = Claim(
+            than="draws {} less when idle",
+            most="draws least when idle",
+            alone="draws {} when idle",
+            what="idle power",
+            in_times=False,
+        )
+        idle = subject.finding("idle", "")
+        return [Column(title="Idle", finding=idle, better="lower", claim=claim)]
 
 
 PRESENT = PowerPresent()

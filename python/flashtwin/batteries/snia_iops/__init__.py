@@ -10,11 +10,11 @@ host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, Window, window_of
+from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
@@ -26,15 +26,15 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
-from flashtwin.batteries.base.rounds import Rounds, way_of
+from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Better, Evidence, Finding, Interval
 from flashtwin.model.units import parse_block, show_block
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
-    from flashtwin.model.step import Job, JobTotals
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Job
     from flashtwin.model.target import DriveInfo
 
 NAME = "snia_iops"
@@ -105,7 +105,7 @@ def _rounds(parameters: Parameters) -> Rounds:
         battery=NAME,
         loads=[load(reads, block) for reads in parameters.reads for block in parameters.blocks],
         tracked=load(0, TRACKED_BYTES),
-        value=_rate,
+        value=pts.rate,
         most=parameters.rounds,
     )
 
@@ -114,11 +114,6 @@ def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
     size = int(info.capacity_bytes * parameters.range_percent / 100)
     job = load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
     return replace(job, threads=parameters.threads)
-
-
-def _rate(totals: JobTotals) -> float:
-    """Requests a second."""
-    return totals.ios * 1e9 / totals.duration_ns
 
 
 def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
@@ -140,106 +135,23 @@ def conclude(record: Record) -> list[Finding]:
     if not values:
         return []
     window = window_of(values)
-    note = (
-        None if window is not None and window.steady else f"not steady after {len(values)} rounds"
-    )
+    note = pts.not_steady(values, window)
     findings = [
         finding
         for load in rounds.loads
-        for finding in _cell(load, rounds.window(record, load), rounds.label(len(values), load))
-    ]
-    steadiness = _steadiness(rounds.label(len(values), rounds.tracked), values, window)
-    return [finding.noted(note) if note else finding for finding in [*steadiness, *findings]]
-
-
-def _cell(load: Load, window: Sequence[JobTotals], label: str) -> list[Finding]:
-    """Rate, speed and latency of a cell: means over the rounds, and how these scatter."""
-    if not window:
-        return []
-    rates = [_rate(totals) for totals in window]
-    latencies = [totals.latency_mean_ns / 1000 for totals in window]
-    way = way_of(load)
-    rows: tuple[tuple[str, str, list[float], str | None], ...] = (
-        (way, "MB/s", [rate * load.block_bytes / 1e6 for rate in rates], None),
-        (f"{way}.latency", "us", latencies, way),
-        (f"{way}.iops", "IOPS", rates, way),
-    )
-    title = f"{load.access} {'mix' if load.way == 'mix' else load.way}"
-    if load.way == "mix":
-        title = f"{load.access} {load.read_percent} % read"
-    return [
-        Finding(
-            battery=NAME,
-            name=name,
-            variant=load.access,
-            title=title,
-            value=sum(values) / len(values),
-            unit=unit,
-            interval=Interval.of(min(values), max(values), "range"),
-            beside=next_to,
-            evidence=Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0),
+        for finding in pts.cell(
+            NAME, load, rounds.window(record, load), rounds.label(len(values), load)
         )
-        for name, unit, values, next_to in rows
     ]
-
-
-def _steadiness(label: str, values: Sequence[float], window: Window | None) -> list[Finding]:
-    """The tracked rate over the window, and the figures of both criteria."""
-
-    def finding(
-        name: str, title: str, unit: str, value: float, better: Better | None = None
-    ) -> Finding:
-        return Finding(
-            battery=NAME,
-            name=name,
-            title=title,
-            value=value,
-            unit=unit,
-            better=better,
-            beside=None if name == "steady" else "steady",
-            headline=name == "steady",
-            evidence=Evidence(battery=NAME, label=label, axis="seconds", start=0.0, end=0.0),
-        )
-
-    rounds = finding("rounds", "Rounds that ran", "", len(values))
-    if window is None:
-        return [rounds]
-    return [
-        finding("steady", "4 KiB random writes, steady", "IOPS", window.mean, "higher"),
-        rounds,
-        finding(
-            "excursion", "Highest minus lowest round, of the mean", "fraction", window.excursion
-        ),
-        finding("rise", "Line through the rounds, of the mean", "fraction", window.rise),
-    ]
+    label = rounds.label(len(values), rounds.tracked)
+    steady = pts.steadiness(NAME, label, values, window, title="4 KiB random writes, steady")
+    return [finding.noted(note) if note else finding for finding in [*steady, *findings]]
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
-    titles = [f"round {number}" for number in range(1, parameters.rounds + 1)]
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(
-                title=title,
-                labels=(f"{NAME}/round-{number}",),
-                needs=(first, *titles[: number - 1]),
-                begins=True,
-            )
-            for number, title in enumerate(titles, 1)
-        ),
-    ]
-
-
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """How this run departs from the original."""
-    departures = []
-    if not info.can.purge:
-        departures.append(f"{info.name} cannot be erased: it is filled as it is")
-    if not info.can.whole_drive:
-        departures.append("a part of a drive is measured, beside which other data lie")
-    return departures
+    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
+    return pts.round_parts(NAME, parameters.rounds, first)
 
 
 BATTERY = Battery(
@@ -249,45 +161,31 @@ BATTERY = Battery(
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=departs,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_iops.present",
     meanings=beside(__file__),
     presets={
+        "client": {"threads": "2", "depth": "16", "range_percent": "75"},
         "enterprise": {"threads": "4", "depth": "32", "range_percent": "100"},
     },
     follows=(
-        Clause(
-            says="purge: secure erase, sanitize or NVMe format; else TRIM of the whole device",
-            source="public implementations of SNIA's PTS 2.0 (P)",
-            here="a twin is erased; a real target that cannot be is filled as it is, and says so",
-        ),
-        Clause(
-            says="WIPC: 128 KiB sequential writes of twice the capacity, random data",
-            source="public implementations of SNIA's PTS 2.0 (P)",
-        ),
+        pts.PURGED,
+        pts.WIPC,
         Clause(
             says="100, 95, 65, 50, 35, 5, 0 % reads by 1024, 128, 64, 32, 16, 8, 4, 0.5 KiB, at"
             " random, a minute each",
-            source="public implementations of SNIA's PTS 2.0 (P)",
+            source=pts.SOURCE,
         ),
         Clause(
             says="client: 2 threads at queue depth 16, 75 % of the range; enterprise: 4 at 32,"
             " all of it",
-            source="public implementations of SNIA's PTS 2.0 (P)",
+            source=pts.SOURCE,
             here="the client's by default, and preset enterprise; the client's range is the first"
             " 75 % of the target",
         ),
-        Clause(
-            says="steady: over the last 5 rounds of 4 KiB writes, highest minus lowest 20 % of the"
-            " mean or less, and the slope by least squares times 4 10 % of it or less",
-            source="public implementations of SNIA's PTS 2.0 (P)",
-        ),
-        Clause(
-            says="after 25 rounds it is not reached; the result is the mean of the window",
-            source="public implementations of SNIA's PTS 2.0 (P)",
-            here="the same; findings of a run that is not steady say so, and hold its last rounds",
-        ),
+        pts.steady_clause("4 KiB writes"),
+        pts.LAST_ROUND,
     ),
 )

@@ -3,7 +3,8 @@
 What the OCZ Vertex article did (trust P): 4 KiB random writes at queue depth 32 on the fresh drive;
 after the drive was filled twice; after 30 minutes idle; and after TRIM of everything; each told in
 % of the fresh drive. How long each load ran and over which range the article does not say: a minute
-over the whole drive is assumed. The host's time a command is a prior: 5 us.
+over the whole drive is assumed, and half a minute between TRIM and the load. The host's time a
+command is a prior: 5 us.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from flashtwin.model.finding import Interval
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flashtwin.analysis.estimate import Estimate
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
@@ -37,11 +40,13 @@ if TYPE_CHECKING:
 
 NAME = "states"
 LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=32)
-FRESH = "fresh"
+FRESH, DIRTY = "fresh", "dirty"
+# A smaller loss is within what two minutes of the same load differ by; no share of it is told.
+LEAST_LOSS = 0.05
 # The states in order, and how a reader is told of each.
 TITLES = {
     FRESH: "fresh",
-    "dirty": "after filling it",
+    DIRTY: "after filling it",
     "rested": "after a rest",
     "trimmed": "after TRIM",
 }
@@ -54,6 +59,7 @@ class Parameters:
     seconds: float = parameter(60.0, SECONDS, "how long random writes are kept up in each state")
     fills: int = parameter(2, integer(1, 9), "how often the drive is filled to make it dirty")
     rest_s: float = parameter(1800.0, SECONDS, "the rest before the third state")
+    settle_s: float = parameter(30.0, SECONDS, "the rest after TRIM, before the last state")
     compress_percent: float = parameter(
         0.0, decimal(0, 100), "how much of the data compresses away, in %; 0 is random data"
     )
@@ -82,12 +88,15 @@ def _before(parameters: Parameters, state: str) -> list[Step]:
     stem = f"{NAME}/{state}"
     if state == FRESH:
         return list(prepared(stem, 0))
-    if state == "dirty":
+    if state == DIRTY:
         fills = range(1, parameters.fills + 1)
         return [Fill(label=f"{stem}/fill-{number}") for number in fills]
     if state == "rested":
         return [Rest(label=f"{stem}/rest", seconds=parameters.rest_s)]
-    return [Trim(label=f"{stem}/trim")]
+    return [
+        Trim(label=f"{stem}/trim"),
+        Rest(label=f"{stem}/settle", seconds=parameters.settle_s),
+    ]
 
 
 def _job(parameters: Parameters, info: DriveInfo) -> Job:
@@ -96,14 +105,14 @@ def _job(parameters: Parameters, info: DriveInfo) -> Job:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """The rate in each state, and what it is of the fresh drive's."""
+    """Each state's rate, its share of the fresh drive's, and what rest and TRIM bring back."""
     findings: list[Finding] = []
-    fresh: Estimate | None = None
+    rates: dict[str, Estimate] = {}
     for state, title in TITLES.items():
         curve = rates_of(record, _label(state))
         if curve is None:
             continue
-        rate = mean_rate(curve)
+        rates[state] = mean_rate(curve)
         teller = Teller(
             battery=NAME,
             load=LOAD,
@@ -112,20 +121,36 @@ def conclude(record: Record) -> list[Finding]:
             title=f"Random writes, {title}",
             end_s=curve.total_s,
         )
-        findings.append(teller.tell(state, "", "IOPS", rate, headline=state == FRESH))
-        if state == FRESH:
-            fresh = rate
-        elif fresh is not None:
-            share = teller.tell(
-                f"{state}.share",
-                "of the fresh drive",
-                "fraction",
-                rate.value / fresh.value,
-                beside=state,
-                better="higher",
-                headline=state == "trimmed",
+        findings.append(teller.tell(state, "", "IOPS", rates[state], headline=state == FRESH))
+        findings += _beside_fresh(teller, state, rates)
+    return findings
+
+
+def _beside_fresh(teller: Teller, state: str, rates: Mapping[str, Estimate]) -> list[Finding]:
+    """A later state's rate as a share of the fresh drive's; after the dirty state also what share
+    it gives back of what was lost, where anything noticeable was."""
+    fresh, rate = rates.get(FRESH), rates[state]
+    if fresh is None or state == FRESH:
+        return []
+    share = teller.tell(
+        f"{state}.share",
+        "of the fresh drive",
+        "fraction",
+        rate.value / fresh.value,
+        beside=state,
+        better="higher",
+        headline=state == "trimmed",
+    )
+    findings = [replace(share, interval=_quotient(rate, fresh))]
+    dirty = rates.get(DIRTY)
+    if dirty is not None and state != DIRTY:
+        lost = fresh.value - dirty.value
+        if lost > LEAST_LOSS * fresh.value:
+            back = (rate.value - dirty.value) / lost
+            title = "of what filling it had cost comes back"
+            findings.append(
+                teller.tell(f"{state}.recovered", title, "fraction", back, better="higher")
             )
-            findings.append(replace(share, interval=_quotient(rate, fresh)))
     return findings
 
 
@@ -180,7 +205,7 @@ BATTERY = Battery(
         Clause(
             says="how long each ran, and over which range, is not told",
             source="the OCZ Vertex article (P)",
-            here="a minute each, over the whole drive",
+            here="a minute each, over the whole drive; after TRIM half a minute of rest before it",
         ),
         Clause(
             says="the drive compresses, so incompressible data is written",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Subject
 from flashtwin.batteries.waf import NAME, Parameters
 from flashtwin.charts.curves import Phase
 
@@ -35,7 +35,14 @@ class WafPresent(Present):
             if not finding.name and finding.number is not None
         ]
         last = measured[-1] if measured else None
-        return [Column(title="WAF", finding=last, better="lower")]
+        claim = Claim(
+            than="programs {} less flash for random writes",
+            most="programs least flash for random writes",
+            alone="has a write amplification of {} in random writes",
+            what="the write amplification of random writes",
+            in_times=False,
+        )
+        return [Column(title="WAF", finding=last, better="lower", claim=claim)]
 
 
 PRESENT = WafPresent()

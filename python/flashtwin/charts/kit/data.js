@@ -11,6 +11,16 @@ const state = {
   pointed: null,
 };
 
+// Places came as the steps between them, in parts of a GB or a second.
+function places({ by, steps }) {
+  let sum = 0;
+  return [0, ...steps.map((step) => ((sum += step) * by) / 1e9)];
+}
+for (const curve of [...DATA.curves, ...DATA.xray, ...DATA.deltas]) {
+  curve.gb = places(curve.gb);
+  if (curve.s) curve.s = places(curve.s);
+}
+
 // A column that is the same all along came as one number.
 for (const inside of DATA.xray) {
   for (const [key, value] of Object.entries(inside)) {

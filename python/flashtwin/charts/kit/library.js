@@ -8,3 +8,13 @@ const library = (async () => {
   document.head.append(script);
 })();
 library.catch(() => {});
+
+// Whoever prints a page without a hand on it does so at its load event; a frame whose document is
+// still open holds that back.
+function holdLoad() {
+  const frame = document.createElement("iframe");
+  Object.assign(frame, { hidden: true, title: "charts are being drawn" });
+  document.body.append(frame);
+  frame.contentDocument.open();
+  return () => { frame.contentDocument.close(); frame.remove(); };
+}

@@ -1,19 +1,48 @@
-// The charts that are on the page. All are made at once; later only its data and scales change.
+// The charts that are on the page. Each is made once; later only its data and scales change.
 const panels = new Map();
 
 function startPanels() {
   for (const host of $$("[data-panel]")) {
     panels.set(host.dataset.panel, { ...DATA.panels[host.dataset.panel], id: host.dataset.panel, host, view: null, made: null });
   }
-  // From the top down, without waiting for a reader to scroll: paper and pictures of the whole page
-  // need all of them.
-  Promise.all([...panels.values()].map(mount)).then(() => { root.dataset.ready = "true"; });
+  drawAll();
+  addEventListener("beforeprint", drawPaper);
   let waiting = null;
   addEventListener("resize", () => {
     clearTimeout(waiting);
     // Labels stand by how wide a chart is.
     waiting = setTimeout(() => { refreshAll(); reachable(); }, 150);
   });
+}
+
+// The first screen at once; then, without waiting for a reader to scroll, what is below it, because
+// paper and pictures of the whole page need all. Between two of those a click has its turn.
+async function drawAll() {
+  const done = holdLoad();
+  const first = [...panels.values()].filter(inView);
+  await Promise.all(first.map(mount));
+  performance.mark("interactive");
+  for (const panel of panels.values()) {
+    if (!panel.made) await new Promise((next) => setTimeout(next));
+    await mount(panel);
+  }
+  root.dataset.ready = "true";
+  done();
+}
+
+// Paper has no switch: the other patterns have charts of their own there. Nothing here waits for more
+// than what is at hand, so that all of it is done before the browser goes on to print.
+async function drawPaper() {
+  await Promise.all([...panels.values()].map(mount));
+  const { group, zoom } = state;
+  state.zoom = { gb: null, s: null, rest: null };
+  for (const host of $$("[data-paper]")) {
+    host.replaceChildren();
+    host.hidden = host.dataset.paper === group;
+    state.group = host.dataset.paper;
+    if (!host.hidden) await make({ ...DATA.panels.throughput, id: host.id.slice("plot-".length), host });
+  }
+  Object.assign(state, { group, zoom });
 }
 
 const specOf = (panel) => panel.spec ?? panel.specs[ofChoice(panel) ? axisOf(panel) : axisOfXray()];
@@ -60,7 +89,7 @@ function refresh(panel) {
   for (const [data, rows] of Object.entries(rowsOf(panel))) panel.view.data(data, rows);
   showWhetherEmpty(panel);
   // The labels above a plot may take another row now.
-  if (panel.kind === "throughput" || panel.kind === "areas") panel.view.resize();
+  if (panel.kind === "throughput" || panel.kind === "areas") panel.view.width(plotWidth(panel.id)).resize();
   panel.view.run();
 }
 
@@ -75,9 +104,15 @@ function refreshAll(which = () => true) {
   for (const panel of panels.values()) if (which(panel)) refresh(panel);
 }
 
-// The width of a plot in pixels; before it is drawn, what the axis will leave of its place.
+// The width of a plot in pixels; before it is drawn, and where it is far from that, what the axis
+// leaves of its place.
 const AXIS_WIDTH = 54;
-const plotWidth = (id) => panels.get(id)?.view?.signal("width") ?? Math.max(document.getElementById(`plot-${id}`).clientWidth - AXIS_WIDTH, 100);
+function plotWidth(id) {
+  const room = Math.max(document.getElementById(`plot-${id}`).clientWidth - AXIS_WIDTH, 100);
+  const drawn = panels.get(id)?.view?.signal("width") ?? room;
+  // Labels that stood for another width may have squeezed the plot.
+  return Math.abs(drawn - room) < 20 ? drawn : room;
+}
 
 // Where the plot lies in its host, in pixels of the window.
 function frame(panel) {

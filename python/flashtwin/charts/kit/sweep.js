@@ -17,4 +17,5 @@ async function draw(host) {
 }
 
 startTheme();
-Promise.all($$("[data-panel]").map(draw)).then(() => { root.dataset.ready = "true"; });
+const drawn = holdLoad();
+Promise.all($$("[data-panel]").map(draw)).then(() => { root.dataset.ready = "true"; drawn(); });

@@ -19,10 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from flashtwin.analysis import calibrated
-from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Plateau, shape_of
 from flashtwin.batteries.fill.findings import analyse_fill
@@ -31,6 +29,8 @@ from flashtwin.model.finding import Finding
 from flashtwin.study.blind.truth import Measured
 
 GB = 1e9
+# A first plateau of no more samples is below resolution.
+RESOLVED = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +67,16 @@ def ours(measured: Measured) -> Answer:
         high = size.interval.high if size.interval is not None else None
         return Answer(
             cache=None if size.value is None else False,
-            bound_bytes=None if high is None else calibrated.bound(high * GB, curve.total_bytes),
+            bound_bytes=None if high is None else high * GB,
             plateaus=plateaus,
         )
+    if float(size.value) * GB <= curve.bytes_at[min(RESOLVED, len(curve))]:
+        # Fewer than three samples are faster: below resolution, and so is what could be there.
+        return Answer(cache=False, bound_bytes=_estimate(size).high, plateaus=plateaus)
     return Answer(
         cache=True,
-        cache_bytes=_estimate(size, "cache", curve),
-        fold_bytes=None if fold.value is None else _estimate(fold, "fold", curve),
+        cache_bytes=_estimate(size),
+        fold_bytes=None if fold.value is None else _estimate(fold),
         plateaus=plateaus,
     )
 
@@ -82,19 +85,12 @@ def _stretch(plateau: Plateau) -> tuple[float, float, Estimate]:
     return plateau.start, plateau.end, calibrated.widened(plateau.speed, "speed")
 
 
-def _estimate(finding: Finding, kind: calibrated.Kind, curve: Curve) -> Estimate:
-    """A place with the interval that holds."""
+def _estimate(finding: Finding) -> Estimate:
+    """A place in bytes with its interval, both as a user sees them."""
     interval = finding.interval
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     assert isinstance(finding.value, float | int), "sizes are numbers"
-    place = Estimate(value=finding.value, low=low, high=high).scaled(GB)
-    return calibrated.widened(place, kind, sample_bytes=sample_at(curve, place.value))
-
-
-def sample_at(curve: Curve, place: float) -> float:
-    """The bytes of a usual sample around a place."""
-    at = int(np.clip(np.searchsorted(curve.bytes_at, place), 0, len(curve) - 1))
-    return float(np.median(curve.size[max(at - 3, 0) : at + 3]))
+    return Estimate(value=finding.value, low=low, high=high).scaled(GB)
 
 
 def from_file(path: Path) -> Detector:

@@ -44,7 +44,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn:
-    """What was drawn of a drive: its design, its spec's text with the sets, and its sizes."""
+    """What was drawn of a drive: its design, its spec's text with the sets, and its sizes.
+
+    `inside`: all dies' rates in bytes a second (`first_rate`, `native_rate`), and where there is a
+    cache of a size its share of the capacity (`cache`).
+    """
 
     design: str
     text: str
@@ -52,6 +56,7 @@ class _Drawn:
     reserve: float
     capacity: float
     speed: float
+    inside: Mapping[str, float]
 
 
 def read_prior(path: Path | None = None) -> dict[str, Any]:
@@ -156,7 +161,28 @@ def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
         reserve=reserve if any("{reserve}" in line for line in design["sets"]) else 0.0,
         capacity=value("capacity_gb") * GB,
         speed=value("speed_mbs") * 1e6,
+        inside=_inside(design["name"], tprog, native, bits, (cache, own / bits, capacity)),
     )
+
+
+def _inside(
+    design: str, tprog: float, native: float, bits: int, sizes: tuple[float, float, float]
+) -> dict[str, float]:
+    """Rates and the cache's share; times in us, sizes of cache, own blocks and drive in bytes."""
+    cache, own, capacity = sizes
+    row = SUPERBLOCK / 44
+    rates = {"first_rate": row / tprog * 1e6, "native_rate": row * bits / native * 1e6}
+    if design in ("none", "whole-drive"):
+        return rates
+    return {**rates, "cache": ((0.0 if design == "static" else cache) + own) / capacity}
+
+
+def drive(
+    prior: Mapping[str, Any], rng: np.random.Generator
+) -> tuple[str, _core.Spec, Mapping[str, float]]:
+    """A drive from the prior as it is: its design, its spec, and what is inside."""
+    drawn = _draw(prior, rng)
+    return drawn.design, load(drawn.text, sets=drawn.sets), drawn.inside
 
 
 def _ends(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: _Drawn) -> list[float]:

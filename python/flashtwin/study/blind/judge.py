@@ -83,7 +83,7 @@ def judged(measured: Measured, answer: Answer) -> Judged:
     if truth.visible is not False and answer.cache is False and answer.bound_bytes is not None:
         assert truth.cache_bytes is not None, "what may be visible is a cache"
         right["bound where none was seen"] = truth.cache_bytes <= answer.bound_bytes
-    pairs = _speeds(truth, answer)
+    pairs = speeds(truth, answer)
     errors["speeds"] = tuple(abs(estimate.value / speed - 1) for speed, estimate in pairs)
     holds["speeds"] = tuple(_holds(estimate, speed) for speed, estimate in pairs)
     return Judged(
@@ -106,7 +106,7 @@ def _counted(answer: Answer) -> int:
     return 1 + sum(change >= 1.15 for change in changes)
 
 
-def _speeds(truth: Truth, answer: Answer) -> list[tuple[float, Estimate]]:
+def speeds(truth: Truth, answer: Answer) -> list[tuple[float, Estimate]]:
     """True plateaus with those of the answer at the same place."""
     pairs = []
     for start, end, speed in truth.plateaus:
@@ -191,6 +191,11 @@ def _coverage(name: str, all_judged: Sequence[Judged], says: float) -> Row:
         n=len(pairs),
         passes=_binomial_test(held, len(pairs), says) >= TEST,
     )
+
+
+def reaches(right: int, count: int, share: float) -> bool:
+    """Whether so many right of `count` leave it possible, at 95 %, that `share` of all are."""
+    return not _excluded(count - right, count, 1 - share)
 
 
 def _excluded(wrong: int, count: int, share: float) -> bool:

@@ -45,6 +45,21 @@ class Campaign:
         wrong = [drive for drive in self.drives if drive.badness > 0]
         return sorted(wrong, key=lambda drive: -drive.badness)[:WORST]
 
+    def worst_lines(self) -> list[str]:
+        """The drives that were judged worst, in words."""
+        lines = []
+        for drive in self.worst:
+            wrong = [name for name, right in drive.right.items() if not right]
+            errors = [
+                f"{name} off by {max(errors):.1%}"
+                for name, errors in drive.errors.items()
+                if max(errors, default=0.0) > 0.01
+            ]
+            with_what = f" with {', '.join(drive.effects)}" if drive.effects else ""
+            reasons = "; ".join([*(f"wrong: {name}" for name in wrong), *errors])
+            lines.append(f"worst: {drive.name}{with_what}: {reasons}")
+        return lines
+
     def to_json(self) -> dict[str, Any]:
         return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
 

@@ -1,13 +1,14 @@
 """A fill that somebody else measured: is there a cache, how large, and every plateau.
 
 The same analysis as the battery fill, with intervals as `flashtwin blind` calibrated them. What the
-series cannot tell because of what happened before it is said: on a preconditioned drive a first
-plateau may also end because flash runs out, and the size is what was free of the cache.
+history changes what a curve means: on a preconditioned drive a first plateau may also end because
+erased flash runs out, so that it gives no size of a cache, and none seen says nothing; on a drive
+that held data the cache may have been so much larger, and the interval reaches there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from flashtwin.analysis import calibrated, changepoints
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer.read import Samples
@@ -23,7 +25,7 @@ from flashtwin.study.infer.read import Samples
 Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
 FEWEST = 12
 RESOLVED = 3
-FRESH = "fresh"
+FRESH, PRECONDITIONED = "fresh", "preconditioned"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,8 @@ def infer(samples: Samples, history: str = FRESH) -> Inferred:
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
     shape = shape_of(curve)
+    if history == PRECONDITIONED:
+        return _answer(samples, shape, "cannot tell", _of_a_full_drive(shape))
     if shape.first_plateau.verdict == "swings":
         why = (
             "cannot tell: the speed comes back again and again; heat, a limiter outside of the "
@@ -74,13 +78,15 @@ def infer(samples: Samples, history: str = FRESH) -> Inferred:
         return _answer(samples, shape, "cannot tell", why, history=history)
     if shape.edge is None:
         most = calibrated.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+        most += _held(history)
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
         seen += f"{gb(curve.total_bytes)} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
     place = shape.edge.place
-    around = int(np.clip(np.searchsorted(curve.bytes_at, place.value), 0, len(curve) - 1))
-    usual = float(np.median(curve.size[max(around - 3, 0) : around + 3]))
+    usual = calibrated.sample_at(curve, place.value)
     size = calibrated.widened(place, "cache", sample_bytes=usual)
+    # What the drive held may have taken that much of its cache, and no more.
+    size = replace(size, high=(size.high or size.value) + _held(history))
     if int(np.searchsorted(curve.bytes_at, place.value)) <= RESOLVED:
         most = size.high or place.value
         seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
@@ -89,6 +95,27 @@ def infer(samples: Samples, history: str = FRESH) -> Inferred:
         f"the first plateau ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
     )
     return _answer(samples, shape, "yes", seen, size=size, history=history)
+
+
+def _of_a_full_drive(shape: Shape) -> str:
+    """What a first plateau means on a drive that was written full before: no size of a cache."""
+    again = "erase the drive and fill it once more"
+    if shape.edge is None:
+        return (
+            "cannot tell: the drive was preconditioned, and a cache that is full shows no end; "
+            f"{again}"
+        )
+    end = gb(shape.edge.place.value)
+    return (
+        f"cannot tell: the first {end} went faster, which on a preconditioned drive is what had "
+        f"been freed, of the cache or of erased flash, and not the size of a cache; {again}"
+    )
+
+
+def _held(history: str) -> float:
+    """Bytes that the drive held before the fill."""
+    word, _, size = history.partition(":")
+    return float(parse_size(size)) if word == "used" else 0.0
 
 
 def _why_nothing(curve: Curve) -> str | None:
@@ -126,14 +153,9 @@ def _answer(
 
 
 def _notes(cache: Cache, history: str) -> tuple[str, ...]:
-    if history == FRESH or cache != "yes":
+    if history in (FRESH, PRECONDITIONED) or cache != "yes":
         return ()
-    if history == "preconditioned":
-        return (
-            "the drive was preconditioned: the end may be that of flash that was free, and not of "
-            "a cache; the size on an empty drive cannot be told",
-        )
     return (
-        f"the drive held data ({history}): the size is what the cache had left, and may be larger "
-        "on an empty drive",
+        f"the drive held data ({history}): what the cache had left is the least, and an empty "
+        "drive may have so much more, to which the interval reaches",
     )

@@ -5,7 +5,8 @@ block size. A CSV has one, and its names say what a column is and its unit: seco
 write_MiB_s, "MB/s", GB. A rate is that of the interval before its time or bytes.
 
 Invariants: nothing is guessed where two readings are open: a header without a unit, a time stamp
-that comes twice, a value that is no number is refused with what to write instead.
+that comes twice, a value that is no number is refused with what to write instead. What happened in
+an interval that the file leaves out is not made up either.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from flashtwin.inputs import read_regular
 
 MOST_BYTES = 256 << 20
 FEWEST = 4
+# Bytes a second that no drive reaches; an interval that is no stall, in seconds and usual ones.
+FASTEST = 1e12
+GAP_S, GAP_USUAL = 600.0, 100.0
 WRITE = "1"
 RATES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "b": 1.0}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0}
@@ -97,7 +101,7 @@ def _fio(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
     if len(writes) < FEWEST:
         raise _refused(path, f"has {len(writes)} samples of writes", "infer reads what was written")
     end = _numbers(path, writes, 0) * 1e-3
-    rate = _numbers(path, writes, 1) * 1024.0
+    rate = _rates(path, writes, 1, 1024.0)
     return _samples(path, end, rate, doubled, "time in ms, bandwidth in KiB/s (fio), writes only")
 
 
@@ -117,7 +121,7 @@ def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
         raise _refused(path, f"has several rates: {several}", "keep the one to read")
     (at,) = writes or rates
     factor = float(RATES[_unit(_RATE, names[at])])
-    rate = _numbers(path, body, at) * factor
+    rate = _rates(path, body, at, factor)
     others = [i for i in range(len(names)) if i != at]
     timed = next((i for i in others if _TIME.search(names[i])), None)
     if timed is not None:
@@ -159,6 +163,13 @@ def _samples(path: Path, end: Floats, rate: Floats, doubled: bool, columns: str)
     # A log may begin at 0 with the end of nothing: its first interval is a usual one.
     begin = stamps[0] - usual if stamps[0] < 0.5 * usual else max(stamps[0] - usual, 0.0)
     dt = np.diff(np.concatenate(([begin], stamps)))
+    longest = int(np.argmax(dt))
+    if dt[longest] > max(GAP_S, GAP_USUAL * usual):
+        raise _refused(
+            path,
+            f"has nothing for {dt[longest]:.6g} s before {stamps[longest]:.6g} s",
+            "hand over the parts as files of their own, with --join",
+        )
     return Samples(end_s=stamps - begin, dt_s=dt, size=rate * dt, columns=columns)
 
 
@@ -183,6 +194,19 @@ def _numbers(path: Path, rows: list[list[str]], column: int) -> Floats:
                 "remove the row, or write what was measured",
             )
     return values
+
+
+def _rates(path: Path, rows: list[list[str]], column: int, factor: float) -> Floats:
+    """A column in bytes a second."""
+    rate = _numbers(path, rows, column)
+    fastest = float(rate.max())
+    if fastest * factor > FASTEST:
+        raise _refused(
+            path,
+            f"has a rate of {fastest:.6g} in units of {factor:.6g} B/s, more than any drive's",
+            "check the unit of the column",
+        )
+    return rate * factor
 
 
 def _is_number(text: str) -> bool:

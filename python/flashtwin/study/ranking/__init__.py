@@ -27,20 +27,47 @@ GROUP = "quick"
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """A finding by which drives are ranked; more is better in all of them."""
+    """A finding by which drives are ranked; more is better in all of them. `words` are what a
+    sentence calls it."""
 
     finding: str
     title: str
+    words: str
     unit: str
 
 
 # What the group quick finds that says how fast a drive is, whatever its size.
 COLUMNS = (
-    Column(finding="fill.speed_cache[1m-q1]", title="Write, first plateau", unit="MB/s"),
-    Column(finding="fill.mean[1m-q1]", title="Write, mean of a fill", unit="MB/s"),
-    Column(finding="crystaldiskmark.read[SEQ1M-Q1T1]", title="Read 1 MiB QD1", unit="MB/s"),
-    Column(finding="crystaldiskmark.read[RND4K-Q1T1]", title="Read 4 KiB QD1", unit="MB/s"),
-    Column(finding="crystaldiskmark.write[RND4K-Q1T1]", title="Write 4 KiB QD1", unit="MB/s"),
+    Column(
+        finding="fill.speed_cache[1m-q1]",
+        title="Write, first plateau",
+        words="writes of the first plateau",
+        unit="MB/s",
+    ),
+    Column(
+        finding="fill.mean[1m-q1]",
+        title="Write, mean of a fill",
+        words="writes over a whole fill",
+        unit="MB/s",
+    ),
+    Column(
+        finding="crystaldiskmark.read[SEQ1M-Q1T1]",
+        title="Read 1 MiB QD1",
+        words="reads of 1\u00a0MiB",
+        unit="MB/s",
+    ),
+    Column(
+        finding="crystaldiskmark.read[RND4K-Q1T1]",
+        title="Read 4 KiB QD1",
+        words="reads of 4\u00a0KiB",
+        unit="MB/s",
+    ),
+    Column(
+        finding="crystaldiskmark.write[RND4K-Q1T1]",
+        title="Write 4 KiB QD1",
+        words="writes of 4\u00a0KiB",
+        unit="MB/s",
+    ),
 )
 
 

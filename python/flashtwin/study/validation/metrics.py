@@ -24,10 +24,11 @@ MEASURES = Path(__file__).with_name("measures.toml")
 
 
 class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A battery with parameters, run on a fresh twin."""
+    """A battery with parameters, run on a fresh twin; `sets` changes its spec."""
 
     battery: str
     parameters: dict[str, Any] = {}
+    sets: tuple[str, ...] = ()
 
 
 class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,15 +40,37 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     over: str | None = None
     over_plan: str | None = None
     written: tuple[str, str] | None = None
-    of: Literal["ratio", "inverse", "first"] = "ratio"
+    first_lead: dict[str, str] = {}
+    times: float = 1.0
+    fall: bool = False
+    of: Literal["ratio", "change", "inverse", "first", "second"] = "ratio"
 
     def value(self, drives: Drives) -> float | None:
         """The number of a row's drives in order; None where something for it is missing."""
+        if self.first_lead:
+            return self._first_lead(*drives)
         values = [self._on(drive) for drive in drives]
         if self.of == "first" or len(values) == 1:
             return values[0]
         first, second = values
-        return _divide(first, second) if self.of == "inverse" else _divide(second, first)
+        if self.of == "second":
+            return second
+        if self.of == "inverse":
+            return _divide(first, second)
+        ratio = _divide(second, first)
+        return ratio - 1 if self.of == "change" and ratio is not None else ratio
+
+    def _first_lead(self, first: Measured, second: Measured) -> float | None:
+        """The first of the numbers at which the second drive has more than the first."""
+        for number, finding in self.first_lead.items():
+            on_first, on_second = (
+                drive.findings.get(self.plan, {}).get(finding) for drive in (first, second)
+            )
+            if on_first is None or on_second is None:
+                return None
+            if on_second > on_first:
+                return float(number)
+        return None
 
     def _on(self, drive: Measured) -> float | None:
         if self.written is not None:
@@ -55,15 +78,12 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         assert self.finding is not None, f"{self.plan}: a cell has a finding, or steps that wrote"
         findings = drive.findings.get(self.plan, {})
         value = findings.get(self.finding)
-        if self.over is None:
-            return value
-        others = drive.findings.get(self.over_plan or self.plan, {})
-        return _divide(value, others.get(self.over))
-
-    @property
-    def plans(self) -> tuple[str, ...]:
-        """The plans that have to be run for the number."""
-        return (self.plan,) if self.over_plan is None else (self.plan, self.over_plan)
+        if self.over is not None or self.over_plan is not None:
+            others = drive.findings.get(self.over_plan or self.plan, {})
+            value = _divide(value, others.get(self.over or self.finding))
+        if value is None:
+            return None
+        return (1 - value if self.fall else value) * self.times
 
 
 class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,7 +103,8 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def plans(self) -> tuple[str, ...]:
         """The plans that have to be run for the row."""
-        return tuple(dict.fromkeys(plan for cell in self.all for plan in cell.plans))
+        of_cells = ((cell.plan, cell.over_plan or cell.plan) for cell in self.all)
+        return tuple(dict.fromkeys(plan for plans in of_cells for plan in plans))
 
     def find(self, drives: Drives) -> TwinValues:
         """The row's cells, of what was measured on its drives in order."""
@@ -120,6 +141,15 @@ def plans() -> Mapping[str, Plan]:
     return _file().plans
 
 
+def run_of(plan: str) -> tuple[str | tuple[tuple[str, dict[str, Any]], ...], tuple[str, ...]]:
+    """The batteries of a plan, and what changes the spec; a plan without a name is a battery as it
+    is typed."""
+    if plan not in plans():
+        return plan, ()
+    named = plans()[plan]
+    return ((named.battery, named.parameters),), named.sets
+
+
 @cache
 def measures() -> Mapping[tuple[str, str], Measure]:
     """How each row is found, by test and metric as published.toml spells them."""
@@ -127,7 +157,11 @@ def measures() -> Mapping[tuple[str, str], Measure]:
 
 
 def measure_of(fact: Fact) -> Measure | None:
-    """How the value of a fact is found; None while its battery does not exist."""
+    """How the value of a fact is found: as it says itself, or as its row in `measures.toml` does;
+    None while its battery does not exist."""
+    if fact.battery:
+        cells = (Cell(plan=fact.battery, finding=fact.finding),)
+        return Measure(test=fact.test, metric=fact.metric, cells=cells)
     return measures().get((fact.test, fact.metric))
 
 

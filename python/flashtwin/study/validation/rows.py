@@ -2,8 +2,8 @@
 
 Rules. A value with a tolerance: |found / value - 1| within it. A tolerance alone: the same against
 1. Bounds: found between them. Where a fact speaks of several cells, each is judged and the worst
-stands for all. Invariants: a computed row has no part in the count; a found value that is missing
-or not finite is a miss; `known` never hides a pass.
+stands for all. Invariants: a computed or shown row has no part in the count; a found value that is
+missing or not finite is a miss; `known` never hides a pass.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from flashtwin.catalogue.facts import Fact, KnownMiss
+from flashtwin.catalogue.facts import UNCOUNTED, Fact, KnownMiss
 
-Verdict = Literal["pass", "known", "miss", "computed"]
+Verdict = Literal["pass", "known", "miss", "computed", "shown"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +61,8 @@ class Row:
             "unit": self.fact.unit,
             "calibration": self.fact.calibration,
         }
+        if self.fact.twins:
+            row["twins"] = list(self.fact.twins)
         if self.cell:
             row["cell"] = self.cell
         if self.variant:
@@ -93,7 +95,7 @@ def error_of(fact: Fact, measured: float) -> float:
 
 
 def within(fact: Fact, measured: float) -> bool:
-    """Whether the fact holds. A computed fact is judged like any other, only not counted."""
+    """Whether the fact holds. A fact that is not counted is judged like any other."""
     if not math.isfinite(measured):
         return False
     if fact.target is not None:
@@ -125,8 +127,8 @@ def judge(
     passes = value is not None and within(fact, value)
     why = None if passes else _reason(fact, variant, known)
     verdict: Verdict = "pass" if passes else "miss" if why is None else "known"
-    if fact.kind == "computed":
-        verdict = "computed"
+    if fact.kind == "computed" or fact.kind == "shown":
+        verdict = fact.kind
     return Row(
         fact=fact,
         measured=value,
@@ -143,7 +145,7 @@ def count(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
     """How many of each verdict, calibration apart from validation."""
     counted = {name: {"pass": 0, "known": 0, "miss": 0} for name in ("validation", "calibration")}
     for row in rows:
-        if row.verdict != "computed":
+        if row.fact.kind not in UNCOUNTED:
             counted["calibration" if row.fact.calibration else "validation"][row.verdict] += 1
     return counted
 

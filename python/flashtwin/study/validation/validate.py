@@ -3,8 +3,8 @@
 Each battery that a published row needs runs on a fresh twin, in a process of its own, made as
 `flashtwin test` makes it. The run directories are scratch; what stays of them is findings by id
 and write amplification between steps. Invariant: a row is listed if and only
-if `measures.toml` has an entry for it and all of its drives are chosen; every listed row gets a
-verdict.
+if `measures.toml` has an entry for it and all drives that it names are chosen (one that it only
+describes has a twin that is measured with them); every listed row gets a verdict.
 """
 
 from __future__ import annotations
@@ -25,31 +25,59 @@ from flashtwin.study.validation.metrics import (
     Measure,
     Measured,
     measure_of,
-    plans,
+    run_of,
     written_of,
 )
-from flashtwin.study.validation.rows import Row, count, judge_all, missed, outlived
+from flashtwin.study.validation.rows import (
+    Row,
+    TwinValues,
+    count,
+    judge_all,
+    missed,
+    outlived,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """A plan of `measures.toml` that a drive has to run."""
+    """A plan of `measures.toml` that a drive has to run, its spec changed by `sets`.
+
+    `spec` is the text of a spec that stands in for that of the catalogue.
+    """
 
     drive: str
     plan: str
+    sets: tuple[str, ...] = ()
+    scale: str | None = None
+    spec: str = ""
+
+    @property
+    def called(self) -> str:
+        """What its run is shown as."""
+        stand_in = ["another spec"] if self.spec else []
+        scaled = [f"scale {self.scale}"] if self.scale else []
+        return ", ".join([self.drive, self.plan, *self.sets, *stand_in, *scaled])
 
 
-def measure(
-    needs: Iterable[Need], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
-) -> dict[str, Measured]:
+def measure(needs: Iterable[Need], show: Show, *, seed: int = 1) -> dict[str, Measured]:
     """Run the plans; the answer is what they measured, by drive."""
+    return measured_by_drive(run_all(needs, show, seed=seed))
+
+
+# What a run leaves of itself: findings by id, and write amplification between steps.
+Results = tuple[Mapping[str, float | None], Mapping[tuple[str, str], float | None]]
+
+
+def run_all(needs: Iterable[Need], show: Show, *, seed: int = 1) -> dict[Need, Results]:
+    """Run each plan once, side by side."""
     distinct = list(dict.fromkeys(needs))
     with Scratch("validation") as scratch:
         requests = {
-            f"{need.drive}, {need.plan}": Request(
-                targets=(need.drive,),
-                batteries=((plans()[need.plan].battery, plans()[need.plan].parameters),),
-                sets=tuple(sets),
+            need.called: Request(
+                targets=(need.spec or need.drive,),
+                batteries=run_of(need.plan)[0],
+                sets=(*run_of(need.plan)[1], *need.sets),
+                scale=need.scale,
                 seed=seed,
                 command=(),
                 out=scratch.path / str(number),
@@ -60,17 +88,23 @@ def measure(
             runs = test_all(requests, show)
         except Interrupted as stop:
             raise Interrupted("stopped; nothing is kept of a validation") from stop
-        return _by_drive(zip(distinct, runs, strict=True))
+        return {need: _kept(need, run) for need, run in zip(distinct, runs, strict=True)}
 
 
-def _by_drive(pairs: Iterable[tuple[Need, Run]]) -> dict[str, Measured]:
+def _kept(need: Need, run: Run) -> Results:
+    findings = {finding.id: finding.number for finding in run.findings}
+    waf = {steps: amplification(run, *steps) for steps in written_of(need.plan)}
+    return findings, waf
+
+
+def measured_by_drive(results: Mapping[Need, Results]) -> dict[str, Measured]:
+    """What was measured on each drive, of runs that have one spec a drive."""
     findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
     waf: dict[str, dict[tuple[str, tuple[str, str]], float | None]] = {}
-    for need, run in pairs:
-        values = {finding.id: finding.number for finding in run.findings}
+    for need, (values, written) in results.items():
         findings.setdefault(need.drive, {})[need.plan] = values
-        for steps in written_of(need.plan):
-            waf.setdefault(need.drive, {})[need.plan, steps] = amplification(run, *steps)
+        for steps, value in written.items():
+            waf.setdefault(need.drive, {})[need.plan, steps] = value
     return {
         drive: Measured(findings=by_plan, waf=waf.get(drive, {}))
         for drive, by_plan in findings.items()
@@ -114,12 +148,14 @@ def _counters(run: Run, steps: Iterable[int]) -> Counts:
 class Validation:
     """The rows, and how many facts about these drives wait for a battery.
 
-    `outlived` are entries of the list of known misses whose rows pass.
+    `found` is what the rows were judged by; `outlived` are entries of the list of known misses
+    whose rows pass.
     """
 
     rows: tuple[Row, ...]
     waiting: int
     outlived: tuple[KnownMiss, ...]
+    found: tuple[tuple[Fact, TwinValues], ...] = ()
 
     @property
     def missed(self) -> int:
@@ -138,16 +174,28 @@ def validate(
     chosen: Sequence[str], show: Show, *, seed: int = 1, sets: Sequence[str] = ()
 ) -> Validation:
     """Run the batteries that the facts about the chosen drives need, and judge the facts."""
-    facts = _facts(chosen)
-    pairs = [(fact, how) for fact in facts if (how := measure_of(fact)) is not None]
+    facts = facts_about(chosen)
+    pairs = measurable(facts)
+    measured = measure(needs_of(pairs, sets=tuple(sets)), show, seed=seed)
+    return judged(pairs, measured, waiting=len(facts) - len(pairs), known=known_misses())
+
+
+def measurable(facts: Iterable[Fact]) -> list[tuple[Fact, Measure]]:
+    """The facts whose battery exists, and how their values are found."""
+    return [(fact, how) for fact in facts if (how := measure_of(fact)) is not None]
+
+
+def needs_of(
+    pairs: Iterable[tuple[Fact, Measure]], *, sets: tuple[str, ...] = ()
+) -> tuple[Need, ...]:
+    """What has to be run for some facts, each once."""
     needs = [
-        Need(drive=drive, plan=plan)
+        Need(drive=drive, plan=plan, sets=sets)
         for fact, how in pairs
-        for drive in fact.drives
+        for drive in fact.measured_on
         for plan in how.plans
     ]
-    measured = measure(needs, show, seed=seed, sets=sets)
-    return judged(pairs, measured, waiting=len(facts) - len(pairs), known=known_misses())
+    return tuple(dict.fromkeys(needs))
 
 
 def judged(
@@ -158,15 +206,25 @@ def judged(
     known: Sequence[KnownMiss] = (),
 ) -> Validation:
     """Facts and what was measured, as rows."""
-    rows = tuple(
-        row
-        for fact, how in pairs
-        for row in judge_all(fact, how.find(tuple(measured[drive] for drive in fact.drives)), known)
+    values_found = found_in(pairs, measured)
+    rows = tuple(row for fact, values in values_found for row in judge_all(fact, values, known))
+    return Validation(
+        rows=rows, waiting=waiting, outlived=tuple(outlived(rows, known)), found=values_found
     )
-    return Validation(rows=rows, waiting=waiting, outlived=tuple(outlived(rows, known)))
 
 
-def _facts(chosen: Sequence[str]) -> tuple[Fact, ...]:
+def found_in(
+    pairs: Iterable[tuple[Fact, Measure]], measured: Mapping[str, Measured]
+) -> tuple[tuple[Fact, TwinValues], ...]:
+    """The values of facts."""
+    return tuple(
+        (fact, how.find(tuple(measured[drive] for drive in fact.measured_on)))
+        for fact, how in pairs
+    )
+
+
+def facts_about(chosen: Sequence[str]) -> tuple[Fact, ...]:
+    """The facts whose drives are chosen; a drive without any is refused."""
     known = drives()
     for drive in chosen:
         if drive not in drive_ids():

@@ -1,0 +1,237 @@
+"""Stretches at which a fill is slower for a while and then as fast as before: heat, a limiter.
+
+What: a plateau that ends does not come back, and what comes back was no end of a plateau. The
+series is cut into segments; a run of segments below one level, after which that level is there
+again, is a return. Returns of one level follow each other in a chain. A chain is believed when it
+is deeper than the scatter, its highs lie level, and enough was written at them after the first
+fall: a cache that takes data again now and then writes most of its bytes slowly, a hot drive most
+of them fast. `lifted` gives the samples of each
+return the time that they would have taken at the level, their own noise kept, so that plateaus and
+their ends can be read as if it had stayed cool.
+
+Invariants: all bytes stay, in their order and number; only time changes, and only within returns.
+
+Source of the numbers: choices. Drives throttle by a half or less (`DEEPEST`), for less than a
+seventh of a fill at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
+from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
+
+FEWEST = 40
+SAME = 1.12
+BELOW = 0.93
+DEEPEST = 0.3
+LONGEST_SHARE = 0.15
+AGAIN = 0.6
+AGAIN_ALONE = 1.0
+SMOOTH = 9
+CLEAR = 3.0
+LEVEL = 0.3
+START_S, START_SHARE = 15.0, 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Return:
+    """A slower stretch in bytes since the fill began, its speed and the level around it."""
+
+    start: float
+    end: float
+    rate: float
+    level: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """Segments: their edges in bytes, bytes and level of each; how far samples are from
+    them, and how far each goes down."""
+
+    edges: Floats
+    size: Floats
+    level: Floats
+    scatter: float
+    falls: Floats
+
+
+def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
+    """The curve without returns, and what they were."""
+    if len(curve) < FEWEST:
+        return curve, ()
+    parts = _parts(curve)
+    returns = [low for chain in _chains(parts) for low in _returns(parts, chain)]
+    returns += _slow_start(parts)
+    if not returns:
+        return curve, ()
+    dt = curve.dt.copy()
+    smooth = _smooth(curve.rate)
+    for low in returns:
+        _lift(curve, smooth, dt, low)
+    return Curve(dt=dt, size=curve.size), tuple(returns)
+
+
+def _parts(curve: Curve) -> _Parts:
+    bins = pooled(curve, pool_size(curve))
+    cuts: Ints = merged(bins, boundaries(bins.rate))
+    at = np.concatenate(([0], cuts, [len(bins)])).astype(np.int64)
+    size, time = np.diff(bins.bytes_at[at]), np.diff(bins.time_at[at])
+    values = logs(bins.rate)
+    away = np.abs(values - np.repeat(np.log(size / time), np.diff(at)))
+    scatter = MAD_TO_SIGMA * float(np.median(away))
+    return _Parts(
+        edges=bins.bytes_at[at],
+        size=size,
+        level=size / time,
+        scatter=scatter,
+        falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
+    )
+
+
+def _fall(values: Floats) -> float:
+    """How far a segment goes down from its first third to its last, without its edges."""
+    inner = values[1:-1] if values.size > 4 else values
+    third = max(inner.size // 3, 1)
+    return float(np.median(inner[:third]) - np.median(inner[-third:]))
+
+
+def _chains(parts: _Parts) -> list[list[tuple[int, int]]]:
+    """Returns by chain: the segments before and after each; those of one level together."""
+    chains: list[list[tuple[int, int]]] = []
+    at = 0
+    while at + 2 < parts.level.size:
+        back = _back(parts, at)
+        if back is None:
+            at += 1
+            continue
+        chain = chains[-1] if chains and chains[-1][-1][1] == at else []
+        if not chain:
+            chains.append(chain)
+        chain.append((at, back))
+        at = back
+    believed: list[list[tuple[int, int]]] = []
+    for chain in chains:
+        # Where the plateau before was hot already, a low at its end is heat too.
+        hot = bool(believed) and 2 <= chain[0][0] - believed[-1][-1][1] <= 3
+        if _believed(parts, chain) and (hot or not _rises_again(parts, chain)):
+            believed.append(chain)
+    return believed
+
+
+def _back(parts: _Parts, at: int) -> int | None:
+    """The segment at which the level of this one is there again, after a short time below it."""
+    level = float(parts.level[at])
+    if parts.level[at + 1] * SAME >= level:
+        return None
+    low = 0.0
+    for index in range(at + 1, parts.level.size):
+        rate = float(parts.level[index])
+        if level / SAME <= rate <= level * SAME:
+            return index
+        low += float(parts.size[index])
+        if rate > level or low > LONGEST_SHARE * float(parts.edges[-1]):
+            return None
+    return None
+
+
+def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
+    low = sum(float(parts.size[a + 1 : b].sum()) for a, b in chain)
+    high = sum(float(parts.size[b]) for _, b in chain)
+    deep = min(float(parts.level[a + 1 : b].min() / parts.level[a]) for a, b in chain)
+    enough = high >= (AGAIN if len(chain) > 1 else AGAIN_ALONE) * low
+    if deep < DEEPEST or not enough:
+        return False
+    depth = -float(np.log(_depth(parts, chain)))
+    # The highs of a saw-tooth fall all the way; those of heat lie level.
+    falls = abs(float(np.median([parts.falls[b] for _, b in chain])))
+    return depth >= CLEAR * parts.scatter and falls <= LEVEL * depth
+
+
+def _rises_again(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
+    """Whether the chain's low is where the plateau before it ended: then its highs are bursts.
+
+    Such a drive folds and takes data again in turn, and works so for good.
+    """
+    first = chain[0][0]
+    if first < 2:
+        return False
+    low, depth = float(parts.level[first - 1]), _depth(parts, chain)
+    alike = _same(low, depth * float(parts.level[first]))
+    return alike and parts.level[first - 2] > SAME * parts.level[first]
+
+
+def _depth(parts: _Parts, chain: list[tuple[int, int]]) -> float:
+    """The usual speed of the chain's lows as a share of its level."""
+    shares = [_return(parts, a, b).rate / float(parts.level[a]) for a, b in chain]
+    return float(np.median(shares))
+
+
+def _same(first: float, second: float) -> bool:
+    return second / SAME <= first <= second * SAME
+
+
+def _returns(parts: _Parts, chain: list[tuple[int, int]]) -> list[Return]:
+    """The returns of a chain, and the low beside it that an end of the plateau or fill cut off."""
+    lows = [_return(parts, a, b) for a, b in chain]
+    if len(chain) < 2:
+        return lows
+    depth, longest = _depth(parts, chain), max(low.end - low.start for low in lows)
+    for at, beside in ((chain[0][0], chain[0][0] - 1), (chain[-1][1], chain[-1][1] + 1)):
+        if not 0 <= beside < parts.level.size:
+            continue
+        level, rate = float(parts.level[at]), float(parts.level[beside])
+        if parts.size[beside] <= longest * SAME and _same(rate, depth * level):
+            start, end = (float(edge) for edge in parts.edges[beside : beside + 2])
+            lows.append(Return(start=start, end=end, rate=rate, level=level))
+    return lows
+
+
+def _slow_start(parts: _Parts) -> list[Return]:
+    """The seconds before a host is up to speed."""
+    if parts.level.size < 2 or parts.size[1] < START_SHARE * parts.size[0]:
+        return []
+    rate, level = (float(value) for value in parts.level[:2])
+    end = float(parts.edges[1])
+    if rate > BELOW * level or end / rate > START_S or rate < DEEPEST * level:
+        return []
+    return [Return(start=0.0, end=end, rate=rate, level=level)]
+
+
+def _return(parts: _Parts, before: int, after: int) -> Return:
+    inside = slice(before + 1, after)
+    seconds = float((parts.size[inside] / parts.level[inside]).sum())
+    return Return(
+        start=float(parts.edges[before + 1]),
+        end=float(parts.edges[after]),
+        rate=float(parts.size[inside].sum()) / seconds,
+        level=float(np.sqrt(parts.level[before] * parts.level[after])),
+    )
+
+
+def _lift(curve: Curve, smooth: Floats, dt: Floats, low: Return) -> None:
+    """Shorten the time of the samples of one return, and of its ramps, by what they lack."""
+    first, last = np.searchsorted(curve.bytes_at, (low.start, low.end))
+    first, last = max(int(first) - 1, 0), min(int(last), len(curve))
+    reach = max((last - first) // 4, 2)
+    if low.start == 0.0:
+        # What follows may be shorter than the median, which then tells what is past it.
+        reach, smooth = 0, _smooth(curve.rate[:last])
+    at = first
+    while first > max(at - reach, 0) and smooth[first - 1] < BELOW * low.level:
+        first -= 1
+    at = last
+    while last < min(at + reach, len(curve)) and smooth[last] < BELOW * low.level:
+        last += 1
+    share = np.clip(smooth[first:last] / low.level, 0.0, 1.0)
+    dt[first:last] *= np.maximum(share, 1e-3)
+
+
+def _smooth(rate: Floats) -> Floats:
+    padded = np.pad(rate, SMOOTH // 2, mode="edge")
+    result: Floats = np.median(np.lib.stride_tricks.sliding_window_view(padded, SMOOTH), axis=1)
+    return result

@@ -1,0 +1,152 @@
+"""Saturation: random writes on an erased drive until they are steady, as SNIA's WSAT has them.
+
+The whole target is written once in one step, with a sample a minute; then a round is a tenth of
+the capacity, and rounds go on until the rate is steady by both criteria, or four times the capacity
+or 24 hours have been written. Five minutes in a row would be even on a drive that falls for hours
+(the BX500 at 1/16: 17,200 requests a second after 1.2 fills, 5,900 at last), and so are five
+minutes in an empty cache. Public implementations judge the last minute of each half an hour, which
+is many fills of a small drive and a tenth of one of a slow drive. By rounds of a tenth the BX500 is
+steady after 3.8 fills, and by half hours it is not: its rate falls by a quarter a drive fill even
+there. So the change a drive fill is a finding, and a steady rate that still moves has a note.
+Invariant: what ends it are the answers alone, so a resumed run
+ends at the same round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import WINDOW, Window, window_of
+from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.loads import Load, rates_of, totals_of
+from flashtwin.batteries.base.registry import Clause, Part
+from flashtwin.batteries.base.rounds import Rounds
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.step import Purge, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Answer
+    from flashtwin.model.step import Job, Step
+    from flashtwin.model.target import DriveInfo
+
+# The part of a battery that goes on until it is steady.
+UNTIL = "until steady"
+CLAUSE = Clause(
+    says="4 KiB random writes, a sample a minute, until 4 times the capacity, 24 hours or steady",
+    source=pts.SOURCE,
+    here="2 threads at queue depth 16, as the client's IOPS test has them; steadiness is judged"
+    " once the capacity was written, over rounds of a tenth of it, where public implementations"
+    " take the last minute of each half an hour: what the rate still changes a drive fill is told",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saturation:
+    """The write that is kept up by `threads`; a round writes `percent` of the target."""
+
+    battery: str
+    load: Load
+    threads: int
+    sample_s: float
+    percent: float
+    fills: float
+    most_s: float
+    host_ns: int
+
+    @property
+    def first(self) -> str:
+        """The step that writes everything once."""
+        return f"{self.battery}/first"
+
+    def rounds(self, info: DriveInfo) -> Rounds:
+        """What comes after it."""
+        most = (self.fills - 1) * 100 / self.percent
+        return Rounds(
+            battery=f"{self.battery}/steady",
+            loads=[self.load],
+            tracked=self.load,
+            value=pts.rate,
+            most=max(round(most), WINDOW),
+            most_s=self.most_s,
+            sample_s=self.sample_s,
+        )
+
+    def job(self, info: DriveInfo) -> Job:
+        """A round of it."""
+        job = self.load.job(info, size=None, seconds=0.0, host_ns=self.host_ns)
+        size, block = job.size or info.capacity_bytes, self.load.block_bytes
+        part = max(int(size * self.percent / 100) // block, 1) * block
+        return replace(job, threads=self.threads, runtime_s=None, io_bytes=part)
+
+    def before(self, info: DriveInfo) -> Generator[Step, object, None]:
+        """Purge, and everything written once."""
+        yield Purge(label=f"{self.battery}/purge")
+        job = self.job(info)
+        everything = replace(job, name="first", io_bytes=job.size)
+        yield Run(label=self.first, jobs=(everything,), sample_s=self.sample_s)
+
+    def steps(self, info: DriveInfo) -> Generator[Step, Answer, None]:
+        """All of it."""
+        yield from self.before(info)
+        yield from self.rounds(info).steps(lambda _: self.job(info))
+
+    def expected(self, info: DriveInfo, rounds: int) -> list[Step]:
+        """The steps with so many rounds after the first write."""
+        return [*self.before(info), *self.rounds(info).expected(lambda _: self.job(info), rounds)]
+
+    def curve(self, record: Record) -> Curve | None:
+        """Requests over time while everything was written once."""
+        return rates_of(record, self.first)
+
+    def curves(self, record: Record) -> dict[str, Curve]:
+        """Requests over time from the purge to the end, by step."""
+        labels = (self.label(record.info, number + 1) for number in range(len(self.values(record))))
+        known = {label: rates_of(record, label) for label in (self.first, *labels)}
+        return {label: curve for label, curve in known.items() if curve is not None}
+
+    def drift(self, record: Record) -> Finding | None:
+        """What the rate still changes a drive fill, by the line through the last rounds."""
+        window = self.window(record)
+        if window is None:
+            return None
+        label = self.label(record.info, len(self.values(record)))
+        return Finding(
+            battery=self.battery,
+            name="drift",
+            title="Change a drive fill, by that line",
+            value=window.each_round * 100 / self.percent,
+            unit="fraction",
+            beside="steady",
+            evidence=Evidence(
+                battery=self.battery, label=label, axis="seconds", start=0.0, end=0.0
+            ),
+        )
+
+    def values(self, record: Record) -> list[float]:
+        """The rate of each round after it."""
+        return self.rounds(record.info).values_of(record)
+
+    def window(self, record: Record) -> Window | None:
+        """The last five rounds."""
+        return window_of(self.values(record))
+
+    def label(self, info: DriveInfo, number: int) -> str:
+        """The step of a round."""
+        return self.rounds(info).label(number, self.load)
+
+    def written(self, record: Record) -> tuple[int, float]:
+        """Bytes and seconds from the purge to the last round."""
+        labels = [self.label(record.info, number + 1) for number in range(len(self.values(record)))]
+        done = [totals for label in (self.first, *labels) if (totals := totals_of(record, label))]
+        return sum(row.bytes for row in done), sum(row.duration_ns for row in done) / 1e9
+
+    def parts(self) -> tuple[Part, Part]:
+        """What a budget may leave out."""
+        first = Part(title="everything once", labels=(f"{self.battery}/purge", self.first))
+        rounds = f"{self.battery}/steady"
+        return first, Part(title=UNTIL, labels=(rounds,), needs=(first.title,), begins=True)

@@ -1,0 +1,248 @@
+"""snia_hir: random writes with pauses on the saturated drive: what idle time gives back.
+
+PTS-2.0-like, with no claim of conformance: taken from public implementations that quote the
+standard (trust P), which call it host idle recovery. Write saturation first (`base.saturation`);
+then for waits of 5, 10, 15, 25 and 50 s: 360 times 5 s of 4 KiB random writes and the wait, and
+after them half an hour without waits, back to the baseline. The host's time a command is a prior:
+5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import WINDOW
+from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter, several
+from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.saturation import CLAUSE, UNTIL, Saturation
+from flashtwin.model.job import Fio, Think
+from flashtwin.model.step import Mark, Result, Run
+from flashtwin.model.units import show_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Job, JobTotals
+    from flashtwin.model.target import DriveInfo
+
+NAME = "snia_hir"
+SAMPLE_S = 60.0
+# A rate within so much of the baseline is that of the baseline.
+STAYS = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of saturation and pauses."""
+
+    waits: tuple[float, ...] = parameter(
+        (5.0, 10.0, 15.0, 25.0, 50.0), several(SECONDS, "times"), "the waits, in their order"
+    )
+    bursts: int = parameter(360, integer(1, 100_000), "how many bursts of writes have each wait")
+    burst_s: float = parameter(5.0, SECONDS, "the length of a burst")
+    return_s: float = parameter(1800.0, SECONDS, "writes without waits after each of them")
+    threads: int = parameter(2, integer(1, 64), "how many threads write at a time")
+    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
+    round_percent: float = parameter(
+        10.0, decimal(0.1, 100), "a round of the saturation, in % of the target"
+    )
+    fills: float = parameter(
+        4.0, decimal(1, 100), "saturation ends when so many times the capacity was written"
+    )
+    hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Saturate; then each wait, and back."""
+    saturation = _saturation(parameters, info)
+    check_fits(NAME, [_load(parameters)], info)
+    yield from saturation.steps(info)
+    for step in _waits(parameters, info):
+        answer = yield step
+        if isinstance(answer, Result):
+            yield Mark(label=f"{step.label}/found")
+
+
+def _load(parameters: Parameters) -> Load:
+    return Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=parameters.depth)
+
+
+def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
+    return Saturation(
+        battery=NAME,
+        load=_load(parameters),
+        threads=parameters.threads,
+        sample_s=SAMPLE_S,
+        percent=parameters.round_percent,
+        fills=parameters.fills,
+        most_s=parameters.hours * 3600,
+        host_ns=host_ns(parameters, info),
+    )
+
+
+def _waits(parameters: Parameters, info: DriveInfo) -> Iterator[Run]:
+    """The bursts of each wait in one step, then the writes without waits."""
+    outstanding = parameters.threads * parameters.depth
+    for number, wait in enumerate(parameters.waits, 1):
+        period = parameters.burst_s + wait
+        bursts = _job(parameters, info, parameters.bursts * period)
+        # The streams of the saturation as one: fio's processes would think each by itself.
+        think = Think(ns=round(wait * 1e9), blocks=None, iotime_ns=round(parameters.burst_s * 1e9))
+        fio = Fio(random_map=False, time_based=True, think=think)
+        yield Run(
+            label=label_of(wait, "bursts"),
+            jobs=(replace(bursts, threads=1, depth=outstanding, fio=fio, seed=2 * number),),
+            sample_s=period,
+        )
+        yield Run(
+            label=label_of(wait, "after"),
+            jobs=(replace(_job(parameters, info, parameters.return_s), seed=2 * number + 1),),
+            sample_s=max(parameters.return_s / 30, 0.01),
+        )
+
+
+def _job(parameters: Parameters, info: DriveInfo, seconds: float) -> Job:
+    host = host_ns(parameters, info)
+    job = _load(parameters).job(info, size=None, seconds=seconds, host_ns=host)
+    return replace(job, threads=parameters.threads)
+
+
+def label_of(wait: float, kind: str) -> str:
+    """The step of a wait."""
+    return f"{NAME}/wait-{show_seconds(wait)}/{kind}"
+
+
+def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+    """Five rounds of saturation after everything was written once, and as many as may be."""
+    saturation = _saturation(parameters, info)
+    waits = list(_waits(parameters, info))
+    expected, most = (
+        [*saturation.expected(info, number), *waits]
+        for number in (WINDOW, saturation.rounds(info).most)
+    )
+    return Forecast(expected=expected, most=most)
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The baseline; the rate of the bursts of each wait, and the rate without waits after them."""
+    saturation = _saturation(record.parameters, record.info)
+    values = saturation.values(record)
+    window = saturation.window(record)
+    if not values or window is None:
+        return []
+    label = saturation.label(record.info, len(values))
+    title = "4 KiB random writes, saturated"
+    drift = saturation.drift(record)
+    findings = pts.steadiness(NAME, label, values, window, title=title) + ([drift] if drift else [])
+    note = pts.not_steady(values, window)
+    findings = [finding.noted(note) if note else finding for finding in findings]
+    for wait in record.parameters.waits:
+        findings += _of_wait(record, wait, window.mean)
+    return findings
+
+
+def _of_wait(record: Record, wait: float, baseline: float) -> list[Finding]:
+    """Requests over the time in which they are asked for, against the baseline."""
+    label = label_of(wait, "bursts")
+    totals, step = totals_of(record, label), record.step(label)
+    if totals is None or step is None:
+        return []
+    parameters = record.parameters
+    words = show_seconds(wait)
+    share = parameters.burst_s / (parameters.burst_s + wait)
+    rate = totals.ios / (step.duration_ns / 1e9 * share)
+    teller = Teller(
+        battery=NAME,
+        load=_load(parameters),
+        variant=words,
+        label=label,
+        title=f"Bursts with {words} of rest",
+        end_s=step.duration_ns / 1e9,
+    )
+    after = totals_of(record, label_of(wait, "after"))
+    findings = [
+        teller.tell("bursts", "", "IOPS", rate, better="higher"),
+        teller.tell(
+            "gain",
+            "times the baseline",
+            "",
+            rate / baseline,
+            beside="bursts",
+            better="higher",
+            note=_moved(after, baseline),
+        ),
+    ]
+    if after is not None:
+        back = replace(teller, label=label_of(wait, "after"), title=f"After {words} of rest each")
+        value = pts.rate(after)
+        words = "without rests again"
+        findings.append(back.tell("after", words, "IOPS", value, beside="bursts"))
+    return findings
+
+
+def _moved(after: JobTotals | None, baseline: float) -> str | None:
+    """A baseline that did not stay: without rests the drive is no longer where it was."""
+    share = 1.0 if after is None else pts.rate(after) / baseline
+    if abs(share - 1) <= STAYS:
+        return None
+    return f"without rests again {100 * share:.0f} % of the baseline"
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """Saturation, then each wait."""
+    first, until = _saturation(parameters, info).parts()
+    waits = [show_seconds(wait) for wait in parameters.waits]
+    return [
+        first,
+        until,
+        *(
+            Part(
+                title=f"waits of {word}",
+                labels=(f"{NAME}/wait-{word}",),
+                needs=(first.title, UNTIL),
+            )
+            for word in waits
+        ),
+    ]
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="PTS-2.0-like host idle recovery: what pauses of 5 to 50 s give a saturated drive",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=pts.departs,
+    parts=parts,
+    estimate=estimate,
+    present="flashtwin.batteries.snia_hir.present",
+    meanings=beside(__file__),
+    presets={
+        "client": {"threads": "2", "depth": "16"},
+        "enterprise": {"threads": "4", "depth": "32"},
+        "short": {"waits": "5s+25s", "bursts": "60", "return_s": "300s"},
+    },
+    follows=(
+        pts.PURGED,
+        CLAUSE,
+        pts.steady_clause("the writes"),
+        Clause(
+            says="for waits of 5, 10, 15, 25, 50 s: 360 times 5 s of 4 KiB random writes and the"
+            " wait, then 1800 s without waits, back to the baseline",
+            source=pts.SOURCE,
+            here="the bursts of a wait are one step, in which fio thinks after 5 s of requests"
+            " (thinktime_iotime); as many outstanding as of all threads of the saturation",
+        ),
+    ),
+)

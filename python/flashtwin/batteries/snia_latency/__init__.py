@@ -1,0 +1,170 @@
+"""snia_latency: single random requests in rounds until steady, as SNIA's PTS 2.0 has its latency.
+
+PTS-2.0-like, with no claim of conformance: taken from public implementations that quote the
+standard (trust P). Purge; WIPC, everything written twice in order in 128 KiB; then rounds of
+8, 4 and 0.5 KiB by 100, 65 and 0 % reads, a minute each, one thread at queue depth 1, until the
+mean latency of 4 KiB writes is steady by both criteria (`analysis.steady`), 25 rounds at most.
+Means are those of the last five rounds, the highest latency that of all their requests. The host's
+time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.rounds import Rounds, way_of
+from flashtwin.model.finding import Evidence, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.step import Job, JobTotals
+    from flashtwin.model.target import DriveInfo
+
+NAME = "snia_latency"
+READS = (100, 65, 0)
+BLOCKS = (8 * KIB, 4 * KIB, 512)
+TRACKED = Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the rounds."""
+
+    seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
+    rounds: int = parameter(
+        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
+    )
+    range_percent: float = parameter(
+        100.0, decimal(1, 100), "the range that is asked for, in % of the target"
+    )
+    fills: int = parameter(
+        2, integer(1, 9), "how often everything is written in order before, erased first"
+    )
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Purge and WIPC; then rounds until they are steady."""
+    rounds = _rounds(parameters)
+    check_fits(NAME, rounds.loads, info)
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    yield from rounds.steps(lambda load: _job(parameters, info, load))
+
+
+def _rounds(parameters: Parameters) -> Rounds:
+    return Rounds(
+        battery=NAME,
+        loads=[
+            Load(random=True, block_bytes=block, read_percent=reads, depth=1)
+            for reads in READS
+            for block in BLOCKS
+        ],
+        tracked=TRACKED,
+        value=pts.latency_us,
+        most=parameters.rounds,
+    )
+
+
+def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+    size = int(info.capacity_bytes * parameters.range_percent / 100)
+    return load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+
+
+def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+    """Five rounds where it is steady from the first, and as many as there may be."""
+    rounds = _rounds(parameters)
+    before = list(prepared(f"{NAME}/prepare", parameters.fills))
+    expected, most = (
+        [*before, *rounds.expected(lambda load: _job(parameters, info, load), number)]
+        for number in (WINDOW, parameters.rounds)
+    )
+    return Forecast(expected=expected, most=most)
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Mean and highest latency of each cell, and whether the rounds are steady."""
+    rounds = _rounds(record.parameters)
+    values = rounds.values_of(record)
+    if not values:
+        return []
+    window = window_of(values)
+    note = pts.not_steady(values, window)
+    findings = pts.steadiness(
+        NAME,
+        rounds.label(len(values), TRACKED),
+        values,
+        window,
+        title="4 KiB random writes, steady mean latency",
+        unit="us",
+        better="lower",
+    )
+    for load in rounds.loads:
+        last, label = rounds.window(record, load), rounds.label(len(values), load)
+        findings += [*pts.cell(NAME, load, last, label), *_highest(load, last, label)]
+    return [finding.noted(note) if note else finding for finding in findings]
+
+
+def _highest(load: Load, window: Sequence[JobTotals], label: str) -> list[Finding]:
+    """The slowest request of a cell in the last five rounds."""
+    if not window:
+        return []
+    way = way_of(load)
+    return [
+        Finding(
+            battery=NAME,
+            name=f"{way}.highest",
+            variant=load.access,
+            title=f"{pts.cell_title(load)}, slowest request",
+            value=max(totals.latency_max_ns for totals in window) / 1000,
+            unit="us",
+            better="lower",
+            beside=way,
+            evidence=Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0),
+        )
+    ]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The preparation, then round after round."""
+    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
+    return pts.round_parts(NAME, parameters.rounds, first)
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="PTS-2.0-like latency: single random requests of 3 sizes and 3 mixes until steady",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=pts.departs,
+    parts=parts,
+    estimate=estimate,
+    present="flashtwin.batteries.snia_latency.present",
+    meanings=beside(__file__),
+    presets={"client": {"range_percent": "75"}, "enterprise": {"range_percent": "100"}},
+    follows=(
+        pts.PURGED,
+        pts.WIPC,
+        Clause(
+            says="one thread at queue depth 1; 8, 4, 0.5 KiB by 100, 65, 0 % reads; mean and"
+            " maximum",
+            source=pts.SOURCE,
+            here="a minute each; over all of the target, preset client over its first 75 %",
+        ),
+        pts.steady_clause("the mean latency of 4 KiB writes"),
+        pts.LAST_ROUND,
+    ),
+)

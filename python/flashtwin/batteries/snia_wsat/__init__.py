@@ -1,0 +1,193 @@
+"""snia_wsat: random writes from the erased drive on until they are steady (write saturation).
+
+PTS-2.0-like, with no claim of conformance: taken from public implementations that quote the
+standard (trust P). Purge; then 4 KiB random writes, a sample a minute, until four times the
+capacity, 24 hours or steady by both criteria (`analysis.steady`), judged over rounds of a tenth of
+the capacity; see `base.saturation`. The host's time a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.analysis.steady import WINDOW
+from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import BLOCK, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.saturation import CLAUSE, Saturation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+NAME = "snia_wsat"
+# The rate is told where so much of the capacity was written.
+SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the writes."""
+
+    block: int = parameter(4 * KIB, BLOCK, "the block size")
+    threads: int = parameter(2, integer(1, 64), "how many threads write at a time")
+    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
+    sample_s: float = parameter(60.0, SECONDS, "the length of a sample")
+    round_percent: float = parameter(
+        10.0, decimal(0.1, 100), "what is written in a round, in % of the target"
+    )
+    fills: float = parameter(
+        4.0, decimal(1, 100), "it ends when so many times the capacity was written"
+    )
+    hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Purge, everything once, then round after round."""
+    saturation = _saturation(parameters, info)
+    check_fits(NAME, [saturation.load], info)
+    yield from saturation.steps(info)
+
+
+def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
+    return Saturation(
+        battery=NAME,
+        load=Load(
+            random=True, block_bytes=parameters.block, read_percent=0, depth=parameters.depth
+        ),
+        threads=parameters.threads,
+        sample_s=parameters.sample_s,
+        percent=parameters.round_percent,
+        fills=parameters.fills,
+        most_s=parameters.hours * 3600,
+        host_ns=host_ns(parameters, info),
+    )
+
+
+def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+    """Five rounds after everything was written once, and as many as there may be."""
+    saturation = _saturation(parameters, info)
+    return Forecast(
+        expected=saturation.expected(info, WINDOW),
+        most=saturation.expected(info, saturation.rounds(info).most),
+    )
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The fresh rate, the rate on the way, the steady one, and what was written until then."""
+    saturation = _saturation(record.parameters, record.info)
+    curve = saturation.curve(record)
+    if curve is None:
+        return []
+    findings = [
+        *_on_the_way(saturation, curve, record.info.capacity_bytes),
+        _lowest(saturation, saturation.curves(record)),
+    ]
+    values = saturation.values(record)
+    if not values:
+        return findings
+    window = saturation.window(record)
+    label = saturation.label(record.info, len(values))
+    size = f"{saturation.load.access} writes"
+    steady = pts.steadiness(NAME, label, values, window, title=f"{size}, steady")
+    drift = saturation.drift(record)
+    steady += [drift] if drift else []
+    written, seconds = saturation.written(record)
+    teller = Teller(battery=NAME, load=saturation.load, variant="", label=label, title="Until then")
+    steady += [
+        teller.tell("written", "written", "GB", written / 1e9, beside="steady"),
+        teller.tell(
+            "fills", "times the capacity", "", written / record.info.capacity_bytes, beside="steady"
+        ),
+        teller.tell("time", "time", "s", seconds, beside="steady"),
+    ]
+    note = pts.not_steady(values, window)
+    return [*findings, *(finding.noted(note) if note else finding for finding in steady)]
+
+
+def _on_the_way(saturation: Saturation, curve: Curve, capacity: int) -> list[Finding]:
+    """The first minute, and the minutes in which shares of the capacity had been written."""
+    import numpy as np
+
+    title = f"{saturation.load.access} writes"
+    teller = Teller(
+        battery=NAME,
+        load=saturation.load,
+        variant="",
+        label=saturation.first,
+        title=title,
+        end_s=curve.total_s,
+    )
+    findings = [
+        teller.tell(
+            "fresh", "first minute", "IOPS", float(curve.rate[0]), better="higher", headline=True
+        )
+    ]
+    written = curve.bytes_at[1:] * saturation.load.block_bytes
+    for share in SHARES:
+        place = min(int(np.searchsorted(written, share * capacity * 0.999)), len(curve) - 1)
+        if written[place] >= share * capacity * 0.99:
+            rate = float(curve.rate[place])
+            name = f"rate.{round(100 * share)}"
+            words = f"{100 * share:.0f} % of the capacity written"
+            findings.append(teller.tell(name, words, "IOPS", rate, beside="fresh"))
+    return findings
+
+
+def _lowest(saturation: Saturation, curves: Mapping[str, Curve]) -> Finding:
+    """The slowest minute from the purge to the end."""
+    label, curve = min(curves.items(), key=lambda row: float(row[1].rate.min()))
+    teller = Teller(
+        battery=NAME,
+        load=saturation.load,
+        variant="",
+        label=label,
+        title=f"{saturation.load.access} writes",
+        end_s=curve.total_s,
+    )
+    return teller.tell("least", "lowest minute", "IOPS", float(curve.rate.min()), beside="fresh")
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """Everything once, then as many rounds as there is time for."""
+    return list(_saturation(parameters, info).parts())
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="PTS-2.0-like write saturation: random writes from the erased drive on until steady",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=pts.departs,
+    parts=parts,
+    estimate=estimate,
+    present="flashtwin.batteries.snia_wsat.present",
+    meanings=beside(__file__),
+    presets={
+        "client": {"threads": "2", "depth": "16"},
+        "enterprise": {"threads": "4", "depth": "32"},
+    },
+    follows=(
+        pts.PURGED,
+        CLAUSE,
+        pts.steady_clause("the writes"),
+        Clause(
+            says="told against time, terabytes and drive fills",
+            source=pts.SOURCE,
+            here="the curve over time and over data, and rates at shares of the capacity",
+        ),
+    ),
+)

@@ -1,0 +1,167 @@
+"""snia_xsr: a stream, random writes, the stream again: how long the stream takes to recover.
+
+PTS-2.0-like, with no claim of conformance: taken from public implementations that quote the
+standard (trust P), which call it cross stimulus recovery. Purge; 8 hours of 1024 KiB writes in
+order, 6 hours of 8 KiB random writes, 8 hours in order again. The stream is back from the first
+moment on from which five samples keep nine tenths of what it had settled at before. The host's time
+a command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.loads import (
+    KIB,
+    MIB,
+    Load,
+    check_fits,
+    load_over_time,
+    over_time_meanings,
+    prepared,
+    rates_of,
+)
+from flashtwin.batteries.base.meaning import Meaning, beside
+from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.step import Mark, Result, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.analysis.curve import Curve
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "snia_xsr"
+BEFORE, RANDOM, AFTER = "before", "random", "after"
+TITLES = {BEFORE: "Stream before", RANDOM: "Random writes", AFTER: "Stream after"}
+# The stream is back when it keeps so much of its rate before, for so many samples.
+BACK, SAMPLES = 0.9, 5
+MOST_SAMPLES = 3000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the three writes."""
+
+    depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
+    stream_s: float = parameter(8 * 3600.0, SECONDS, "how long the stream is kept up, each time")
+    random_s: float = parameter(6 * 3600.0, SECONDS, "how long random writes are kept up")
+    host_us: float = parameter(
+        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
+    )
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Purge; the three writes one after another."""
+    loads = _loads(parameters)
+    check_fits(NAME, list(loads.values()), info)
+    yield from prepared(NAME, 0)
+    for kind, load in loads.items():
+        seconds = parameters.random_s if kind == RANDOM else parameters.stream_s
+        job = load.job(info, size=None, seconds=seconds, host_ns=host_ns(parameters, info))
+        sample_s = max(1.0, seconds / MOST_SAMPLES) if seconds >= 60 else seconds / 60
+        answer = yield Run(label=f"{NAME}/{kind}", jobs=(job,), sample_s=sample_s)
+        if isinstance(answer, Result):
+            yield Mark(label=f"{NAME}/{kind}/found")
+
+
+def _loads(parameters: Parameters) -> dict[str, Load]:
+    stream = Load(random=False, block_bytes=MIB, read_percent=0, depth=parameters.depth)
+    random = Load(random=True, block_bytes=8 * KIB, read_percent=0, depth=parameters.depth)
+    return {BEFORE: stream, RANDOM: random, AFTER: stream}
+
+
+def conclude(record: Record) -> list[Finding]:
+    """Each write over time, and how long the stream was slow after the random writes."""
+    findings: list[Finding] = []
+    for kind, load in _loads(record.parameters).items():
+        label, title = f"{NAME}/{kind}", TITLES[kind]
+        findings += load_over_time(record, NAME, load, label, variant=kind, title=title)
+    before, after = (rates_of(record, f"{NAME}/{kind}") for kind in (BEFORE, AFTER))
+    if before is None or after is None:
+        return findings
+    return [*findings, _recovery(before, after)]
+
+
+def _recovery(before: Curve, after: Curve) -> Finding:
+    """The time until the stream is back; a bound where it never was."""
+    import numpy as np
+
+    settled = before.mean(3 * len(before) // 4, len(before))
+    first = after.mean(0, max(len(after) // 100, 1)) / settled
+    near = after.rate >= BACK * settled
+    # A short last sample says little, and belongs to no five.
+    runs = np.convolve(near[:-1], np.ones(SAMPLES), mode="valid") >= SAMPLES - 0.5
+    place = int(np.argmax(runs)) if runs.any() else None
+    sample = float(after.dt[0])
+    seconds = None if place is None else float(after.time_at[place])
+    note = f"its first hundredth has {100 * first:.0f} % of the rate before"
+    if seconds is None:
+        note = f"not within {after.total_s:.0f} s; {note}"
+    return Finding(
+        battery=NAME,
+        name="recovery",
+        title=f"Until the stream keeps {100 * BACK:.0f} % of its rate again",
+        value=seconds,
+        unit="s",
+        interval=None if seconds is None else Interval.of(seconds - sample, seconds, "bound"),
+        better="lower",
+        headline=True,
+        evidence=Evidence(
+            battery=NAME,
+            label=f"{NAME}/{AFTER}",
+            axis="seconds",
+            start=0.0,
+            end=after.total_s if seconds is None else seconds,
+        ),
+        note=note,
+    )
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The three in their order."""
+    titles = list(TITLES.values())
+    labels = ((f"{NAME}/purge", f"{NAME}/{BEFORE}"), (f"{NAME}/{RANDOM}",), (f"{NAME}/{AFTER}",))
+    return [
+        Part(title=title, labels=stems, needs=tuple(titles[:place]), begins=True)
+        for place, (title, stems) in enumerate(zip(titles, labels, strict=True))
+    ]
+
+
+def _meanings() -> Sequence[Meaning]:
+    return (*beside(__file__)(), *over_time_meanings())
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="PTS-2.0-like cross stimulus recovery: a stream, random writes, the stream again",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=pts.departs,
+    parts=parts,
+    present="flashtwin.batteries.snia_xsr.present",
+    meanings=_meanings,
+    presets={"short": {"stream_s": "30m", "random_s": "20m"}},
+    follows=(
+        pts.PURGED,
+        Clause(
+            says="8 h of sequential 1024 KiB writes, 6 h of random 8 KiB writes, 8 h in order"
+            " again",
+            source=pts.SOURCE,
+            here="at queue depth 32; a sample is a 3000th of each write",
+        ),
+        Clause(
+            says="recovery time",
+            source=pts.SOURCE,
+            here="until five samples in a row keep 90 % of the stream's last quarter before",
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""`flashtwin fit`: a twin from what a run measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from flashtwin.cli import completions, options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.study.fit.fit import Twin
+
+MOST_SIMULATIONS = 100_000
+
+
+@click.command(
+    "fit",
+    epilog=options.examples(
+        "flashtwin fit flashtwin-runs/mine -o mine.toml",
+        "flashtwin fit mine -o mine.toml --simulations 3000",
+    ),
+)
+@click.argument(
+    "run", metavar="RUN", type=click.Path(path_type=Path), shell_complete=completions.runs
+)
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH",
+    help="The spec to write; by default ./NAME-fitted.toml.",
+)
+@click.option(
+    "--simulations",
+    type=options.Integer(300, MOST_SIMULATIONS),
+    help="Simulated drives; 1,000 by default. More are nearer, and take longer.",
+)
+@options.seed
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@options.as_json
+@options.quiet
+def command(
+    run: Path,
+    out: Path | None,
+    simulations: int | None,
+    seed: int,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Fit a twin to what RUN measured: a spec whose simulated drive shows the same.
+
+    RUN holds a fill of the erased drive, and better the batteries discover, crystaldiskmark and
+    states too. Each value is written with its 95 % interval; what RUN does not determine stays what
+    is usual, and says so.
+    """
+    from flashtwin import outputs
+    from flashtwin.cli import progress
+    from flashtwin.runs import listing
+    from flashtwin.runs.rundir import Run
+    from flashtwin.study.fit.fit import SIMULATIONS, fit
+
+    stored = Run(listing.find(run))
+    path = out or Path(f"{stored.target['name']}-fitted.toml")
+    _check(path, force)
+    count = simulations or SIMULATIONS
+    with progress.counted("fit", count, quiet) as report:
+        twin = fit(
+            stored,
+            simulations=count,
+            seed=seed,
+            tell=lambda done, label: report(min(done, count), label),
+        )
+    outputs.write(path, twin.toml)
+    if as_json:
+        terminal.print_json({"path": str(path), **twin.to_json()})
+        return
+    _show(twin, path, quiet)
+
+
+def _check(path: Path, force: bool) -> None:
+    if path.suffix != ".toml":
+        raise FlashtwinError(
+            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
+        )
+    if path.exists() and not force:
+        raise FlashtwinError(
+            f"{path} is there already",
+            hint="write to another file with --out, or over this one with --force",
+            exit_code=USAGE,
+        )
+
+
+def _show(twin: Twin, path: Path, quiet: bool) -> None:
+    space = twin.fitted.space
+    table = terminal.table(["value", "found", "95 %", ""], right=["found", "95 %"])
+    for row in twin.rows():
+        unit = f" {row['unit']}" if row["unit"] else ""
+        known = row["low"] is not None
+        interval = f"{row['low']:g} to {row['high']:g}" if known else ""
+        texts = (row["title"], f"{row['value']:g}{unit}", interval)
+        table.add_row(
+            *(terminal.cell(text) for text in texts),
+            terminal.cell("" if known else "usual, not determined", "dim"),
+        )
+    terminal.emit(table)
+    terminal.say(
+        f"{path}: cache {space.structure.name}, past it {space.structure.past}, "
+        f"{space.cell.upper()}; {twin.fitted.simulations} simulated drives"
+    )
+    terminal.notes(list(twin.notes), quiet=quiet)
+    terminal.note(f"next: flashtwin test {path} --battery fill, flashtwin compare RUN RUN")

@@ -1,0 +1,109 @@
+"""The written verdict of a review: what the columns of its batteries come to, in sentences.
+
+A column has its words from its battery (`batteries.base.present.Claim`). Invariants: every number
+in a sentence is that of a finding; of two drives one is called better only where the sentence at
+the page's head might (`masthead.lead_of`), and a column that both have stands in one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flashtwin.batteries.base.present import Column
+from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown, listed, quantity
+from flashtwin.report import masthead
+from flashtwin.report.drives import Contents, Drive
+
+# So many statements share a sentence.
+TOGETHER = 2
+# Of a number in a sentence; tables have more.
+DIGITS = 3
+
+
+def verdict(contents: Contents) -> list[str]:
+    """The sentences in their order; none where no battery has words for what it found."""
+    drives = contents.drives
+    if len(drives) == 1:
+        return _alone(contents, drives[0])
+    return _compared(contents) if len(drives) == masthead.FEW else _of_several(contents)
+
+
+def _alone(contents: Contents, drive: Drive) -> list[str]:
+    cells = [column[drive.index] for column in contents.columns() if drive.index in column]
+    clauses = [
+        cell.claim.alone.format(_value(cell.finding))
+        for cell in cells
+        if cell.claim.alone and cell.finding is not None and cell.finding.number is not None
+    ]
+    return _sentences(drive.name, clauses)
+
+
+def _compared(contents: Contents) -> list[str]:
+    drives = contents.drives
+    clauses: dict[int, list[str]] = {drive.index: [] for drive in drives}
+    level: list[str] = []
+    unclear: list[str] = []
+    for column in contents.columns():
+        first = next(iter(column.values()))
+        ratio = _ratio(column)
+        if not first.claim.what or ratio is None:
+            continue
+        lead = masthead.lead_of(column, drives)
+        if lead is not None:
+            text = first.claim.than.format(lead.amount)
+            clauses[lead.drive.index].append(f"{text} ({_against(lead.finding, lead.other)})")
+        else:
+            (level if ratio < masthead.WORTH_SAYING else unclear).append(first.claim.what)
+    sentences = [
+        sentence for drive in drives for sentence in _sentences(drive.name, clauses[drive.index])
+    ]
+    if level:
+        sentences.append(f"They are within 10\u00a0% of each other in {listed(level)}.")
+    if unclear:
+        sentences.append(f"Whether they differ in {listed(unclear)} these runs do not tell.")
+    return sentences
+
+
+def _of_several(contents: Contents) -> list[str]:
+    drives = contents.drives
+    clauses: dict[int, list[str]] = {drive.index: [] for drive in drives}
+    for column in contents.columns():
+        lead = masthead.lead_of(column, drives)
+        if lead is not None and lead.column.claim.most:
+            text = lead.column.claim.most
+            clauses[lead.drive.index].append(f"{text} ({_value(lead.finding)})")
+    return [
+        sentence for drive in drives for sentence in _sentences(drive.name, clauses[drive.index])
+    ]
+
+
+def _ratio(column: Mapping[int, Column]) -> float | None:
+    """The higher of two values over the lower; none where a drive has none above 0."""
+    values = [cell.finding.number for cell in column.values() if cell.finding is not None]
+    numbers = [value for value in values if value]
+    return max(numbers) / min(numbers) if len(numbers) == masthead.FEW else None
+
+
+def _value(finding: Finding) -> str:
+    """As a sentence tells it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
+    beside = Shown.of(finding).beside if finding.unit == "s" else None
+    value = finding.number or 0.0
+    if finding.unit == "W" and value < 1:
+        return quantity(1000 * value, "mW", DIGITS)
+    return beside or quantity(value, "" if finding.unit == "x" else finding.unit, DIGITS)
+
+
+def _against(finding: Finding, other: Finding) -> str:
+    """Two values with their unit once: 84.9 against 12.0 MB/s."""
+    texts = [_value(finding), _value(other)]
+    (value, _, unit), (_, _, other_unit) = (text.rpartition(" ") for text in texts)
+    once = finding.unit != "s" and unit == other_unit and value
+    return f"{value if once else texts[0]} against {texts[1]}"
+
+
+def _sentences(name: str, clauses: Sequence[str]) -> list[str]:
+    """A few statements each; the first has the drive's name."""
+    groups = [clauses[at : at + TOGETHER] for at in range(0, len(clauses), TOGETHER)]
+    heads = [name, "It also", *["It"] * len(groups)]
+    return [f"{head} {listed(group)}." for head, group in zip(heads, groups, strict=False)]

@@ -1,0 +1,295 @@
+"""A candidate of a fit: a structure of the cache with values, and the spec that it makes.
+
+Values are searched as `z`: the logarithm of a value over what is usual, in units of its spread, so
+that 0 is the prior's middle and its deviation 1. Speeds are those of all dies together, so that the
+number of dies can move without them. Invariant: the small copy has the ratios of the drive: what
+collection keeps in superblocks, which are a larger share of a small drive, it gets on top.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+from flashtwin.inputs import read_regular
+
+TABLE = Path(__file__).with_name("twin.toml")
+MOST_BYTES = 1 << 20
+BITS = {"tlc": 3, "qlc": 4}
+PAGE, PLANES = 16 << 10, 4
+MIB, UNIT = 1 << 20, 4 << 10
+MOST_DIES = 64
+MOST_CHANNELS = 8
+# A drive has about so many superblocks, of blocks of so many wordlines.
+SUPERBLOCKS = 1000
+WORDLINES = (22, 44, 88, 176, 352, 704)
+# Superblocks that collection and the streams keep to themselves.
+AT_WORK = 10
+# What the firmware keeps of the capacity.
+SYSTEM_SHARE = 0.005
+SATA_MOST = 600e6
+# A value is no farther from what is usual, in spreads.
+FARTHEST = 4.0
+
+Floats = NDArray[np.float64]
+
+
+@lru_cache(maxsize=1)
+def table() -> dict[str, Any]:
+    """Values, structures and the rest of a spec, as `twin.toml` has them."""
+    return tomllib.loads(read_regular(TABLE, most_bytes=MOST_BYTES).decode())
+
+
+def names() -> tuple[str, ...]:
+    """The values that are searched, in their order."""
+    return tuple(table()["values"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """A row of the table: what kind of cache, how it writes past it, which values it uses."""
+
+    number: int
+    name: str
+    past: str
+    uses: tuple[str, ...]
+
+
+def structures() -> list[Structure]:
+    """All that are known."""
+    return [
+        Structure(number=number, name=row["name"], past=row["past"], uses=tuple(row["uses"]))
+        for number, row in enumerate(table()["structures"])
+    ]
+
+
+CACHES = ("cache", "static", "reserve", "rearm", "idle")
+# What nothing tells of a drive that programs nothing in SLC mode, and its usual rate over the
+# native one: SLC programs are 4 to 20 times as short and hold a third or a quarter.
+READS = ("slc_read", "native_read")
+SLC_ONLY, SLC_OVER_NATIVE = ("first_rate", "slc_read"), 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """A structure with its cells, and where its values begin.
+
+    `usual` has a value for each name, `free` the names that are searched.
+    """
+
+    structure: Structure
+    cell: str
+    usual: Mapping[str, float]
+    free: tuple[str, ...]
+
+    @property
+    def bits(self) -> int:
+        return BITS[self.cell]
+
+    def values(self, z: Floats) -> dict[str, float]:
+        """The values of a place, in bytes a second, seconds and shares."""
+        values = dict(self.usual)
+        spreads = table()["values"]
+        for name, at in zip(self.free, z, strict=True):
+            near = float(np.clip(at, -FARTHEST, FARTHEST))
+            values[name] = self.usual[name] * math.exp(spreads[name]["spread"] * near)
+        return values
+
+    def at(self, name: str, z: float) -> float:
+        """One value of a place."""
+        return float(self.usual[name] * math.exp(table()["values"][name]["spread"] * z))
+
+
+def space_of(
+    structure: Structure,
+    cell: str,
+    usual: Mapping[str, float],
+    *,
+    rests: bool,
+    reads: bool = True,
+) -> Space:
+    """What is searched of a structure; without a rest in the run not when it folds in one, and
+    without a read not how long one takes."""
+    free = [name for name in names() if name not in (*CACHES, "dies") or name in structure.uses]
+    if not rests:
+        free = [name for name in free if name != "idle"]
+    if not reads:
+        free = [name for name in free if name not in READS]
+    if structure.name == "none":
+        free = [name for name in free if name not in SLC_ONLY]
+    return Space(structure=structure, cell=cell, usual=usual, free=tuple(free))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometry:
+    """The flash of a candidate."""
+
+    dies: int
+    channels: int
+    wordlines: int
+    blocks: int
+    superblock: int
+    write_buffer: int
+
+
+def dies_of(value: float) -> int:
+    """A power of two."""
+    return int(2 ** np.clip(round(math.log2(max(value, 1.0))), 0, math.log2(MOST_DIES)))
+
+
+def geometry(space: Space, values: Mapping[str, float], capacity: int, small: bool) -> Geometry:
+    """Dies and blocks for the capacity, what the cache has of its own, and the spare flash."""
+    dies, bits = dies_of(values["dies"]), space.bits
+    raw = capacity * (1 + values["spare"] + SYSTEM_SHARE + bits * _own(space, values))
+    row = dies * PLANES * PAGE
+    full = _wordlines(raw, row * bits)
+    wordlines = table()["small"]["wordlines"] if small else full
+    superblock = row * wordlines * bits
+    return Geometry(
+        dies=dies,
+        channels=min(dies, MOST_CHANNELS),
+        wordlines=wordlines,
+        blocks=max(math.ceil(raw / superblock), 8),
+        superblock=superblock,
+        write_buffer=min(2 * row * bits, row * wordlines * 3 // 4) // UNIT * UNIT,
+    )
+
+
+def _wordlines(raw: float, wordline: int) -> int:
+    wanted = raw / SUPERBLOCKS / wordline
+    return min(WORDLINES, key=lambda count: abs(math.log(count / wanted)))
+
+
+def _own(space: Space, values: Mapping[str, float]) -> float:
+    """Blocks of the cache's own, as a share of the capacity in SLC mode."""
+    if space.structure.name == "static":
+        return values["cache"]
+    return values["static"] if space.structure.name == "hybrid" else 0.0
+
+
+def small_spec(space: Space, values: Mapping[str, float], capacity: int, small: int) -> _core.Spec:
+    """The drive's small copy, to be simulated; raises `BadSpecError` where it is no drive."""
+    drive, copy = geometry(space, values, capacity, False), geometry(space, values, small, True)
+    # Superblocks at work are a larger share of the copy: it has as much more flash.
+    more = AT_WORK * (copy.superblock - drive.superblock * small / capacity)
+    blocks = max(copy.blocks + round(more / copy.superblock), 8)
+    rows = rows_of(space, values, small, _with_blocks(copy, blocks), scale=small / capacity)
+    return load(text_of(rows, head='id = "candidate"\nname = "a candidate of a fit"'))
+
+
+def _with_blocks(geometry: Geometry, blocks: int) -> Geometry:
+    return Geometry(**{**vars(geometry), "blocks": blocks})
+
+
+Rows = dict[str, dict[str, tuple[Any, str]]]
+
+
+def rows_of(
+    space: Space, values: Mapping[str, float], capacity: int, flash: Geometry, *, scale: float = 1.0
+) -> Rows:
+    """Every value of the spec by section and key, with a source where it is fixed."""
+    fixed = table()["fixed"]
+    rows: Rows = {
+        section: {key: (row["value"], row["source"]) for key, row in values_.items()}
+        for section, values_ in fixed.items()
+    }
+
+    def put(section: str, **pairs: Any) -> None:
+        into = rows.setdefault(section, {})
+        for key, value in pairs.items():
+            into[key] = (value, "")
+
+    row, bits = flash.dies * PLANES * PAGE, space.bits
+    shorter = flash.wordlines / table()["erase"]["wordlines"]
+    put("drive", capacity=f"{capacity // 512 * 512} B")
+    put(
+        "nand",
+        channels=flash.channels,
+        dies_per_channel=flash.dies // flash.channels,
+        blocks_per_plane=flash.blocks,
+        wordlines_per_block=flash.wordlines,
+        cell=space.cell,
+    )
+    put(
+        "nand.slc",
+        tr=_ns(values["slc_read"]),
+        tprog=_ns(row / values["first_rate"]),
+        tbers=_ns(max(table()["erase"]["slc_us"] * shorter, 1.0) / 1e6),
+    )
+    put(
+        "nand.native",
+        tr=_ns(values["native_read"]),
+        tprog=_ns(row * bits / values["native_rate"]),
+        tbers=_ns(max(table()["erase"]["native_us"] * shorter, 1.0) / 1e6),
+    )
+    put("ftl", system=_bytes(capacity * SYSTEM_SHARE))
+    put("controller", command_time=_ns(values["command"]), write_buffer=_bytes(flash.write_buffer))
+    put("link", rate=f"{values['link']:.0f} B/s")
+    if values["link"] > SATA_MOST:
+        generation = next((g for g in (3, 4) if values["link"] < 0.9e9 * 2**g / 2), 5)
+        put("link", kind="nvme", pcie_generation=generation, queues=8, queue_depth=1024)
+    _put_cache(rows, space, values, capacity, scale)
+    return rows
+
+
+def _put_cache(
+    rows: Rows, space: Space, values: Mapping[str, float], capacity: int, scale: float
+) -> None:
+    bits = space.bits
+    # A borrowed cell holds one bit instead of `bits`: what is there bounds the cache.
+    there = 0.95 * (1 + values["spare"]) / bits
+    cache = values["cache"] if space.structure.name == "static" else min(values["cache"], there)
+    if space.structure.name == "whole-drive":
+        cache = 1 / bits
+    holes = {
+        "cache": _bytes(cache * capacity),
+        "borrowed": _bytes(max(cache - values["static"], 0.005) * capacity),
+        "static": _bytes(values["static"] * capacity),
+        "reserve": _bytes(min(values["reserve"], 0.8 * values["spare"] + 0.05) * capacity),
+        "rearm": _bytes(min(values["rearm"], 1.0) * cache * capacity),
+        "idle": _ns(values["idle"] * scale),
+        "freeing": f"{1 / (bits - 1):.3f}",
+        "staging": f"{bits / (bits - 1):.3f}",
+    }
+    sets = table()["structures"][space.structure.number]["sets"]
+    for key, hole in sets.items():
+        section = "fold" if key in ("idle_after", "reserve", "pace") else "slc_cache"
+        value: Any = hole.format(**holes)
+        value = float(value) if key == "pace" else 0 if value == "0 B" else value
+        rows.setdefault(section, {})[key] = (value, "")
+
+
+def _ns(seconds: float) -> str:
+    return f"{max(round(seconds * 1e9), 1)} ns"
+
+
+def _bytes(count: float) -> str:
+    return f"{max(int(count) // UNIT * UNIT, 0)} B"
+
+
+SECTIONS = (
+    *("drive", "nand", "nand.slc", "nand.native", "ftl", "map", "slc_cache", "fold", "gc"),
+    *("controller", "link"),
+)
+
+
+def text_of(rows: Rows, *, head: str) -> str:
+    """The spec as TOML without origins, for a candidate."""
+    lines = ["schema = 1", head, 'origin = "computed"', 'source = "drawn by flashtwin fit"']
+    for section in SECTIONS:
+        lines.append(f"[{section}]")
+        for key, (value, _) in rows[section].items():
+            shown = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+            shown = shown or (f'"{value}"' if isinstance(value, str) else f"{value}")
+            lines.append(f"{key} = {shown}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,290 @@
+"""`flashtwin fit`: from a run to a spec, each value with its origin and an interval.
+
+Where the fill shows a plateau's end, values begin there; the kinds of caches that a run's findings
+rule out are not searched. Invariants: the X-ray of a twin's run is not read; a value that the run
+does not determine keeps the origin `prior` and says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.units import readable_number
+from flashtwin.runs.rundir import Run
+from flashtwin.study.fit import candidate
+from flashtwin.study.fit.candidate import BITS, Structure
+from flashtwin.study.fit.observed import Observed, observed
+from flashtwin.study.fit.search import Fitted, searched
+
+SIMULATIONS = 1000
+# A kind of cache that a finding gives less than this is not searched.
+UNLIKELY = 0.02
+# Bytes of a die, native, to begin with.
+DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
+LEAST_DIES, MOST_DIES = 2, 16
+# A first plateau this near to the fastest step is the link's speed.
+AT_LINK = 0.93
+# What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
+LINKS = (550e6, 3.5e9, 7e9, 14e9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin:
+    """A fitted twin: the text of its spec, and what the fit says of it."""
+
+    toml: str
+    fitted: Fitted
+    seen: Observed
+    notes: tuple[str, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every value that was searched: found or left where it is usual."""
+        table = candidate.table()["values"]
+        rows = []
+        for name in ("dies", *self.fitted.space.free):
+            interval = self.fitted.intervals.get(name)
+            rows.append(
+                {
+                    "name": name,
+                    "title": table[name]["title"],
+                    "value": _shown(name, self.fitted.values[name]),
+                    "low": None if interval is None else _shown(name, interval[0]),
+                    "high": None if interval is None else _shown(name, interval[1]),
+                    "unit": table[name].get("unit"),
+                    "origin": "prior" if interval is None else "fitted",
+                }
+            )
+        return rows
+
+    def to_json(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        space = self.fitted.space
+        return {
+            "run": self.seen.name,
+            "structure": space.structure.name,
+            "past": space.structure.past,
+            "cell": space.cell,
+            "scatter": round(self.fitted.scatter, 4),
+            "simulations": self.fitted.simulations,
+            "values": self.rows(),
+            "notes": list(self.notes),
+            "toml": self.toml,
+        }
+
+
+def fit(
+    run: Run,
+    *,
+    simulations: int = SIMULATIONS,
+    seed: int = 1,
+    tell: Callable[[int, str], None] = lambda _count, _label: None,
+) -> Twin:
+    """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes."""
+    small = candidate.table()["small"]
+    capacity = int(run.target["capacity_bytes"])
+    dies = _usual_dies(capacity, "tlc")
+    small_bytes = int(
+        np.clip(dies * small["bytes_per_die"], small["least_bytes"], small["most_bytes"])
+    )
+    seen = observed(run, small_bytes, small["requests"])
+    shape = shape_of(seen.fill)
+    spaces = [
+        candidate.space_of(
+            structure,
+            cell,
+            _usual(seen, shape, structure, cell),
+            rests=seen.rests,
+            reads=seen.fastest_read > 0,
+        )
+        for structure in _possible(run, shape)
+        for cell in BITS
+    ]
+    fitted = searched(seen, spaces, simulations, seed, tell)
+    if fitted.data >= 1e6:
+        raise FlashtwinError(
+            f"{run.path} cannot be fitted: no simulated drive shows anything like it",
+            hint="its capacity may be told wrong, or its cache is of a kind that is not known",
+            exit_code=USAGE,
+        )
+    notes = _notes(run, seen, fitted)
+    toml = _toml(run, seen, fitted, notes)
+    load(toml)
+    return Twin(toml=toml, fitted=fitted, seen=seen, notes=notes)
+
+
+def _usual_dies(capacity: int, cell: str) -> int:
+    return candidate.dies_of(float(np.clip(capacity / DIE[cell], LEAST_DIES, MOST_DIES)))
+
+
+def _possible(run: Run, shape: Shape) -> list[Structure]:
+    """The structures that the fill and the run's findings leave."""
+    known = candidate.structures()
+    if shape.edge is None:
+        return [row for row in known if row.name in ("none", "whole-drive")]
+    likely: dict[str, dict[str, float]] = {"structure": {}, "past": {}}
+    for finding in run.findings:
+        part, dot, word = finding.name.partition(".")
+        if part in likely and dot and isinstance(finding.value, (int, float)):
+            likely[part][word] = float(finding.value)
+
+    def fits(part: str, word: str) -> bool:
+        return likely[part].get(word, 1.0) >= UNLIKELY
+
+    fitting = [
+        row
+        for row in known
+        if row.name != "none" and fits("structure", row.name) and fits("past", row.past)
+    ]
+    return fitting or [row for row in known if row.name != "none"]
+
+
+def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
+    """Where the values of a structure begin: what the fill shows, else what is usual."""
+    table = candidate.table()["values"]
+    usual = {name: float(row["usual"]) for name, row in table.items() if "usual" in row}
+    for name in ("slc_read", "native_read", "command"):
+        usual[name] *= 1e-6
+    bits, total = BITS[cell], seen.fill.total_bytes
+    edge = shape.edge.place.value if shape.edge is not None else total
+    first = seen.fill.mean_between(0.0, edge)
+    end = shape.slower.start if shape.slower is not None else total
+    second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
+    link = _link(seen)
+    usual["link"] = link
+    usual["first_rate"] = link * 1.25 if first > AT_LINK * link else first * 1.03
+    usual["cache"] = edge / seen.capacity_bytes
+    usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
+    share = min(second / first, 0.95)
+    native = second * 1.03
+    if structure.past in ("staged", "fold-first"):
+        # Each byte is programmed once as SLC and `pace` times natively: 1/v = 1/v1 + pace/vn.
+        pace = bits / (bits - 1)
+        native = min(pace / (1 / (share * first) - 1 / usual["first_rate"]), 4 * first)
+    usual["native_rate"] = native
+    if structure.name == "none":
+        usual["first_rate"] = candidate.SLC_OVER_NATIVE * native
+    # More digits are those of the edge's noise, and a search would go another way by them.
+    return {name: float(f"{value:.3g}") for name, value in usual.items()}
+
+
+def _link(seen: Observed) -> float:
+    """What the link carries: what a read reached, else the slowest link that would do."""
+    if seen.fastest_read >= seen.fastest / 1.1:
+        return 1.02 * seen.fastest
+    return next((rate for rate in LINKS if rate > 1.02 * seen.fastest), 1.02 * seen.fastest)
+
+
+def _shown(name: str, value: float) -> float:
+    """A value in its unit, with as many digits as mean something."""
+    unit = candidate.table()["values"][name].get("unit")
+    factor = {"MB/s": 1e-6, "us": 1e6}.get(unit or "", 1.0)
+    if name == "dies":
+        return float(candidate.dies_of(value))
+    return float(f"{value * factor:.4g}")
+
+
+def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
+    notes = []
+    if not run.finished:
+        notes.append("the run is not finished: it was fitted to the steps that are done")
+    if seen.left_out:
+        notes.append(f"not taken: {', '.join(seen.left_out)}")
+    if not seen.rests:
+        notes.append("no rest was tested: when the cache folds in one stays what is usual")
+    left = [row for row in fitted.space.free if row not in fitted.intervals]
+    if left:
+        titles = ", ".join(candidate.table()["values"][name]["title"] for name in left)
+        notes.append(f"not determined by this run: {titles}")
+    best = fitted.rivals[0][3]
+    near = [
+        row
+        for row in fitted.rivals[1:]
+        if row[3] <= best + fitted.near and row[:3] != fitted.rivals[0][:3]
+    ]
+    if near:
+        words = "; ".join(dict.fromkeys(", ".join(row[:3]) for row in near))
+        notes.append(f"fits as well: {words}")
+    if fitted.scatter > 4:
+        notes.append(
+            "no simulated drive shows quite what the run showed: "
+            f"{readable_number(fitted.scatter**0.5)} times the noise remain"
+        )
+    return tuple(notes)
+
+
+def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> str:
+    """The spec with an origin and a source for each value."""
+    import tomlkit
+
+    flash = candidate.geometry(fitted.space, fitted.values, seen.capacity_bytes, False)
+    rows = candidate.rows_of(fitted.space, fitted.values, seen.capacity_bytes, flash)
+    sources = _sources(run, fitted)
+    document: Any = tomlkit.document()
+    document.add(tomlkit.comment(f"A twin fitted to the run {run.path.name} by `flashtwin fit`."))
+    document.add(tomlkit.comment("The intervals hold 95 %, as far as this kind of drive is right."))
+    for note in notes:
+        document.add(tomlkit.comment(note))
+    document.add(tomlkit.nl())
+    document["schema"] = 1
+    document["id"] = _id(f"{seen.name}-fitted")
+    document["name"] = f"twin fitted to {seen.name}"
+    for section in candidate.SECTIONS:
+        table = tomlkit.table()
+        for key, (value, source) in rows[section].items():
+            origin, why = sources.get(
+                f"{section}.{key}", ("prior", source or "computed with the rest")
+            )
+            if section == "drive":
+                origin, why = "datasheet", "the target of the run"
+            entry = tomlkit.inline_table()
+            entry.update({"value": value, "origin": origin, "source": why})
+            table.add(key, entry)
+        parent, _, name = section.rpartition(".")
+        (document[parent] if parent else document).add(name, table)
+    return tomlkit.dumps(document)
+
+
+def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
+    """Origin and source of what was searched, by key."""
+    sources: dict[str, tuple[str, str]] = {}
+    kind = f"fitted to {run.path.name}: the kind of cache that fits best"
+    for key in ("mode", "when_full"):
+        sources[f"slc_cache.{key}"] = ("fitted", kind)
+    sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
+    sources["fold.pace"] = ("computed", "folding frees what the host writes")
+    for name, row in candidate.table()["values"].items():
+        if fitted.space.structure.name == "none" and name in candidate.SLC_ONLY:
+            usual = ("prior", "usual; without a cache nothing is programmed in SLC mode")
+            sources.update(dict.fromkeys(row["keys"], usual))
+            continue
+        if name not in ("dies", *candidate.READS, *fitted.space.free):
+            continue
+        interval = fitted.intervals.get(name)
+        unit = f" {row['unit']}" if row.get("unit") else ""
+        value = _shown(name, fitted.values[name])
+        if interval is None:
+            text = f"not determined by {run.path.name}; {row['title']}: {value:g}{unit} is usual"
+            origin = "prior"
+        else:
+            low, high = (_shown(name, end) for end in interval)
+            text = (
+                f"fitted to {run.path.name}; {row['title']}: {value:g}{unit}, "
+                f"95 % from {low:g} to {high:g}"
+            )
+            origin = "fitted"
+        for key in row["keys"]:
+            sources[key] = (origin, text)
+    return sources
+
+
+def _id(text: str) -> str:
+    letters = re.sub(r"[^a-z0-9._-]", "-", text.lower())
+    return letters[:64].lstrip("-_.") or "fitted"

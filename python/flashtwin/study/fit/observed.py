@@ -1,0 +1,357 @@
+"""What a run holds for a fit: its steps as they can be asked of a small drive, and what was seen.
+
+A chapter begins at an erased drive and ends where a step cannot be asked of a small drive. Bytes
+and rests are scaled by one factor, so that shares of the capacity and of the time of a fill stay;
+block sizes, depths and the host's time a command stay as they are. Invariants: only what a host
+sees is taken, the X-ray is not read; a step that wrote is played by bytes and not by time, so that
+a candidate goes through the states that the drive went through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.job import Job, job_of, jobs_json
+from flashtwin.model.series import TRIM, WRITE, Series
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.rundir import Run
+
+Floats = NDArray[np.float64]
+# What `_core.simulate` takes: jobs with a sample's length, a rest, or none for TRIM of everything.
+SmallStep = tuple[str, int] | None
+
+WHOLE_SHARE = 0.9
+SAMPLES = 400
+LEAST_SAMPLE_NS = 100_000
+# A load is asked for so many requests at least, or it says nothing.
+LEAST_REQUESTS = 1000
+# More reads than this say no more, and leave no other state behind.
+MOST_READS = 3000
+# A write of this share of the capacity or more is compared as a curve.
+CURVE_SHARE = 0.02
+BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
+# Distances of logarithms that are no more than noise and what is left between a drive and its
+# small copy; how many independent values a curve counts as; the distance beyond which all is as
+# wrong.
+FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
+FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
+FAR, RATE_FAR = 0.6, 0.25
+HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a step showed: logarithms of bytes a second, and how much they count."""
+
+    label: str
+    at: int
+    rate: tuple[float, ...]
+    noise: float
+    counts: float
+    far: float = FAR
+
+    def misfit(self, rate: Floats) -> float:
+        """Squares of the distances in units of the noise, as many as the step counts for."""
+        apart = np.minimum(np.abs(rate - np.array(self.rate)), self.far)
+        return self.counts * float(np.mean(np.square(apart / self.noise)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    """Steps from an erased drive on, for a small drive, and what the measured one showed."""
+
+    steps: tuple[SmallStep, ...]
+    seen: tuple[Seen, ...]
+    requests: float
+    longest_rest_s: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """A run as a fit takes it. `fill` is the curve of its first whole fill of the erased drive.
+
+    `scale` is the small drive's capacity over the measured one's.
+    """
+
+    name: str
+    capacity_bytes: int
+    small_bytes: int
+    fill: Curve
+    chapters: tuple[Chapter, ...]
+    fastest: float
+    fastest_read: float
+    left_out: tuple[str, ...]
+
+    @property
+    def scale(self) -> float:
+        return self.small_bytes / self.capacity_bytes
+
+    @property
+    def rests(self) -> bool:
+        """Whether the run rested between writes."""
+        return any(chapter.longest_rest_s > 0 for chapter in self.chapters)
+
+    @property
+    def counts(self) -> float:
+        """How many independent values it holds."""
+        return sum(seen.counts for chapter in self.chapters for seen in chapter.seen)
+
+
+def observed(run: Run, small_bytes: int, most_requests: float) -> Observed:
+    """The run's chapters; raises `FlashtwinError` where no fill of an erased drive is in it."""
+    capacity = int(run.target["capacity_bytes"])
+    small_bytes = min(small_bytes, capacity)
+    reader = _Reader(run=run, capacity=capacity, scale=small_bytes / capacity)
+    parts = _parts(run.steps)
+    fills = [index for index, part in enumerate(parts) if reader.fill_of(part) is not None]
+    if not fills:
+        raise _no_fill(run, parts, reader)
+    fill = reader.fill_of(parts[fills[0]])
+    assert fill is not None, "a fill was seen a moment ago"
+    order = [fills[0], *(index for index in range(len(parts)) if index != fills[0])]
+    chapters, left_out, requests = [], [], 0.0
+    for index in order:
+        chapter = reader.chapter(parts[index], most_requests - requests)
+        if chapter is None or not chapter.seen:
+            left_out.append(parts[index][0].label)
+            continue
+        requests += chapter.requests
+        chapters.append(chapter)
+    return Observed(
+        name=str(run.target["name"]),
+        capacity_bytes=capacity,
+        small_bytes=small_bytes,
+        fill=fill,
+        chapters=tuple(chapters),
+        fastest=max(reader.fastest, float(np.quantile(fill.rate, 0.98))),
+        fastest_read=reader.fastest_read,
+        left_out=tuple(left_out),
+    )
+
+
+def _no_fill(run: Run, parts: list[list[StepRecord]], reader: _Reader) -> FlashtwinError:
+    cut = [
+        record.label
+        for part in parts
+        for record in part
+        if record.cut and record.kind == "run" and reader.is_whole_write(record)
+    ]
+    why = (
+        f"a budget ended {cut[0]}, so that no fill is whole"
+        if cut
+        else "it holds no whole sequential write of an erased drive"
+    )
+    return FlashtwinError(f"{run.path} cannot be fitted: {why}", hint=HINT, exit_code=USAGE)
+
+
+def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
+    """Steps from one erased drive to the next; a purge that was not possible begins none."""
+    parts: list[list[StepRecord]] = []
+    for record in steps:
+        if record.kind in ("mark", "ask"):
+            continue
+        if record.kind == "purge" and record.not_possible is None:
+            parts.append([])
+        elif parts:
+            parts[-1].append(record)
+        elif record.kind in ("run", "fill"):
+            # A drive that was never erased counts as fresh at the run's beginning.
+            parts.append([record])
+    return [part for part in parts if part]
+
+
+@dataclass(kw_only=True)
+class _Reader:
+    """Reads chapters of a run. `fastest`: the highest mean rate of a step, of a read, so far."""
+
+    run: Run
+    capacity: int
+    scale: float
+    fastest: float = 0.0
+    fastest_read: float = 0.0
+
+    def is_whole_write(self, record: StepRecord) -> bool:
+        """Whether a step was to write the whole drive in order."""
+        jobs: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ()
+        return (
+            len(jobs) == 1
+            and jobs[0].get("rw") == "write"
+            and (jobs[0].get("size") or self.capacity) >= WHOLE_SHARE * self.capacity
+            and (record.cut or not jobs[0].get("runtime_s"))
+        )
+
+    def fill_of(self, part: list[StepRecord]) -> Curve | None:
+        """The fill with which a part begins."""
+        first = part[0]
+        if first.kind != "run" or first.cut or not self.is_whole_write(first):
+            return None
+        curve = _curve(self.run.series(first.step).only(WRITE))
+        is_whole = (
+            curve.total_bytes >= WHOLE_SHARE * self.capacity and len(curve) >= 2 * SAMPLES // 20
+        )
+        return curve if is_whole else None
+
+    def chapter(self, part: list[StepRecord], most_requests: float) -> Chapter | None:
+        """As much of a part as can be asked of a small drive and fits into the requests."""
+        steps: list[SmallStep] = []
+        seen: list[Seen] = []
+        requests, rest_s, wrote = 0.0, 0.0, False
+        for record in part:
+            if record.not_possible is not None or record.cut:
+                break
+            if record.kind == "rest":
+                seconds = float(record.detail.get("seconds") or 0.0)
+                steps.append(("", max(int(seconds * 1e9 * self.scale), 1)))
+                rest_s = max(rest_s, seconds if wrote else 0.0)
+            elif record.kind == "flush":
+                continue
+            elif record.kind == "trim" and record.detail.get("size") is None:
+                steps.append(None)
+            elif record.kind in ("run", "fill"):
+                jobs = self._jobs(record)
+                if jobs is None:
+                    break
+                more = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
+                if steps and requests + more > most_requests:
+                    break
+                requests += more
+                wrote = True
+                shown = self._seen(record, jobs, len(steps))
+                seen += [] if shown is None else [shown]
+                steps.append((jobs_json(jobs), self._sample_ns(record)))
+            else:
+                break
+        if not steps:
+            return None
+        return Chapter(
+            steps=tuple(steps), seen=tuple(seen), requests=requests, longest_rest_s=rest_s
+        )
+
+    def _sample_ns(self, record: StepRecord) -> int:
+        return max(int(record.duration_ns * self.scale / SAMPLES), LEAST_SAMPLE_NS)
+
+    def _jobs(self, record: StepRecord) -> list[Job] | None:
+        """The step's jobs on the small drive; none where they cannot be asked there."""
+        if record.kind == "fill":
+            fields = dict(record.detail)
+            job = Job(
+                name="fill",
+                rw="write",
+                block_bytes=int(fields.get("block_bytes") or 1 << 20),
+                depth=int(fields.get("depth") or 8),
+                offset=int(fields.get("offset") or 0),
+                size=fields.get("size") or self.capacity - int(fields.get("offset") or 0),
+            )
+            return [self._small(job, float(job.size or 0))]
+        rows: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ()
+        if not rows or any(row.get("fio") or row.get("handles") for row in rows):
+            return None
+        totals = [float(total.bytes) for total in record.jobs]
+        if len(totals) != len(rows) or min(totals) <= 0:
+            return None
+        jobs = [job_of(row) for row in rows]
+        if any(job.rw in ("trim", "randtrim") or job.sync for job in jobs):
+            return None
+        return [self._small(job, total) for job, total in zip(jobs, totals, strict=True)]
+
+    def _small(self, job: Job, moved: float) -> Job:
+        """A job with its place and its bytes scaled."""
+        block = job.block_bytes
+        small_capacity = int(self.capacity * self.scale) // block * block
+
+        def scaled(value: float, least: int = 0) -> int:
+            return max(round(value * self.scale / block), least) * block
+
+        size = min(scaled(job.size or self.capacity, 8), small_capacity)
+        offset = min(scaled(job.offset), small_capacity - size)
+        least = LEAST_REQUESTS if job.rw.startswith("rand") else 8
+        if job.rw in ("read", "randread"):
+            moved = min(moved, MOST_READS * block / self.scale)
+        one_pass = job.rw == "write" and job.runtime_s is None and job.io_bytes is None
+        return replace(
+            job,
+            offset=offset,
+            size=size,
+            io_bytes=size if one_pass else scaled(moved, least),
+            runtime_s=None,
+            ramp_s=0.0,
+        )
+
+    def _seen(self, record: StepRecord, jobs: list[Job], at: int) -> Seen | None:
+        seconds = record.duration_ns / 1e9
+        if seconds <= 0:
+            return None
+        if record.kind == "fill":
+            moved = float(sum(job.io_bytes or 0 for job in jobs)) / self.scale
+            return _rate_seen(record.label, at, moved / seconds)
+        curve = _curve(self.run.series(record.step))
+        if curve.total_bytes <= 0:
+            return None
+        mean = curve.total_bytes / curve.total_s
+        self.fastest = max(self.fastest, mean)
+        if all(job.rw == "read" for job in jobs):
+            self.fastest_read = max(self.fastest_read, mean)
+        if not any(job.rw in ("write", "randwrite") for job in jobs) or (
+            curve.total_bytes < CURVE_SHARE * self.capacity
+        ):
+            return _rate_seen(record.label, at, curve.total_bytes / curve.total_s)
+        random = any(job.rw == "randwrite" for job in jobs)
+        if random:
+            bins, noise, counts = BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS
+        elif at == 0 and curve.total_bytes >= WHOLE_SHARE * self.capacity:
+            bins, noise, counts = BINS_FILL, FILL_NOISE, FILL_COUNTS
+        else:
+            bins, noise, counts = BINS_CURVE, CURVE_NOISE, CURVE_COUNTS
+        rate = binned(curve, bins)
+        return Seen(
+            label=record.label,
+            at=at,
+            rate=tuple(float(value) for value in rate),
+            noise=noise,
+            counts=counts,
+        )
+
+
+def _rate_seen(label: str, at: int, rate: float) -> Seen:
+    return Seen(
+        label=label,
+        at=at,
+        rate=(float(np.log(rate)),),
+        noise=RATE_NOISE,
+        counts=RATE_COUNTS,
+        far=RATE_FAR,
+    )
+
+
+def binned(curve: Curve, bins: int) -> Floats:
+    """Logarithms of the rate in bins of equal bytes; one bin is the whole step."""
+    if bins == 1:
+        rate = np.array([curve.total_bytes / max(curve.total_s, 1e-9)])
+    else:
+        rate = in_equal_bytes(curve, 0.0, curve.total_bytes, bins).rate
+    result: Floats = np.log(np.maximum(rate, 1.0))
+    return result
+
+
+def _curve(series: Series) -> Curve:
+    """Bytes of all directions over time."""
+    return curve_of_columns(vars(series))
+
+
+def curve_of_columns(series: Mapping[str, Any]) -> Curve:
+    """The same of columns: rows of one interval in several directions are added up."""
+    keep = np.asarray(series["direction"]) != TRIM
+    start, length, size = (np.asarray(series[name])[keep] for name in ("t_ns", "dt_ns", "bytes"))
+    if start.size == 0:
+        return Curve(dt=np.zeros(0), size=np.zeros(0))
+    at, row = np.unique(start, return_inverse=True)
+    lengths = np.zeros(at.size, dtype=np.int64)
+    np.maximum.at(lengths, row, length)
+    return curve_of(at, lengths, np.bincount(row, weights=size.astype(np.float64)))

@@ -1,0 +1,192 @@
+"""The proof of a fit: drives of the prior are measured and fitted; twins predict other tests.
+
+Each drive is measured by the batteries fill, discover, crystaldiskmark and states as a run is, and
+its spec is not looked at by the fit. Drive and twin are then simulated on three tests that are not
+among these: the mean of a write of the second half of a half full drive, 4 KiB random writes once
+they are steady, and a web server's mix on that drive. Series are a twin's, without a host's noise.
+A target passes unless its one-sided 95 % binomial bound excludes it, as everywhere in `blind`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+from flashtwin.model.job import Job, jobs_json
+from flashtwin.runner import request
+from flashtwin.runner.events import Observer
+from flashtwin.runs.rundir import Run
+from flashtwin.study.blind import generate, judge
+from flashtwin.study.blind.judge import Row
+from flashtwin.study.fit.fit import SIMULATIONS, fit
+
+BATTERIES = (
+    "fill:patterns=128k-q32,passes=1",
+    "discover",
+    "crystaldiskmark:loops=1,mix=off",
+    "states:fills=1",
+)
+CAPACITY_GB = 8
+REST_NS = 60_000_000_000
+SAMPLE_NS = 50_000_000
+# Random writes of so many capacities, the last of which counts as steady, or as much of one.
+RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
+AT_LEAST = 0.8
+# What has to be predicted, and how near.
+NEAR = {
+    "fill at 50 % full": 0.05,
+    "steady 4 KiB random write": 0.25,
+    "web server's mix": 0.25,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's."""
+
+    name: str
+    structure: str
+    ratios: Mapping[str, float]
+    held: Mapping[str, bool]
+
+    @property
+    def right(self) -> dict[str, bool]:
+        """Which predictions are near enough."""
+        return {name: abs(self.ratios[name] - 1) <= NEAR[name] for name in NEAR}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Rows of the table, and every drive."""
+
+    rows: tuple[Row, ...]
+    drives: tuple[Predicted, ...]
+
+    @property
+    def missed(self) -> int:
+        return sum(not row.passes for row in self.rows)
+
+    def worst_lines(self) -> list[str]:
+        """The drives of which something was not predicted, in words."""
+        return [
+            f"not near: {told(drive)}" for drive in self.drives if not all(drive.right.values())
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a blind campaign has it."""
+        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+
+
+def proof(
+    count: int,
+    seed: int,
+    *,
+    simulations: int = SIMULATIONS,
+    on_end: Callable[[int, str], None] = lambda _count, _name: None,
+) -> Proof:
+    """Measure, fit and predict so many drives, one after another on all cores."""
+    prior = generate.read_prior()
+    prior = {**prior, "drive": {**prior["drive"], "simulated_gb": CAPACITY_GB}}
+    drives = []
+    for number in range(count):
+        drives.append(_predicted(prior, seed, number, simulations))
+        on_end(number + 1, told(drives[-1]))
+    return Proof(rows=tuple(rows(drives)), drives=tuple(drives))
+
+
+def told(drive: Predicted) -> str:
+    """A drive in a line."""
+    ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in drive.ratios.items())
+    return f"{drive.name} as {drive.structure}: {ratios}"
+
+
+def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
+    """What was reached of each target, over all drives."""
+    for name, near in NEAR.items():
+        right = sum(drive.right[name] for drive in drives)
+        off = float(np.median([abs(drive.ratios[name] - 1) for drive in drives]))
+        yield _row(name, f"within {near:.0%}", right, len(drives), f"; median off by {off:.1%}")
+    all_right = sum(all(drive.right.values()) for drive in drives)
+    yield _row("all three", "each within its bound", all_right, len(drives), "")
+    holds = [hold for drive in drives for hold in drive.held.values()]
+    if holds:
+        yield _row("intervals of cache and rates", "hold the truth", sum(holds), len(holds), "")
+
+
+def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
+    return Row(
+        finding=f"twin: {name}",
+        target=f"{what_for} in {AT_LEAST:.0%}",
+        found=f"{right / count:.1%}{more}",
+        n=count,
+        passes=judge.reaches(right, count, AT_LEAST),
+    )
+
+
+def _predicted(prior: Mapping[str, Any], seed: int, number: int, simulations: int) -> Predicted:
+    rng = np.random.default_rng((seed, number))
+    name, spec, values = generate.drive(prior, rng)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "run"
+        wanted = request.Request(
+            targets=(spec.to_toml(),), batteries=",".join(BATTERIES), out=place, kept=False
+        )
+        request.test(wanted, _unseen)
+        twin = fit(Run(place), simulations=simulations, seed=1)
+    drive, fitted = rates(spec), rates(load(twin.toml))
+    intervals = twin.fitted.intervals
+    return Predicted(
+        name=f"{name} {number}",
+        structure=f"{twin.fitted.space.structure.name}, {twin.fitted.space.structure.past}",
+        ratios={name: fitted[name] / drive[name] for name in NEAR},
+        held={
+            name: low <= value <= high
+            for name, value in values.items()
+            if name in intervals
+            for low, high in [intervals[name]]
+        },
+    )
+
+
+@contextmanager
+def _unseen() -> Iterator[Callable[[str], Observer]]:
+    yield lambda _name: Observer()
+
+
+def rates(spec: _core.Spec) -> dict[str, float]:
+    """What a drive does on the three tests, in bytes a second."""
+    capacity, half = spec.capacity_bytes, spec.capacity_bytes // 2 >> 20 << 20
+
+    def job(rw: Any, block: int, **more: Any) -> str:
+        fields = {"depth": 32, "host_ns": 5000, "size": capacity // block * block, **more}
+        return jobs_json([Job(name="test", rw=rw, block_bytes=block, **fields)])
+
+    def amount(share: float) -> int:
+        return int(share * capacity) // 4096 * 4096
+
+    write, random = 128 << 10, 4096
+    by_half = [
+        (job("write", write, size=half), SAMPLE_NS),
+        ("", REST_NS),
+        (job("write", write, offset=half, size=half), SAMPLE_NS),
+    ]
+    steady = [
+        (job("write", write), SAMPLE_NS),
+        (job("randwrite", random, io_bytes=amount(RANDOM)), SAMPLE_NS),
+        (job("randwrite", random, io_bytes=amount(STEADY), seed=2), SAMPLE_NS),
+        (job("randrw", random, io_bytes=amount(WEB), read_percent=80, seed=3), SAMPLE_NS),
+    ]
+    fills, loads = _core.simulate([(spec, 1, by_half), (spec, 1, steady)], 2)
+    return dict(zip(NEAR, (_mean(step) for step in (fills[2], loads[2], loads[3])), strict=True))
+
+
+def _mean(step: Mapping[str, Any]) -> float:
+    return float(step["series"]["bytes"].sum() / (step["duration_ns"] / 1e9))

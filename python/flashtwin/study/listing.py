@@ -1,0 +1,167 @@
+"""The drives of the catalogue, a line each: what they are, how fast, how well validated.
+
+Rates are those that `ranking` ships, counts of rows those of the validation's records; both are of
+today's core and specs, or missing. A condition in SQL chooses among them (`where`), and any column
+sorts. Invariant: nothing is simulated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from flashtwin.catalogue.facts import UNCOUNTED
+from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.catalogue.summary import Summary, summary, written
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.units import parse_size
+from flashtwin.runs import query
+from flashtwin.study import ranking
+from flashtwin.study.validation import records
+
+# The columns of a condition, as DuckDB has them.
+COLUMNS = {
+    "id": "VARCHAR",
+    "name": "VARCHAR",
+    "capacity_bytes": "BIGINT",
+    "interface": "VARCHAR",
+    "cell": "VARCHAR",
+    "cache": "VARCHAR",
+    "cache_bytes": "BIGINT",
+    "dram": "VARCHAR",
+    "cache_mb_s": "DOUBLE",
+    "fill_mb_s": "DOUBLE",
+    "read_mb_s": "DOUBLE",
+    "small_read_mb_s": "DOUBLE",
+    "small_write_mb_s": "DOUBLE",
+    "rows": "BIGINT",
+    "passed": "BIGINT",
+    "validating": "BIGINT",
+    "fitted": "BIGINT",
+}
+# Which result of the ranking each rate is.
+_RATES = {
+    "cache_mb_s": "fill.speed_cache[1m-q1]",
+    "fill_mb_s": "fill.mean[1m-q1]",
+    "read_mb_s": "crystaldiskmark.read[SEQ1M-Q1T1]",
+    "small_read_mb_s": "crystaldiskmark.read[RND4K-Q1T1]",
+    "small_write_mb_s": "crystaldiskmark.write[RND4K-Q1T1]",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A drive. Rates are in MB/s, and None where no shipped result holds.
+
+    `rows` are its published rows that count and were run, comparisons among them; `passed` of them
+    pass, `validating` of those that pass rest on no assumed condition; `fitted` values of its spec
+    were set by a published figure.
+    """
+
+    summary: Summary
+    interface: str
+    dram: str
+    cache_mode: str
+    cache_bytes: int
+    cache_mb_s: float | None
+    fill_mb_s: float | None
+    read_mb_s: float | None
+    small_read_mb_s: float | None
+    small_write_mb_s: float | None
+    rows: int
+    passed: int
+    validating: int
+    fitted: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As `flashtwin drives --json` prints it."""
+        values = asdict(self)
+        return {**values.pop("summary"), **values}
+
+    def cells(self) -> dict[str, Any]:
+        """The columns of a condition; what a word is, in small letters."""
+        values = {**self.to_json(), "cache": self.cache_mode, "cell": self.summary.cell.lower()}
+        return {name: values[name] for name in COLUMNS}
+
+
+def listing(*, where: str | None = None, sort: str | None = None) -> list[Line]:
+    """The drives of the catalogue, or those for which a condition holds; sorted by a column, with -
+    in front for the other way round."""
+    return chosen(every(), where=where, sort=sort)
+
+
+def every() -> list[Line]:
+    """All drives of the catalogue, by their ids."""
+    rates, _ = ranking.current()
+    rows = _rows()
+    return [_line(drive, rates.get(drive), rows.get(drive, [])) for drive in drive_ids()]
+
+
+def chosen(lines: list[Line], *, where: str | None, sort: str | None) -> list[Line]:
+    """Those lines for which a condition holds, sorted."""
+    if where is not None:
+        tables = {"drives": (COLUMNS, [line.cells() for line in lines])}
+        lines = [lines[number] for number in query.holding(where, "drives", tables)]
+    return lines if sort is None else _sorted(lines, sort)
+
+
+def _sorted(lines: Sequence[Line], sort: str) -> list[Line]:
+    """Lines without a value come last in either direction."""
+    column = sort.removeprefix("-")
+    if column not in COLUMNS:
+        raise FlashtwinError(
+            f"--sort {sort}: there is no column {column}",
+            hint=f"columns: {', '.join(COLUMNS)}",
+            exit_code=USAGE,
+        )
+    known = [line for line in lines if line.cells()[column] is not None]
+    known.sort(key=lambda line: line.cells()[column], reverse=sort.startswith("-"))
+    return [*known, *(line for line in lines if line.cells()[column] is None)]
+
+
+def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, bool]]) -> Line:
+    spec = load(drive)
+    values = {row["key"]: row["value"] for row in spec.values()}
+    kind = values.get("link.kind", "sata")
+    mode = values.get("slc_cache.mode", "none")
+    found_values = {} if stored is None else stored.values
+    rates = {name: found_values.get(finding) for name, finding in _RATES.items()}
+    return Line(
+        summary=summary(drive, spec),
+        interface=kind if kind == "sata" else f"pcie{values['link.pcie_generation']}",
+        dram={"dram": "yes", "hmb": "hmb"}.get(values.get("map.residency", ""), "none"),
+        cache_mode=mode,
+        cache_bytes=_cache_bytes(mode, values),
+        rows=len(rows),
+        passed=sum(passes for passes, _ in rows),
+        validating=sum(passes and not calibrates for passes, calibrates in rows),
+        fitted=sum(row["origin"] == "fitted" for row in written(spec.values())),
+        **rates,
+    )
+
+
+def _cache_bytes(mode: str, values: dict[str, str]) -> int:
+    """Its size on the empty drive; of a whole-drive cache, which has none, 0."""
+    own, borrowed = (values.get(f"slc_cache.{key}", "0") for key in ("static_size", "size"))
+    by_fill = values.get("slc_cache.size_by_fill", "").split(", ")[0]
+    if by_fill.startswith("0 %: "):
+        borrowed = by_fill.removeprefix("0 %: ")
+    sizes = {"static": (own,), "dynamic": (borrowed,), "hybrid": (own, borrowed)}.get(mode, ())
+    return sum(parse_size(size) for size in sizes if size != "0")
+
+
+def _rows() -> dict[str, list[tuple[bool, bool]]]:
+    """Of each drive's rows that count: whether it passes, and whether it is calibration."""
+    rows: dict[str, list[tuple[bool, bool]]] = {}
+    shipped = records.stored()
+    for family in records.families():
+        record = shipped.get(records.family_name(family))
+        if record is None or not record.is_current:
+            continue
+        for row in records.judged_rows(record):
+            if row.variant or row.fact.kind in UNCOUNTED:
+                continue
+            for drive in row.fact.measured_on:
+                rows.setdefault(drive, []).append((row.verdict == "pass", row.fact.calibration))
+    return rows

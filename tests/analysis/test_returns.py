@@ -1,0 +1,69 @@
+"""What is slower for a while and comes back is no plateau; what is bursts of a drive stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flashtwin.analysis.curve import Curve
+from flashtwin.analysis.returns import lifted
+from flashtwin.analysis.shape import shape_of
+
+Parts = list[tuple[int, float]]
+
+
+def recorded(parts: Parts) -> Curve:
+    """So many samples of half a second at so many MB/s each, with noise of 2 %."""
+    rate = np.concatenate([np.full(count, speed, dtype=np.float64) for count, speed in parts])
+    rate *= 1e6 * (1 + np.random.default_rng(7).normal(0.0, 0.02, rate.size))
+    return Curve(dt=np.full(rate.size, 0.5), size=rate * 0.5)
+
+
+HEAT_IN_BOTH: Parts = [
+    *([(100, 2000.0), (60, 1200.0)] * 3),
+    (100, 2000.0),
+    *([(300, 500.0), (120, 300.0)] * 4),
+    (300, 500.0),
+]
+# The plateau ends in a hot stretch, and so does the fill.
+HEAT_AT_THE_ENDS: Parts = [
+    *([(100, 2000.0), (60, 1200.0)] * 3),
+    *([(100, 300.0), (300, 500.0)] * 4),
+    (90, 300.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("parts", "end_gb", "speeds"),
+    [(HEAT_IN_BOTH, 508.0, [2000, 500]), (HEAT_AT_THE_ENDS, 408.0, [2000, 500])],
+)
+def test_heat_moves_neither_ends_nor_speeds(
+    parts: Parts, end_gb: float, speeds: list[float]
+) -> None:
+    shape = shape_of(recorded(parts))
+    assert shape.edge is not None
+    assert shape.edge.place.value == pytest.approx(end_gb * 1e9, rel=0.02)
+    found = [plateau.speed.value / 1e6 for plateau in shape.plateaus]
+    assert found == pytest.approx(speeds, rel=0.03)
+    assert len(shape.returns) >= 6
+
+
+def test_bursts_of_a_drive_that_folds_and_takes_data_again_stay() -> None:
+    curve = recorded([(200, 1500), *([(40, 200.0), (20, 1000.0)] * 20)])
+    assert lifted(curve)[1] == ()
+    shape = shape_of(curve)
+    assert shape.edge is not None
+    assert shape.edge.place.value == pytest.approx(150e9, rel=0.01)
+
+
+def test_bytes_stay_where_they_are() -> None:
+    curve = recorded(HEAT_IN_BOTH)
+    cool, found = lifted(curve)
+    assert found and np.array_equal(cool.size, curve.size)
+    assert np.all(cool.dt <= curve.dt) and np.all(cool.dt > 0)
+
+
+def test_a_slow_start_of_seconds_is_not_the_speed_of_the_cache() -> None:
+    shape = shape_of(recorded([(8, 1300), (60, 2000), (600, 500)]))
+    assert shape.head.speed.value == pytest.approx(2000e6, rel=0.02)
+    assert shape.rise == pytest.approx(8 * 0.65e9, rel=0.02)

@@ -1,0 +1,185 @@
+"""A twin fitted to a run: what it recovers of a drive whose inside is known; what is refused."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import flashtwin as ft
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
+from flashtwin.runs.rundir import Run
+from flashtwin.study.fit import candidate, proof
+from flashtwin.study.fit import fit as fitting
+from flashtwin.study.fit.observed import observed
+from flashtwin.study.fit.search import Search
+
+CAPACITY = 4_000_000_000
+SMALL = 1_000_000_000
+TRUE = {
+    "first_rate": 300e6,
+    "native_rate": 140e6,
+    "link": 550e6,
+    "cache": 0.2,
+    "static": 0.016,
+    "reserve": 0.03,
+    "rearm": 0.1,
+    "spare": 0.12,
+    "dies": 2.0,
+    "idle": 20.0,
+    "slc_read": 35e-6,
+    "native_read": 60e-6,
+    "command": 6e-6,
+}
+
+
+def structure(name: str, past: str) -> candidate.Structure:
+    return next(row for row in candidate.structures() if (row.name, row.past) == (name, past))
+
+
+@pytest.fixture(scope="module")
+def space() -> candidate.Space:
+    return candidate.space_of(structure("dynamic", "direct"), "tlc", TRUE, rests=False)
+
+
+@pytest.fixture(scope="module")
+def spec_text(space: candidate.Space) -> str:
+    """A drive of 1 GB with the true values."""
+    flash = candidate.geometry(space, TRUE, CAPACITY, False)
+    rows = candidate.rows_of(space, TRUE, CAPACITY, flash)
+    return candidate.text_of(rows, head='id = "true"\nname = "a drive whose inside is known"')
+
+
+@pytest.fixture(scope="module")
+def measured(spec_text: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    place = tmp_path_factory.mktemp("fit") / "run"
+    ft.test(
+        spec_text,
+        battery="fill:patterns=128k-q32,passes=1,sample_s=20ms",
+        out=place,
+        report=False,
+        progress=False,
+    )
+    return Run(place)
+
+
+@pytest.fixture(scope="module")
+def twin(measured: Run) -> Iterator[fitting.Twin]:
+    """What a fit finds that searches the true kind alone, with few simulated drives."""
+    with pytest.MonkeyPatch.context() as patch:
+        small = {**candidate.table()["small"], "least_bytes": SMALL, "bytes_per_die": SMALL // 2}
+        table = {**candidate.table(), "small": small}
+        patch.setattr(candidate, "table", lambda: table)
+        patch.setattr(fitting, "BITS", {"tlc": 3})
+        patch.setattr(fitting, "_possible", lambda _run, _shape: [structure("dynamic", "direct")])
+        yield fitting.fit(measured, simulations=300)
+
+
+def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
+    for name in ("first_rate", "native_rate", "cache"):
+        low, high = twin.fitted.intervals[name]
+        # A small copy is up to 3 % off by itself (`apart` in twin.toml).
+        assert 0.97 * low <= TRUE[name] <= 1.03 * high, (name, low, high)
+        assert high / low < 1.25, (name, low, high)
+    # A fill asks for no read, and never rests.
+    assert not {"slc_read", "native_read", "idle"} & set(twin.fitted.intervals)
+    assert twin.fitted.values["native_read"] == pytest.approx(60e-6)
+
+
+def test_a_candidate_far_from_the_truth_fits_worse(measured: Run, space: candidate.Space) -> None:
+    search = Search(seen=observed(measured, SMALL, 1e6), seed=1)
+    near = np.zeros(len(space.free))
+    far = near.copy()
+    far[space.free.index("cache")] = 1.5
+    here, there = search.misfits(space, [near, far], search.seen.chapters)
+    assert here.data < 0.2 * there.data
+
+
+def test_what_a_drive_without_a_cache_does_not_use_is_not_fitted() -> None:
+    """It programs nothing in SLC mode: any rate of that would fit as well."""
+    none = candidate.space_of(structure("none", "none"), "tlc", TRUE, rests=True)
+    assert not {"first_rate", "slc_read"} & set(none.free) and "native_rate" in none.free
+    flash = candidate.geometry(none, TRUE, SMALL, False)
+    texts = [
+        candidate.text_of(
+            candidate.rows_of(none, {**TRUE, "first_rate": rate}, SMALL, flash),
+            head='id = "none"\nname = "without a cache"',
+        )
+        for rate in (200e6, 800e6)
+    ]
+    assert texts[0] != texts[1]
+    assert proof.rates(load(texts[0])) == proof.rates(load(texts[1]))
+
+
+def test_the_spec_says_what_was_fitted_and_what_is_usual(twin: fitting.Twin) -> None:
+    drive: dict[str, Any] = tomllib.loads(twin.toml)
+    assert load(twin.toml).capacity_bytes == CAPACITY // 512 * 512
+    assert drive["slc_cache"]["size"]["origin"] == "fitted"
+    assert "95 % from" in drive["slc_cache"]["size"]["source"]
+    assert drive["nand"]["native"]["tr"]["origin"] == "prior"
+    assert "not determined" in drive["nand"]["native"]["tr"]["source"]
+    assert drive["fold"]["idle_after"]["origin"] == "prior"
+    assert any("no rest was tested" in note for note in twin.notes)
+
+
+def test_a_run_without_a_fill_is_refused(spec_text: str, tmp_path: Path) -> None:
+    ft.test(
+        spec_text,
+        battery="crystaldiskmark:loops=1,mix=off,profile=real,size=64MiB",
+        out=tmp_path / "run",
+        report=False,
+        progress=False,
+    )
+    with pytest.raises(FlashtwinError, match="no whole sequential write"):
+        fitting.fit(Run(tmp_path / "run"))
+
+
+def test_a_fill_that_a_budget_ended_is_refused(spec_text: str, tmp_path: Path) -> None:
+    ft.test(
+        spec_text,
+        battery="fill:patterns=128k-q32,passes=1",
+        budget="15s",
+        out=tmp_path / "run",
+        report=False,
+        progress=False,
+    )
+    with pytest.raises(FlashtwinError, match="a budget ended"):
+        fitting.fit(Run(tmp_path / "run"))
+
+
+def test_the_twin_is_judged_by_what_it_predicts() -> None:
+    near = proof.Predicted(
+        name="a 1",
+        structure="dynamic, direct",
+        ratios={"fill at 50 % full": 1.04, "steady 4 KiB random write": 0.8, "web server's mix": 1},
+        held={"cache": True},
+    )
+    far = replace(near, ratios={**near.ratios, "fill at 50 % full": 1.06}, held={"cache": False})
+    assert list(near.right.values()) == [True, True, True]
+    assert list(far.right.values()) == [False, True, True]
+    rows = {row.finding: row for row in proof.rows([near] * 4 + [far] * 16)}
+    assert not rows["twin: fill at 50 % full"].passes and rows["twin: web server's mix"].passes
+    assert rows["twin: all three"].found == "20.0%"
+    assert rows["twin: intervals of cache and rates"].found == "20.0%"
+
+
+def test_a_twin_that_is_the_drive_predicts_it(space: candidate.Space) -> None:
+    small = 300_000_000
+    rows = candidate.rows_of(space, TRUE, small, candidate.geometry(space, TRUE, small, True))
+    spec = load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+    first, again = proof.rates(spec), proof.rates(spec)
+    assert first == again and set(first) == set(proof.NEAR)
+    assert first["steady 4 KiB random write"] < first["fill at 50 % full"]
+
+
+@pytest.mark.full
+def test_two_fitted_drives_predict_what_no_fit_saw() -> None:
+    done = proof.proof(2, 3)
+    assert len(done.drives) == 2
+    assert sum(all(drive.right.values()) for drive in done.drives) >= 1, done.worst_lines()
