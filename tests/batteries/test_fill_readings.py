@@ -8,10 +8,10 @@ from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.fill.notes import (
     Target,
     folding_possible,
-    presence,
     raw_from_capacity,
     third_note,
 )
+from flashtwin.batteries.fill.signature import presence
 
 GIB, GB = 1 << 30, 10**9
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -428,3 +430,25 @@ def test_drives_stand_among_the_twins_with_what_their_own_run_found(pair: list[R
         assert mean is not None
         assert any(f"{mean:.4g}" in row for row in own)
     assert "ranked" not in Elements(page.render(pair)).ids
+
+
+def test_a_report_loads_no_analysis_and_no_thread_for_each_core(tmp_path: Path) -> None:
+    """A third of what a page cost: modules that only other commands use, and OpenBLAS's threads."""
+    make_run(tmp_path / "run")
+    unwanted = ("flashtwin.batteries.fill.notes", "flashtwin.analysis.shape", "flashtwin.study")
+    code = (
+        "import os, sys\nfrom flashtwin import cli\nsys.argv = ['flashtwin', 'report', 'run']\n"
+        "try:\n    cli.program()\nexcept SystemExit: pass\n"
+        f"print([name for name in {unwanted!r} if name in sys.modules],"
+        " len(os.listdir('/proc/self/task')), 'numpy' in sys.modules)"
+    )
+    settings = {name: value for name, value in os.environ.items() if "BLAS" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=settings,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["run/report.html", "[] 1 True"]

@@ -8,10 +8,11 @@ nothing here can end the element that it stands in; the same values give the sam
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+
+import msgspec
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
@@ -58,7 +59,7 @@ def packed_vega() -> str:
 
 def json_text(value: object) -> str:
     """JSON that cannot end the element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = msgspec.json.encode(value).decode()
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

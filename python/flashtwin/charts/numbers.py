@@ -35,6 +35,11 @@ def gb(value: float) -> str:
     return f"{significant(value)}\u00a0GB"
 
 
+def rate(bytes_per_s: float | None) -> str:
+    """MB/s in a cell of a table that has the unit in its head."""
+    return MISSING if bytes_per_s is None else significant(bytes_per_s / 1e6, 4)
+
+
 def clock(seconds: float) -> str:
     """Minutes and seconds, hours before them where there are some: 36:05, 1:02:03; below a minute
     with a digit more."""
@@ -71,6 +76,9 @@ def compact(values: object, digits: int = 5) -> list[float | int | None]:
     import numpy as np
 
     array = np.asarray(values, dtype=np.float64)
+    if not array.any():
+        # As most causes of an X-ray are.
+        return [0] * len(array)
     known = np.isfinite(array)
     sizes = np.abs(np.where(known & (array != 0), array, 1.0))
     places = digits - 1 - np.floor(np.log10(sizes))

@@ -24,11 +24,21 @@ def program() -> None:
         from flashtwin.runner import stop
 
         stop.program_begins()
+        _one_thread_for_algebra()
         main()
     except KeyboardInterrupt:
         _interrupted()
     finally:
         _end()
+
+
+def _one_thread_for_algebra() -> None:
+    """Keep OpenBLAS, which numpy loads, from starting a thread a core: nothing here multiplies
+    matrices that are worth it, workers have the cores, and starting them takes half as long as
+    all of numpy. What the user has set stays."""
+    import os
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _interrupted() -> None:

@@ -16,13 +16,11 @@ from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
-    article,
     endurance,
     findings,
     latency,
     masthead,
     provenance,
-    ranked,
     template,
     truth,
     xray,
@@ -83,7 +81,6 @@ def render(
         kinds=masthead.kinds(drives),
         kinds_differ=len({drive.kind for drive in drives}) > 1,
         verdict=masthead.verdict(contents),
-        article=article.verdict(contents) if ranks else [],
         unfinished=masthead.unfinished(drives),
         facts=masthead.facts(contents),
         drives=drives,
@@ -112,7 +109,6 @@ def render(
         compressed=any(inside.saved for inside in insides),
         gauges=_gauges(insides),
         endurance=endurance.rows_of(drives),
-        ranked=ranked.ranking_of(drives) if ranks else None,
         spec_drives=spec_drives,
         spec_sections=sections,
         origins=provenance.ORIGINS,
@@ -122,7 +118,17 @@ def render(
         hosts=provenance.hosts(drives),
         commands=provenance.commands(drives),
         **compared,
+        **_reviewed(contents, ranks=ranks),
     )
+
+
+def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
+    """What a review's page says beyond others: a written verdict, the drives among the twins."""
+    if not ranks:
+        return {"article": [], "ranked": None}
+    from flashtwin.report import article, ranked
+
+    return {"article": article.verdict(contents), "ranked": ranked.ranking_of(contents.drives)}
 
 
 def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, Any]:

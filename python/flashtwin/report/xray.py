@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,20 +259,30 @@ def table(inside: Inside) -> list[dict[str, float | None]]:
     along = inside.host / 1e9 if by_bytes else inside.seconds
     step = step_of_table(float(along[-1]) * 2)
     places = np.append(np.arange(step, along[-1] * (1 - 1e-9), step), along[-1])
-    rows, before = [], 0.0
-    for place in places:
-        at = [float(np.interp(x, along, inside.seconds)) for x in (before, place)]
-        row: dict[str, float | None] = {"at": float(place), "seconds": at[1]}
-        for name, (column, _) in {"host": ("host_bytes", ""), **CAUSES}.items():
-            written = [float(np.interp(x, inside.seconds, inside.counts[column])) for x in at]
-            row[name] = (written[1] - written[0]) / (at[1] - at[0]) if at[1] > at[0] else None
-        drawn = [float(np.interp(x, inside.seconds, inside.counts["energy_uj"])) for x in at]
-        took = at[1] - at[0]
-        row["watts"] = (drawn[1] - drawn[0]) / took / 1e6 if took > 0 and inside.joules else None
-        for column, values in inside.gauges.items():
-            row[column] = float(np.interp(at[1], inside.seconds, values))
-        waf = float(np.interp(at[1], inside.seconds, inside.waf))
-        row["waf"] = waf if np.isfinite(waf) else None
-        rows.append(row)
-        before = float(place)
-    return rows
+    corners = np.append(0.0, places)
+    at = np.interp(corners, along, inside.seconds)
+    took = np.diff(at)
+
+    def _along(values: Floats) -> Floats:
+        return np.asarray(np.interp(at, inside.seconds, values))
+
+    def _rate(column: str) -> list[float | None]:
+        return _per_second(np.diff(_along(inside.counts[column])), took)
+
+    columns: dict[str, list[float | None]] = {"at": places.tolist(), "seconds": at[1:].tolist()}
+    for name, (column, _) in {"host": ("host_bytes", ""), **CAUSES}.items():
+        columns[name] = _rate(column)
+    drawn = _rate("energy_uj")
+    columns["watts"] = [
+        None if micro is None or not inside.joules else micro / 1e6 for micro in drawn
+    ]
+    for column, values in inside.gauges.items():
+        columns[column] = _along(values)[1:].tolist()
+    columns["waf"] = [waf if isfinite(waf) else None for waf in _along(inside.waf)[1:].tolist()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _per_second(amounts: Floats, took: Floats) -> list[float | None]:
+    """Of stretches that took time."""
+    pairs = zip(amounts.tolist(), took.tolist(), strict=True)
+    return [amount / seconds if seconds > 0 else None for amount, seconds in pairs]

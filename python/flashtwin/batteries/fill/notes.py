@@ -11,32 +11,28 @@ lacking.
 Invariants: knows capacity, raw flash and places in bytes, nothing of a drive's inside; no number is
 computed here that a finding carries as its value.
 
-Source of the numbers: raw flash comes in powers of two of GiB; up to a tenth of it may be held back
-(bad blocks, system, parity), hence 0.90/k to 1.02/k counts as 1/k. The limit of a quarter of the
-flash still free for "too early to fold" is a choice: known drives hold back up to 13 %.
+Source of the numbers: raw flash comes in powers of two of GiB; `signature` has what counts as 1/k.
+The limit of a quarter of the flash still free for "too early to fold" is a choice: known drives
+hold back up to 13 %.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import fifths
 from flashtwin.analysis.shape import Plateau, Shape
+from flashtwin.batteries.fill.signature import presence
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 
-HELD_BACK = 0.90
-BEYOND = 1.02
 BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
 STILL_FREE = 0.25
 # A fill that wrote less than this share of the target did not reach its end.
 MOSTLY_FULL = 0.95
-
-Presence = Literal["present", "absent", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,16 +69,6 @@ class Target:
 def raw_from_capacity(capacity_bytes: int) -> int:
     """The smallest power of two of bytes (thus of GiB, from 1 GiB on) that holds the capacity."""
     return 1 << max(capacity_bytes - 1, 1).bit_length()
-
-
-def presence(share: Estimate, bits: int) -> Presence:
-    """Whether an end at this share of the raw flash is that of 1/`bits` of the cells."""
-    low, high = HELD_BACK / bits, BEYOND / bits
-    least = share.value if share.low is None else share.low
-    most = share.value if share.high is None else share.high
-    if low <= least and most <= high:
-        return "present"
-    return "absent" if most < low or least > high else "undecided"
 
 
 def third_note(share: Estimate, target: Target) -> str:

@@ -22,7 +22,7 @@ from flashtwin.batteries.base.present import (
     Subject,
 )
 from flashtwin.batteries.fill import Parameters
-from flashtwin.batteries.fill.notes import presence
+from flashtwin.batteries.fill.signature import presence
 from flashtwin.batteries.fill.wording import GB, LATER_TITLES, NAME, ORDINALS
 from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
