@@ -22,7 +22,7 @@ from made_runs import HOST, Paper, _Clock, _manifest, _pass, make_run, two
 from flashtwin import report
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.present import Column, Fact, Place, Present, Section, Subject
-from flashtwin.charts import figures, tables
+from flashtwin.charts import assets, figures, tables
 from flashtwin.charts.cells import Cell, Grid, Metric
 from flashtwin.charts.curves import Phase
 from flashtwin.errors import FlashtwinError
@@ -452,3 +452,12 @@ def test_a_report_loads_no_analysis_and_no_thread_for_each_core(tmp_path: Path) 
         check=True,
     )
     assert done.stdout.splitlines() == ["run/report.html", "[] 1 True"]
+
+
+def test_data_of_a_page_are_json_that_ends_no_element() -> None:
+    """Also numpy's numbers, of which some are floats of Python's; what is neither is our mistake."""
+    value = {"mean": np.float64(1.5), "none": float("nan"), "text": "</script>"}
+    assert json.loads(assets.json_text(value)) == {"mean": 1.5, "none": None, "text": "</script>"}
+    assert "<" not in assets.json_text(value)
+    with pytest.raises(TypeError):
+        assets.json_text({"series": np.arange(2)})

@@ -59,10 +59,17 @@ def packed_vega() -> str:
 
 def json_text(value: object) -> str:
     """JSON that cannot end the element it stands in."""
-    text = msgspec.json.encode(value).decode()
+    text = msgspec.json.encode(value, enc_hook=_plain).decode()
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
+
+
+def _plain(value: object) -> float:
+    """numpy's numbers are floats too, which msgspec has to be told."""
+    if isinstance(value, float):
+        return float(value)
+    raise TypeError(f"JSON has no {type(value).__name__}")
 
 
 def _text(name: str) -> str:
