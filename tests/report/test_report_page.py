@@ -455,7 +455,7 @@ def test_a_report_loads_no_analysis_and_no_thread_for_each_core(tmp_path: Path) 
 
 
 def test_data_of_a_page_are_json_that_ends_no_element() -> None:
-    """Also numpy's numbers, of which some are floats of Python's; what is neither is our mistake."""
+    """Also numpy's numbers that are floats of Python's; of what is neither it says so."""
     value = {"mean": np.float64(1.5), "none": float("nan"), "text": "</script>"}
     assert json.loads(assets.json_text(value)) == {"mean": 1.5, "none": None, "text": "</script>"}
     assert "<" not in assets.json_text(value)
