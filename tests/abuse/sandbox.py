@@ -118,9 +118,10 @@ class Sandbox:
         `stop_after_s`: when to send the signal `number`, which it has to hear as soon as a refusal.
         """
         at = self.folder / f"call-{len(self.outcomes)}"
+        before = set(_children())  # of a test that ran in this process, say
         child = _fork(arguments, self.inside, at, work, limits)
         outcome = _watch(child, arguments, at, stop_after_s, number)
-        left = _ended_children()
+        left = _ended_children(before)
         self.outcomes.append(outcome)
         said = complaints(outcome, codes)
         if left:
@@ -205,10 +206,13 @@ def _children() -> list[int]:
     return [int(word) for word in told.split()]
 
 
-def _ended_children() -> list[str]:
-    """The names of processes that a command left running; they are given a moment, and ended."""
+def _ended_children(before: set[int]) -> list[str]:
+    """The names of processes that a command left running; they are given a moment, and ended.
+
+    Those of `before` were there when it began.
+    """
     until = time.monotonic() + 3
-    while (left := _reap()) and time.monotonic() < until:
+    while (left := _reap(before)) and time.monotonic() < until:
         time.sleep(0.01)
     names = []
     for pid in left:
@@ -220,9 +224,9 @@ def _ended_children() -> list[str]:
     return names
 
 
-def _reap() -> list[int]:
+def _reap(before: set[int]) -> list[int]:
     running = []
-    for pid in _children():
+    for pid in set(_children()) - before:
         try:
             if os.waitpid(pid, os.WNOHANG)[0] == 0:
                 running.append(pid)

@@ -48,6 +48,16 @@ def test_what_is_promised_is_no_failure(box: Sandbox, code: int, out: str, err: 
     assert box.failures == []
 
 
+def test_a_child_that_was_there_before_is_left_alone(box: Sandbox) -> None:
+    earlier = subprocess.Popen(["sleep", "60"])
+    try:
+        box.call(work=says(0, "12 runs\n", ""))
+        assert box.failures == [] and earlier.poll() is None
+    finally:
+        earlier.kill()
+        earlier.wait()
+
+
 @pytest.mark.parametrize(
     ("code", "out", "err", "why"),
     [

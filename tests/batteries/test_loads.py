@@ -267,6 +267,7 @@ def test_fio_and_a_twin_are_given_the_same(
 
 
 @needs_fio
+@pytest.mark.full
 def test_on_a_small_file(tmp_path: Path) -> None:
     from flashtwin.drives.real.real import Real
 

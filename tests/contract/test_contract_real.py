@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from thinning import thinned
 
 from flashtwin.drives import contract
 from flashtwin.drives.contract import check_drive, check_run, runs
@@ -29,7 +30,7 @@ def test_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("engine", PREFERRED[1:], ids=str)
+@pytest.mark.parametrize("engine", thinned(PREFERRED[1:], every=3), ids=str)
 def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: real.Engine) -> None:
     monkeypatch.setattr(real, "PREFERRED", (engine,))
     drive = target(tmp_path).open()

@@ -31,7 +31,7 @@ from flashtwin.model.step import (
 from flashtwin.model.target import Interrupted, Progress
 
 MIB = 1 << 20
-SIZE = 64 * MIB
+SIZE = 16 * MIB
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
 

@@ -203,7 +203,9 @@ def test_smart_tells_what_was_done_in_smartctls_words() -> None:
     assert told["flashtwin"]["waf"]["total"] == pytest.approx(1 + table[248] / table[247], rel=0.01)
 
 
-@pytest.mark.parametrize(("sets", "percent"), [((), 0), (COMPRESSES, 60)])
+@pytest.mark.parametrize(
+    ("sets", "percent"), [((), 0), pytest.param(COMPRESSES, 60, marks=pytest.mark.full)]
+)
 def test_the_xray_and_smart_count_the_same_causes_once(sets: tuple[str, ...], percent: int) -> None:
     drive = Twin(load("bx500-240", sets=sets), seed=1).open()
     job = Job(

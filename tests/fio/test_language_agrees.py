@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import real_fio
+from thinning import thinned
 
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.lines import read
@@ -93,7 +94,7 @@ def test_both_take(tmp_path: Path) -> None:
     assert ours(tmp_path / "asked.fio") == ""
 
 
-@pytest.mark.parametrize("option", cases(DROPPED))
+@pytest.mark.parametrize("option", thinned(cases(DROPPED), every=6))
 def test_both_refuse(option: str, tmp_path: Path) -> None:
     taken, _ = real_fio.accepts(in_section(option), tmp_path)
     # An engine is only looked for when it is used, or when an option needs it.

@@ -10,6 +10,7 @@ import pytest
 import real_fio
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from thinning import thinned
 
 from flashtwin.fio.language import kinds, patterns
 from flashtwin.fio.language.job import text_of
@@ -164,7 +165,7 @@ def test_every_option_alone(tmp_path: Path, data: st.DataObject) -> None:
     assert real_fio.accepts(text_of(jobs), tmp_path)[0]
 
 
-@pytest.mark.parametrize("engine", ["libaio", "io_uring", "pvsync2", "sg", "rbd"])
+@pytest.mark.parametrize("engine", thinned(["libaio", "io_uring", "pvsync2", "sg", "rbd"], every=3))
 def test_options_of_engines(engine: str, tmp_path: Path) -> None:
     rows = [row for row in ROWS if engine in row.engines]
     special = {"cmdprio_bssplit": "4k/50", "cmd_type": "nvme", "sg_write_mode": "write"}
@@ -198,7 +199,7 @@ def test_the_table_has_every_option_of_fio() -> None:
     }
 
 
-@pytest.mark.parametrize("share", [15, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("share", [60, pytest.param(1, marks=pytest.mark.full)])
 def test_aliases_are_those_of_fio(share: int) -> None:
     """fio tells of one option a process: all of them with `--full`."""
     import subprocess

@@ -32,12 +32,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_batteries(drive, BATTERIES, tmp_path_factory.mktemp("run") / "run")
 
 
-def accepted(text: str, folder: Path) -> bool:
-    path = folder / "one.fio"
-    path.write_text(text)
-    done = subprocess.run(
-        ["fio", "--parse-only", str(path)], capture_output=True, text=True, check=False
-    )
+def accepted(texts: list[str], folder: Path) -> bool:
+    """One start of fio reads all of the files."""
+    paths = [folder / f"{place}.fio" for place in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    done = subprocess.run(["fio", "--parse-only", *paths], capture_output=True, text=True)
     return done.returncode == 0 and not done.stderr
 
 
@@ -49,8 +49,9 @@ def test_fio_takes_every_file(run: Run, tmp_path: Path) -> None:
     found = job_files.convert(run)
     asking = [one for one in run.steps if one.kind in ("run", "chain", "fill", "trim")]
     assert [one.step for one in found] == [one.step for one in asking]
-    assert all(accepted(one.text, tmp_path) for one in found)
-    assert accepted(job_files.one_file(found), tmp_path)
+    assert accepted([*(one.text for one in found), job_files.one_file(found)], tmp_path)
+    broken = [found[0].text, found[1].text.replace("rw=", "rw=no", 1)]
+    assert not accepted(broken, tmp_path), "fio reads each of the files"
     paths = job_files.write(found, tmp_path / "jobs")
     assert [path.read_text() for path in paths] == [one.text for one in found]
 

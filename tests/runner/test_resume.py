@@ -104,7 +104,7 @@ def begin(place: Path, drive: FakeDrive) -> None:
         run_batteries(drive, BATTERIES, place, seed=7, command=["flashtwin", "test"])
 
 
-@pytest.mark.parametrize("of", [Stops, KeptDrive])
+@pytest.mark.parametrize("of", [Stops, pytest.param(KeptDrive, marks=pytest.mark.full)])
 def test_stopped_in_every_step_it_ends_the_same(
     tmp_path: Path, whole: Run, of: type[Stops], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,7 +531,7 @@ class StopAt(Observer):
             os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("kept", [pytest.param(True, marks=pytest.mark.full), False])
 def test_a_true_twin_goes_on_to_the_same_bytes(
     tmp_path: Path, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def run_of(path: Path, answers: dict[str, Result], asked: tuple[Run | Rest, ...]
     return writer
 
 
-@pytest.mark.parametrize("state", ["finished", "interrupted"])
+@pytest.mark.parametrize("state", ["finished", pytest.param("interrupted", marks=pytest.mark.full)])
 def test_the_parts_of_a_chain_are_what_single_steps_are(tmp_path: Path, state: str) -> None:
     spec, asked = load("bx500-240", scale="1/16"), parts_asked(PARTS)
     with closing(Twin(spec).open()) as chained, closing(Twin(spec).open()) as alone:

@@ -113,6 +113,7 @@ def test_nobody_at_the_address(
     assert raised.value.exit_code == USAGE
 
 
+@pytest.mark.full
 def test_a_worker_of_another_version_is_refused(
     address: str, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_worker_of_another_version_is_refused(
     assert raised.value.exit_code == ENVIRONMENT and "999.0" in (raised.value.hint or "")
 
 
+@pytest.mark.full
 def test_without_dask_the_extra_is_named(monkeypatch) -> None:
     def missing(name: str) -> object:
         raise ModuleNotFoundError(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from cli.program import flashtwin
+from thinning import thinned
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
@@ -125,7 +126,7 @@ QUICK = (
 )
 
 
-@pytest.mark.parametrize(("law", "rho"), QUICK)
+@pytest.mark.parametrize(("law", "rho"), thinned(QUICK, every=2))
 def test_drives_keep_the_law(law: str, rho: float | None) -> None:
     chosen = [
         point
