@@ -72,6 +72,24 @@ def test_what_is_stored_is_listed_in_the_order_asked_for(swept: ft.Sweep) -> Non
         ft.runs(swept.path, sort="nothing")
 
 
+def test_what_is_stored_is_printed_as_a_table_and_stays_a_list(
+    swept: ft.Sweep, tmp_path: Path
+) -> None:
+    listed = ft.runs(swept.path, sort="cache_size")
+    head, rule, *rows, total = str(listed).splitlines()
+    assert head.split() == ["run", "started", "state", "target", "findings"] and set(rule) == {"─"}
+    for run, row in zip(listed, rows, strict=True):
+        assert row.startswith(run.name)
+        assert f"cache_size {run.findings['cache_size'].value:.4g}" in row
+    assert total == "2 runs" and str(listed[1:]).splitlines()[-1] == "1 run"
+    assert isinstance(listed, list) and list(listed) == listed and repr(listed).startswith("[St")
+    assert "<td>" in listed._repr_html_() and "cache_size" in listed._repr_html_()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "manifest.json").write_text("[")
+    assert "manifest.json" in str(ft.runs(tmp_path)).splitlines()[-1]
+    assert str(ft.drives()).splitlines()[0].split() == ["id", "name", "capacity", "cell", "cache"]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -64,16 +64,18 @@ def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
     assert chart.locator(".mark-symbol path").count() == 5
     assert chart.locator(".mark-line path").count() == 2
     assert chart.locator(".mark-rule line[stroke^='var(--drive']").count() == 5
-    assert curves.locator("ul.keys li").all_inner_texts()[0] == "slc_cache.size 12GB, op 7%"
+    assert curves.locator("ul.keys li").all_inner_texts()[0] == "slc_cache.size 12 GB, op 7%"
     assert page.locator("#charts ul.keys li").all_inner_texts() == [
-        "slc_cache.size 12GB",
-        "slc_cache.size 24GB",
+        "slc_cache.size 12 GB",
+        "slc_cache.size 24 GB",
     ]
     lead = page.locator(".hero").inner_text()
     assert "paper over slc_cache.size and op" in lead and "The same at every point: seed 7" in lead
     heads = page.locator("#points thead").first.inner_text().split("\n")
     assert "seed" not in " ".join(heads) and "slc_cache.size" in " ".join(heads)
     rows = page.locator("#points tbody").first.locator("tr")
+    settings = [rows.first.locator(".setting").nth(at).bounding_box() for at in range(3)]
+    assert settings[0]["y"] == settings[1]["y"] == settings[2]["y"], "a column for each axis"
     assert rows.count() == 6 and "failed" in rows.nth(5).inner_text()
     assert "<b>no drive</b>" in page.locator("#failures").inner_text()
     page.locator("#theme").click()

@@ -21,7 +21,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.runner.events import counted
 
 if TYPE_CHECKING:
-    from flashtwin.runs.listing import Stored
+    from flashtwin.runs.listing import StoredRuns
     from flashtwin.study.validation.validate import Validation
 
 
@@ -167,12 +167,12 @@ def validate(
 
 def runs(
     *places: str | Path, where: str | None = None, sort: str = "-time", limit: int | None = None
-) -> list[Stored]:
+) -> StoredRuns:
     """What is stored in folders, by default in ./flashtwin-runs: what `flashtwin runs` lists.
 
     `where` is a condition in SQL ("target = 'bx500-240' and cache_size > 20"; it needs DuckDB),
     `sort` a key or a finding, with - in front for the other way round. `ft.load_run(one.path)` is
-    the run of what is listed.
+    the run of what is listed; `print` shows the list as a table.
     """
     from flashtwin.runs.query import search
 

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.model.text import table
 from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _CACHES = {
     "hybrid": ("hybrid", ("slc_cache.static_size", "slc_cache.size")),
     "whole-drive": ("whole drive", ()),
 }
+
+_HEADS = ("id", "name", "capacity", "cell", "cache")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +41,13 @@ class Summary:
 
 
 class Summaries(list[Summary]):
-    """Lines of the catalogue; a table in a notebook."""
+    """Lines of the catalogue; `print` and notebooks show a table."""
+
+    def __str__(self) -> str:
+        return table(_HEADS, map(_texts, self))
 
     def _repr_html_(self) -> str:
-        names = ("id", "name", "capacity", "cell", "cache")
-        head = "".join(f"<th>{name}</th>" for name in names)
+        head = "".join(f"<th>{name}</th>" for name in _HEADS)
         rows = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in _texts(row)) + "</tr>"
             for row in self

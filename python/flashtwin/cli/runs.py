@@ -119,11 +119,11 @@ def _table(runs: Sequence[Stored]) -> Any:
     rows = [
         {
             "run": run.name,
-            "started": _started(run),
+            "started": run.began,
             "target": run.target,
             "battery": ", ".join(run.batteries),
             "state": terminal.cell(run.state, STYLES.get(run.state, "yellow")),
-            "findings": findings_text(run),
+            "findings": run.key_text,
             "size": units.readable_size(run.bytes),
         }
         for run in runs
@@ -135,16 +135,6 @@ def _table(runs: Sequence[Stored]) -> Any:
             columns.remove("state")
     cells = [[row[column] for column in columns] for row in rows]
     return terminal.table(columns, cells, right=["size"])
-
-
-def findings_text(run: Stored) -> str:
-    """The few findings that say most, short enough for a line."""
-    from flashtwin.cli.findings import plain
-
-    return ", ".join(
-        f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
-        for finding in run.key_findings()
-    )
 
 
 def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:
@@ -212,7 +202,7 @@ def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     from flashtwin.cli import findings
 
     took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
-    head = f"{run.path}: {about.target}, {about.state}, {_started(about)}{took}"
+    head = f"{run.path}: {about.target}, {about.state}, {about.began}{took}"
     parts: list[RenderableType] = [terminal.cell(head, "bold")]
     if about.why:
         parts.append(terminal.cell(f"note: {about.why}", "yellow"))
@@ -325,14 +315,6 @@ def _files(run: Run) -> list[tuple[str, int]]:
     return sizes
 
 
-def _started(run: Stored) -> str:
-    """In the reader's own time, the year only where it is another."""
-    if run.started is None:
-        return ""
-    began = run.started.astimezone()
-    return f"{began:%d %b %H:%M}" if began.year == datetime.now().year else f"{began:%d %b %Y}"
-
-
 def _counted(runs: int) -> str:
     """So many runs, in words."""
     return "1 run" if runs == 1 else f"{runs} runs"
@@ -428,7 +410,7 @@ def _show(going: list[Stored]) -> None:
     if not going:
         return
     rows = [
-        (run.name, _started(run), run.target, run.state, units.readable_size(run.bytes))
+        (run.name, run.began, run.target, run.state, units.readable_size(run.bytes))
         for run in going
     ]
     columns = ["run", "started", "target", "state", "size"]

@@ -9,7 +9,7 @@ Invariant: an interval is rounded outwards, so the one told never is narrower th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -69,6 +69,14 @@ def plain(finding: Finding) -> str:
         return finding.value if isinstance(finding.value, str) else MISSING
     factor, unit = scale(finding.unit, finding.number)
     return f"{readable_number(finding.number * factor, DIGITS)} {unit}".rstrip()
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns as wide as their longest text, for what `print` shows of a list."""
+    lines = [heads, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    head, *others = ["   ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+    return "\n".join([head, "\u2500" * (sum(widths) + 3 * len(widths) - 3), *others])
 
 
 def listed(texts: Sequence[str]) -> str:

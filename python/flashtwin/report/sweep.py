@@ -1,5 +1,5 @@
-"""The page of a sweep: the curves of all points in one chart, a chart for each finding that varies,
-and one table of all points.
+"""The page of a sweep: the curves of all points in one chart, a chart for each finding whose
+intervals part, and one table of all points.
 
 The axis with the most numbers lies along the bottom, every combination of the others is a line.
 What varies most stands first; what was set to one value only is told once, and what is the same at
@@ -20,11 +20,11 @@ from flashtwin.charts import figures
 from flashtwin.charts.curves import means
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, scale
-from flashtwin.model.units import parse_size
+from flashtwin.model.units import parse_size, readable_size
 from flashtwin.report import template
 from flashtwin.report.drives import Contents
 from flashtwin.study.sweep.grid import Axis
-from flashtwin.study.sweep.run import Row, Sweep, columns, varying
+from flashtwin.study.sweep.run import Row, Sweep, charted, columns, varying
 
 SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
 GB = 10**9
@@ -75,6 +75,7 @@ def render(sweep: Sweep) -> str:
     """The page as text."""
     findings = columns(sweep.rows)
     varying_names = varying(sweep.rows)
+    charted_names = charted(sweep.rows)
     moving = [axis for axis in sweep.plan.axes if len(axis.values) > 1]
     axes = moving or list(sweep.plan.axes)
     keys = [axis.key for axis in axes]
@@ -83,7 +84,7 @@ def render(sweep: Sweep) -> str:
     places = _units(axes)[bottom]
     charts = {
         name: _chart(sweep.rows, findings[name], keys, bottom, places, lines)
-        for name in varying_names
+        for name in charted_names
     }
     overlay = _overlay(sweep.rows, keys)
     drawn = {**charts, **({OVERLAY: overlay.figure} if overlay else {})}
@@ -99,7 +100,9 @@ def render(sweep: Sweep) -> str:
         fixed=[axis for axis in sweep.plan.axes if axis not in axes],
         bottom=bottom,
         lines=lines,
-        panels=[_panel(findings[name]) for name in varying_names],
+        texts=_texts,
+        panels=[_panel(findings[name]) for name in charted_names],
+        vary=[_panel(findings[name]) for name in varying_names],
         still=[
             (_panel(finding), Shown.of(finding))
             for name, finding in findings.items()
@@ -124,7 +127,8 @@ def _overlay(rows: Sequence[Row], keys: Sequence[str]) -> Overlay | None:
     if len(first) < 2:
         return None
     names = [
-        ", ".join(f"{key} {value}" for key, value in row.settings if key in keys) for row in shown
+        ", ".join(f"{key} {_text(value)}" for key, value in row.settings if key in keys)
+        for row in shown
     ]
     data = [
         {"x": round(x, 6), "y": round(y, 4), "line": names[number], "n": at}
@@ -137,7 +141,7 @@ def _overlay(rows: Sequence[Row], keys: Sequence[str]) -> Overlay | None:
         title=f"{phase.group_title}, {phase.title}",
         lines=lines,
         points=len(done),
-        figure=figures.overlaid(data, lines, "GB done"),
+        figure=figures.overlaid(data, lines, figures.AXES["gb"]),
     )
 
 
@@ -175,9 +179,24 @@ def _place(text: str) -> Place:
         return Place(text=text, number=None, unit="")
 
 
+def _text(value: str) -> str:
+    """A value of an axis as all pages write it: 12GB as 12 GB."""
+    place = _place(value)
+    if place.unit != "GB":
+        return value
+    text = readable_size(parse_size(value))
+    return text if parse_size(text) == parse_size(value) else value
+
+
+def _texts(values: Sequence[str]) -> list[str]:
+    return [_text(value) for value in values]
+
+
 def _line(row: Row, keys: Sequence[str], bottom: str) -> str:
     """What a point's line is called: all that varies but what lies along the bottom."""
-    others = [f"{key} {value}" for key, value in row.settings if key in keys and key != bottom]
+    others = [
+        f"{key} {_text(value)}" for key, value in row.settings if key in keys and key != bottom
+    ]
     return ", ".join(others)
 
 
@@ -190,7 +209,7 @@ def _cells(row: Row, keys: Sequence[str], names: Sequence[str]) -> dict[str, Any
     cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in names]
     return {
         "number": row.number,
-        "values": [value for key, value in row.settings if key in keys],
+        "values": [_text(value) for key, value in row.settings if key in keys],
         "cells": cells,
         "failure": row.failure,
     }
@@ -234,6 +253,6 @@ def _datum(
         "low": low * factor,
         "high": high * factor,
         "line": _line(row, keys, bottom),
-        "point": ", ".join(f"{key}={value}" for key, value in row.settings),
+        "point": ", ".join(f"{key} {_text(value)}" for key, value in row.settings),
         "shown": f"{value_text.value} {value_text.unit}".strip(),
     }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flashtwin.runs.listing import Stored
+    from flashtwin.runs.listing import StoredRuns
 
 
 class _Runs(ModuleType):
@@ -23,7 +23,7 @@ class _Runs(ModuleType):
         where: str | None = None,
         sort: str = "-time",
         limit: int | None = None,
-    ) -> list[Stored]:
+    ) -> StoredRuns:
         from flashtwin.runs.query import search
 
         return search(places, where=where, sort=sort)[:limit]

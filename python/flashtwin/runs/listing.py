@@ -25,12 +25,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
+from flashtwin.model.text import plain, table
 from flashtwin.outputs import disk
 from flashtwin.runs import folders, lock
 from flashtwin.runs.rundir import Run, find_runs
@@ -43,6 +45,7 @@ UNREADABLE, NO_RUN = "unreadable", "no run"
 NEWEST = 50
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
+_HEADS = ("run", "started", "state", "target", "findings")
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -92,6 +95,22 @@ class Stored:
         there = [finding for finding in self.findings if finding.value is not None]
         return Findings(([finding for finding in there if finding.headline] or there)[:most])
 
+    @property
+    def key_text(self) -> str:
+        """The few findings that say most, short enough for a line."""
+        return ", ".join(
+            f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
+            for finding in self.key_findings()
+        )
+
+    @property
+    def began(self) -> str:
+        """When, in the reader's own time; the year only where it is another."""
+        if self.started is None:
+            return ""
+        began = self.started.astimezone()
+        return f"{began:%d %b %H:%M}" if began.year == datetime.now().year else f"{began:%d %b %Y}"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "path": str(self.path),
@@ -110,6 +129,38 @@ class Stored:
             "bytes": self.bytes,
             "findings": self.findings.to_json(),
         }
+
+
+class StoredRuns(list[Stored]):
+    """What is stored, as a list; `print` and notebooks show a table."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Stored: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> StoredRuns: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Stored | StoredRuns:
+        part = super().__getitem__(index)
+        return StoredRuns(part) if isinstance(part, list) else part
+
+    def __str__(self) -> str:
+        """A line a run, and why a folder cannot be read as one."""
+        notes = [f"note: {run.name}: {run.why}" for run in self if run.why]
+        total = "1 run" if len(self) == 1 else f"{len(self)} runs"
+        return "\n".join([*([table(_HEADS, self._rows())] if self else []), total, *notes])
+
+    def _repr_html_(self) -> str:
+        lines = [("th", _HEADS), *(("td", row) for row in self._rows())]
+        return "<table>{}</table>".format(
+            "".join(
+                "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in row) + "</tr>"
+                for tag, row in lines
+            )
+        )
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [(run.name, run.began, run.state, run.target, run.key_text) for run in self]
 
 
 def stored(places: Sequence[Path]) -> list[Stored]:

@@ -30,7 +30,7 @@ from typing import Any
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.runs.condition import COLUMNS, OUT_OF_MEMORY, SORTS
-from flashtwin.runs.listing import DEFAULT_PARENT, Stored, stored
+from flashtwin.runs.listing import DEFAULT_PARENT, Stored, StoredRuns, stored
 
 SIDES = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
 _FINDINGS = {
@@ -55,14 +55,14 @@ MOST_CHARACTERS = 65_536
 
 def search(
     places: Sequence[str | Path] = (), *, where: str | None = None, sort: str | None = None
-) -> list[Stored]:
+) -> StoredRuns:
     """What lies in the places, by default ./flashtwin-runs: all of it, or the runs for which a
     condition holds; sorted by a key or a finding, with - in front for the other way round."""
     no_place = not places and not DEFAULT_PARENT.exists()
     chosen = [] if no_place else stored([Path(place) for place in places] or [DEFAULT_PARENT])
     if where is not None:
         chosen = matching([run for run in chosen if run.is_run], where)
-    return chosen if sort is None else _sorted(chosen, sort)
+    return StoredRuns(chosen if sort is None else _sorted(chosen, sort))
 
 
 def _sorted(runs: list[Stored], sort: str) -> list[Stored]:

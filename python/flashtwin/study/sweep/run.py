@@ -120,6 +120,14 @@ def varying(rows: Sequence[Row]) -> list[str]:
     return sorted(spread, key=lambda name: -spread[name])
 
 
+def charted(rows: Sequence[Row]) -> list[str]:
+    """Of those the numbers whose intervals part: what a chart can show."""
+    by_name = {
+        name: [row.findings[name] for row in rows if name in row.findings] for name in varying(rows)
+    }
+    return [name for name, findings in by_name.items() if _apart(findings)]
+
+
 def _apart(findings: Sequence[Finding]) -> bool:
     """Whether no single value lies in the intervals of all; without one, in the value itself."""
     spans = [
