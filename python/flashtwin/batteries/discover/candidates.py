@@ -270,6 +270,13 @@ def _slc_rate() -> float:
     return float(pages * small["page_bytes"] / (small["slc_tprog_us"] * 1e-6))
 
 
+def superblock_share() -> float:
+    """A superblock in SLC mode, as a share of the capacity; rounded up."""
+    small = table()["drive"]
+    pages = small["dies"] * small["planes"] * small["wordlines"]
+    return 1.001 * float(pages * small["page_bytes"] / (small["capacity_gb"] * GB))
+
+
 def _borrowable(candidate: Candidate) -> float:
     """The share of the capacity that a cache on borrowed cells may hold."""
     slack: float = table()["drive"]["slack"]
@@ -299,10 +306,12 @@ def _text(candidate: Candidate, slower: float) -> str:
 def _sets(candidate: Candidate) -> tuple[str, ...]:
     bits, capacity = BITS[candidate.cell], table()["drive"]["capacity_gb"] * GB
     cache = _borrowable(candidate)
+    # A cache is counted in superblocks: one is the least.
+    static = max(candidate.static_share, superblock_share())
     holes = {
-        "cache": f"{cache * capacity:.0f} B",
-        "borrowed": f"{max(cache - candidate.static_share, 0.005) * capacity:.0f} B",
-        "static": f"{candidate.static_share * capacity:.0f} B",
+        "cache": f"{max(cache, superblock_share()) * capacity:.0f} B",
+        "borrowed": f"{max(cache - static, superblock_share()) * capacity:.0f} B",
+        "static": f"{static * capacity:.0f} B",
         "reserve": f"{candidate.reserve_share * capacity:.0f} B",
         "freeing": f"{1 / (bits - 1):.3f}",
         "staging": f"{bits / (bits - 1):.3f}",

@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn:
+class Drawn:
     """What was drawn of a drive: its design, its spec's text with the sets, and its sizes.
 
     `inside`: all dies' rates in bytes a second (`first_rate`, `native_rate`), and where there is a
@@ -83,7 +83,7 @@ def read_prior(path: Path | None = None) -> dict[str, Any]:
 def measured(prior: Mapping[str, Any], seed: int, number: int) -> Measured:
     """The drive `number` of a campaign: its series as a host would record it, and the truth."""
     rng = np.random.default_rng((seed, number))
-    drawn = _draw(prior, rng)
+    drawn = draw(prior, rng)
     spec = load(drawn.text, sets=drawn.sets)
     job = Job(
         name="fill",
@@ -92,12 +92,12 @@ def measured(prior: Mapping[str, Any], seed: int, number: int) -> Measured:
         depth=32,
         size=spec.capacity_bytes // BLOCK * BLOCK,
     )
-    answer = _core.Twin(spec, seed=number + 1).run(jobs_json([job]), SAMPLE_NS, _go_on)
+    answer = _core.Twin(spec, seed=number + 1).run(jobs_json([job]), SAMPLE_NS, go_on)
     series, xray = answer["series"], answer["xray"]
     curve = Curve(dt=series["dt_ns"] / 1e9, size=series["bytes"].astype(np.float64))
     stretch = drawn.capacity / spec.capacity_bytes
     done = np.interp(xray["t_ns"], series["t_ns"] + series["dt_ns"], np.cumsum(series["bytes"]))
-    ends = [place * stretch for place in _ends(xray, done, drawn)]
+    ends = [place * stretch for place in ends_of(xray, done, drawn)]
     first = curve.mean_between(0.0, ends[0] / stretch if ends else curve.total_bytes)
     pace = drawn.speed / first
     host = Curve(dt=curve.dt * (stretch / pace), size=curve.size * stretch)
@@ -114,11 +114,14 @@ def measured(prior: Mapping[str, Any], seed: int, number: int) -> Measured:
     )
 
 
-def _go_on(_bytes: int, _ns: int) -> bool:
+def go_on(_bytes: int, _ns: int) -> bool:
+    """A watch that stops nothing."""
     return True
 
 
-def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
+def draw(prior: Mapping[str, Any], rng: np.random.Generator) -> Drawn:
+    """A drive from the prior."""
+
     def value(key: str) -> float:
         low, high = prior["ranges"][key]
         if key in prior["log"]:
@@ -137,7 +140,7 @@ def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
     cache = min(value("cache_share"), 0.8 / bits) * capacity
     static, reserve = value("static_share") * capacity, value("reserve_share") * capacity
     # Blocks of the cache's own hold one bit a cell, and the drive has them beside its capacity.
-    own = static * bits if "static" in design["name"] or design["name"] == "hybrid" else 0.0
+    own = static * bits if any("{static}" in line for line in design["sets"]) else 0.0
     raw = capacity * prior["drive"]["slack"] + own
     holes = {
         "cache": f"{cache:.0f} B",
@@ -146,6 +149,15 @@ def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
         "freeing": f"{1 / (bits - 1):.3f}",
         "staging": f"{bits / (bits - 1):.3f}",
     }
+    if any("{tier}" in line for line in design["sets"]):
+        # Both tiers are lent: what one holds the other cannot.
+        cache = min(cache, 0.3 / bits * capacity)
+        tier = min(value("tier_share") * capacity, 2 * (0.8 / bits * capacity - cache))
+        holes |= {
+            "cache": f"{cache:.0f} B",
+            "tier": f"{tier:.0f} B",
+            "tier_tprog": f"{tprog * 2 * (native / tprog / bits) ** 0.5:.0f} us",
+        }
     text = prior["drive"]["toml"].format(
         capacity=int(capacity),
         blocks=int(np.ceil(raw / (SUPERBLOCK * bits))),
@@ -154,7 +166,7 @@ def _draw(prior: Mapping[str, Any], rng: np.random.Generator) -> _Drawn:
         native_tprog=f"{native:.0f}",
         rearm=f"{0.1 * cache:.0f} B",
     )
-    return _Drawn(
+    return Drawn(
         design=design["name"],
         text=text,
         sets=tuple(line.format(**holes) for line in design["sets"]),
@@ -181,11 +193,11 @@ def drive(
     prior: Mapping[str, Any], rng: np.random.Generator
 ) -> tuple[str, _core.Spec, Mapping[str, float]]:
     """A drive from the prior as it is: its design, its spec, and what is inside."""
-    drawn = _draw(prior, rng)
+    drawn = draw(prior, rng)
     return drawn.design, load(drawn.text, sets=drawn.sets), drawn.inside
 
 
-def _ends(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: _Drawn) -> list[float]:
+def ends_of(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: Drawn) -> list[float]:
     """Where the cache ends and where cells have to come back, in simulated bytes acknowledged."""
     if drawn.design == "none":
         return []
@@ -199,21 +211,21 @@ def _ends(xray: Mapping[str, NDArray[np.int64]], host: Floats, drawn: _Drawn) ->
     return ends
 
 
-def _truth(drawn: _Drawn, curve: Curve, ends: list[float], sample_s: float) -> Truth:
+def _truth(drawn: Drawn, curve: Curve, ends: list[float], sample_s: float) -> Truth:
     places = [0.0, *ends, curve.total_bytes]
     plateaus = plateaus_of(curve, [pair for pair in pairwise(places) if pair[1] > pair[0]])
     inner = [plateau[0] for plateau in plateaus[1:]]
     fold = ends[1] if len(ends) > 1 and ends[0] in inner and ends[1] in inner else None
     return Truth(
         design=drawn.design,
-        visible=_visible(curve, ends, sample_s) if ends else False,
+        visible=visible(curve, ends, sample_s) if ends else False,
         cache_bytes=ends[0] if ends else None,
         fold_bytes=fold,
         plateaus=tuple(plateaus),
     )
 
 
-def _visible(curve: Curve, ends: list[float], sample_s: float) -> bool | None:
+def visible(curve: Curve, ends: list[float], sample_s: float) -> bool | None:
     """Whether a host can see the cache end; none where that lies below what it can resolve."""
     seconds = float(curve.seconds_to(np.array([ends[0]]))[0])
     after = ends[1] if len(ends) > 1 else curve.total_bytes

@@ -146,7 +146,7 @@ def _rate(name: str, all_judged: Sequence[Judged], target: Mapping[str, Any]) ->
         target=words,
         found=f"{shown} of {len(answers)}",
         n=len(answers),
-        passes=not _excluded(wrong, len(answers), share),
+        passes=not excluded(wrong, len(answers), share),
     )
 
 
@@ -166,7 +166,7 @@ def _errors(name: str, errors: list[float], target: Mapping[str, Any]) -> list[R
                 target=f"{share:.0%} beyond {limit:.0%}" if far else f"{words} {limit:.1%}",
                 found=f"{beyond} of {len(errors)}" if far else f"{quantile:.2%}",
                 n=len(errors),
-                passes=not _excluded(beyond, len(errors), share),
+                passes=not excluded(beyond, len(errors), share),
             )
         )
     return result
@@ -189,21 +189,21 @@ def _coverage(name: str, all_judged: Sequence[Judged], says: float) -> Row:
         target=f"{says:.0%} hold",
         found=f"{held} of {len(pairs)}, median width {width:.2%}",
         n=len(pairs),
-        passes=_binomial_test(held, len(pairs), says) >= TEST,
+        passes=binomial_test(held, len(pairs), says) >= TEST,
     )
 
 
 def reaches(right: int, count: int, share: float) -> bool:
     """Whether so many right of `count` leave it possible, at 95 %, that `share` of all are."""
-    return not _excluded(count - right, count, 1 - share)
+    return not excluded(count - right, count, 1 - share)
 
 
-def _excluded(wrong: int, count: int, share: float) -> bool:
+def excluded(wrong: int, count: int, share: float) -> bool:
     """Whether so many wrong of `count` say that more than `share` are wrong, at 95 %."""
     return wrong > 0 and sum(_binomial(k, count, share) for k in range(wrong, count + 1)) < BOUND
 
 
-def _binomial_test(held: int, count: int, share: float) -> float:
+def binomial_test(held: int, count: int, share: float) -> float:
     """The exact two-sided test: the weight of all outcomes no more likely than this one."""
     if count == 0:
         return 1.0

@@ -8,7 +8,7 @@ the analysis, which takes as long as the drive: processes it is.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -82,7 +82,13 @@ def campaign(
         Work(call=partial(_drive, prior, program, detector, seed, number), memory_bytes=DRIVE_BYTES)
         for number in range(count)
     ]
-    done: dict[int, Judged] = {}
+    drives = pooled(works, on_end)
+    return Campaign(rows=tuple(judge.rows(drives, prior["targets"])), drives=tuple(drives))
+
+
+def pooled(works: Sequence[Work], on_end: Callable[[int, str], None] | None) -> list[Any]:
+    """What each piece of work gave, in their order, on every core; each has a name."""
+    done: dict[int, Any] = {}
     with listening() as stop:
         for happened in Pool().run(works, stop):
             assert isinstance(happened, Ended), "a drive tells nothing on its way"
@@ -99,8 +105,7 @@ def campaign(
                 on_end(len(done), happened.value.name)
         if stop.asked:
             raise Interrupted("stopped; nothing is kept of a blind campaign")
-    drives = tuple(done[number] for number in range(count))
-    return Campaign(rows=tuple(judge.rows(drives, prior["targets"])), drives=drives)
+    return [done[number] for number in range(len(works))]
 
 
 def _drive(

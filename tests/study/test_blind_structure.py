@@ -1,0 +1,130 @@
+"""Drives of every kind of cache: what is true of them, and how what discover says is judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.model.step import Job, Rest, Result, Run
+from flashtwin.study.blind import generate, kinds, structure
+from flashtwin.study.blind.kinds import Discovered, Truth
+
+QUICK = {"tests": "0", "candidates": "4"}
+
+
+def _prior(design: str) -> dict[str, Any]:
+    """The prior without effects on drives of 2 GB, with one design."""
+    prior = generate.read_prior()
+    own = kinds.section(prior)
+    designs = [d for d in [*prior["designs"], *own["designs"]] if d["name"] == design]
+    return {
+        **prior,
+        "effects": {name: {**values, "share": 0.0} for name, values in prior["effects"].items()},
+        "designs": designs,
+        "ranges": {**prior["ranges"], "cache_share": [0.08, 0.1], "reserve_share": [0.02, 0.03]},
+        "drive": {**prior["drive"], "slack": 1.3},
+        "discover": {**own, "simulated_gb": 2, "designs": []},
+    }
+
+
+@pytest.mark.parametrize(
+    ("design", "kind", "past"),
+    [
+        ("tiers-direct", "tiers", "direct"),
+        pytest.param("dynamic-mixed", "dynamic", None, marks=pytest.mark.full),
+        pytest.param("whole-drive", "whole-drive", "direct", marks=pytest.mark.full),
+    ],
+)
+def test_the_truth_is_what_the_spec_says(design: str, kind: str, past: str | None) -> None:
+    drive = kinds.discovered(_prior(design), 3, 1, QUICK)
+    assert (drive.truth.structure, drive.truth.past) == (kind, past)
+    assert drive.truth.visible and drive.tests == ()
+    assert drive.truth.begin_s is not None and drive.truth.full_s is not None
+    assert drive.truth.begin_s < drive.truth.full_s
+    for likely in drive.likely.values():
+        assert sum(likely.values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_stretched_drive_is_as_large_and_as_slow_as_it_says() -> None:
+    prior = _prior("dynamic-direct")
+    rng = np.random.default_rng(1)
+    prior["drive"]["simulated_gb"] = 2
+    _, spec, inside = generate.drive(prior, rng)
+    drive = kinds.Stretched(
+        spec, seed=1, capacity_bytes=10**12, slower=50.0, prior=prior, rng=rng, knee=None
+    )
+    job = Job(name="write", rw="write", block_bytes=128 << 10, depth=32, size=40 * 10**9)
+    written = drive.do(Run(label="a", jobs=(job,), sample_s=0.5))
+    rested = drive.do(Rest(label="b", seconds=30))
+    assert isinstance(written, Result) and isinstance(rested, Result)
+    assert int(written.series.bytes.sum()) == pytest.approx(40e9, rel=0.01)
+    rate = written.series.bytes.sum() / written.duration_ns * 1e9
+    assert rate == pytest.approx(inside["first_rate"] * 1e12 / spec.capacity_bytes / 50, rel=0.15)
+    assert rested.duration_ns == pytest.approx(30e9) and rested.start_ns == written.duration_ns
+    assert not written.xray
+
+
+def _drive(**changes: object) -> Discovered:
+    good = Discovered(
+        name="made up",
+        effects=(),
+        truth=Truth(visible=True, structure="dynamic", past="direct", begin_s=10.0, full_s=40.0),
+        likely={
+            "structure": {"static": 0.03, "dynamic": 0.97},
+            "past": {"direct": 0.98, "staged": 0.02},
+        },
+        said={"structure": "dynamic", "past": "direct"},
+        rests={
+            "rest_begin": Estimate(value=11, low=9, high=12),
+            "rest_full": Estimate(value=45, low=41, high=50),
+        },
+        tests=("again",),
+        cpu_s=1.0,
+    )
+    return replace(good, **changes)  # type: ignore[arg-type]
+
+
+def _rows(drives: list[Discovered]) -> dict[str, structure.Row]:
+    targets = kinds.section(generate.read_prior())
+    return {row.finding: row for row in structure.rows(drives, targets)}
+
+
+def test_kinds_rests_and_intervals_are_counted() -> None:
+    wrong = _drive(
+        likely={"structure": {"static": 0.99, "dynamic": 0.01}, "past": {"direct": 1.0}},
+        said={"structure": "static", "past": "direct"},
+        rests={"rest_begin": None, "rest_full": None},
+    )
+    rows = _rows([_drive()] * 6 + [wrong] * 4)
+    assert rows["kind of cache"].found == "6 of 10 most probable, 0 cannot tell"
+    assert not rows["kind of cache"].passes and rows["way past the cache"].passes
+    assert not rows["probability: kind of cache"].passes
+    assert rows["rest before recovery begins"].found.startswith("6 of 10, 4 cannot tell")
+    assert not rows["rest before recovery begins"].passes
+    # The interval of the rest before recovery holds, the other's does not.
+    assert rows["interval: rest before recovery begins"].found.startswith("6 of 6")
+    assert rows["interval: rest to full"].found.startswith("0 of 6")
+
+
+def test_a_kind_claimed_of_a_drive_without_a_cache_is_a_miss() -> None:
+    truth = Truth(visible=False, structure=None, past=None, begin_s=None, full_s=None)
+    rows = _rows([_drive(truth=truth)] * 2)
+    assert rows["kind of cache"].n == 0
+    assert not rows["kind claimed where there is no cache"].passes
+
+
+def test_confusion_tables_say_what_was_taken_for_what() -> None:
+    unsure = _drive(said={"structure": None, "past": "direct"})
+    done = structure.Structures(rows=(), drives=(_drive(), unsure))
+    assert "kind of cache dynamic: dynamic 1, dynamic (cannot tell) 1" in done.worst_lines()
+
+
+@pytest.mark.full
+def test_a_campaign_of_two_drives() -> None:
+    done = structure.campaign(2, 5, settings={"tests": "1", "candidates": "4"})
+    assert [len(drive.tests) <= 1 for drive in done.drives] == [True, True]
+    assert done.to_json()["rows"]
