@@ -61,6 +61,13 @@ MEETING = """() => {
   }
   return wrong;
 }"""
+# Numbers of notes that are not on the last line of their values.
+LOOSE_NOTES = """() => [...document.querySelectorAll(".findings .ref")].filter((note) => {
+  const value = note.parentElement.querySelector(".value");
+  if (!note.offsetParent || !value) return false;
+  const [mark, text] = [note, value].map((part) => part.getBoundingClientRect());
+  return mark.top > text.bottom || mark.left < text.left;
+}).map((note) => note.parentElement.innerText)"""
 UNDRAWN = """() => [...document.querySelectorAll("[data-panel]")]
   .filter((plot) => !plot.querySelector("svg path[d], svg line")).map((plot) => plot.id)"""
 
@@ -88,6 +95,16 @@ def kept(page: Any, name: str) -> None:
     if folder := os.environ.get("FLASHTWIN_SHOTS"):
         where = Path(folder) / f"{name}-{page.theme}.png"
         page.screenshot(path=where, full_page=True)
+
+
+def test_values_of_a_phone_end_below_each_other(page: Any) -> None:
+    """Also where the number of a note follows."""
+    sized(page, 390)
+    assert page.evaluate(LOOSE_NOTES) == []
+    ends = page.evaluate("""() => [...document.querySelectorAll(".stacked .value b")]
+      .filter((text) => text.offsetParent && !text.nextElementSibling)
+      .map((text) => Math.round(text.closest(".value").getBoundingClientRect().right))""")
+    assert len(set(ends)) == 1
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -160,6 +177,8 @@ def test_paper_has_every_chart(page: Any) -> None:
     assert findings.count() > 1
     assert page.evaluate(OUTSIDE) == []
     assert page.locator("#specs table").first.is_visible(), "what is folded away is opened"
+    assert page.locator(".key[aria-pressed='false']:visible").count() == 0, "not struck out: gone"
+    assert page.evaluate(LOOSE_NOTES) == [], "a note's number stands where its value ends"
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert not page.locator("[data-paper]").first.is_visible()

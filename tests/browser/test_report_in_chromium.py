@@ -279,6 +279,24 @@ def test_pictures_are_whole(shown: Opened, tmp_path: Path) -> None:
     assert width > 1500
 
 
+def test_a_picture_names_what_is_in_it_and_nothing_else(shown: Opened, tmp_path: Path) -> None:
+    """Of a latency the step, of a fill the pass that is drawn, no drive that is switched off."""
+    page = shown.page
+    step = page.locator("[data-latency] option").nth(1)
+    page.locator("[data-latency]").select_option(step.get_attribute("value"))
+    text = saved(page, "latency", "svg", tmp_path).read_text()
+    assert step.inner_text() in text
+    page.locator("[data-latency]").select_option(index=0)
+    text = saved(page, "throughput", "svg", tmp_path).read_text()
+    assert "pass 1 · paper-a, paper-b" in text and "pass 2" not in text
+    page.locator("[data-toggle-phase='pass-2']").click()
+    page.locator("[data-toggle-drive='1']").click()
+    text = saved(page, "throughput", "svg", tmp_path).read_text()
+    assert "pass 1" in text and "pass 2" in text and "paper-b" not in text
+    page.locator("[data-toggle-phase='pass-2']").click()
+    page.locator("[data-toggle-drive='1']").click()
+
+
 def ground(page: Any) -> tuple[int, ...]:
     """The colour behind the page."""
     found = page.locator("body").evaluate("(one) => getComputedStyle(one).backgroundColor")

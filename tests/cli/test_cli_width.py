@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,6 +145,7 @@ def test_a_wide_terminal_is_used(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         shown[columns] = {words: run(*words).stdout for words in TABLES}
     compare, runs, drives = ("compare", "one", "two"), ("runs", "."), ("drives",)
     assert "intervals" not in shown["80"][compare] and "intervals" in shown["200"][compare]
+    assert not re.search(r"(GB|MB/s)[ ,]", shown["80"][runs]), "a finding has a line of its own"
     assert "battery" not in shown["80"][runs] and "battery" in shown["200"][runs]
     assert "name" not in shown["80"][drives] and "name" in shown["200"][drives]
 

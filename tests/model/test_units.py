@@ -191,3 +191,19 @@ def test_times_come_back(milliseconds: int) -> None:
     seconds = milliseconds / 1000
     shown = units.show_seconds(seconds)
     assert units.parse_seconds(shown) == pytest.approx(seconds, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("12GB", "12 GB"),
+        # Rounded it would be another size.
+        ("1.5 GiB", "1.5 GiB"),
+        ("8", "8"),
+        ("7%", "7%"),
+        ("staged", "staged"),
+        ("500ms", "500ms"),
+    ],
+)
+def test_a_size_that_was_set_is_spelled_as_all_others(typed: str, shown: str) -> None:
+    assert units.readable_setting(typed) == shown

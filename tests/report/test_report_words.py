@@ -111,11 +111,11 @@ def test_variants_of_a_drive_are_called_by_what_was_set(tmp_path: Path) -> None:
     variants = [
         plain,
         replace(plain, options=("--firmware", "slc-off")),
-        replace(plain, options=("--set", "slc_cache.size=8 GB")),
+        replace(plain, options=("--set", "slc_cache.size=8GB", "--set", "gc.low=6")),
     ]
     runs = [make_run(tmp_path / str(number), paper) for number, paper in enumerate(variants)]
     names = [drive.name for drive in Contents.of(runs).drives]
-    assert names == ["same", "same slc-off", "same slc_cache.size 8 GB"]
+    assert names == ["same", "same slc-off", "same cache 8 GB, gc.low 6"]
 
 
 def test_every_finding_is_in_a_table_once(tmp_path: Path) -> None:

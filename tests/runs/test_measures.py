@@ -15,7 +15,7 @@ from stored_runs import finding
 from flashtwin.model.finding import Finding, Interval, Means
 from flashtwin.model.findings import Findings
 from flashtwin.runs.compare.limits import failures, parse
-from flashtwin.runs.compare.measures import Measure, better_of, compare
+from flashtwin.runs.compare.measures import Measure, better_of, compare, percent_text
 
 
 def one(base: Finding | None, other: Finding | None) -> Measure:
@@ -188,3 +188,11 @@ def test_order_and_every_finding_once() -> None:
     mine = Findings([finding("a", 1.0), finding("b", 1.0)])
     theirs = Findings([finding("c", 1.0), finding("b", 1.0)])
     assert [found.id for found in compare(mine, theirs)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(1022.456, "+1,022 %"), (-6.094, "-6.09 %"), (0.0001, "0 %"), (None, "-")],
+)
+def test_differences_in_percent_are_written_in_one_way(value: float | None, shown: str) -> None:
+    assert percent_text(value) == shown

@@ -17,6 +17,11 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
+# A mark of an axis in µs, in the unit that people would say it in.
+_MICROSECONDS = (
+    "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : "
+    "datum.value >= 1000 ? datum.value / 1000 + ' ms' : datum.value + ' µs'"
+)
 AXES = {"gb": "data written (GB)", "s": "time (min:s)"}
 # What lies between two marks of an axis of time, in seconds.
 TIME_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
@@ -144,11 +149,11 @@ def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: 
     rows = _rows(cells, drives)
     x = {
         **_number("value"),
-        "title": f"{'µs' if unit == 'us' else unit}, logarithmic",
+        "title": "logarithmic" if unit == "us" else f"{unit}, logarithmic",
         "scale": {"type": "log", "domain": _ends("x0", "x1"), "nice": False},
         "axis": {
             "values": [10.0**power for power in range(-1, 9)],
-            "format": "~s",
+            **({"labelExpr": _MICROSECONDS} if unit == "us" else {"format": "~s"}),
             "labelFlush": False,
         },
     }
@@ -174,7 +179,7 @@ def over_depth(drives: Sequence[Drawn], description: str) -> Spec:
     marks = {"values": [2**power for power in range(12)], "format": "d", "labelFlush": False}
     x = {**_number("x"), "title": "requests outstanding", "scale": scale, "axis": marks}
     y, colour = _y("y", title="IOPS"), _colour(drives)
-    y["axis"]["format"] = "~s"
+    y["axis"]["labelExpr"] = "datum.value ? format(datum.value, '~s') : '0'"
     mark = {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round"}
     line = _layer("curves", mark, {"x": x, "y": y, "color": colour, "detail": _name("drive")})
     return _figure([line, _dots(x, y, drives, 50)], 150, description, zoom=False)
@@ -235,8 +240,7 @@ def tails(drives: Sequence[Drawn], description: str) -> Spec:
     y["scale"] = {"type": "log", "domain": _ends("y0", "y1"), "nice": False}
     y["axis"] |= {
         "values": [10.0**power * step for power in range(-1, 9) for step in (1, 3)],
-        "labelExpr": "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1000 ? "
-        "datum.value / 1000 + ' ms' : datum.value + ' µs'",
+        "labelExpr": _MICROSECONDS,
     }
     colour = _colour(drives)
     mark = {"type": "line", "clip": True, "strokeWidth": 1.7, "strokeJoin": "round"}

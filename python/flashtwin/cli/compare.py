@@ -201,16 +201,6 @@ def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> st
     return "" if finding is None else text_of(finding)
 
 
-def _percent(value: float | None) -> str:
-    from flashtwin.runs.compare.measures import LEAST_PERCENT
-
-    if value is None:
-        return "-"
-    if abs(value) < LEAST_PERCENT:
-        return "0 %"
-    return f"{value:+,.0f} %" if abs(value) >= 1000 else f"{value:+.2f} %"
-
-
 def _counts(pair: Pair) -> str:
     from flashtwin.runs.compare.measures import counts
 
@@ -283,3 +273,9 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
     if hidden := len(moved) - len(latencies):
         parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
     return parts
+
+
+def _percent(value: float | None) -> str:
+    from flashtwin.runs.compare.measures import percent_text
+
+    return percent_text(value)

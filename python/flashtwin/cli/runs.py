@@ -131,6 +131,8 @@ def _table(runs: Sequence[Stored]) -> Any:
     columns = list(rows[0])
     if terminal.width() < WIDE:
         columns = ["run", "started", "state", "findings"]
+        for row in rows:
+            row["findings"] = str(row["findings"]).replace(", ", "\n")
         if all(run.state == "finished" for run in runs):
             columns.remove("state")
     cells = [[row[column] for column in columns] for row in rows]

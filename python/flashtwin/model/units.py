@@ -193,6 +193,17 @@ def _readable_count(text: str) -> str:
     return near if abs(parse_size(near) / exact - 1) <= _NEAR else text
 
 
+def readable_setting(value: str) -> str:
+    """A value as somebody typed it, a size as all others are written: 12GB as 12 GB."""
+    if value.strip().isdigit():
+        return value
+    try:
+        text = readable_size(parse_size(value))
+        return text if parse_size(text) == parse_size(value) else value
+    except ValueError:
+        return value
+
+
 def readable_seconds(seconds: float) -> str:
     """A time that something took: 9.00 s, 36 min 5 s, 2 h 1 min."""
     if seconds < 100:

@@ -20,7 +20,7 @@ from flashtwin.charts import figures
 from flashtwin.charts.curves import means
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, scale
-from flashtwin.model.units import parse_size, readable_size
+from flashtwin.model.units import parse_size, readable_setting
 from flashtwin.report import template
 from flashtwin.report.drives import Contents
 from flashtwin.study.sweep.grid import Axis
@@ -100,7 +100,6 @@ def render(sweep: Sweep) -> str:
         fixed=[axis for axis in sweep.plan.axes if axis not in axes],
         bottom=bottom,
         lines=lines,
-        texts=_texts,
         panels=[_panel(findings[name]) for name in charted_names],
         vary=[_panel(findings[name]) for name in varying_names],
         still=[
@@ -127,7 +126,7 @@ def _overlay(rows: Sequence[Row], keys: Sequence[str]) -> Overlay | None:
     if len(first) < 2:
         return None
     names = [
-        ", ".join(f"{key} {_text(value)}" for key, value in row.settings if key in keys)
+        ", ".join(f"{key} {readable_setting(value)}" for key, value in row.settings if key in keys)
         for row in shown
     ]
     data = [
@@ -179,25 +178,11 @@ def _place(text: str) -> Place:
         return Place(text=text, number=None, unit="")
 
 
-def _text(value: str) -> str:
-    """A value of an axis as all pages write it: 12GB as 12 GB."""
-    place = _place(value)
-    if place.unit != "GB":
-        return value
-    text = readable_size(parse_size(value))
-    return text if parse_size(text) == parse_size(value) else value
-
-
-def _texts(values: Sequence[str]) -> list[str]:
-    return [_text(value) for value in values]
-
-
 def _line(row: Row, keys: Sequence[str], bottom: str) -> str:
     """What a point's line is called: all that varies but what lies along the bottom."""
-    others = [
-        f"{key} {_text(value)}" for key, value in row.settings if key in keys and key != bottom
-    ]
-    return ", ".join(others)
+    others = [key for key in keys if key != bottom]
+    pairs = [(key, readable_setting(value)) for key, value in row.settings if key in others]
+    return ", ".join(f"{key} {value}" for key, value in pairs)
 
 
 def _panel(finding: Finding) -> Panel:
@@ -209,7 +194,7 @@ def _cells(row: Row, keys: Sequence[str], names: Sequence[str]) -> dict[str, Any
     cells = [Shown.of(row.findings[name]) if name in row.findings else None for name in names]
     return {
         "number": row.number,
-        "values": [_text(value) for key, value in row.settings if key in keys],
+        "values": [readable_setting(value) for key, value in row.settings if key in keys],
         "cells": cells,
         "failure": row.failure,
     }
@@ -253,6 +238,6 @@ def _datum(
         "low": low * factor,
         "high": high * factor,
         "line": _line(row, keys, bottom),
-        "point": ", ".join(f"{key} {_text(value)}" for key, value in row.settings),
+        "point": ", ".join(f"{key} {readable_setting(value)}" for key, value in row.settings),
         "shown": f"{value_text.value} {value_text.unit}".strip(),
     }

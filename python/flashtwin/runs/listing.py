@@ -33,6 +33,7 @@ from typing import Any, SupportsIndex, overload
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.model.text import plain, table
+from flashtwin.model.units import readable_setting
 from flashtwin.outputs import disk
 from flashtwin.runs import folders, lock
 from flashtwin.runs.rundir import Run, find_runs
@@ -389,7 +390,7 @@ def total_bytes(runs: Iterable[Stored]) -> int:
 
 def unique_names(runs: Sequence[Run]) -> list[str]:
     """The labels of the runs, or the targets' names; where two are the same, with what was set for
-    each ("slc-off"), else with their directories', else with a number."""
+    each ("slc-off", "cache 8 GB"), else with their directories', else with a number."""
     names = [name_of(run) for run in runs]
     names = _apart(
         names, [_with_settings(name, run) for name, run in zip(names, runs, strict=True)]
@@ -407,6 +408,12 @@ def name_of(run: Run) -> str:
 
 # Options of a command that make a variant of a drive.
 _OF_VARIANT = ("--firmware", "--set")
+# What a reader calls the keys that are set most.
+_SHORT = {
+    "slc_cache.size": "cache",
+    "slc_cache.static_size": "static cache",
+    "slc_cache.mode": "cache",
+}
 
 
 def _with_settings(name: str, run: Run) -> str:
@@ -414,8 +421,13 @@ def _with_settings(name: str, run: Run) -> str:
     command = run.manifest.get("command")
     words = [str(word) for word in command] if isinstance(command, list) else []
     settings = [value for option, value in pairwise(words) if option in _OF_VARIANT]
-    text = ", ".join(setting.replace("=", " ") for setting in settings)
+    text = ", ".join(map(_setting_text, settings))
     return f"{name} {text}" if text else name
+
+
+def _setting_text(setting: str) -> str:
+    key, equals, value = setting.partition("=")
+    return f"{_SHORT.get(key, key)} {readable_setting(value)}" if equals else key
 
 
 def _apart(names: list[str], otherwise: list[str]) -> list[str]:

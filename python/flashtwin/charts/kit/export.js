@@ -10,7 +10,8 @@ function save(name_, blob) {
 const ofGroup = (card) => card.startsWith("throughput") || card.startsWith("differences") || card === "xray";
 
 function fileName(card, ending) {
-  const where = ofGroup(card) ? `-${state.group}${card === "xray" ? `-${state.phase}` : ""}` : "";
+  const step = card === "latency" ? `-${state.latency}` : "";
+  const where = ofGroup(card) ? `-${state.group}${card === "xray" ? `-${state.phase}` : ""}` : step;
   return `flashtwin-${card}${where}.${ending}`.replace(/[^\w.-]+/g, "-");
 }
 
@@ -79,7 +80,14 @@ function csvRows(card) {
   }));
 }
 
-const drivesOf = (card) => (card.startsWith("differences") ? pairOf(card).drives.map((n) => DATA.drives[n]) : DATA.drives);
+// The drives and passes that a card draws: a picture names nothing that is not in it.
+function drivesOf(card) {
+  if (card.startsWith("differences")) return pairOf(card).drives.map((n) => DATA.drives[n]);
+  if (card === "latency") return tails().map((tail) => DATA.drives[tail.drive]);
+  return DATA.drives.filter((_, n) => !card.startsWith("throughput") || state.drives.has(n));
+}
+
+const phasesOf = () => $$("[data-toggle-phase]").filter((button) => !button.hidden && state.phases.has(button.dataset.togglePhase));
 
 const GAP = 24, HEAD = 66, CAPTION = 22;
 
@@ -115,7 +123,7 @@ async function sheet(card) {
   }
   const section = $("h2", home.closest("section")).textContent, title = $("figcaption h3", home).textContent.toLowerCase();
   const pattern = ofGroup(card) ? DATA.groups.find((group) => group.id === state.group)?.title : null;
-  const about = [pattern, card === "xray" ? phaseTitle(state.phase) : null, drivesOf(card).map((drive) => drive.name).join(", ")];
+  const about = [pattern, partOf(card), drivesOf(card).map((drive) => drive.name).join(", ")];
   const feet = footOf(card), height = y + 12 + 15 * feet.length;
   parts.push(...feet.map((text, n) => words(GAP, y + 10 + 15 * n, text, 11, { fill: "var(--quiet)", class: "foot" })));
   return svg("svg", {
@@ -124,6 +132,14 @@ async function sheet(card) {
   words(GAP, 30, `${section}: ${title}`, 16, { "font-weight": 650 }),
   words(GAP, 50, about.filter(Boolean).join(" · "), 12, { fill: "var(--quiet)" }),
   ...legend.parts, ...parts);
+}
+
+// What of the pattern is drawn, where that is one phase or step.
+function partOf(card) {
+  if (card === "xray") return phaseTitle(state.phase);
+  if (card === "latency") return $("[data-latency]").selectedOptions[0].textContent;
+  const shown = card.startsWith("throughput") ? phasesOf() : [];
+  return shown.length === 1 ? shown[0].textContent.trim() : null;
 }
 
 // Where the numbers come from: a picture travels without its page.
@@ -138,8 +154,8 @@ function keysOf(card, width) {
   const keys = drivesOf(card).map((drive) => ({
     mark: (x, y) => words(x, y, GLYPHS[drive.shape], 12, { fill: `var(--drive-${drive.colour})` }), space: 17, text: drive.name,
   }));
-  if ((card.startsWith("throughput") || card.startsWith("differences")) && DATA.phases.length > 1) {
-    for (const button of $$("[data-toggle-phase]")) {
+  if ((card.startsWith("throughput") || card.startsWith("differences")) && phasesOf().length > 1) {
+    for (const button of phasesOf()) {
       keys.push({ mark: (x, y) => dash(x, y, $("path", button).getAttribute("stroke-dasharray")), space: 32, text: button.textContent.trim() });
     }
   }

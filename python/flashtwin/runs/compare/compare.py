@@ -18,7 +18,7 @@ from flashtwin.runs.compare import curves, latencies, limits, measures, setups
 from flashtwin.runs.compare.curves import CurvePair
 from flashtwin.runs.compare.latencies import LatencyPair
 from flashtwin.runs.compare.limits import Failure, Limits
-from flashtwin.runs.compare.measures import Measure
+from flashtwin.runs.compare.measures import Measure, percent_text
 from flashtwin.runs.compare.setups import Setups
 from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
@@ -121,7 +121,7 @@ def _plain(finding: Finding | None) -> str:
 
 
 def _difference(measure: Measure) -> tuple[str, str]:
-    percent = "" if measure.percent is None else f"{measure.percent:+.2f} %"
+    percent = "" if measure.percent is None else percent_text(measure.percent)
     return percent, measure.verdict
 
 

@@ -265,3 +265,12 @@ def counts(measures: Sequence[Measure]) -> dict[str, int]:
         verdict: sum(measure.verdict == verdict for measure in measures)
         for verdict in dict.fromkeys(measure.verdict for measure in measures)
     }
+
+
+def percent_text(value: float | None) -> str:
+    """A difference in %, with its sign; one that nobody can see is 0."""
+    if value is None:
+        return "-"
+    if abs(value) < LEAST_PERCENT:
+        return "0 %"
+    return f"{value:+,.0f} %" if abs(value) >= 1000 else f"{value:+.2f} %"
