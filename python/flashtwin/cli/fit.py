@@ -21,6 +21,7 @@ MOST_SIMULATIONS = 100_000
     epilog=options.examples(
         "flashtwin fit flashtwin-runs/mine -o mine.toml",
         "flashtwin fit mine -o mine.toml --simulations 3000",
+        "flashtwin fit mine -o mine.toml --study fit.db",
     ),
 )
 @click.argument(
@@ -39,6 +40,12 @@ MOST_SIMULATIONS = 100_000
     help="Simulated drives; 1,000 by default. More are nearer, and take longer.",
 )
 @options.seed
+@click.option(
+    "--study",
+    metavar="FILE.db",
+    help="Keep the search in this database (a file, or a URL of SQLAlchemy): the same command goes "
+    "on where it was, and on several machines they share the work. Needs flashtwin[fit].",
+)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @options.as_json
 @options.quiet
@@ -47,6 +54,7 @@ def command(
     out: Path | None,
     simulations: int | None,
     seed: int,
+    study: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -72,6 +80,7 @@ def command(
             stored,
             simulations=count,
             seed=seed,
+            study=study,
             tell=lambda done, label: report(min(done, count), label),
         )
     outputs.write(path, twin.toml)

@@ -38,6 +38,8 @@ CONTRAST, SAMPLES, NO_CONTRAST = 1.25, 3, 1.05
 BITS = {"tlc": 3, "qlc": 4}
 # A superblock holds 2 dies x 4 planes x 44 wordlines x 16 KiB for each bit of a cell.
 SUPERBLOCK = 2 * 4 * 44 * (16 << 10)
+# A page of each plane of a die on the bus, in 1600 MT/s.
+TRANSFER_US = 4 * (16 << 10) / 1600
 
 Floats = NDArray[np.float64]
 
@@ -180,10 +182,14 @@ def draw(prior: Mapping[str, Any], rng: np.random.Generator) -> Drawn:
 def _inside(
     design: str, tprog: float, native: float, bits: int, sizes: tuple[float, float, float]
 ) -> dict[str, float]:
-    """Rates and the cache's share; times in us, sizes of cache, own blocks and drive in bytes."""
+    """Rates with transfers, and the cache's share; times in us, sizes of cache, own blocks and
+    drive in bytes."""
     cache, own, capacity = sizes
     row = SUPERBLOCK / 44
-    rates = {"first_rate": row / tprog * 1e6, "native_rate": row * bits / native * 1e6}
+    rates = {
+        "first_rate": row / (tprog + TRANSFER_US) * 1e6,
+        "native_rate": row * bits / (native + bits * TRANSFER_US) * 1e6,
+    }
     if design in ("none", "whole-drive"):
         return rates
     return {**rates, "cache": ((0.0 if design == "static" else cache) + own) / capacity}

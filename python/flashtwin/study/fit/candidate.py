@@ -1,9 +1,10 @@
 """A candidate of a fit: a structure of the cache with values, and the spec that it makes.
 
 Values are searched as `z`: the logarithm of a value over what is usual, in units of its spread, so
-that 0 is the prior's middle and its deviation 1. Speeds are those of all dies together, so that the
-number of dies can move without them. Invariant: the small copy has the ratios of the drive: what
-collection keeps in superblocks, which are a larger share of a small drive, it gets on top.
+that 0 is the prior's middle and its deviation 1. Speeds are those at which all dies together take
+data, transfers on the bus included, so that the number of dies can move without them. Invariant:
+the small copy has the ratios of the drive: what collection keeps in superblocks, which are a larger
+share of a small drive, it gets on top.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ TABLE = Path(__file__).with_name("twin.toml")
 MOST_BYTES = 1 << 20
 BITS = {"tlc": 3, "qlc": 4}
 PAGE, PLANES = 16 << 10, 4
+# The bus of every candidate, as the table has it.
+BUS_BYTES_PER_S = 1.6e9
 MIB, UNIT = 1 << 20, 4 << 10
 MOST_DIES = 64
 MOST_CHANNELS = 8
@@ -153,7 +156,7 @@ def geometry(space: Space, values: Mapping[str, float], capacity: int, small: bo
     raw = capacity * (1 + values["spare"] + SYSTEM_SHARE + bits * _own(space, values))
     row = dies * PLANES * PAGE
     full = _wordlines(raw, row * bits)
-    wordlines = table()["small"]["wordlines"] if small else full
+    wordlines = table()["small"]["wordlines"][space.cell] if small else full
     superblock = row * wordlines * bits
     return Geometry(
         dies=dies,
@@ -223,13 +226,13 @@ def rows_of(
     put(
         "nand.slc",
         tr=_ns(values["slc_read"]),
-        tprog=_ns(row / values["first_rate"]),
+        tprog=_ns(_program_s(row, values["first_rate"], 1)),
         tbers=_ns(max(table()["erase"]["slc_us"] * shorter, 1.0) / 1e6),
     )
     put(
         "nand.native",
         tr=_ns(values["native_read"]),
-        tprog=_ns(row * bits / values["native_rate"]),
+        tprog=_ns(_program_s(row, values["native_rate"], bits)),
         tbers=_ns(max(table()["erase"]["native_us"] * shorter, 1.0) / 1e6),
     )
     put("ftl", system=_bytes(capacity * SYSTEM_SHARE))
@@ -242,20 +245,31 @@ def rows_of(
     return rows
 
 
+def cache_share(space: Space, values: Mapping[str, float]) -> float:
+    """The cache that a drive of these values has, as a share of its capacity."""
+    if space.structure.name == "whole-drive":
+        return 1 / space.bits
+    if space.structure.name == "static":
+        return values["cache"]
+    # A borrowed cell holds one bit instead of `bits`: what is there bounds the cache.
+    return min(values["cache"], 0.95 * (1 + values["spare"]) / space.bits)
+
+
+def reserve_share(values: Mapping[str, float]) -> float:
+    """The reserve that a drive of these values has: no more than it has spare flash for."""
+    return min(values["reserve"], 0.8 * values["spare"] + 0.05)
+
+
 def _put_cache(
     rows: Rows, space: Space, values: Mapping[str, float], capacity: int, scale: float
 ) -> None:
     bits = space.bits
-    # A borrowed cell holds one bit instead of `bits`: what is there bounds the cache.
-    there = 0.95 * (1 + values["spare"]) / bits
-    cache = values["cache"] if space.structure.name == "static" else min(values["cache"], there)
-    if space.structure.name == "whole-drive":
-        cache = 1 / bits
+    cache = cache_share(space, values)
     holes = {
         "cache": _bytes(cache * capacity),
         "borrowed": _bytes(max(cache - values["static"], 0.005) * capacity),
         "static": _bytes(values["static"] * capacity),
-        "reserve": _bytes(min(values["reserve"], 0.8 * values["spare"] + 0.05) * capacity),
+        "reserve": _bytes(reserve_share(values) * capacity),
         "rearm": _bytes(min(values["rearm"], 1.0) * cache * capacity),
         "idle": _ns(values["idle"] * scale),
         "freeing": f"{1 / (bits - 1):.3f}",
@@ -267,6 +281,12 @@ def _put_cache(
         value: Any = hole.format(**holes)
         value = float(value) if key == "pace" else 0 if value == "0 B" else value
         rows.setdefault(section, {})[key] = (value, "")
+
+
+def _program_s(row: int, rate: float, bits: int) -> float:
+    """How long a program takes of dies that take `rate` together: transfers are not part of it."""
+    transfer_s = bits * PLANES * PAGE / BUS_BYTES_PER_S
+    return row * bits / rate - transfer_s
 
 
 def _ns(seconds: float) -> str:

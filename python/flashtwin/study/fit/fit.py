@@ -8,7 +8,7 @@ does not determine keeps the origin `prior` and says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,9 @@ from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import BITS, Structure
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import Fitted, searched
+
+# A kind of cache, and the cells past it.
+Kind = tuple[Structure, str]
 
 SIMULATIONS = 1000
 # A kind of cache that a finding gives less than this is not searched.
@@ -85,9 +88,15 @@ def fit(
     *,
     simulations: int = SIMULATIONS,
     seed: int = 1,
+    kinds: Sequence[Kind] | None = None,
+    study: str | None = None,
     tell: Callable[[int, str], None] = lambda _count, _label: None,
 ) -> Twin:
-    """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes."""
+    """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes.
+
+    `kinds`: the only ones that are searched, by default all that the run's findings leave. `study`:
+    a file or a database's URL in which the search is kept, so that it can be resumed and shared.
+    """
     small = candidate.table()["small"]
     capacity = int(run.target["capacity_bytes"])
     dies = _usual_dies(capacity, "tlc")
@@ -104,10 +113,9 @@ def fit(
             rests=seen.rests,
             reads=seen.fastest_read > 0,
         )
-        for structure in _possible(run, shape)
-        for cell in BITS
+        for structure, cell in kinds or _possible(run, shape)
     ]
-    fitted = searched(seen, spaces, simulations, seed, tell)
+    fitted = searched(seen, spaces, simulations, seed, tell, study)
     if fitted.data >= 1e6:
         raise FlashtwinError(
             f"{run.path} cannot be fitted: no simulated drive shows anything like it",
@@ -124,8 +132,12 @@ def _usual_dies(capacity: int, cell: str) -> int:
     return candidate.dies_of(float(np.clip(capacity / DIE[cell], LEAST_DIES, MOST_DIES)))
 
 
-def _possible(run: Run, shape: Shape) -> list[Structure]:
-    """The structures that the fill and the run's findings leave."""
+def _possible(run: Run, shape: Shape) -> list[Kind]:
+    """The kinds that the fill and the run's findings leave."""
+    return [(row, cell) for row in _structures(run, shape) for cell in BITS]
+
+
+def _structures(run: Run, shape: Shape) -> list[Structure]:
     known = candidate.structures()
     if shape.edge is None:
         return [row for row in known if row.name in ("none", "whole-drive")]

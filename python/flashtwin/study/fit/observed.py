@@ -9,6 +9,7 @@ a candidate goes through the states that the drive went through.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,10 +58,11 @@ class Seen:
     counts: float
     far: float = FAR
 
-    def misfit(self, rate: Floats) -> float:
-        """Squares of the distances in units of the noise, as many as the step counts for."""
-        apart = np.minimum(np.abs(rate - np.array(self.rate)), self.far)
-        return self.counts * float(np.mean(np.square(apart / self.noise)))
+    def apart(self, rate: Floats) -> Floats:
+        """Distances in units of the noise; their squares add up to what the step counts for."""
+        near = np.clip(rate - np.array(self.rate), -self.far, self.far)
+        distances: Floats = near / self.noise * math.sqrt(self.counts / rate.size)
+        return distances
 
 
 @dataclass(frozen=True, kw_only=True)

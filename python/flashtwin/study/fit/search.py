@@ -6,29 +6,36 @@ distances from what is usual (in spreads), so that what the run does not determi
 Structures are searched on the fills alone first, the best few on everything, the best one to the
 end (CMA-ES). Invariants: the same run, seed and count give the same answer on any number of cores.
 
-Intervals: all values that a candidate near the best had, and where the misfit of one value alone
-rises that far; near is 3.84 (95 %) times what the best misfit is per independent value, 1 at least,
-above what neighbours of the best that no host could tell from it have. `twin.toml` says how narrow
-an interval may be.
+Intervals are the widest of two, made longer at both ends by what `calibration.toml` says (see
+coverage.py). The first: all values that a candidate near the best had; near is 3.84 (95 %) times
+what the best misfit is per independent value, 1 at least, above what neighbours of the best that no
+host could tell from it have. The second: 1.96 deviations of the normal distribution around the best
+that the slopes of all series in all values make together with the prior (Laplace), so that values
+which make up for each other are as uncertain as that leaves them. A slope is taken over the
+smallest move that changes the series more than such neighbours differ by themselves.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cmaes import CMA
 from numpy.typing import NDArray
 
-from flashtwin import _core
+from flashtwin import __version__, _core
 from flashtwin.catalogue.loader import BadSpecError
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space
 from flashtwin.study.fit.observed import Chapter, Observed, binned, curve_of_columns
+from flashtwin.study.fit.shared import Shared, opened
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +45,7 @@ FINALISTS = 4
 # A structure whose misfit is so many times another's after two generations is given up.
 HOPELESS = 2.5
 # Other dies than usual have to have so much of the misfit or less.
-CLEARLY = 0.85
+CLEARLY = 0.6
 # A candidate that is no drive: the search turns away from it.
 NO_DRIVE = 1e9
 NEAR = 3.84
@@ -49,6 +56,9 @@ STEPS = (0.05, 0.15, 0.4, 0.9, 1.6, 2.6)
 # Drives that differ by so little (in spreads) do not differ to a host, but their misfit does: that
 # is the simulation's own noise, seen on so many of them.
 NEXT, NEIGHBOURS = 0.004, 12
+# A move's squared change is clear from so many times what neighbours differ by.
+CLEAR = 4.0
+CALIBRATION = Path(__file__).with_name("calibration.toml")
 
 Tell = Callable[[int, str], None]
 
@@ -60,6 +70,8 @@ class Tried:
     z: tuple[float, ...]
     data: float
     total: float
+    # Distances of its series in units of the noise: `data` is the sum of their squares.
+    apart: Floats = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,33 +103,51 @@ class Search:
     seen: Observed
     seed: int
     tell: Tell = field(default=lambda _count, _label: None)
+    shared: Shared | None = None
     done: int = 0
     label: str = ""
 
     def misfits(
         self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
     ) -> list[Tried]:
-        """Each place simulated."""
-        plans: list[Any] = []
-        began: list[int | None] = []
-        for z in places:
-            spec = self._spec(space, z)
-            began.append(None if spec is None else len(plans))
-            if spec is not None:
-                plans += [(spec, self.seed, list(chapter.steps)) for chapter in chapters]
-        answers = _core.simulate(plans, os.cpu_count() or 1)
+        """Each place simulated, here or by another process that shares the search."""
+
+        def simulate(places: Sequence[Floats]) -> list[Floats]:
+            return self._simulated(space, places, chapters)
+
+        if self.shared is None:
+            distances = simulate(places)
+        else:
+            distances = self.shared.through(space.free, places, simulate)
         tried = []
-        for z, first in zip(places, began, strict=True):
-            data = NO_DRIVE
-            if first is not None:
-                data = sum(
-                    misfit(chapter, answers[first + number])
-                    for number, chapter in enumerate(chapters)
-                )
-            tried.append(Tried(z=tuple(z), data=data, total=data + float(np.sum(np.square(z)))))
+        for z, apart_ in zip(places, distances, strict=True):
+            data = float(np.sum(np.square(apart_))) if apart_.size else NO_DRIVE
+            total = data + float(np.sum(np.square(z)))
+            tried.append(Tried(z=tuple(z), data=data, total=total, apart=apart_))
         self.done += len(places) if len(chapters) == len(self.seen.chapters) else 0
         self.tell(self.done, self.label)
         return tried
+
+    def _simulated(
+        self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
+    ) -> list[Floats]:
+        """Distances of each place's series; none of what is no drive."""
+        specs = [self._spec(space, z) for z in places]
+        plans: list[Any] = [
+            (spec, self.seed, list(chapter.steps))
+            for spec in specs
+            if spec is not None
+            for chapter in chapters
+        ]
+        answers = iter(_core.simulate(plans, os.cpu_count() or 1))
+        distances = []
+        for spec in specs:
+            parts = [
+                None if spec is None else apart(chapter, next(answers)) for chapter in chapters
+            ]
+            shown = [part for part in parts if part is not None]
+            distances.append(np.concatenate(shown) if len(shown) == len(parts) else np.zeros(0))
+        return distances
 
     def _spec(self, space: Space, z: Floats) -> _core.Spec | None:
         try:
@@ -154,22 +184,33 @@ class Search:
         return tried
 
 
-def misfit(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> float:
-    """How far a candidate's series are from a chapter's."""
-    total = 0.0
+def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
+    """How far a candidate's series are from a chapter's; none where it moved nothing."""
+    distances = []
     for seen in chapter.seen:
         curve = curve_of_columns(answer[seen.at]["series"])
         if curve.total_bytes <= 0:
-            return NO_DRIVE
-        total += seen.misfit(binned(curve, len(seen.rate)))
-    return total
+            return None
+        distances.append(seen.apart(binned(curve, len(seen.rate))))
+    return np.concatenate(distances)
 
 
 def searched(
-    seen: Observed, spaces: Sequence[Space], simulations: int, seed: int, tell: Tell
+    seen: Observed,
+    spaces: Sequence[Space],
+    simulations: int,
+    seed: int,
+    tell: Tell,
+    study: str | None = None,
 ) -> Fitted:
-    """The best structure with its values; about so many candidates are simulated whole."""
-    search = Search(seen=seen, seed=seed, tell=tell)
+    """The best structure with its values; about so many candidates are simulated whole.
+
+    `study`: the database that the search is kept in, a file or a URL.
+    """
+    shared = None
+    if study is not None:
+        shared = opened(study, seen.name, _what(seen, spaces, simulations, seed))
+    search = Search(seen=seen, seed=seed, tell=tell, shared=shared)
     all_chapters = list(seen.chapters)
     by_fill = [
         _run(
@@ -206,11 +247,25 @@ def searched(
     clearer = [pair for pair in runs if _total(pair) < CLEARLY * _total(runs[0]) - NEAR]
     space, tried = min(clearer, key=_total) if clearer else runs[0]
     rivals = [pair for pair in runs if pair[0] is not space]
-    left = simulations - search.done - NEIGHBOURS - 2 * len(STEPS) * len(space.free)
+    left = simulations - search.done - NEIGHBOURS - 4 * len(STEPS) * len(space.free)
     generations = max(left // POPULATION, WHOLE_GENERATIONS)
     _, more = _run(search, space, _place(tried), 0.25, generations, all_chapters, "values")
     search.label = "intervals"
     return _fitted(search, (space, [*tried, *more]), [*rivals, *by_fill[FINALISTS:]])
+
+
+def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) -> list[Any]:
+    """All that decides how a search goes, as JSON."""
+    return [
+        __version__,
+        candidate.table(),
+        seen.capacity_bytes,
+        seen.small_bytes,
+        [asdict(chapter) for chapter in seen.chapters],
+        [asdict(space) for space in spaces],
+        simulations,
+        seed,
+    ]
 
 
 Searched = tuple[Space, list[Tried]]
@@ -247,11 +302,18 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     best = _best(tried)
     counts = search.seen.counts
     all_chapters = list(search.seen.chapters)
-    tried = [*tried, *_profiles(search, space, best, all_chapters)]
-    best = _best(tried)
-    near = _near(search, space, best, all_chapters)
+    moved = _profiles(search, space, best, all_chapters)
+    tried = [*tried, *moved]
+    if _best(tried) is not best:
+        best = _best(tried)
+        moved = _profiles(search, space, best, all_chapters)
+        tried = [*tried, *moved]
+    neighbours = _neighbours(search, space, best, all_chapters)
+    near = _near(best, neighbours, counts)
+    deviations = _deviations(best, moved, neighbours, counts)
     intervals = {
-        name: _ends(best, tried, index, near, _apart(name)) for index, name in enumerate(space.free)
+        name: _ends(best, tried, index, near, 1.96 * deviations[index], _longer(name))
+        for index, name in enumerate(space.free)
     }
     best = _usual_again(search, space, best, intervals, near)
     z = np.array(best.z)
@@ -266,7 +328,7 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         space=space,
         values=space.values(z),
         intervals={
-            "dies": (dies[0], dies[-1]),
+            "dies": _dies_between(dies),
             **{
                 name: (space.at(name, low), space.at(name, high))
                 for name, (low, high) in intervals.items()
@@ -283,10 +345,23 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     )
 
 
-def _apart(name: str) -> float:
-    """How far a drive's value is from its small copy's, in spreads."""
-    row = candidate.table()["values"][name]
-    return float(math.log1p(row["apart"]) / row["spread"])
+def _dies_between(near: Sequence[float]) -> tuple[float, float]:
+    """From the fewest to the most dies, which are powers of two."""
+    factor = 2.0 ** math.ceil(_calibration().get("dies", 0.0) / math.log(2.0) - 1e-9)
+    return max(near[0] / factor, 1.0), min(near[-1] * factor, candidate.MOST_DIES)
+
+
+@lru_cache(maxsize=1)
+def _calibration() -> dict[str, float]:
+    return {
+        name: float(row["longer"])
+        for name, row in tomllib.loads(CALIBRATION.read_text())["values"].items()
+    }
+
+
+def _longer(name: str) -> float:
+    """By how much an interval is longer at both ends than a search says, in spreads."""
+    return _calibration().get(name, 0.0) / float(candidate.table()["values"][name]["spread"])
 
 
 def _usual_again(
@@ -309,13 +384,24 @@ def _usual_again(
     return best
 
 
-def _near(search: Search, space: Space, best: Tried, chapters: Sequence[Chapter]) -> float:
-    """The misfit up to which a candidate is as good as the best."""
+def _neighbours(
+    search: Search, space: Space, best: Tried, chapters: Sequence[Chapter]
+) -> list[Tried]:
+    """Drives around the best that no host could tell from it."""
     rng = np.random.default_rng(search.seed)
     places = [np.array(best.z) + rng.normal(0.0, NEXT, len(space.free)) for _ in range(NEIGHBOURS)]
-    totals = [item.total for item in search.misfits(space, places, chapters)]
-    scatter = max(best.data / max(search.seen.counts, 1.0), 1.0)
-    return float(np.median(totals) + np.std(totals)) + NEAR * scatter
+    return [item for item in search.misfits(space, places, chapters) if item.apart.size]
+
+
+def _near(best: Tried, neighbours: Sequence[Tried], counts: float) -> float:
+    """The misfit up to which a candidate is as good as the best."""
+    totals = [item.total for item in neighbours] or [best.total]
+    return float(np.median(totals) + np.std(totals)) + NEAR * _scatter(best, counts)
+
+
+def _scatter(best: Tried, counts: float) -> float:
+    """The misfit of an independent value, 1 at least."""
+    return max(best.data / max(counts, 1.0), 1.0)
 
 
 def _profiles(
@@ -332,23 +418,37 @@ def _profiles(
     return search.misfits(space, places, chapters)
 
 
+def _deviations(
+    best: Tried, moved: Sequence[Tried], neighbours: Sequence[Tried], counts: float
+) -> Floats:
+    """The standard deviation of each value, whatever the others are, in spreads.
+
+    `moved`: `_profiles` of the best.
+    """
+    count = len(best.z)
+    own = sum(float(np.sum(np.square(item.apart - best.apart))) for item in neighbours)
+    noise = 2.0 * own / max(len(neighbours), 1)
+    pairs = iter(zip(moved[::2], moved[1::2], strict=True))
+    slopes = np.zeros((best.apart.size, count))
+    for index in range(count):
+        for low, high in [next(pairs) for _ in STEPS]:
+            move = high.z[index] - low.z[index]
+            if not (low.apart.size and high.apart.size) or move <= 0:
+                continue
+            change = high.apart - low.apart
+            clear = float(np.sum(np.square(change)))
+            if clear > CLEAR * noise + 1e-12:
+                slopes[:, index] = change / move * math.sqrt(1.0 - noise / clear)
+                break
+    certain = slopes.T @ slopes / _scatter(best, counts) + np.eye(count)
+    deviations: Floats = np.sqrt(np.diag(np.linalg.inv(certain)))
+    return deviations
+
+
 def _ends(
-    best: Tried, tried: Sequence[Tried], index: int, near: float, apart: float
+    best: Tried, tried: Sequence[Tried], index: int, near: float, least: float, longer: float
 ) -> tuple[float, float]:
-    """From the lowest to the highest z that is near, and half way to the next that is not."""
+    """From the lowest to the highest z that is near, `least` at least, and `longer` on top."""
     inside = [item.z[index] for item in tried if item.total <= near] + [best.z[index]]
-    low, high = min(inside), max(inside)
-    alone = [
-        item.z[index]
-        for item in tried
-        if item.total > near
-        and all(
-            math.isclose(a, b)
-            for number, (a, b) in enumerate(zip(item.z, best.z, strict=True))
-            if number != index
-        )
-    ]
-    below, above = [at for at in alone if at < low], [at for at in alone if at > high]
-    low = (low + max(below)) / 2 if below else low
-    high = (high + min(above)) / 2 if above else high
-    return min(low, best.z[index] - apart), max(high, best.z[index] + apart)
+    low, high = min(*inside, best.z[index] - least), max(*inside, best.z[index] + least)
+    return low - longer, high + longer

@@ -1,0 +1,47 @@
+"""Makes python/flashtwin/study/fit/calibration.toml again, after a change to `flashtwin fit`.
+
+    .venv/bin/python docs/make_fit_calibration.py [DRIVES [SEED]]
+
+Drives of the fit's own kinds are drawn and fitted (study/fit/coverage.py). Of each value 95 % of
+the intervals (conformal; the largest where fewer than 19 drives determine it) decides by how much
+intervals have to be longer. What holds is told for each drive with the lengths of the others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+from flashtwin.study.fit import coverage, search
+
+HEAD = """\
+# By how much of its logarithm each value's interval is longer at both ends than a search says, so
+# that it holds as often as it says; see coverage.py. Made by docs/make_fit_calibration.py with
+# seed {seed}, drives 0 to {last}: {held} of their {count} intervals hold with the lengths that the
+# other drives say.
+# `drives`: so many determine the value.
+schema = 1
+"""
+
+
+def main(drives: int, seed: int) -> None:
+    # What the search says without these lengths.
+    search._calibration = dict  # type: ignore[assignment]
+    rows = []
+    for number in range(drives):
+        rows += coverage.held(seed, number)
+        print(f"{number + 1} of {drives}", file=sys.stderr)
+    counts = Counter(row.name for row in rows)
+    before, after = sum(row.holds for row in rows), coverage.held_by_others(rows)
+    head = HEAD.format(seed=seed, last=drives - 1, held=after, count=len(rows))
+    sections = [
+        f"\n[values.{name}]\nlonger = {length:.3f}\ndrives = {counts[name]}\n"
+        for name, length in coverage.longer(rows).items()
+    ]
+    search.CALIBRATION.write_text(head + "".join(sections))
+    print(f"{len(rows)} intervals: {before} held, {after} hold")
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:3]]
+    main(*(numbers + [40, 2][len(numbers) :]))

@@ -1,0 +1,152 @@
+"""How often a fit's intervals hold: drives of the fit's own kinds, with values that are known.
+
+Each is a whole drive of the prior in `twin.toml` (a kind of cache, cells, every value), measured as
+a run is and fitted with its kind known. What is compared is each value's interval with the value
+inside. Conformal (Romano, Patterson and Candes 2019): so far as values lie outside of their
+intervals on drives of one seed, in 95 % of them, intervals are made longer at both ends;
+`calibration.toml` has these lengths. Coverage is told of other seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.runner import request
+from flashtwin.runner.events import Observer
+from flashtwin.runs.rundir import Run
+from flashtwin.study.fit import candidate
+from flashtwin.study.fit.candidate import BITS, Space
+from flashtwin.study.fit.fit import LINKS, fit
+
+CAPACITY = 8_000_000_000
+SIMULATIONS = 300
+HOLDS = 0.95
+# What they are measured by, as many a review's drive is.
+BATTERIES = "fill:patterns=128k-q32,passes=1"
+# What is drawn, log-uniform: rates over the link's and the cache's, shares of what can be lent (the
+# least is 2.5 % of a drive: of smaller caches a fill's 96 bins show too little).
+FIRST_OVER_LINK, NATIVE_OVER_FIRST = (0.3, 1.3), (0.15, 0.7)
+CACHE_SHARE = (0.1, 0.8)
+TLC = 0.65
+DIES = (2, 4)
+# Other values are within so many spreads of what is usual.
+FARTHEST = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """A value of a drawn drive: what it is, and the interval that was fitted, in its unit."""
+
+    drive: int
+    name: str
+    true: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        return self.low <= self.true <= self.high
+
+    @property
+    def beyond(self) -> float:
+        """By how much of its logarithm the value is outside; less than 0 inside."""
+        return max(math.log(self.low / self.true), math.log(self.true / self.high))
+
+
+def drawn(seed: int, number: int) -> tuple[Space, Mapping[str, float]]:
+    """A kind of drive and its values."""
+    rng = np.random.default_rng((seed, number))
+
+    def between(ends: tuple[float, float]) -> float:
+        return float(np.exp(rng.uniform(np.log(ends[0]), np.log(ends[1]))))
+
+    kinds = candidate.structures()
+    structure = kinds[int(rng.integers(len(kinds)))]
+    cell = "tlc" if rng.random() < TLC else "qlc"
+    table = candidate.table()["values"]
+    values = {
+        name: float(row["usual"])
+        * math.exp(row["spread"] * float(np.clip(rng.normal(), -FARTHEST, FARTHEST)))
+        for name, row in table.items()
+        if "usual" in row
+    }
+    for name in ("slc_read", "native_read", "command"):
+        values[name] *= 1e-6
+    dies = int(rng.choice(DIES))
+    # Dies on the bus take no more, whatever a program costs.
+    most = 0.5 * candidate.BUS_BYTES_PER_S * dies
+    values["dies"] = float(dies)
+    values["link"] = float(rng.choice(LINKS[:2])) * between((0.9, 1.1))
+    values["first_rate"] = min(values["link"] * between(FIRST_OVER_LINK), most)
+    values["native_rate"] = values["first_rate"] * between(NATIVE_OVER_FIRST)
+    values["cache"] = between(CACHE_SHARE) / BITS[cell]
+    return candidate.space_of(structure, cell, values, rests=True), values
+
+
+def measured(space: Space, values: Mapping[str, float], batteries: str, place: Path) -> Run:
+    """The run of such a drive; raises `BadSpecError` where the values make none."""
+    flash = candidate.geometry(space, values, CAPACITY, False)
+    rows = candidate.rows_of(space, values, CAPACITY, flash)
+    text = candidate.text_of(rows, head='id = "drawn"\nname = "a drive drawn at random"')
+    load(text)
+    wanted = request.Request(targets=(text,), batteries=batteries, out=place, kept=False)
+    request.test(wanted, _unseen)
+    return Run(place)
+
+
+@contextmanager
+def _unseen() -> Iterator[Callable[[str], Observer]]:
+    yield lambda _name: Observer()
+
+
+def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held]:
+    """Every interval of one drawn drive; none where the values make no drive."""
+    space, values = drawn(seed, number)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run = measured(space, values, BATTERIES, Path(folder) / "run")
+        except BadSpecError:
+            return []
+        twin = fit(run, simulations=simulations, kinds=[(space.structure, space.cell)])
+    inside = {
+        **values,
+        "cache": candidate.cache_share(space, values),
+        "reserve": candidate.reserve_share(values),
+    }
+    return [
+        Held(drive=number, name=name, true=inside[name], low=low, high=high)
+        for name, (low, high) in twin.fitted.intervals.items()
+    ]
+
+
+def longer(rows: Iterable[Held]) -> dict[str, float]:
+    """By how much of its logarithm each value's interval has to be longer at both ends."""
+    beyond: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        beyond[row.name].append(row.beyond)
+    return {name: _quantile(values) for name, values in sorted(beyond.items())}
+
+
+def _quantile(values: Sequence[float]) -> float:
+    """The conformal one; the largest where they are too few for it."""
+    rank = min(math.ceil((len(values) + 1) * HOLDS), len(values))
+    return max(sorted(values)[rank - 1], 0.0)
+
+
+def held_by_others(rows: Sequence[Held]) -> int:
+    """How many hold if each drive's intervals are as much longer as the other drives say."""
+    count = 0
+    for drive in {row.drive for row in rows}:
+        lengths = longer(row for row in rows if row.drive != drive)
+        own = [row for row in rows if row.drive == drive]
+        count += sum(row.beyond <= lengths.get(row.name, 0.0) for row in own)
+    return count
