@@ -13,6 +13,7 @@ import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -173,3 +174,32 @@ def test_a_demo_of_what_is_built_says_nothing_before(
     with dev.in_one_line(tmp_path / "logs" / "build.log"):
         pass
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("there", "refused", "installed"),
+    [
+        ({"fio", "chromium"}, (), []),
+        ({"fio"}, (), [["chromium-headless-shell"]]),
+        ({"fio"}, ("chromium-headless-shell",), [["chromium"]]),
+        (set(), ("chromium-headless-shell",), [["fio", "chromium"]]),
+    ],
+)
+def test_the_whole_chromium_does_where_its_shell_is_not_to_be_had(
+    dev: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    there: set[str],
+    refused: tuple[str, ...],
+    installed: list[list[str]],
+) -> None:
+    done: list[list[str]] = []
+
+    def install(packages: list[str], out: Any) -> None:
+        if set(packages) & set(refused):
+            raise dev.DevError("apt could not install")
+        done.append(packages)
+
+    monkeypatch.setattr(dev, "apt_install", install)
+    monkeypatch.setattr(dev.shutil, "which", lambda name: name if name in there else None)
+    dev.ensure_programs(sys.stderr.buffer)
+    assert done == installed
