@@ -47,14 +47,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "atto": ({"blocks": "64k", "depths": "4", "size": "16MiB"}, ("atto.read[SEQ64K-Q4]",)),
     "hdtune": ({"rest_s": "10ms"}, ()),
 }
-# A few stand for all in every run of the tests: each step of fio's takes half a second.
-OFTEN = ("heatmap", "qos")
 
 
-@pytest.mark.parametrize(
-    "battery",
-    [pytest.param(n, marks=[] if n in OFTEN else [pytest.mark.full]) for n in CASES],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("battery", CASES)
 def test_on_a_small_file(battery: str, tmp_path: Path) -> None:
     settings, names = CASES[battery]
     drive = Real(tmp_path / "probe.bin", 32 * MIB).open()
