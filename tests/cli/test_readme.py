@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -35,8 +36,10 @@ def test_the_figures_are_of_this_model_and_have_today_s_words(maker: ModuleType)
 
 
 @pytest.mark.full
-def test_the_figures_are_what_the_twins_do(maker: ModuleType, tmp_path: Path) -> None:
-    runs = ft.test(
-        maker.DRIVES, battery=maker.PATTERN, out=tmp_path / "runs", report=False, progress=False
-    )
+def test_figures_and_picture_are_what_the_twins_do(maker: ModuleType, tmp_path: Path) -> None:
+    runs = ft.test(maker.DRIVES, battery=maker.BATTERIES, out=tmp_path / "runs", progress=False)
     assert maker.figures(runs) in maker.README.read_text(), AGAIN
+    if not (shutil.which("chromium-headless-shell") or shutil.which("chromium")):
+        pytest.skip("no Chromium")
+    words = maker.draw(runs.path / "report.html", tmp_path / "report.png")
+    assert words == maker.WORDS.read_text(), AGAIN
