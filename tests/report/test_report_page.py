@@ -317,7 +317,7 @@ def test_every_pass_stands_under_its_own_heading(tmp_path: Path) -> None:
 def test_a_first_pass_that_found_data_is_not_called_one_from_empty(tmp_path: Path) -> None:
     file = Paper(patterns=("1m-q1",), passes=2, cells=(), kind="file")
     (group,) = Contents.of([make_run(tmp_path / "run", file)]).tables
-    assert [part.title for part in group.parts] == ["First pass", "Second pass, on the full drive"]
+    assert [part.title for part in group.parts] == ["First pass", "Second pass"]
 
 
 @pytest.mark.parametrize("place", ["kept", "full/kept"])

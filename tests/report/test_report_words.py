@@ -272,3 +272,19 @@ def test_a_group_without_a_fill_has_a_sentence_too() -> None:
     assert masthead.verdict(contents) == "99.99 %: a 14.5 ms, b 14.5 ms."
     contents.drives = drives[:1]
     assert masthead.verdict(contents) == "Score: 144 points; 99.99 %: 14.5 ms."
+
+
+def test_a_second_pass_without_a_size_of_the_cache_tells_nothing_of_a_cache(tmp_path: Path) -> None:
+    contents = Contents.of([make_run(tmp_path / "run", Paper(patterns=("1m-q1",), cells=()))])
+    (section,) = contents.batteries
+    (subject,) = section.subjects
+    for size, said in ((None, "Written once more, the mean"), (0.0, "no cache shows")):
+        findings = [
+            replace(finding, value=size, interval=None)
+            if finding.name == "second_pass.cache_size"
+            else finding
+            for finding in subject.findings
+        ]
+        facts = section.present.facts([replace(subject, findings=Findings(findings))])
+        (told,) = [fact.text for fact in facts if "once more" in fact.text]
+        assert said in told and ("cache" in told) == (size is not None)

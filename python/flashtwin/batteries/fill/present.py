@@ -191,13 +191,14 @@ def _pattern_titles(subjects: Sequence[Subject]) -> dict[str, str]:
 
 
 def _pass_title(subjects: Sequence[Subject]) -> Callable[[Finding], str]:
-    """What a finding's pass is called; the first began on an empty drive where it was erased."""
+    """What a finding's pass is called: of a drive that was erased the first began on an empty and
+    a later one on a full drive; of a file nothing is known of the drive around it."""
     unerased = {label for subject in subjects for label in subject.refused}
 
     def title(finding: Finding) -> str:
-        if later := LATER.get(finding.name):
-            return f"{later[0].capitalize()} pass, on the full drive"
         erased = f"{NAME}/{finding.variant}/purge" not in unerased
+        if later := LATER.get(finding.name):
+            return f"{later[0].capitalize()} pass{', on the full drive' if erased else ''}"
         return "First pass, from empty" if erased else "First pass"
 
     return title
@@ -266,11 +267,15 @@ def _whole_fill(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
 
 
 def _second_pass(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
-    """What the second pass adds, where a cache is left or the mean has moved."""
+    """What the second pass adds; of a cache only where its size was found, or that there is none:
+    a file without a drop says nothing of either."""
     cache, mean = _value(values, f"{SECOND}cache_size"), _value(values, f"{SECOND}mean")
     first = _value(values, "mean")
     if mean is None:
         return []
+    if cache is None:
+        text = f"Written once more, the mean is {numbers.mbs(mean)}."
+        return [Fact(text=text, drive=subject.index, detail=True)]
     if cache:
         text = f"{numbers.gb(cache)} of cache are left; {numbers.mbs(mean)} overall"
     elif first and max(first / mean, mean / first) < WORTH_SAYING:
