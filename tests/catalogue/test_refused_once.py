@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.catalogue.loader import BadSpecError, load, shipped_ids
 
 
 @pytest.mark.parametrize("origin", ["", "a\\u202eb", "x" * 3000])
@@ -34,3 +35,35 @@ def test_products_beyond_64_bits_are_refused_by_key() -> None:
     assert "ftl.mapping_unit" in keys
     told = " ".join(issue.message for issue in refused.value.issues)
     assert "more than a 32-bit map can point to" in told
+
+
+# A mechanism that a user turns off, or another way of one, by a single --set.
+CHOICES = (
+    "slc_cache.mode=none", "controller.acknowledge=write-through", "controller.read_priority=false",
+    "errors.correctable=0", "ftl.parity=none", "ftl.checkpoint=0", "controller.read_ahead=0",
+    "fold.path=controller", "wear.spares=0", "wear.dynamic=none", "gc.pace=stop-the-world",
+    "gc.policy=d-choices", "gc.separation=sepbit", "gc.separation=hot-cold", "link.kind=sata",
+    "controller.write_buffer=4 MiB", "nand.native.second_pass=0", "gc.recycler=none",
+)  # fmt: skip
+
+
+def refused_share(draws: int, most: int) -> float:
+    """The share of random combinations of up to `most` choices that random drives refuse."""
+    rng = random.Random(13)
+    drives, refused = shipped_ids(), 0
+    for _ in range(draws):
+        sets = dict(choice.split("=") for choice in rng.sample(CHOICES, rng.randint(1, most)))
+        try:
+            load(rng.choice(drives), sets=[f"{key}={value}" for key, value in sets.items()])
+        except BadSpecError:
+            refused += 1
+    return refused / draws
+
+
+def test_the_cache_of_every_drive_can_be_turned_off() -> None:
+    for drive in shipped_ids():
+        load(drive, sets=["slc_cache.mode=none"])
+
+
+def test_few_random_combinations_of_mechanisms_are_refused() -> None:
+    assert refused_share(200, 6) < 0.1

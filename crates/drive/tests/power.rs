@@ -435,7 +435,7 @@ fn states_and_temperatures_out_of_order_are_refused() {
         &[(
             None,
             "thermal.throttle.stop",
-            "would never end",
+            "grows without end",
             "more than 66 C",
         )],
     );

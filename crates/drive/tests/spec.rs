@@ -479,7 +479,7 @@ fn the_cache_has_to_fit() {
         &[(
             Some("size = 0"),
             "slc_cache.size",
-            "has such a part",
+            "needs a size",
             "choose another `slc_cache.m",
         )],
     );
@@ -563,7 +563,7 @@ fn policies_may_not_contradict_each_other() {
         &[(
             Some("pace"),
             "fold.pace",
-            "0 staged bytes leave the cache a host",
+            "0 staged bytes leave the cache for each host",
             "like 1.5",
         )],
     );

@@ -35,7 +35,7 @@ fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
         &[(
             Some("path"),
             "fold.path",
-            "never meets the parity",
+            "a copy inside a die passes by the controller",
             "\"controller\"",
         )],
     );
@@ -79,7 +79,7 @@ fn suspension_is_for_reads_that_overtake() {
         &[(
             Some("program = true"),
             "nand.suspend.program",
-            "wait for their turn",
+            "only where they go first",
             "controller.read_priority = true",
         )],
     );

@@ -221,6 +221,73 @@ fn what_depends_on_a_mechanism_is_turned_off_with_it() {
     }
 }
 
+/// A SATA link has none of what only NVMe has: many deep queues, handles, the host's memory.
+#[test]
+fn what_only_nvme_has_is_turned_off_with_it() {
+    let nvme = [
+        "link.kind=nvme",
+        "link.queues=8",
+        "link.queue_depth=1024",
+        "map.residency=hmb",
+        "slc_cache.mode=none",
+        "fdp.handles=3",
+        "fdp.isolation=persistent",
+        "gc.low=9",
+        "gc.high=9",
+    ];
+    let nvme = [&nvme[..], &["drive.capacity=20 GB"]].concat();
+    let base = load_with(BASE, &[], &nvme).to_toml().to_owned();
+    let sata = load_with(&base, &[], &["link.kind=sata"]);
+    let [link, handles] = &sata.notes[..] else {
+        panic!("{:?}", sata.notes);
+    };
+    assert_eq!(
+        link,
+        "link.kind = sata also turns off link.queues (8), fdp.handles (3), link.queue_depth \
+         (1024), map.residency (hmb)"
+    );
+    assert_eq!(
+        handles,
+        "fdp.handles = 1 also turns off fdp.isolation (persistent)"
+    );
+    let shallow = load_with(&base, &[], &["link.queue_depth=16", "link.queues=1"]);
+    let shallow = load_with(shallow.to_toml(), &[], &["link.kind=sata"]);
+    assert!(
+        !shallow.notes[0].contains("queue_depth"),
+        "{:?}",
+        shallow.notes
+    );
+    let typed = ["link.kind=sata".to_owned(), "link.queues=2".to_owned()];
+    let errors = spec::load(&write("p", &base), &[], &[], &typed).unwrap_err();
+    assert_eq!(errors[0].key, "link.queues");
+}
+
+/// Four classes more are four open superblocks more: the marks of collection follow, unless the
+/// same layer gives them.
+#[test]
+fn a_separation_raises_the_free_superblocks_that_its_streams_need() {
+    let idle = ["gc.idle_after=1 s", "gc.idle_target=7"];
+    let base = load_with(BASE, &[], &idle).to_toml().to_owned();
+    let sepbit = load_with(&base, &[], &["gc.separation=sepbit"]);
+    assert_eq!(
+        sepbit.notes,
+        [
+            "gc.separation = sepbit also raises gc.low from 4 to 9, gc.high from 6 to 9, \
+             gc.idle_target from 7 to 10"
+        ]
+    );
+    let low = sepbit.values.iter().find(|value| value.key == "gc.low");
+    let low = low.expect("a key");
+    assert_eq!(low.source, "needed by gc.separation = sepbit");
+    let enough = ["gc.low=10", "gc.high=12", "gc.idle_target=20"];
+    let base = load_with(&base, &[], &enough).to_toml().to_owned();
+    let plenty = load_with(&base, &[], &["gc.separation=sepbit"]);
+    assert!(plenty.notes.is_empty(), "{:?}", plenty.notes);
+    let typed = ["gc.separation=sepbit".to_owned(), "gc.low=8".to_owned()];
+    let errors = spec::load(&write("p", &base), &[], &[], &typed).unwrap_err();
+    assert_eq!(errors[0].key, "gc.low");
+}
+
 #[test]
 fn what_contradicts_itself_within_a_layer_is_refused_still() {
     let errors = spec::load(

@@ -142,13 +142,13 @@ fn what_the_host_calls_hot() {
             (
                 &[("gc.hot_share", "0")],
                 "gc.hot_share",
-                "0 is not a part of a whole",
+                "0 is not a share between 0 and 1",
                 part,
             ),
             (
                 &[("gc.hot_pool", "1.5")],
                 "gc.hot_pool",
-                "1.5 is not a part of a whole",
+                "1.5 is not a share between 0 and 1",
                 part,
             ),
             (
@@ -170,7 +170,7 @@ fn what_the_host_calls_hot() {
         &[(
             Some("separation"),
             "gc.separation",
-            "an SLC cache mixes what the host tells apart",
+            "hot and cold data would share the SLC cache",
             "write `slc_cache.mode = \"none\"`, or another `gc.separation`",
         )],
     );
@@ -184,7 +184,7 @@ fn folding_of_a_cache_that_borrows() {
             (
                 &[("fold.pace", "0.9")],
                 "fold.pace",
-                "0.9 staged bytes leave the cache a host byte, and one comes in",
+                "0.9 staged bytes leave the cache for each host byte, and one comes in",
                 "write at least 1; what comes back needs more, like 1.5",
             ),
             (
@@ -194,7 +194,7 @@ fn folding_of_a_cache_that_borrows() {
                     ("fold.pace", "0.5"),
                 ],
                 "fold.pace",
-                "0.5 staged bytes leave the cache a host byte, and 0.6 come in",
+                "0.5 staged bytes leave the cache for each host byte, and 0.6 come in",
                 "write at least 0.6",
             ),
             (
@@ -224,7 +224,7 @@ fn folding_of_a_cache_that_borrows() {
             (
                 &[("fold.check_every", "4")],
                 "fold.check_every",
-                "everything passes the controller anyway, which checks it",
+                "a fold through the controller checks all data already",
                 "write `fold.check_every = 0`, or `fold.path = \"copyback\"`",
             ),
             (
@@ -234,7 +234,7 @@ fn folding_of_a_cache_that_borrows() {
                     ("drive.capacity", "\"15 GB\""),
                 ],
                 "fold.path",
-                "data that stays inside a die never meets the parity of its stripe",
+                "a copy inside a die passes by the controller, which makes the parity",
                 "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`",
             ),
         ],
@@ -346,7 +346,7 @@ fn wear_and_the_checks_of_folding() {
                     ("errors.correctable", "72"),
                 ],
                 "fold.check_errors",
-                "no fold is checked",
+                "folds are not checked",
                 "write how often in `fold.check_every`, or 0",
             ),
             (

@@ -1,4 +1,4 @@
-//! What a spec may say and hardly anybody wants: no mistake, and worth a warning.
+//! Warnings: values that are allowed, and that slow a drive down for a reason that is easy to miss.
 
 use super::check::gc::pacing;
 use super::value::Values;
@@ -8,11 +8,11 @@ pub(super) fn warnings(values: &Values) -> Vec<String> {
     collection_without_a_spare(values).into_iter().collect()
 }
 
-/// Where collection ends at the free superblock that it begins below, one above the reserve, it
-/// stops as soon as that one is free, and the next victim's copies take it again. A host that then
-/// needs a superblock waits for the rest of that victim. An end that lies higher keeps collection
-/// going, and a second superblock above the reserve is there for the host. Collected data that
-/// shares the host's superblocks takes none of its own: there no such rule was measured.
+/// Warns where `gc.low` and `gc.high` are equal and one above the reserve. Collection then stops as
+/// soon as one superblock above the reserve is free, and the copies of the next victim take that
+/// one. A host that needs a superblock meanwhile waits until the victim is emptied. With a higher
+/// `gc.high` collection frees a second one, which the host can have. With `gc.separation = "none"`
+/// copies go into the host's superblocks, and no such wait was measured.
 fn collection_without_a_spare(values: &Values) -> Option<String> {
     let [low, high, reserve] = ["gc.low", "gc.high", "gc.reserve"].map(|key| values.number(key));
     let (low, most) = (low?, reserve? + 1);

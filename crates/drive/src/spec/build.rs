@@ -23,7 +23,7 @@ use crate::config::{
     OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
 };
 
-/// A view of values that were checked: whatever is asked for is there and fits.
+/// A view of checked values: every key has a value of the right kind.
 struct Checked<'a>(&'a Values);
 
 impl Checked<'_> {

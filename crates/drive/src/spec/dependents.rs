@@ -1,12 +1,16 @@
-//! What depends on a mechanism is turned off with it.
+//! What depends on a mechanism is turned off with it, and what a mechanism needs more of is raised.
 //!
-//! A later layer (a file that extends another, a firmware profile, the sets of a command line) that
-//! turns a mechanism off need not name each key that only makes sense with it: those that come from
-//! earlier layers take the value that does nothing, keep a source that says why, and are told in a
-//! note. What one layer says itself is never touched, so that values that contradict each other
-//! within a layer are refused by `check` as ever.
+//! A layer is a file that extends another, a firmware profile, or the sets of a command line. A
+//! layer that turns a mechanism off need not name each key that only makes sense with it: those
+//! keys take the value that does nothing. A layer that chooses a mechanism need not count what it
+//! needs either: numbers that are too small for it are raised to the least that `check` accepts.
+//! Either way the key's source says why, and a note says what it was. A key that the layer gives
+//! itself is never changed: values that contradict each other within a layer are refused by
+//! `check`.
 
 use super::check::cache::{design, full_rule};
+use super::check::gc;
+use super::check::link::NCQ;
 use super::keys::{self, KEYS};
 use super::value::{self, Datum, Entry, Values};
 
@@ -26,7 +30,7 @@ const NO_RESERVE: (&str, &str) = ("fold.reserve", "0");
 const NO_PACE: (&str, &str) = ("fold.pace", "0");
 const NO_LOW: (&str, &str) = ("fold.low", "0");
 
-/// In an order in which a rule comes before those that depend on its keys.
+/// A rule comes before those that depend on its keys.
 const RULES: &[Rule] = &[
     Rule {
         switches: &["nand.tier.bits"],
@@ -146,83 +150,190 @@ const RULES: &[Rule] = &[
             ("nand.suspend.erase", "false"),
         ],
     },
+    // SATA has one queue, no placement handles, and no way to the host's memory.
+    Rule {
+        switches: &["link.kind"],
+        off: is_sata,
+        dependents: &[("link.queues", "1"), ("fdp.handles", "1")],
+    },
+    Rule {
+        switches: &["link.kind"],
+        off: |values| Some(is_sata(values)? && values.number("link.queue_depth")? > NCQ),
+        dependents: &[("link.queue_depth", "32")],
+    },
+    Rule {
+        switches: &["link.kind"],
+        off: |values| Some(is_sata(values)? && values.word("map.residency")? == "hmb"),
+        dependents: &[("map.residency", "\"demand\"")],
+    },
+    Rule {
+        switches: &["fdp.handles"],
+        off: |values| Some(values.number("fdp.handles")? == 1),
+        dependents: &[("fdp.isolation", "\"initial\"")],
+    },
+    Rule {
+        switches: &["wear.spares"],
+        off: |values| {
+            let without = values.number("wear.spares")? == 0;
+            Some(without && values.word("wear.read_only_at")? == "spares-gone")
+        },
+        dependents: &[("wear.read_only_at", "\"reserve-gone\"")],
+    },
 ];
 
-/// A key that was turned off with another.
+fn is_sata(values: &Values) -> Option<bool> {
+    Some(values.word("link.kind")? == "sata")
+}
+
+/// These keys decide how many streams are open besides those of every drive.
+const STREAMS: &[&str] = &["gc.separation", "fdp.handles", "fdp.isolation"];
+
+/// A layer that gives one of `STREAMS` needs the key to have this number or more. The function
+/// answers none where there are no further streams.
+type Need = (&'static str, fn(&Values) -> Option<u64>);
+
+/// A need comes before those that depend on its key.
+const NEEDS: &[Need] = &[
+    ("gc.low", gc::least_low),
+    ("gc.high", |values| {
+        gc::least_low(values)?;
+        values.number("gc.low")
+    }),
+    ("gc.idle_target", |values| {
+        gc::least_low(values)?;
+        let idle = values.entry("gc.idle_after")?.datum != Datum::Never;
+        idle.then_some(values.number("gc.high")? + 1)
+    }),
+];
+
+/// A key that changed with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TurnedOff {
+pub(super) struct Changed {
     /// The key and value that did it: "slc_cache.mode = none".
     pub by: String,
     pub key: &'static str,
     /// What it was before.
     pub was: String,
+    /// What it was raised to; none where it was turned off.
+    pub raised: Option<String>,
 }
 
-/// Everything that the layer says replaces what stands here. What depends on a mechanism that the
-/// layer turns off is turned off too.
-pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<TurnedOff> {
+/// Every key that the layer gives replaces what stands here. What depends on a mechanism that the
+/// layer turns off is turned off too, and what a mechanism that it chooses needs is raised.
+pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
     values.overlay(layer);
-    let mut turned: Vec<TurnedOff> = Vec::new();
+    let mut changed: Vec<Changed> = Vec::new();
     for rule in RULES {
-        let changed = |key: &&&str| {
-            layer.entry(key).is_some() || turned.iter().any(|earlier| earlier.key == **key)
-        };
-        let Some(switch) = rule.switches.iter().find(changed) else {
+        let Some(switch) = switched(rule.switches, layer, &changed) else {
             continue;
         };
         if (rule.off)(values) != Some(true) {
             continue;
         }
-        let Some(switch) = values.entry(switch).map(|entry| (*switch, entry.clone())) else {
+        let Some(cause) = Cause::of(switch, values) else {
             continue;
         };
         let others = rule
             .dependents
             .iter()
             .filter(|(key, _)| layer.entry(key).is_none());
-        turned.extend(others.filter_map(|(key, off)| turn_off(values, key, off, &switch)));
+        changed.extend(others.filter_map(|(key, off)| turn_off(values, key, off, &cause)));
     }
-    turned
+    let cause = switched(STREAMS, layer, &changed).and_then(|switch| Cause::of(switch, values));
+    if let Some(cause) = cause {
+        let others = NEEDS.iter().filter(|(key, _)| layer.entry(key).is_none());
+        changed.extend(others.filter_map(|need| raise(values, *need, &cause)));
+    }
+    changed
+}
+
+/// The first of the switches that the layer gives or has changed.
+fn switched<'s>(switches: &[&'s str], layer: &Values, changed: &[Changed]) -> Option<&'s str> {
+    let is_new = |key: &&&str| {
+        layer.entry(key).is_some() || changed.iter().any(|earlier| earlier.key == **key)
+    };
+    switches.iter().find(is_new).copied()
+}
+
+/// The key and value that another one changes with.
+struct Cause {
+    /// "slc_cache.mode = none"
+    text: String,
+    entry: Entry,
+}
+
+impl Cause {
+    fn of(switch: &str, values: &Values) -> Option<Cause> {
+        let entry = values.entry(switch)?.clone();
+        Some(Cause {
+            text: format!("{switch} = {}", entry.datum.text()),
+            entry,
+        })
+    }
+
+    /// Puts a value at a position; its source is this cause, after `why`.
+    fn put(&self, values: &mut Values, position: usize, datum: Datum, why: &str) {
+        let entry = Entry {
+            datum,
+            origin: self.entry.origin,
+            source: format!("{why} {}", self.text),
+            place: self.entry.place.clone(),
+        };
+        values.put(position, entry);
+    }
 }
 
 /// Nothing where the key is off already, or no layer has given it a value yet: a default is no part
 /// of a mechanism.
-fn turn_off(
-    values: &mut Values,
-    key: &'static str,
-    off: &str,
-    (switch, by): &(&str, Entry),
-) -> Option<TurnedOff> {
+fn turn_off(values: &mut Values, key: &'static str, off: &str, cause: &Cause) -> Option<Changed> {
     let position = keys::position(key)?;
     let datum: Datum = value::default(&KEYS[position], off);
     let was = values.entry(key).filter(|entry| entry.datum != datum)?;
-    let turned = TurnedOff {
-        by: format!("{switch} = {}", by.datum.text()),
+    let was = was.datum.text();
+    cause.put(values, position, datum, "off with");
+    Some(Changed {
+        by: cause.text.clone(),
         key,
-        was: was.datum.text(),
-    };
-    let entry = Entry {
-        datum,
-        origin: by.origin,
-        source: format!("off with {}", turned.by),
-        place: by.place.clone(),
-    };
-    values.put(position, entry);
-    Some(turned)
+        was,
+        raised: None,
+    })
 }
 
-/// A sentence for each switch.
-pub(super) fn notes(turned: &[TurnedOff]) -> Vec<String> {
-    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
-    for off in turned {
-        let part = format!("{} ({})", off.key, off.was);
-        match notes.iter_mut().find(|(by, _)| *by == off.by) {
+/// Nothing where the number is large enough, or no layer has given it yet.
+fn raise(values: &mut Values, (key, least): Need, cause: &Cause) -> Option<Changed> {
+    let least = least(values)?;
+    let was = values.number(key).filter(|&number| number < least)?;
+    let position = keys::position(key)?;
+    cause.put(values, position, Datum::Count(least), "needed by");
+    Some(Changed {
+        by: cause.text.clone(),
+        key,
+        was: was.to_string(),
+        raised: Some(least.to_string()),
+    })
+}
+
+/// A sentence for each switch and for what it does.
+pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for Changed {
+        by,
+        key,
+        was,
+        raised,
+    } in changed
+    {
+        let (verb, part) = match raised {
+            None => ("turns off", format!("{key} ({was})")),
+            Some(least) => ("raises", format!("{key} from {was} to {least}")),
+        };
+        let head = format!("{by} also {verb}");
+        match notes.iter_mut().find(|(other, _)| *other == head) {
             Some((_, parts)) => parts.push(part),
-            None => notes.push((&off.by, vec![part])),
+            None => notes.push((head, vec![part])),
         }
     }
-    let sentence =
-        |(by, parts): (&str, Vec<String>)| format!("{by} also turns off {}", parts.join(", "));
+    let sentence = |(head, parts): (String, Vec<String>)| format!("{head} {}", parts.join(", "));
     notes.into_iter().map(sentence).collect()
 }
 
@@ -239,11 +350,14 @@ mod tests {
             for (name, off) in rule.dependents {
                 let key = &KEYS[keys::position(name).expect(name)];
                 let off = value::default(key, off);
-                // A drive that never mentions the key has it off.
-                if let Some(text) = key.default {
+                // A drive that never mentions the key has it off. Depth 32 is SATA's most.
+                if let Some(text) = key.default.filter(|_| *name != "link.queue_depth") {
                     assert_eq!(value::default(key, text), off, "{name}");
                 }
             }
+        }
+        for name in STREAMS.iter().chain(NEEDS.iter().map(|(name, _)| name)) {
+            assert!(keys::position(name).is_some(), "{name}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! One spec file: text in, a document and all of its mistakes out. No other file is looked at.
+//! Reads one spec file: its text becomes a document and the list of its mistakes. No other file is
+//! opened.
 //!
 //! A key may be written in its section, dotted, or quoted ("slc_cache.mode"): what counts is the
 //! path. A mistake in one value never hides another; only broken TOML syntax ends the reading.
@@ -21,7 +22,7 @@ pub(super) const MOST_SOURCE: usize = 2000;
 /// Firmware profiles of one file; each of them is checked as a drive of its own.
 const MOST_PROFILES: usize = 64;
 
-/// Text that stands somewhere.
+/// A text and the line that it stands in.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub text: String,
@@ -42,8 +43,8 @@ pub(super) struct Document {
     pub header: BTreeMap<&'static str, Located>,
     pub values: Values,
     pub profiles: BTreeMap<String, Profile>,
-    /// Keys that stand in the file though their value was refused, or that a mistyped one was meant
-    /// to be: they are not reported as missing as well.
+    /// Keys whose value was refused, and keys that a mistyped name probably meant. They are not
+    /// reported as missing as well.
     pub attempted: BTreeSet<usize>,
     /// Line of each section's header.
     pub sections: BTreeMap<String, usize>,
@@ -90,10 +91,10 @@ impl Lines {
 struct Reader {
     lines: Lines,
     document: Document,
-    /// The first [`MOST_TOLD`]; of the others only how many there are.
+    /// The first [`MOST_TOLD`] mistakes. The others are counted.
     errors: Vec<SpecError>,
     untold: usize,
-    /// How many values name neither an origin (a source) of their own nor have the file's.
+    /// How many values have no origin (no source), neither their own nor the file's.
     lacks: BTreeMap<&'static str, usize>,
 }
 
@@ -146,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// Counts a mistake where enough are told already, before any work is spent on its words.
+    /// Counts a mistake instead of wording it, once [`MOST_TOLD`] have been worded.
     fn is_full(&mut self) -> bool {
         let full = self.errors.len() >= MOST_TOLD;
         self.untold += usize::from(full);
@@ -173,7 +174,7 @@ impl Reader {
         }
         self.document.values = values;
         let mut lacks = std::mem::take(&mut self.lacks);
-        // A key that is there with a wrong value is told of already.
+        // A key with a wrong value has been reported already.
         lacks.retain(|name, _| !table.contains_key(*name));
         for (name, count) in lacks {
             let message = format!("missing, and {count} values do not name their own");
@@ -424,7 +425,7 @@ impl Reader {
         }
     }
 
-    /// Takes `{ value, origin, source }` apart, the file's defaults filling what is not said.
+    /// Takes `{ value, origin, source }` apart. What is missing comes from the file's defaults.
     fn provenance<'v, 'i>(
         &mut self,
         full: &str,
@@ -455,7 +456,7 @@ impl Reader {
         (bare, word, source)
     }
 
-    /// What a value's table may have, and must.
+    /// Checks that a value's table has a value and no keys but value, origin and source.
     fn fields(&mut self, full: &str, offset: usize, table: &DeTable<'_>) {
         if !table.contains_key("value") {
             let hint = "write { value = ..., origin = \"...\", source = \"...\" }";

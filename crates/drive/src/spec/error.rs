@@ -1,14 +1,14 @@
 //! What is wrong with a spec, where, and what to change. Errors are collected, never thrown one by
 //! one.
 //!
-//! Invariant: whatever stands in the spec, an error prints and is short, and there are at most
-//! [`MOST_TOLD`] of them and one that counts the rest.
+//! Invariant: an error prints and is short, whatever text it quotes. There are at most
+//! [`MOST_TOLD`] errors and one that counts the rest.
 
 use std::collections::BTreeSet;
 
 use super::shown::shown;
 
-/// Errors of one spec that are told; nobody mends more before trying again.
+/// At most so many errors of one spec are listed; the rest are counted.
 pub const MOST_TOLD: usize = 100;
 
 /// One mistake in a spec, a profile name or a `--set`.
@@ -25,12 +25,12 @@ pub struct SpecError {
     pub message: String,
     /// What to change, without full stop.
     pub hint: String,
-    /// How many mistakes this tells of: more than one where it counts those that are not told.
+    /// How many mistakes this stands for: more than one where it counts those that are not listed.
     pub count: usize,
 }
 
 impl SpecError {
-    /// The mistakes that are not told one by one.
+    /// An error that counts the mistakes that are not listed.
     pub(super) fn untold(file: &str, count: usize) -> SpecError {
         let text: Vec<char> = count.to_string().chars().collect();
         let grouped: Vec<String> = text
@@ -105,8 +105,8 @@ impl Place {
     }
 }
 
-/// By file, then by line (none last); a mistake that two paths found is told once, and those
-/// beyond the first [`MOST_TOLD`] are counted.
+/// Sorts by file, then by line; mistakes without a line come last. A mistake that was found twice
+/// is listed once, and those beyond the first [`MOST_TOLD`] are counted.
 pub(super) fn in_order(mut errors: Vec<SpecError>) -> Vec<SpecError> {
     errors.sort_by_key(|error| (error.file.clone(), error.line.unwrap_or(usize::MAX)));
     let mut seen = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! From a catalogue id or a path to a file's text.
 //!
-//! Specs lie in directories, or are texts in memory; of those no file is opened, whatever they say.
+//! Specs lie in directories or are texts in memory. A text in memory never has a file opened, not
+//! even for what it extends.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -104,8 +105,8 @@ pub(super) fn open(
 /// Bytes of a spec file: fifty times what the longest of the catalogue has.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The text of a regular file of a bounded length. Anything else is not opened: a FIFO blocks
-/// whoever opens it, and a link may lead to a file that never ends.
+/// The text of a regular file of a bounded length. Anything else is not opened: opening a FIFO
+/// blocks, and a link may lead to a device that never ends.
 fn read(path: &Path) -> Result<String, Fault> {
     let refused = |why: String| Fault::new(why, "a spec is a readable text file in UTF-8");
     let failed = |error: io::Error| refused(format!("cannot be read: {}", error.kind()));

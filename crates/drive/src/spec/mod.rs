@@ -2,11 +2,12 @@
 //! [`Config`].
 //!
 //! `load` finds a drive by id or path, follows `extends`, switches firmware profiles on, applies
-//! sets, and checks every value by itself and against the others. Invariants: all mistakes are
-//! told at once, each with file, line, key, what is wrong and what to change; a `Spec` that exists
-//! can be built; no number here is decided by code, all come from the file; no decimal passes
-//! through a float. The format follows from one table, [`keys::KEYS`]; `docs` prints the JSON
-//! Schema and the reference page.
+//! sets, and checks every value by itself and against the others. The format follows from one
+//! table, [`keys::KEYS`]; `docs` prints the JSON Schema and the reference page.
+//!
+//! Invariants: all mistakes are reported at once, each with file, line, key, what is wrong and what
+//! to change. A drive can be built from any `Spec`. Every number comes from the file and none from
+//! code. No decimal passes through a float.
 
 mod advice;
 mod build;
@@ -54,7 +55,7 @@ pub struct Value {
     pub origin: &'static str,
     /// In words.
     pub source: String,
-    /// Nobody wrote it: the value is the format's default.
+    /// No file or option gives it: the value is the format's default.
     pub unwritten: bool,
 }
 
@@ -74,21 +75,21 @@ pub struct Spec {
     /// Names of the firmware profiles that can be switched on: an inherited one that does not fit
     /// the values is none of them, and is not printed.
     pub profiles: Vec<String>,
-    /// What was turned off together with a mechanism, a sentence for each.
+    /// What was turned off or raised together with a mechanism, a sentence for each.
     pub notes: Vec<String>,
-    /// What is allowed and hardly anybody wants, a sentence for each.
+    /// Warnings about values that are allowed and slow the drive down, a sentence for each.
     pub warnings: Vec<String>,
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
     toml: String,
-    /// What `--scale` has divided the flash by, and what it may divide.
+    /// What `--scale` has divided the flash by, and the bounds of further division.
     divisor: u64,
     limits: Option<scale::Limits>,
 }
 
 impl Spec {
-    /// The mildest scale at which the simulated drive takes at most so many bytes of memory: 16
-    /// for 1/16. None where no scale that the drive can have is small enough.
+    /// The largest scale at which the simulated drive takes at most so many bytes of memory, as its
+    /// divisor: 16 for 1/16. None where even the smallest scale takes more.
     #[must_use]
     pub fn scale_within(&self, bytes: u64) -> Option<u64> {
         let takes = |scale: u64| self.config.memory_bytes_at(self.divisor, scale);
@@ -170,7 +171,7 @@ fn checked(
         written,
         mut values,
         profiles,
-        turned_off,
+        changed,
         mut errors,
     } = resolve::resolve(found, library, firmware, sets).map_err(error::in_order)?;
     let limits = scale::Limits::read(&values);
@@ -204,14 +205,15 @@ fn checked(
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
-        notes: dependents::notes(&turned_off),
+        notes: dependents::notes(&changed),
         warnings: advice::warnings(&values),
         divisor: scale.map_or(1, scale::divisor),
         limits,
     })
 }
 
-/// What is wrong only once a profile of this file is on: found here, not by whoever switches it on.
+/// Mistakes that only appear with a profile of this file switched on. They are reported with the
+/// file, so that nobody meets them first when switching the profile on.
 fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) -> Vec<SpecError> {
     let without = check::check(written, file);
     let mut errors = misfits(profile, written, file);
@@ -224,7 +226,7 @@ fn check_profile(name: &str, profile: &Profile, written: &Values, file: &str) ->
     errors
 }
 
-/// What is wrong with these values once the profile is on.
+/// The mistakes of these values with the profile switched on.
 fn misfits(profile: &Profile, values: &Values, file: &str) -> Vec<SpecError> {
     let mut with = values.clone();
     dependents::overlay(&mut with, &profile.values);

@@ -1,9 +1,9 @@
-//! A resolved drive as text: the canonical TOML that loads again, and the hash of what decides.
+//! A resolved drive as text: canonical TOML that can be loaded again, and the hash of its values.
 //!
 //! Invariant: the hash covers keys and values alone. Names, descriptions, origins and sources
-//! change nothing in the drive, so two specs of the same drive have the same hash however they are
-//! written; and a value that is the format's default leaves no trace, so that a new key with a
-//! default does not change the hash of the drives that do not use it.
+//! change nothing in the drive, so two specs of the same drive have the same hash. A value that
+//! equals the format's default is left out of the hash: a new key with a default does not change
+//! the hashes of the drives that do not use it.
 
 use std::collections::BTreeMap;
 

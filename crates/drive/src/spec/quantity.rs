@@ -99,7 +99,8 @@ impl Dimension {
         }
     }
 
-    /// Larger than anything that is built, and small enough for sums and products in 64 bits.
+    /// The largest value: more than any drive has, and small enough for sums and products in 64
+    /// bits.
     const fn limit(self) -> u128 {
         match self {
             Dimension::Size => 1_000_000_000_000_000_000,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeValue;
 
-use super::dependents::{self, TurnedOff};
+use super::dependents::{self, Changed};
 use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
 use super::keys::{self, KEYS, Kind};
@@ -26,8 +26,8 @@ pub(super) struct Resolved {
     pub written: Values,
     pub values: Values,
     pub profiles: BTreeMap<String, Profile>,
-    /// What a layer turned off without naming it.
-    pub turned_off: Vec<TurnedOff>,
+    /// What a layer changed without naming it.
+    pub changed: Vec<Changed>,
     pub errors: Vec<SpecError>,
 }
 
@@ -44,9 +44,9 @@ pub(super) fn resolve(
         whole,
     } = chain(target, library)?;
     let (mut written, mut profiles) = (Values::new(), BTreeMap::new());
-    let mut turned_off = Vec::new();
+    let mut changed = Vec::new();
     for document in &documents {
-        turned_off.extend(inherit(document, &mut written, &mut profiles, &mut errors));
+        changed.extend(inherit(document, &mut written, &mut profiles, &mut errors));
     }
     let attempted = documents
         .iter()
@@ -63,7 +63,7 @@ pub(super) fn resolve(
     let mut values = written.clone();
     for name in firmware {
         match find_profile(name, target.text("id"), &profiles) {
-            Ok(profile) => turned_off.extend(dependents::overlay(&mut values, &profile.values)),
+            Ok(profile) => changed.extend(dependents::overlay(&mut values, &profile.values)),
             Err(fault) => errors.push(fault.at(&Place::whole("--firmware"), "")),
         }
     }
@@ -74,13 +74,13 @@ pub(super) fn resolve(
             Err(error) => errors.push(error),
         }
     }
-    turned_off.extend(dependents::overlay(&mut values, &typed));
+    changed.extend(dependents::overlay(&mut values, &typed));
     Ok(Resolved {
         target,
         written,
         values,
         profiles,
-        turned_off,
+        changed,
         errors,
     })
 }
@@ -91,19 +91,19 @@ fn inherit(
     values: &mut Values,
     profiles: &mut BTreeMap<String, Profile>,
     errors: &mut Vec<SpecError>,
-) -> Vec<TurnedOff> {
-    let mut turned_off = Vec::new();
+) -> Vec<Changed> {
+    let mut changed = Vec::new();
     if let Some(switched) = document.header.get("firmware") {
         let place = Place {
             file: document.file.clone(),
             line: switched.line,
         };
         match find_inherited(&switched.text, document.text("extends"), profiles) {
-            Ok(profile) => turned_off.extend(dependents::overlay(values, &profile.values)),
+            Ok(profile) => changed.extend(dependents::overlay(values, &profile.values)),
             Err(fault) => errors.push(fault.at(&place, "firmware")),
         }
     }
-    turned_off.extend(dependents::overlay(values, &document.values));
+    changed.extend(dependents::overlay(values, &document.values));
     for (name, own) in &document.profiles {
         let profile = profiles.entry(name.clone()).or_insert_with(|| own.clone());
         profile.values.overlay(&own.values);
@@ -111,7 +111,7 @@ fn inherit(
             profile.description.clone_from(&own.description);
         }
     }
-    turned_off
+    changed
 }
 
 fn find_inherited<'p>(

@@ -62,7 +62,7 @@ impl Limits {
         Some(Limits {
             wordlines: number("nand.wordlines_per_block")?,
             blocks: number("nand.blocks_per_plane")?,
-            // The buffer has to stay below a superblock in SLC mode.
+            // The buffer has to be smaller than a superblock in SLC mode.
             fewest_wordlines: WORDLINES.max(buffer / row.max(1) + 1),
         })
     }
@@ -80,7 +80,7 @@ impl Limits {
         honest.then_some((wordlines, blocks))
     }
 
-    /// The scales that can be had, the mildest first.
+    /// The scales that this drive can have, the largest drive first.
     pub(super) fn possible(&self) -> Vec<u64> {
         let blocks = divisors(self.blocks);
         let mut scales: Vec<u64> = divisors(self.wordlines)
@@ -94,7 +94,7 @@ impl Limits {
     }
 }
 
-/// How many times smaller a scale makes a drive; 1 of a text that is none.
+/// How many times smaller a scale makes a drive; 1 where the text is no scale.
 pub(super) fn divisor(text: &str) -> u64 {
     parse(text).unwrap_or(1)
 }
@@ -128,7 +128,7 @@ pub(super) fn apply(text: &str, values: &mut Values) -> Result<(), SpecError> {
 /// Sizes that hold pages of the map.
 const MAP_SIZES: [&str; 2] = ["map.cache", "map.hmb"];
 
-/// Makes a value that was divided as large as it has to be.
+/// Raises a divided value to the least that the checks accept.
 fn raise(values: &mut Values, name: &str, least: u64) {
     let Some(mut entry) = values.entry(name).cloned() else {
         return;

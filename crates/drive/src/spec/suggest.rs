@@ -30,15 +30,16 @@ fn last_part(key: &str) -> &str {
 /// Bytes of the longest word that is looked at; no key is half as long.
 const LONGEST: usize = 200;
 
-/// Whether the lengths leave room for so few edits: cheap to ask before edits are counted.
+/// Whether two words differ in length by at most so many edits. This is cheap, and is looked at
+/// before edits are counted.
 fn may_be_near(word: &str, candidate: &str, limit: usize) -> bool {
     let apart = |a: &str, b: &str| a.chars().count().abs_diff(b.chars().count());
     apart(word, candidate) <= limit || apart(last_part(word), last_part(candidate)) < limit
 }
 
-/// The candidate that was most likely meant; none where nothing is near. A dotted key in the wrong
-/// section counts as one edit, so that `nand.capacity` finds `drive.capacity`. The first of equals
-/// wins.
+/// The candidate that was most likely meant; none where no candidate is near. A dotted key in the
+/// wrong section counts as one edit, so that `nand.capacity` finds `drive.capacity`. Of equals the
+/// first one wins.
 pub(super) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

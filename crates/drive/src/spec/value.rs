@@ -42,7 +42,7 @@ fn type_name(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// What a kind asks for, in words.
+/// What a value of this kind looks like, in words.
 pub(super) fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Count { min, max } => format!("a whole number from {min} to {max}"),
@@ -212,7 +212,8 @@ fn read_time(key: &Key, text: &str) -> Result<u64, Fault> {
     }
 }
 
-/// A thousand cache bytes a host byte is more than any drive folds, and keeps products in 64 bits.
+/// The largest factor. A thousand cache bytes for each host byte is more than any drive folds, and
+/// products with it fit into 64 bits.
 const FACTOR_MAX_MILLI: u64 = 1_000_000;
 
 fn read_factor(text: &str) -> Result<u64, Fault> {
@@ -300,7 +301,7 @@ impl Values {
         self.0[position] = Some(entry);
     }
 
-    /// Everything that `over` says replaces what stands here.
+    /// Each value of `over` replaces the one that is here.
     pub fn overlay(&mut self, over: &Values) {
         for (position, entry) in over.iter() {
             self.put(position, entry.clone());

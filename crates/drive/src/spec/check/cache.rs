@@ -1,8 +1,9 @@
 //! Whether the SLC cache fits the flash, and whether its policies agree with each other.
 //!
-//! Rule: a key that contradicts the mode is an error (a size without a cache), one that only waits
-//! for its switch is not (`rearm` while nothing goes direct). What contradicts a mode that a later
-//! layer chose was turned off before (`dependents`).
+//! Rule: a key that contradicts the mode is an error (a size without a cache). A key that has no
+//! effect because its switch is off is none (`rearm` while no data goes past the cache). Values of
+//! earlier layers that contradict a mode chosen by a later one have been turned off before
+//! (`dependents`).
 
 use flashtwin_ftl::designs::{Borrows, CacheMode, DESIGNS, Design};
 use flashtwin_ftl::full_rules::{FullRule, WhenFull};
@@ -40,17 +41,17 @@ pub(in crate::spec) fn full_rule(values: &Values) -> Option<&'static FullRule> {
     WhenFull::named(values.word("slc_cache.when_full")?).map(WhenFull::rule)
 }
 
-/// Whether a design has a part.
+/// Whether a design uses a key of sizes.
 type Has = fn(&Design) -> bool;
 
-/// The designs that have it, as a hint names them.
+/// The designs that use it, as a hint names them.
 fn those(has: Has) -> String {
     let names = DESIGNS.iter().filter(|design| has(design));
     let names: Vec<&str> = names.map(|design| design.name).collect();
     names.join(" or ")
 }
 
-/// Each mode asks for its own parts and for no other.
+/// A mode needs the sizes of its own parts, and takes no others.
 fn sizes(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
     let mode = design.name;
@@ -69,7 +70,7 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
                 found.add(key, message, hint);
             }
             Some(0) if asked && !by_table => {
-                let message = format!("0, but a cache of mode `{mode}` has such a part");
+                let message = format!("0, but mode `{mode}` needs a size");
                 found.add(
                     key,
                     message,
@@ -78,7 +79,7 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
             }
             Some(size) if size > 0 && !asked => {
                 let message = format!(
-                    "{} with mode `{mode}`, which has no such part",
+                    "{} with mode `{mode}`, which does not use it",
                     human(size.into())
                 );
                 found.add(
@@ -105,7 +106,7 @@ fn table(found: &Findings<'_>) -> Vec<(u32, u64)> {
     }
 }
 
-/// The largest borrowed part, and the key that says it.
+/// The largest borrowed part, and the key that gives it.
 fn borrowed(found: &Findings<'_>) -> (Option<u64>, &'static str) {
     match table(found).iter().map(|(_, bytes)| *bytes).max() {
         Some(largest) => (Some(largest), "slc_cache.size_by_fill"),
@@ -113,7 +114,7 @@ fn borrowed(found: &Findings<'_>) -> (Option<u64>, &'static str) {
     }
 }
 
-/// A table is for a part that borrows, and says at least once that there is one.
+/// A table of sizes needs a mode that borrows, and a size above 0 at one fill at least.
 fn by_fill(found: &mut Findings<'_>) -> Option<()> {
     let points = table(found);
     let largest = points.iter().map(|(_, bytes)| *bytes).max()?;
@@ -121,7 +122,7 @@ fn by_fill(found: &mut Findings<'_>) -> Option<()> {
     let key = "slc_cache.size_by_fill";
     if !design.is_sized() {
         let mode = design.name;
-        let message = format!("a table of sizes with mode `{mode}`, which has no such part");
+        let message = format!("a table of sizes with mode `{mode}`, which does not use it");
         let others = those(Design::is_sized);
         let hint = format!("write `slc_cache.size_by_fill = []`, or mode {others}");
         found.add(key, message, hint);
@@ -207,7 +208,7 @@ fn cell(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// What has to come free is counted in superblocks, as the cache is.
+/// A cache cannot have more free than its size; both are counted in superblocks.
 fn rearm(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
     let rearm = u128::from(found.values.number("slc_cache.rearm")?);
@@ -248,7 +249,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
     let flows = design.caches() && rule.flows();
     if flows && rule.shares && pace < staged {
         let message = format!(
-            "{} staged bytes leave the cache a host byte, and {} come in",
+            "{} staged bytes leave the cache for each host byte, and {} come in",
             milli_text(pace),
             milli_text(staged)
         );
@@ -257,7 +258,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
     }
     if flows && !rule.shares && pace < staged {
         let message = format!(
-            "{} staged bytes leave the cache a host byte, and one comes in",
+            "{} staged bytes leave the cache for each host byte, and one comes in",
             milli_text(pace)
         );
         found.add(
@@ -283,7 +284,7 @@ fn shares(found: &mut Findings<'_>) -> Option<()> {
     let reclaim = found.values.number("slc_cache.reclaim")?;
     if reclaim >= 1000 {
         let message = format!(
-            "{} of a superblock valid leaves nothing to gain",
+            "{} of a superblock may be valid, so emptying it frees nothing",
             milli_text(reclaim)
         );
         found.add("slc_cache.reclaim", message, "write less than 1, like 0.5");
@@ -291,7 +292,7 @@ fn shares(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Folding in mid-fill is for a cache that host data passes by.
+/// Folding while data goes past the cache needs a rule by which data does so.
 fn refill(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
     let rule = full_rule(found.values)?;
@@ -304,7 +305,7 @@ fn refill(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Folding for free superblocks begins and ends, and only borrowed ones come free by it.
+/// Folding for free superblocks needs borrowed ones, and ends above where it begins.
 fn background(found: &mut Findings<'_>) -> Option<()> {
     let (low, high) = (
         found.values.number("fold.low")?,
@@ -324,8 +325,8 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Pages in an order of their own: only where each is programmed by itself, and there is nothing
-/// to fold.
+/// Lower pages can be filled first only where each page is programmed by itself, and where a
+/// superblock spans all dies.
 fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
     if !design(found.values)?.lower_pages_first {
         return None;
@@ -346,18 +347,19 @@ fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// What is read out to be checked is what would be copied inside the die.
+/// Checks read out what a copy inside the die would not; through the controller there is no such
+/// copy.
 fn checks(found: &mut Findings<'_>) -> Option<()> {
     let every = found.values.number("fold.check_every")?;
     if every > 0 && found.values.word("fold.path")? == "controller" {
-        let message = "everything passes the controller anyway, which checks it";
+        let message = "a fold through the controller checks all data already";
         let hint = "write `fold.check_every = 0`, or `fold.path = \"copyback\"`";
         found.add("fold.check_every", message, hint);
     }
     Some(())
 }
 
-/// Folding under pressure needs a cache that borrows, or one that everything passes through.
+/// Folding under pressure needs a cache that borrows, or one that all data goes through.
 fn fold(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
     let (mode, rule) = (design.name, full_rule(found.values)?);
@@ -390,12 +392,12 @@ fn fold(found: &mut Findings<'_>) -> Option<()> {
     borrows.then(|| reserve_fits(found)).flatten()
 }
 
-/// Copyback keeps the data in the die, and parity is made of data in the controller.
+/// With copyback data stays in the die; parity is computed from data in the controller.
 fn copyback(found: &mut Findings<'_>) -> Option<()> {
     let parity = found.values.word("ftl.parity")? != "none";
     let borrowed = design(found.values)?.caches();
     if parity && borrowed && found.values.word("fold.path")? == "copyback" {
-        let message = "data that stays inside a die never meets the parity of its stripe";
+        let message = "a copy inside a die passes by the controller, which makes the parity";
         let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
         found.add("fold.path", message, hint);
     }
@@ -416,7 +418,7 @@ fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// A cache that nothing ever empties is used once in a drive's life.
+/// A cache that is never emptied would be used once in a drive's life.
 fn emptied(found: &mut Findings<'_>) -> Option<()> {
     let design = design(found.values)?;
     let rule = full_rule(found.values)?;

@@ -5,11 +5,11 @@ use super::super::value::Datum;
 use super::Findings;
 use super::flash::Flash;
 
-/// Units of a row below which packing would waste what it gains.
+/// With fewer units in a row packing would waste as much as it saves.
 const ROW_UNITS_MIN: u128 = 4;
-/// Wordlines below which a mover's rows fill a superblock.
+/// With fewer wordlines the rows that a mover has under way would fill a superblock.
 const WORDLINES_MIN: u128 = 8;
-/// What an operation moves is counted in eighths of a unit, in 16 bits.
+/// The bytes of an operation are counted in eighths of a unit, as a 16-bit number.
 const GRANULE_UNITS_MAX: u128 = (1 << 16) / 8 - 1;
 
 pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {

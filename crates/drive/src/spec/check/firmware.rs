@@ -43,11 +43,11 @@ fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// The journal is given up at each checkpoint, and would grow for ever without.
+/// Each checkpoint makes the journal before it superfluous. Without checkpoints it would only grow.
 fn journal(found: &mut Findings<'_>) -> Option<()> {
     let journaled = found.values.flag("ftl.trim_journal")?;
     if journaled && found.values.number("ftl.checkpoint")? == 0 {
-        let message = "a journal of trims without checkpoints would never end";
+        let message = "without checkpoints the journal of trims grows without end";
         let hint = "write `ftl.checkpoint` as a size like \"64 GB\", or `ftl.trim_journal = false`";
         found.add("ftl.trim_journal", message, hint);
     }
@@ -100,7 +100,7 @@ fn checkpoint(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// The buffer feeds whole programs, and is small beside what it feeds.
+/// The buffer holds one program at least, and less than a superblock.
 fn buffer(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
     let buffer = u128::from(found.values.number("controller.write_buffer")?);
@@ -136,8 +136,9 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Data that goes to native cells stays in the buffer between the passes of its wordline, on every
-/// die; more has to come in so that the second passes come.
+/// Data for native cells stays in the buffer until the last pass of its wordline, on every die. The
+/// buffer has to have room for more data beside it: a second pass comes once later wordlines are
+/// written.
 fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let flash = Flash::read(values)?;
@@ -148,7 +149,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
             let hint = "write the times of the passes before it too";
             found.add(
                 &format!("nand.native.{key}_pass"),
-                "a pass is left out",
+                "a later pass without the one before it",
                 hint,
             );
             return None;
@@ -200,8 +201,8 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Pages that can be torn by those behind them are where pages are programmed one by one, and stay
-/// in the buffer until their wordline is full.
+/// A page can be lost by the program of another page of its wordline only where pages are
+/// programmed one by one. It stays in the buffer until its wordline is full.
 fn pairs(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     if values.word("ftl.paired_pages")? != "lost" {
@@ -213,13 +214,13 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
     let why = if !one_by_one || flash.bits == 1 {
         "the part programs all pages of a wordline at once"
     } else if cache::design(values)?.lower_pages_first {
-        "a firmware that fills lower pages first has to back them up"
+        "a drive that fills lower pages first has to protect them"
     } else if values.flag("controller.plp")? {
         "with power-loss protection no program is torn"
     } else if values.number("compression.best_ratio")? > 1 {
         "compressed data does not wait for other pages of its wordline"
     } else if paged {
-        "pages of the map in cells that wait for others"
+        "map pages cannot wait for other pages of their wordline"
     } else {
         ""
     };

@@ -1,4 +1,4 @@
-//! Whether the flash is a flash, and whether the advertised drive fits into it.
+//! Whether the flash could be built, and whether the advertised capacity fits into it.
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
@@ -6,7 +6,7 @@ use super::wear::{lost, share};
 use super::{Findings, cache, map};
 use flashtwin_nand::Variation;
 
-/// Of the mean time of an operation, what the quickest takes at least.
+/// The quickest operation takes at least this share of the mean time.
 const LEAST_OF_MEAN: f64 = 0.05;
 
 /// The layout in numbers wide enough for any product of them.
@@ -26,7 +26,8 @@ pub(super) struct Flash {
 }
 
 impl Flash {
-    /// Nothing where a number is missing, or where no stripe can be cut, which is told elsewhere.
+    /// None where a number is missing, or where there are too few dies for a stripe; other checks
+    /// report that.
     pub fn read(values: &Values) -> Option<Flash> {
         let number = |key: &str| values.number(key).map(u128::from);
         let (all, dies) = (dies(values)?, superblock_dies(values)?);
@@ -78,7 +79,7 @@ impl Flash {
         self.raw() - self.superblock() * self.blocks
     }
 
-    /// Superblocks that the system takes: it is told in bytes of cells.
+    /// Superblocks that the system takes; its key is in bytes of cells.
     pub fn system(&self, values: &Values) -> Option<u128> {
         let bytes = u128::from(values.number("ftl.system")?);
         Some(bytes.div_ceil((self.raw() / self.blocks).max(1)))
@@ -257,7 +258,7 @@ fn groups(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// A stripe of one granule has nothing to be the parity of.
+/// Parity needs a stripe of two granules or more.
 fn parity(found: &mut Findings<'_>) -> Option<()> {
     if has_parity(found.values)? && superblock_dies(found.values)? == 1 {
         let message = "`stripe` on a single die: each stripe has one granule";
@@ -267,14 +268,14 @@ fn parity(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// A read that waits in the queue never gets to see a suspended array.
+/// Only a read that goes before other operations can suspend one.
 fn suspend(found: &mut Findings<'_>) -> Option<()> {
     if found.values.flag("controller.read_priority")? {
         return None;
     }
     for key in ["nand.suspend.program", "nand.suspend.erase"] {
         if found.values.flag(key) == Some(true) {
-            let message = "nothing is suspended for reads that wait for their turn";
+            let message = "reads suspend an operation only where they go first";
             let hint = format!("write `controller.read_priority = true`, or `{key} = false`");
             found.add(key, message, hint);
         }
@@ -282,7 +283,7 @@ fn suspend(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// The quickest operation takes a part of the mean time that is worth the name.
+/// The spread of times leaves the quickest operation a share of the mean time.
 fn variation(found: &mut Findings<'_>) -> Option<()> {
     let share = |key: &str| Some(found.values.number(key)? as f64 / 1000.0);
     let least = Variation::least(
@@ -334,7 +335,7 @@ fn sectors(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// The advertised capacity has to fit beside all that never holds it.
+/// The capacity has to fit beside the flash that never holds host data.
 fn capacity(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let flash = Flash::read(values)?;
@@ -385,7 +386,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
     collectable(found, &flash, capacity)
 }
 
-/// Garbage collection of a full drive has to be able to reach its goal, or it never rests.
+/// Garbage collection of a full drive has to be able to reach its goal, or it would never stop.
 fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Option<()> {
     let high = u128::from(found.values.number("gc.high")?);
     let superblocks = flash.native_superblocks(found.values)?;

@@ -15,7 +15,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     handles(found);
 }
 
-/// How the values have the host wait.
+/// How the host waits for collection, as the values say.
 pub(in crate::spec) fn pacing(values: &Values) -> Option<&'static Pacing> {
     Pace::named(values.word("gc.pace")?).map(Pace::pacing)
 }
@@ -41,14 +41,14 @@ pub(super) fn extra_streams(values: &Values) -> Option<u64> {
     Some(extra + isolated * handles)
 }
 
-/// Those among them that the host's data is written to.
+/// Those of them that take the host's data.
 pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
     let divided = classes(values.word("gc.separation")?).0 - 1;
     Some(u64::from(divided).max(values.number("fdp.handles")? - 1))
 }
 
-/// The host's word is taken for native blocks, and only where the firmware does not divide its data
-/// by rules of its own.
+/// Handles choose among native superblocks, so there must be no cache before them; and no
+/// separation of the firmware's own may divide the host's data as well.
 fn handles(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let persistent = values.word("fdp.isolation")? == "persistent";
@@ -67,12 +67,12 @@ fn handles(found: &mut Findings<'_>) -> Option<()> {
         found.add("fdp.handles", "placement handles are NVMe's", hint);
     }
     if cached {
-        let message = "an SLC cache mixes what handles tell apart";
+        let message = "data of all handles would share the SLC cache";
         let hint = "write `slc_cache.mode = \"none\"`, or `fdp.handles = 1`";
         found.add("fdp.handles", message, hint);
     }
     if !alone {
-        let message = "host data is divided by handles and by the firmware's own rules";
+        let message = "placement handles and `gc.separation` would both divide the host's data";
         let hint = "write `gc.separation = \"gc\"`, or `fdp.handles = 1`";
         found.add("gc.separation", message, hint);
     }
@@ -101,7 +101,7 @@ fn collection(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Idle collection that stops where ordinary collection does would do nothing.
+/// Collection in idle time has to free more superblocks than ordinary collection does.
 fn idle_collection(found: &mut Findings<'_>) -> Option<()> {
     let (high, target) = (
         found.values.number("gc.high")?,
@@ -122,7 +122,15 @@ fn idle_collection(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Streams that nothing is set aside for are opened while more than the reserve is free.
+/// The fewest free superblocks that collection has to begin below, for the streams of a separation
+/// or of handles to be opened; none where there are no such streams.
+pub(in crate::spec) fn least_low(values: &Values) -> Option<u64> {
+    let extra = extra_streams(values).filter(|&extra| extra > 0)?;
+    Some(values.number("gc.reserve")? + 2 + extra)
+}
+
+/// The streams of a separation have no superblocks set aside: each is opened while more than the
+/// reserve is free, so collection has to begin early enough.
 fn separation(found: &mut Findings<'_>) -> Option<()> {
     let fails = found.values.number("wear.program_failures")? > 0;
     if fails && found.values.word("gc.separation")? == "none" {
@@ -135,15 +143,12 @@ fn separation(found: &mut Findings<'_>) -> Option<()> {
         let message = "with compression collected data is packed by itself";
         found.add("gc.separation", message, "write `gc.separation = \"gc\"`");
     }
-    let extra = extra_streams(found.values)?;
-    if extra == 0 {
-        return None;
-    }
+    let least = least_low(found.values)?;
     let (low, reserve) = (
         found.values.number("gc.low")?,
         found.values.number("gc.reserve")?,
     );
-    let least = reserve + 2 + extra;
+    let extra = extra_streams(found.values)?;
     if low < least {
         let message = format!(
             "with {low} free superblocks, {reserve} of them held back, the {extra} more that this \
@@ -154,20 +159,20 @@ fn separation(found: &mut Findings<'_>) -> Option<()> {
     oracle(found)
 }
 
-/// What the host calls hot has to fit into its pool, and the rest into the other.
+/// Hot data has to fit into the hot pool, and the rest into the other.
 fn oracle(found: &mut Findings<'_>) -> Option<()> {
     if found.values.word("gc.separation")? != "oracle" {
         return None;
     }
     if found.values.word("slc_cache.mode")? != "none" {
-        let message = "an SLC cache mixes what the host tells apart";
+        let message = "hot and cold data would share the SLC cache";
         let hint = "write `slc_cache.mode = \"none\"`, or another `gc.separation`";
         found.add("gc.separation", message, hint);
     }
     for key in ["gc.hot_share", "gc.hot_pool"] {
         let share = found.values.number(key)?;
         if share == 0 || share >= 1000 {
-            let message = format!("{} is not a part of a whole", milli_text(share));
+            let message = format!("{} is not a share between 0 and 1", milli_text(share));
             found.add(key, message, "write a number between 0 and 1");
             return None;
         }

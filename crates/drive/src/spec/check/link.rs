@@ -1,4 +1,4 @@
-//! Whether the host link is one that exists, and what it carries at most.
+//! Whether the host link exists, and whether it can carry the rate.
 //!
 //! Sources: Serial ATA 3.x (8b/10b, frames of at most 8 KiB of data, two ALIGN primitives every 256
 //! words); PCI Express Base (encodings by generation, packet framing). Drives show less than a SATA
@@ -10,7 +10,7 @@ use super::super::value::Values;
 use super::Findings;
 
 /// Commands that NCQ numbers.
-const NCQ: u64 = 32;
+pub(in crate::spec) const NCQ: u64 = 32;
 /// Commands that may be outstanding in all queues together: more than any host keeps.
 const OUTSTANDING_MAX: u64 = 65_535;
 /// Data of a SATA frame; and what goes with it: start, header, checksum and end (16 B), and the

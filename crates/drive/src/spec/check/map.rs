@@ -7,11 +7,12 @@ use super::super::value::{Datum, Values};
 use super::Findings;
 use super::flash::Flash;
 
-/// Fewer pages than commands that are under way would turn each other out.
+/// With fewer pages than commands under way, commands would evict each other's pages.
 pub(in crate::spec) const PAGES_MIN: u64 = 16;
-/// Changes that the journal holds at least: a few granules' worth, so that movers get on.
+/// The journal holds the changes of a few granules at least, so that movers can go on.
 const CHANGES_MIN: u64 = 512;
-/// Granules of a superblock of the pool: collection frees less than nothing with fewer.
+/// Granules of a superblock of map pages: with fewer, collecting one would write more than it
+/// frees.
 const GRANULES_MIN: u128 = 8;
 
 pub(super) fn check(found: &mut Findings<'_>) {
@@ -110,11 +111,11 @@ fn granules(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Pages of the map have to be on flash soon, not when the wordlines behind them are written.
+/// A map page cannot stay in RAM until later wordlines are written: it has to be on flash soon.
 fn passes(found: &mut Findings<'_>) -> Option<()> {
     let native = found.values.word("map.mode")? == "native";
     if is_paged(found.values)? && native && found.values.number("nand.native.second_pass")? > 0 {
-        let message = "pages of the map in cells that wait for a second pass";
+        let message = "map pages cannot wait for the second pass of their wordline";
         found.add("map.mode", message, "write `map.mode = \"slc\"`");
     }
     Some(())

@@ -1,5 +1,5 @@
-//! Values against each other. Each check runs on what is known: a value that was refused silences
-//! the checks that need it and no others, so that all mistakes of a spec are told at once.
+//! Checks values against each other. A check whose values were refused is skipped and all others
+//! run, so that all mistakes of a spec are reported at once.
 
 pub(super) mod cache;
 mod compression;

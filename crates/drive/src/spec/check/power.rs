@@ -1,4 +1,4 @@
-//! Whether the states and temperatures of a drive come in an order that makes sense.
+//! Whether the power states and temperatures of a drive are in order.
 
 use super::super::quantity::{self, Dimension};
 use super::super::value::Datum;
@@ -61,7 +61,7 @@ fn depth(found: &mut Findings<'_>) {
     }
 }
 
-/// The deeper state comes later.
+/// The deep state is entered after the light one.
 fn order(found: &mut Findings<'_>) -> Option<()> {
     let light = number(found, "power.light.after")? + number(found, "power.light.entry")?;
     let deep = number(found, "power.deep.after")?;
@@ -107,7 +107,8 @@ fn limits(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// A step ends below where it begins and above the air, and leaves some speed.
+/// A throttling step ends below the temperature at which it begins and above that of the air, and
+/// leaves some speed.
 fn throttling(found: &mut Findings<'_>, step: &str) -> Option<()> {
     let key = |what: &str| format!("thermal.{step}.{what}");
     let start = number(found, &key("start"))?;

@@ -1,5 +1,5 @@
-//! Whether the second tier of the cache is one: a mode between SLC and native, and a cache before
-//! it.
+//! Whether there can be a second tier of the cache: it needs a cell mode between SLC and native,
+//! and a first tier.
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};

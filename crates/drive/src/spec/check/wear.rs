@@ -1,5 +1,5 @@
-//! Whether bad blocks leave a drive, whether the end of life is one that can come, and whether the
-//! read-retry ladder leads anywhere.
+//! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
+//! the steps of read retry correct more errors.
 
 use super::super::quantity::milli_text;
 use super::super::value::Values;
@@ -7,7 +7,7 @@ use super::Findings;
 
 /// Thousandths of a year of the oldest drive.
 const AGE_MAX_MILLI: u64 = 50_000;
-/// More electronvolts than any loss of charge in flash was found to take.
+/// The largest activation energy in electronvolts: more than any published for flash.
 const ENERGY_MAX_MILLI: u64 = 3000;
 /// Weak and bad blocks can be all of them, but no more.
 const PERCENT_MAX_MILLI: u64 = 100_000;
@@ -76,7 +76,8 @@ fn used(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Steps that find more errors than before, and powers of zero, are no ladder and no law.
+/// A retry step must not see more errors than the one before, and the powers of the laws must not
+/// be 0.
 fn ladder(found: &mut Findings<'_>) {
     for key in ["errors.retry_gain", "errors.soft_gain"] {
         if found.values.number(key).is_some_and(|gain| gain < 1000) {
@@ -86,7 +87,11 @@ fn ladder(found: &mut Findings<'_>) {
     }
     if found.values.number("errors.retention_power") == Some(0) {
         let hint = "write a power like 0.5, or 0 as the retention of each mode";
-        found.add("errors.retention_power", "a power of 0 knows no time", hint);
+        found.add(
+            "errors.retention_power",
+            "with a power of 0 retention does not grow with time",
+            hint,
+        );
     }
     let energy = found.values.number("errors.activation_energy");
     if energy.is_some_and(|energy| energy > ENERGY_MAX_MILLI) {
@@ -104,7 +109,8 @@ fn ladder(found: &mut Findings<'_>) {
     }
 }
 
-/// What the errors are to decide, where there are errors, parity and checks to decide with.
+/// What acts on bit errors needs bit errors; rebuilding needs parity as well, and checks of folds
+/// need such checks.
 fn corrections(found: &mut Findings<'_>) -> Option<()> {
     let without = found.values.number("errors.correctable")? == 0;
     let off = "write what the code corrects in `errors.correctable`, as 72";
@@ -126,7 +132,7 @@ fn corrections(found: &mut Findings<'_>) -> Option<()> {
         found.add("fold.check_errors", "there are no bit errors", off);
     } else if share > 0 && found.values.number("fold.check_every")? == 0 {
         let hint = "write how often in `fold.check_every`, or 0";
-        found.add("fold.check_errors", "no fold is checked", hint);
+        found.add("fold.check_errors", "folds are not checked", hint);
     }
     Some(())
 }
