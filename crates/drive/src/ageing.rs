@@ -1,9 +1,9 @@
 //! The clock by which data grows old: time at the temperature that the retention rates hold for.
 //!
 //! A warmer drive's clock goes faster ([`flashtwin_nand::error::acceleration`]). Its pace follows
-//! the temperature of the thermal model at that model's own ticks, so that nobody who looks changes
-//! it; between two ticks it is constant. Without an activation energy the clock is the drive's own.
-//! A used drive's clock begins at its age.
+//! the temperature at the ticks of the thermal model and is constant between two of them, so that
+//! reading the clock changes nothing. Without an activation energy the clock is the drive's own. A
+//! used drive's clock begins at its age.
 
 use flashtwin_base::Nanos;
 use flashtwin_nand::error::acceleration;
@@ -18,15 +18,15 @@ const RECKONED_FOR: Nanos = Nanos::from_secs(24 * 3600);
 const LAST: u64 = 1 << 62;
 const NS_PER_US: u64 = 1000;
 
-/// A time by this clock, in microseconds: a hot drive's clock goes hundreds of times as fast as
-/// the drive's own, whose range in nanoseconds it would soon leave.
+/// A time by this clock, in microseconds. A hot drive's clock goes hundreds of times as fast as the
+/// drive's own, so that nanoseconds would soon overflow.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 pub(crate) struct Aged(u64);
 
 impl Aged {
-    /// It does not come.
+    /// Never.
     pub(crate) const NEVER: Aged = Aged(u64::MAX);
 
     /// How long after another time this is; nothing where it is not.

@@ -1,5 +1,5 @@
-//! Time that the host leaves: turned into an offer to the firmware, and the end of waiting for
-//! more data.
+//! Idle time of the host: after so much of it the firmware is offered time for its own work, and
+//! partly filled granules no longer wait for more data.
 //!
 //! Both timers are lazy: one event is pending at most, and when it comes too early it is set anew.
 
@@ -29,7 +29,7 @@ pub(crate) struct Background {
     first_after: Option<Nanos>,
     /// What is being offered to the firmware.
     offered: [bool; LOADS.len()],
-    /// Something is.
+    /// Whether any load is being offered.
     pub(crate) idle: bool,
     /// The drive is being purged: there is nothing to offer.
     pub(crate) purging: bool,

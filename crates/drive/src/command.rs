@@ -1,8 +1,8 @@
 //! Host commands: what each one waits for, from the firmware's look at it to its answer.
 //!
-//! Here is what all of them share, from the look to the answer; `write` and `read` are what each
-//! kind does between. Where the map is not all in RAM, a command goes on page by page of the map
-//! (see `lookup`).
+//! This file has what all commands share, from the look to the answer; `write` and `read` have what
+//! each kind does between. Where the map is not all in RAM, a command goes on page by page of the
+//! map (see `lookup`).
 
 mod coming;
 mod read;
@@ -40,11 +40,11 @@ pub(crate) struct Command {
     /// Units whose map entries have been looked up.
     pub(crate) looked_up: u32,
     pub(crate) bytes: u64,
-    /// It covers its units from the first byte to the last.
+    /// Whether it covers each of its units completely.
     whole_units: bool,
     /// Of a write: whether the cache may take it.
     route: Route,
-    /// It ends within the drive; else nothing of the above means anything.
+    /// Whether it ends within the drive. Otherwise the fields above have no meaning.
     in_range: bool,
     /// Flash reads that have not come back.
     pub(crate) pending: u32,

@@ -1,4 +1,4 @@
-//! A drive's specification once it is known to be right. Built by [`crate::spec`] alone.
+//! A drive's checked specification. Only [`crate::spec`] builds it.
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::layout::Mode;

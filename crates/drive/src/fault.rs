@@ -22,7 +22,7 @@ use crate::rebuild::Rebuilds;
 use crate::runs::Runs;
 use crate::timeline::Activity;
 
-/// How often the power came and went.
+/// Counts of starts and of power losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerCycles {
     /// Times that the drive was switched on, the first included.
@@ -63,7 +63,7 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// How often the power came and went.
+    /// Counts of starts and of power losses.
     #[must_use]
     pub fn power_cycles(&self) -> PowerCycles {
         self.supply.cycles

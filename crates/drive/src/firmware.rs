@@ -8,7 +8,7 @@
 //! that commands and operations share it; reads that a command waits for go first where
 //! `controller.read_priority` says so, so many of them as
 //! `controller.reads_first` allows. Operations leave in the order in which they were taken.
-//! Without any of these times nothing is kept here.
+//! Where all of these times are 0, operations go to their dies at once.
 
 use flashtwin_base::Nanos;
 use flashtwin_base::ring::Ring;
@@ -28,7 +28,7 @@ pub(crate) struct Firmware {
     times: OperationTimes,
     /// What each kind of operation costs whatever it moves.
     own: [Nanos; class::COUNT],
-    /// Some of them is not 0.
+    /// Whether any of them is not 0.
     on: bool,
     read_priority: bool,
     /// Reads that go first at most before the first of `queue`.

@@ -1,10 +1,10 @@
 //! What the drive has drawn: exact, and without an event of its own.
 //!
-//! Energy is linear in what has happened, so only durations and counts are kept: how long the
-//! drive served, worked and rested, operations by class and units over channels (in `flash`),
-//! bytes over the link. A sum of products makes energy of them when somebody asks, to the
-//! femtojoule. Which idle state a rest went through depends on its length alone and is reckoned
-//! when the rest ends. Invariant: the times of all states add up to the drive's clock.
+//! Energy is linear in what has happened, so only durations and counts are kept: how long the drive
+//! served, worked and rested, operations by class and units over channels (in `flash`), bytes over
+//! the link. The energy is the sum of each count times its cost, to the femtojoule, and is computed
+//! when it is read. The idle states that a rest went through depend on its length alone and are
+//! computed when the rest ends. Invariant: the times of all states add up to the drive's clock.
 //!
 //! While throttling holds, the controller stands still for the rest of its share of the active time
 //! and draws what it draws when idle.

@@ -22,7 +22,7 @@ struct Rebuild {
     reads: Vec<NandOp>,
     /// Reads that have not come back, the failed one among them; 0 where the place is vacant.
     pending: u32,
-    /// The superblock to be refreshed, where the data is had.
+    /// The superblock to be refreshed once the data is rebuilt.
     refresh: Option<u32>,
 }
 

@@ -1,9 +1,9 @@
 //! How warm the drive is: one lump of heat capacity behind one thermal resistance.
 //!
-//! With power P, resistance R, capacity C and air at A the temperature goes to A + P R by
-//! e^(-t / RC). It is taken on a grid of ticks, the mean power of a tick from the energy at its
-//! ends, which is exact for constant power. The grid follows from the drive's own state, never
-//! from when somebody looks: a sample of the X-ray changes nothing.
+//! With power P, resistance R, capacity C and air at A the temperature goes to A + P R by e^(-t /
+//! RC). It is taken on a grid of ticks, the mean power of a tick from the energy at its ends, which
+//! is exact for constant power. The grid follows from the drive's own state: a sample of the X-ray
+//! changes nothing.
 //!
 //! Throttling has two steps with hysteresis (NVMe calls their temperatures TMT1 and TMT2), decided
 //! at ticks. While one holds, what heats is held to a share of its time: a die rests after each
@@ -26,7 +26,7 @@ const LONG_TICK: Nanos = Nanos::from_secs(60);
 /// Microwatts of a watt; femtojoules per nanosecond are microwatts.
 const WATT_UW: f64 = 1e6;
 
-/// Temperature and what is done about it.
+/// The temperature, and the throttling that follows from it.
 pub(crate) struct Thermal {
     ambient: f64,
     /// Kelvins for a watt, the fan reckoned in.

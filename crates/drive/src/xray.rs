@@ -15,9 +15,9 @@ const WIDTH: usize = 39;
 /// Names of the columns, in the order of [`Xray::columns`]. Bytes, erases, reads and suspensions
 /// are cumulative since the drive was built, and so is wear: the mean over all superblocks of
 /// cycles used over cycles rated, each mode's for itself, in millionths; energy is in microjoules.
-/// From `wear_spread_ppm` on it is what was so at the end of the interval; the spread is between
-/// the most and the least worn superblock in use. The power state is 0 active, 1 idle, 2 and 3 the
-/// low-power states; the temperature is in thousandths of a degree Celsius.
+/// Columns from `wear_spread_ppm` on hold the state at the end of the interval. The spread is that
+/// between the most and the least worn superblock in use. The power state is 0 active, 1 idle, 2
+/// and 3 the low-power states; the temperature is in thousandths of a degree Celsius.
 pub const COLUMNS: [&str; WIDTH] = [
     "t_ns",
     "host_bytes",
@@ -70,8 +70,8 @@ pub(crate) struct Inside<'a, P: Policies> {
     pub(crate) thermal: &'a Thermal,
 }
 
-/// Samples of the inside at a fixed interval. Most columns stand still most of the time, so that
-/// of each sample only what is not as before is kept.
+/// Samples of the inside at a fixed interval. Most columns rarely change, so only the values that
+/// differ from the sample before are stored.
 pub struct Xray {
     every: Nanos,
     next: Nanos,

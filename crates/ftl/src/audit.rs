@@ -1,7 +1,6 @@
-//! Whether a state that was read from outside can be a state of this firmware: no number points
-//! out of its table or is too large to be reckoned with, and the invariants of [`crate::check`]
-//! hold. Nothing in here trusts a number before it has been looked at, so that no state whatever
-//! makes it panic.
+//! Whether a state that was read from a file can be a state of this firmware: every index lies in
+//! its table, no number is large enough to overflow a sum, and the invariants of [`crate::check`]
+//! hold. Each number is checked before it is used, so that no file makes this panic.
 
 use crate::blocks::State;
 use crate::check::{Checked, ensure};
@@ -100,6 +99,7 @@ impl Counters {
             c.dropped_units,
             c.lost_units,
             c.saved_units,
+            c.bare_units,
             c.slc_mode_units,
             c.second_pass_units,
             c.gc_victims,
@@ -133,11 +133,8 @@ impl<P: Policies> Ftl<P> {
             .layout
             .bounds(self.mapped_units(), self.buffer.flights.len());
         self.counters.audit()?;
-        let (sequence, forgone) = (self.sequence, self.parity_forgone);
-        ensure!(
-            sequence < LIFETIME && forgone < LIFETIME,
-            "granules begun: {sequence}"
-        );
+        let sequence = self.sequence;
+        ensure!(sequence < LIFETIME, "granules begun: {sequence}");
         Bounds::below_or_none("map", b.physical, &self.map.physical)?;
         self.audit_blocks(&b)?;
         self.audit_streams(&b)?;
@@ -158,7 +155,7 @@ impl<P: Policies> Ftl<P> {
         self.checked()
     }
 
-    /// Whether an operation can be for this: what it speaks of is there.
+    /// Whether an operation can have this token: what the token names exists.
     #[must_use]
     pub fn knows(&self, token: Token) -> bool {
         let flights = &self.buffer.flights;
@@ -173,7 +170,7 @@ impl<P: Policies> Ftl<P> {
             | Token::FoldCheck(row) => row < self.layout.physical_units(),
             Token::MapRead(slot) => slot < self.map_slots(),
             Token::MapUpdate(page) => page < self.paged.pages(),
-            // They are written, and wear the flash, whether power cuts are switched on or not.
+            // Checkpoints are written, and wear the flash, with power cuts switched off too.
             Token::Checkpoint => self.cuts.writes_checkpoint(),
             Token::Journal(low) => self.cuts.writes_trims(low),
             Token::SystemErase => true,

@@ -7,7 +7,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::orders::Policies;
 
-/// What a check finds: nothing, or an invariant that does not hold.
+/// The result of a check: the invariant that does not hold, if any.
 pub(crate) type Checked = Result<(), String>;
 
 /// Leaves a check with a message where a condition does not hold.
@@ -19,7 +19,7 @@ macro_rules! ensure {
     };
 }
 
-/// The same where two values differ; they are told.
+/// The same where two values differ; the message has both.
 macro_rules! ensure_eq {
     ($left:expr, $right:expr, $($said:tt)+) => {
         match (&$left, &$right) {
@@ -103,7 +103,7 @@ impl<P: Policies> Ftl<P> {
                 0,
                 "data past the pages that superblock {index} has in its mode"
             );
-            // One left by a crypto erase serves no pool, and keeps its mode until it is erased.
+            // After a crypto erase a superblock is in no pool. It keeps its mode until its erase.
             let left = matches!(block.state, State::Emptied | State::Erasing);
             ensure!(
                 (block.mode == Mode::Tier) == (block.pool == Pool::Tier) || left,
@@ -204,7 +204,7 @@ impl<P: Policies> Ftl<P> {
             data,
             self.counters.parity_units * u64::from(granules)
                 + self.unprotected_units()
-                + self.parity_forgone,
+                + self.counters.bare_units,
             "stripes and parity"
         );
         Ok(())

@@ -5,8 +5,7 @@
 pub struct Counters {
     /// Units that the host handed over.
     pub host_units: u64,
-    /// Those of them that took the place of what waited in the write buffer, and were or will be
-    /// programmed in its stead.
+    /// Host units that replaced older data in the write buffer, which is not programmed.
     pub coalesced_units: u64,
     /// Host units programmed into SLC.
     pub slc_units: u64,
@@ -26,24 +25,26 @@ pub struct Counters {
     pub failure_units: u64,
     /// Host units that were overwritten between a failed program and the next one.
     pub dropped_units: u64,
-    /// Units programmed without data, because a granule could not wait to be full.
+    /// Units of padding: a granule had to be programmed before it was full.
     pub pad_units: u64,
     /// Units that compression kept off the flash, of those counted above.
     pub saved_units: u64,
     /// Units programmed as parity of what is counted above.
     pub parity_units: u64,
+    /// Units of stripes that ended before they were full, which never got their parity.
+    pub bare_units: u64,
     /// Units programmed to rewrite what was half filled when the power was cut.
     pub recovery_units: u64,
     /// Units programmed into the system area: journal, checkpoints, what a start after a power cut
     /// saves there.
     pub journal_units: u64,
-    /// Host units in the buffer that a power cut threw away.
+    /// Host units that were lost from the buffer in power cuts.
     pub lost_units: u64,
-    /// Superblocks chosen for collection; `gc_units` over this is what each still held.
+    /// Superblocks chosen for collection; `gc_units` over this is their mean number of valid units.
     pub gc_victims: u64,
-    /// Those of all these units that went into cells in SLC mode.
+    /// Units of all the counts above that were programmed in SLC mode.
     pub slc_mode_units: u64,
-    /// Units programmed again by later passes of their wordline. The counts above have them once.
+    /// Units programmed again by later passes of their wordline. The counts above have each once.
     pub second_pass_units: u64,
     /// Map pages programmed, those that collection moved among them.
     pub map_units: u64,

@@ -62,8 +62,6 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) map: Map,
     /// The map where it is not all in RAM.
     pub(crate) paged: PagedMap,
-    /// Units that the host can address; those above them are pages of the map.
-    pub(crate) host_units: u32,
     pub(crate) blocks: Blocks,
     pub(crate) victims: Victims,
     pub(crate) streams: [Frontier; STREAMS],
@@ -83,8 +81,6 @@ pub struct Ftl<P: Policies = BuiltIn> {
     /// Only collection can have anything to do: there is no cache to fold, the whole map is in RAM,
     /// and no wordline waits for its other pages.
     pub(crate) pumps_collection_only: bool,
-    /// Units of stripes that a purge cut short, which never got their parity.
-    pub(crate) parity_forgone: u64,
     pub(crate) collection: Collection,
     pub(crate) heat: Heat,
     pub(crate) scratch: Vec<u32>,
@@ -94,11 +90,11 @@ pub struct Ftl<P: Policies = BuiltIn> {
 }
 
 flashtwin_base::state! { Ftl<P: Policies> {
-    kept: counters, sequence, starved, parity_forgone, chance;
+    kept: counters, sequence, starved, chance;
     part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
         wear, packing, health, collection, heat, cuts,
         policies;
-    built: layout, policy, in_use, host_units, scratch, pumps_collection_only;
+    built: layout, policy, in_use, scratch, pumps_collection_only;
 } }
 
 impl Ftl {
@@ -149,7 +145,6 @@ impl<P: Policies> Ftl<P> {
         let mut ftl = Ftl {
             map: Map::new(logical + paged.pages(), layout.physical_units()),
             paged,
-            host_units: logical,
             collection: Collection::new(&policy.gc, &blocks),
             blocks,
             health,
@@ -169,7 +164,6 @@ impl<P: Policies> Ftl<P> {
             pumps_collection_only: cache.mode == CacheMode::None
                 && !layout.paired
                 && policy.map.is_whole(),
-            parity_forgone: 0,
             heat: Heat::new(policy.gc.separation, logical),
             scratch: Vec::with_capacity(4096),
             chance: Rng::new(seed, CHANCE),
@@ -186,10 +180,11 @@ impl<P: Policies> Ftl<P> {
         ftl
     }
 
-    /// Logical units that the host can address.
+    /// Logical units that the host can address; those above them are pages of the map.
+    #[inline]
     #[must_use]
     pub fn logical_units(&self) -> u32 {
-        self.host_units
+        self.mapped_units() - self.paged.pages()
     }
 
     /// The same and the pages of the map, which are logical units above the host's.
@@ -460,7 +455,7 @@ impl<P: Policies> Ftl<P> {
         self.blocks.tier.clear();
         self.blocks.half.clear();
         self.blocks.stale.clear();
-        self.parity_forgone += self.unprotected_units();
+        self.counters.bare_units += self.unprotected_units();
         let s = self.streams[Stream::Map];
         self.counters.map_written -= u64::from(s.next - s.begun);
         self.streams = Stream::ALL.map(|stream| Frontier::new(&self.layout, &self.policy, stream));
@@ -473,9 +468,10 @@ impl<P: Policies> Ftl<P> {
         self.wear.forget();
         self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
         self.collection = Collection::new(&self.policy.gc, &self.blocks);
+        let host_units = self.logical_units();
         self.paged
-            .start_over(&self.policy, &self.layout, self.host_units);
-        self.heat = Heat::new(self.policy.gc.separation, self.logical_units());
+            .start_over(&self.policy, &self.layout, host_units);
+        self.heat = Heat::new(self.policy.gc.separation, host_units);
         let units = self.mapped_units();
         self.policies.lifetimes().start(units);
         self.starved = false;

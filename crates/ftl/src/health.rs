@@ -21,12 +21,12 @@
 //!
 //! Where fewer than [`FALL_BACK`] superblocks are to spare, a failing program is repeated with more
 //! pulses and holds; the block is replaced all the same once it is empty. So it is with an erase
-//! before data of an open superblock is written back after a power cut. No data is ever lost.
+//! before data of an open superblock is written back after a power cut. No data is lost.
 //!
 //! The map's own superblocks fail like all others. One of them that is retired is replaced by a
 //! free one of the data's, so that the pool keeps its size and the data has less to move in.
 //!
-//! A power of wear as the law of failures, and the values of the keys, are priors of the field.
+//! That failures grow with a power of wear, and the values of the keys, are priors.
 
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
@@ -67,7 +67,7 @@ fn probability(failures: &Failures, wear: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Born {
     Good,
-    /// It holds one bit a cell, and no more.
+    /// Its cells hold one bit and no more.
     Weak,
     /// There are not enough good blocks for it.
     Missing,
@@ -82,7 +82,7 @@ pub(crate) fn first_sound(born: &[Born]) -> u32 {
 /// Bad blocks, spares, and the random stream that decides which operations fail.
 pub(crate) struct Health {
     chance: Rng,
-    /// Programs or erases can fail.
+    /// Whether programs or erases can fail.
     pub(crate) fails: bool,
     /// Good blocks of each plane of each die that are in no superblock.
     spares: Vec<u32>,
@@ -94,8 +94,8 @@ pub(crate) struct Health {
     read_only: bool,
     /// Host data of a failed program waits in a granule again.
     placed_again: bool,
-    /// While data of a failed program is in no granule, the lowest sequence number that it had:
-    /// what that data replaces is not erased meanwhile. Else the largest number.
+    /// The lowest sequence number of data that a failed program left in no granule, or the largest
+    /// number where there is no such data. What that data replaces is not erased.
     pub(crate) homeless: u64,
 }
 
@@ -314,7 +314,8 @@ impl<P: Policies> Ftl<P> {
         self.wear.spare(superblock);
         self.wear.moved(superblock);
         self.victims.freed(superblock);
-        // It will never be written: it counts as if it had been, or the recycler would wait for it.
+        // The recycler waits until each superblock has been written once. This one is counted as
+        // written, because it never will be.
         self.collection.opened(superblock);
         let base = self.layout.base(superblock);
         let units = base..base + self.layout.native_units;
@@ -325,8 +326,8 @@ impl<P: Policies> Ftl<P> {
         (block.marked, block.written) = (false, 0);
     }
 
-    /// The dies have done with an erase: whether every block took it. A superblock that lost one is
-    /// mended or retired.
+    /// Decides whether the erase of each block has succeeded. A superblock that has lost a block
+    /// gets a spare or is retired.
     pub(crate) fn erase_holds(&mut self, superblock: u32) -> bool {
         let block = &self.blocks.all[superblock as usize];
         let wear = self.wear.rated.wear_of(block);
@@ -395,7 +396,7 @@ impl<P: Policies> Ftl<P> {
             self.take_valid(flight.first, granule, &mut lpns);
             self.count_again(flight.stream, lpns.len() as u32);
             if flight.stream.is_host() {
-                // It gives its place in the buffer back as it lands, and takes it anew.
+                // Its place in the buffer is given back as it lands, and taken again.
                 self.buffer.used_units += lpns.len() as u32;
             }
         }
@@ -555,7 +556,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.last_passes(stream, s.lane, ops);
         self.forgo_parity(stream, superblock, s.begun);
-        // Its upper pages are given up with it.
+        // The upper pages of its wordlines are not used either.
         self.streams[stream].end = self.layout.native_units;
         self.streams[stream].drop_waiting();
         self.close(stream);
@@ -598,7 +599,7 @@ impl<P: Policies> Ftl<P> {
         self.set_aside_again();
     }
 
-    /// Superblocks are set aside for what was promised a place in the one that failed.
+    /// Sets superblocks aside for data that had a place reserved in the one that failed.
     fn set_aside_again(&mut self) {
         for work in [Work::Fold, Work::Collect] {
             let owed = self.mover(work).outstanding * self.layout.row_units;
@@ -641,7 +642,7 @@ impl<P: Policies> Ftl<P> {
         self.release_erases(ops);
     }
 
-    /// A superblock with a bad block is emptied as soon as may be.
+    /// Has a superblock with a bad block emptied as soon as possible.
     fn condemn(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
         if block.state != State::Closed {

@@ -31,7 +31,7 @@ pub enum Mode {
     Slc,
     /// As many bits as the part is built for.
     Native,
-    /// Some of them: the second tier of the cache.
+    /// Some of its bits: the second tier of the cache.
     Tier,
 }
 
@@ -226,7 +226,8 @@ impl Layout {
         match mode {
             Mode::Slc => self.row_units,
             Mode::Native => self.native_granule,
-            // Without a tier its stream is never used, but its granule still has to divide.
+            // Without a second tier its stream is not used. The granule is still a divisor, so it
+            // must not be 0.
             Mode::Tier => self.row_units * self.tier_bits.max(1),
         }
     }
@@ -238,21 +239,22 @@ impl Layout {
         self.ratio > 1
     }
 
-    /// Units that so many slots hold as they come, not compressed.
+    /// Uncompressed units that so many slots hold.
     #[inline]
     #[must_use]
     pub fn whole(&self, slots: u32) -> u32 {
         slots / self.ratio
     }
 
-    /// Units of a superblock in a mode as they come, not compressed.
+    /// Uncompressed units of a superblock in a mode.
     #[inline]
     #[must_use]
     pub fn whole_units(&self, mode: Mode) -> u32 {
         self.whole(self.units(mode))
     }
 
-    /// Bytes of what operations move over a channel in: a unit, or an eighth of one.
+    /// Bytes of a grain, in which transfers over a channel are counted: a unit, or an eighth of one
+    /// on a drive that compresses.
     #[must_use]
     pub fn grain_bytes(&self) -> u32 {
         if self.ratio == 1 {

@@ -72,7 +72,7 @@ impl<P: Policies> Ftl<P> {
         if self.layout.parity {
             let stripe = self.streams[stream].granule * self.layout.stripe_granules();
             let begun = offset % stripe;
-            self.parity_forgone += u64::from(self.layout.whole(begun));
+            self.counters.bare_units += u64::from(self.layout.whole(begun));
             self.lose_parity(superblock, offset - begun);
         }
     }

@@ -12,7 +12,8 @@
 //!
 //! All of it goes through the mover of garbage collection, one superblock at a time, counted by its
 //! own cause; it begins only while two superblocks are to spare, so that it never takes the place
-//! that collection needs. The host does not pay for it by the unit: it waits for the same dies.
+//! that collection needs. It does not hold the host back by counted copies, as collection does; the
+//! host waits where both need the same die.
 //!
 //! Wear is counted in native cycles: a cycle in SLC mode is worth rated native cycles over rated
 //! SLC cycles of one.
@@ -41,7 +42,7 @@ pub(crate) const CAUSES: usize = 4;
 /// in [`crate::mover::Mover::count_programmed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Cause {
-    /// Its invalid part is wanted.
+    /// Its space is needed.
     Space,
     /// It is the least worn.
     Wear,
@@ -56,7 +57,7 @@ pub(crate) enum Cause {
 pub struct Rated {
     slc: f64,
     native: f64,
-    /// 1 without a second tier, whose cycles are none.
+    /// 1 without a second tier, which then has no cycles.
     tier: f64,
 }
 
@@ -131,7 +132,8 @@ pub(crate) struct Wear {
     dynamic: Levelling,
     /// Cycles that the least worn superblock may be behind; 0 = it is never moved.
     static_threshold: u32,
-    /// Something is to be moved or has just been moved: kept so that a look costs one comparison.
+    /// Whether something is to be moved or has just been moved. It is stored, so that a look costs
+    /// one comparison.
     pub(crate) busy: bool,
     /// The superblock that is being levelled, from the decision to its erase.
     levelled: u32,
@@ -162,7 +164,7 @@ impl Wear {
         self.queue.clear();
     }
 
-    /// A superblock is given up, and with it the wish to level it.
+    /// A superblock is retired, so it is no longer to be levelled.
     pub(crate) fn spare(&mut self, superblock: u32) {
         if self.levelled == superblock {
             self.levelled = NONE;
@@ -286,7 +288,7 @@ impl Wear {
         }
     }
 
-    /// What waits to be moved is marked, and waits once.
+    /// Checks that each superblock in the queue is marked, and is in it once.
     pub(crate) fn check(&self, all: &[Superblock]) -> Checked {
         for (place, &(superblock, _)) in self.queue.iter().enumerate() {
             let later = self.queue.iter().skip(place + 1);
@@ -354,7 +356,7 @@ impl<P: Policies> Ftl<P> {
     /// holds since the youngest of it.
     pub(crate) fn level(&mut self, erased: u32, starved: bool) {
         let (now, victims) = (self.counters.host_units, &self.victims);
-        let holds = u64::from(self.host_units);
+        let holds = u64::from(self.logical_units());
         let rests = |superblock| now - victims.written(superblock) >= holds;
         self.wear.level(&mut self.blocks, (erased, starved), rests);
     }

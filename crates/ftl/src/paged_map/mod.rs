@@ -179,13 +179,14 @@ impl<P: Policies> Ftl<P> {
             self.counters.map_written,
             "map pages are lost or doubled"
         );
+        let host_units = self.logical_units();
         for (lpn, &ppn) in self.map.physical.iter().enumerate() {
             let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
-            let page = lpn as u32 >= self.host_units;
+            let page = lpn as u32 >= host_units;
             ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {
                 let page = paged.page_of(lpn as u32);
-                let has_page = self.map.physical[(self.host_units + page) as usize] != NONE;
+                let has_page = self.map.physical[(host_units + page) as usize] != NONE;
                 ensure!(
                     has_page || paged.is_stale(page),
                     "the entry of {lpn} is lost"

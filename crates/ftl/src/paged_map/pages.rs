@@ -184,7 +184,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A logical unit's number for a map page.
     pub(crate) fn map_unit(&self, page: u32) -> u32 {
-        self.host_units + page
+        self.logical_units() + page
     }
 
     /// The same of the page that a slot of the cache holds or waits for.
@@ -307,7 +307,7 @@ impl<P: Policies> Ftl<P> {
         while at < end {
             let page = at / entries;
             let to = end.min((page + 1).saturating_mul(entries));
-            let last = self.host_units.min((page + 1).saturating_mul(entries));
+            let last = self.logical_units().min((page + 1).saturating_mul(entries));
             if at == page * entries && to == last {
                 self.forget_map_page(page);
             } else {

@@ -220,7 +220,7 @@ impl<P: Policies> Ftl<P> {
             checkpoint: None,
             begun: None,
             dead: Vec::new(),
-            host_units: self.host_units,
+            host_units: self.logical_units(),
             tag: 0,
             placements: Vec::new(),
         });
