@@ -435,7 +435,7 @@ fn states_and_temperatures_out_of_order_are_refused() {
         &[(
             None,
             "thermal.throttle.stop",
-            "grows without end",
+            "would never end",
             "more than 66 C",
         )],
     );
