@@ -106,6 +106,8 @@ def test_what_is_stored_is_printed_as_a_table_and_stays_a_list(
         (lambda: ft.load_run("nowhere"), ["runs", "show", "nowhere"]),
         (lambda: ft.resume("nowhere"), ["test", "--resume", "nowhere"]),
         (lambda: ft.Twin("bx500-24"), ["show", "bx500-24"]),
+        (lambda: ft.test(DRIVE, seed=-1), ["test", DRIVE, "--seed", "-1"]),
+        (lambda: ft.test(DRIVE, seed=1 << 63), ["test", DRIVE, "--seed", str(1 << 63)]),
         (lambda: ft.Twin(DRIVE, sets={"op": "-1"}), ["show", DRIVE, "--set", "op=-1"]),
         (lambda: ft.Twin(DRIVE, scale="2"), ["show", DRIVE, "--scale", "2"]),
     ],

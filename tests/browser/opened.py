@@ -61,3 +61,11 @@ def labels(page: Any, plot: str) -> set[str]:
 def overflow(page: Any) -> int:
     found: int = page.locator("html").evaluate("(one) => one.scrollWidth - one.clientWidth")
     return found
+
+
+def clipped(page: Any) -> list[str]:
+    """The tables that are wider than the place that they have, by their first words."""
+    tables: list[str] = page.evaluate("""() => [...document.querySelectorAll(".scroll")]
+      .filter((place) => place.checkVisibility() && place.scrollWidth > place.clientWidth + 1)
+      .map((place) => place.innerText.slice(0, 60))""")
+    return tables

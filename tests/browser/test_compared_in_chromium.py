@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import DESK, PHONE, Opened, box, hover, labels, overflow, saved
+from opened import DESK, PHONE, Opened, box, clipped, hover, labels, overflow, saved
 
 from flashtwin import report
 from flashtwin.runs.compare.compare import compare
@@ -175,7 +175,8 @@ def test_what_is_drawn_is_saved(desk: Opened, tmp_path: Path) -> None:
 def test_on_a_phone_nothing_sticks_out(browser: Any, compared_file: Path) -> None:
     opened = Opened(browser, viewport=PHONE, has_touch=True, color_scheme="dark")
     opened.open(compared_file)
-    assert overflow(opened.page) == 0
+    assert overflow(opened.page) == 0 and clipped(opened.page) == []
+    assert opened.page.locator("#ranking, #differences .stacked").count() > 1, "of three drives"
     assert opened.page.locator("#plot-delta-1 .mark-line path").count() == 2
     opened.context.close()
     assert opened.wrong == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from opened import DESK, PHONE, Opened, overflow
+from opened import DESK, PHONE, Opened, clipped, overflow
 from stored_runs import store, usual
 
 from flashtwin.report import sweep as page_of
@@ -82,6 +82,7 @@ def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
     assert page.locator("html").get_attribute("data-theme") == "dark"
     page.set_viewport_size(PHONE)
     page.wait_for_timeout(300)
-    assert overflow(page) == 0
+    assert overflow(page) == 0 and clipped(page) == []
+    assert page.locator("#points tbody tr").first.inner_text().startswith("point 0")
     opened.context.close()
     assert opened.wrong == []

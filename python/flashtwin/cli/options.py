@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from flashtwin.errors import wrong_value
+from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model import units
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -25,6 +25,18 @@ class Integer(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number = _number(units.parse_whole, value, self, param, ctx)
         return int(super().convert(number, param, ctx))
+
+
+class Seed(Integer):
+    """The messages are those that a program gets (`drives.twin`)."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return super().convert(value, param, ctx)
+        except (click.BadParameter, FlashtwinError):
+            raise FlashtwinError(
+                f"--seed {value} is not a whole number from 0 to {self.max}", exit_code=USAGE
+            ) from None
 
 
 class Share(click.types.FloatParamType):
@@ -120,7 +132,7 @@ preparation: Decorator = click.option(
 )
 seed: Decorator = click.option(
     "--seed",
-    type=Integer(0, (1 << 63) - 1),
+    type=Seed(0, (1 << 63) - 1),
     default=1,
     show_default=True,
     help="The same seed gives the same bytes.",

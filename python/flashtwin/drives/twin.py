@@ -71,7 +71,7 @@ class Twin:
     ) -> None:
         if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
             raise FlashtwinError(
-                f"a seed of {seed} is not a whole number from 0 to {MOST_SEED}", exit_code=USAGE
+                f"--seed {seed} is not a whole number from 0 to {MOST_SEED}", exit_code=USAGE
             )
         self._spec, self._seed, self._store = spec, seed, store
         self._untimed = untimed.is_untimed(spec, preparation)

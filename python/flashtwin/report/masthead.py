@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.batteries.base.present import Column, Fact, Tile
-from flashtwin.charts.numbers import significant
+from flashtwin.charts.numbers import clock, significant
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, listed
 from flashtwin.report.drives import Contents, Drive
@@ -25,6 +25,8 @@ MOST_WORDS = 20
 WORTH_SAYING = 1.1
 # From here on a ratio is said as "3 times" and not in percent.
 TIMES = 2.0
+# From so many seconds on a duration is told in minutes.
+MINUTE = 60
 STATES = {"running": "was cut off", "failed": "failed"}
 
 
@@ -251,8 +253,13 @@ def _ranked(column: Mapping[int, Column]) -> Ranked:
     if first.better and len(set(values.values())) > 1:
         top = (max if first.better == "higher" else min)(values.values())
         best = frozenset(drive for drive, value in values.items() if value == top)
-    texts_by_drive = {
-        drive: Shown.of(cell.finding) for drive, cell in column.items() if cell.finding
-    }
-    texts = {drive: f"{cell.value} {cell.unit}".strip() for drive, cell in texts_by_drive.items()}
+    texts = {drive: _text(cell.finding) for drive, cell in column.items() if cell.finding}
     return Ranked(title=first.title, texts=texts, best=best)
+
+
+def _text(finding: Finding) -> str:
+    """A value as a tile has it: minutes and seconds of what takes long."""
+    if finding.unit == "s" and (finding.number or 0) >= MINUTE:
+        return clock(finding.number or 0.0)
+    shown = Shown.of(finding)
+    return f"{shown.value} {shown.unit}".strip()
