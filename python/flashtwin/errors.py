@@ -27,12 +27,17 @@ class FlashtwinError(Exception):
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int | None = None):
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint: str | None = None
         if hint is not None:
-            # Python prints it under a traceback, where a program has no command line around it.
-            self.add_note(f"hint: {hint}")
+            self.add_hint(hint)
         if exit_code is not None:
             self.exit_code = exit_code
+
+    def add_hint(self, hint: str) -> None:
+        """Say this too, behind the hint that is there."""
+        self.hint = hint if self.hint is None else f"{self.hint}; {hint}"
+        # Python prints it under a traceback, where a program has no command line around it.
+        self.add_note(f"hint: {hint}")
 
 
 class UsageError(FlashtwinError):

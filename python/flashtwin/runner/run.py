@@ -233,9 +233,13 @@ def _go(
 
 def stopped(out: Path | str, requests: Sequence[Request] = ()) -> str:
     """What to say of a run of `requests`, or of runs in a folder, that somebody stopped."""
+    return f"stopped; {_way_on(out, requests)}"
+
+
+def _way_on(out: Path | str, requests: Sequence[Request]) -> str:
     program = next((request.battery.program for request in requests), registry.PROGRAM)
     command = f"{program} --resume {shlex.quote(str(out))}"
-    return f"stopped; what was finished is in {out}, and {command} goes on"
+    return f"what was finished is in {out}, and {command} goes on"
 
 
 def _battery(going: _Going, request: Request) -> None:
@@ -293,7 +297,11 @@ def _do(going: _Going, battery: str, bound: BoundStep) -> Result | NotPossible:
     if work:
         going.meter.began(battery, step)
     began = time.monotonic()
-    answer = bound.marked(going.drive.do(step, going.watch))
+    try:
+        answer = bound.marked(going.drive.do(step, going.watch))
+    except FlashtwinError as error:
+        error.add_hint(_way_on(going.writer.path, going.requests))
+        raise
     took_s = time.monotonic() - began
     if work and going.note and isinstance(answer, Result):
         note = f"{answer.note}; {going.note}" if answer.note else going.note

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.loads import Load, check_fits
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import decimal, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, host_ns
@@ -62,6 +63,7 @@ class Parameters:
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """The fill; then the test that tells most, again and again."""
+    check_fits(NAME, [Load(random=False, block_bytes=BLOCK, read_percent=0, depth=DEPTH)], info)
     yield Purge(label=f"{NAME}/purge")
     answer = yield _fill(parameters, info)
     yield Mark(label=f"{FILL}/found")
