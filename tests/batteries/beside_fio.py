@@ -77,9 +77,10 @@ def check_together(step: Run, folder: Path, drive: Twin) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = [f"{number}-{job.name}" for number, job in enumerate(step.jobs)]
+    target = {"ioengine": "null", "filename": str(folder / "target")}
     sections = [
         section_text(
-            name, {**options_of(job), "ioengine": "null", "filename": str(folder / "target")}
+            name, {**options_of(job), **target, "write_iolog": str(folder / f"log.{name}")}
         )
         for name, job in zip(names, step.jobs, strict=True)
     ]
@@ -93,9 +94,45 @@ def check_together(step: Run, folder: Path, drive: Twin) -> None:
     for name, job, totals in zip(names, step.jobs, answer.jobs, strict=True):
         count = sum(int(rows[name][way]["total_ios"]) for way in WAYS)
         moved = sum(int(rows[name][way]["io_bytes"]) for way in WAYS)
+        _check_within(job, _requests_of(folder / f"log.{name}"))
         split = job.fio is not None and job.fio.blocks is not None
         assert abs(totals.ios - count) <= (count // 5 + 10 if split else 0), (name, count)
         assert abs(totals.bytes - moved) <= (2 * job.block_bytes if split else 0), (name, moved)
+
+
+def _requests_of(log: Path) -> list[tuple[str, int, int]]:
+    """Way, offset and size of each request in an iolog of fio's."""
+    lines = (line.split() for line in log.read_text().splitlines())
+    rows = [(row[-3], int(row[-2]), int(row[-1])) for row in lines if row[-3] in WAYS]
+    # A request that finds the queue full is logged again when it is sent.
+    return [row for place, row in enumerate(rows) if not place or row != rows[place - 1]]
+
+
+def _check_within(job: Job, requests: list[tuple[str, int, int]]) -> None:
+    """Ways, sizes and shares of them as the job says, no offset outside its range, and as many at
+    random places as it says."""
+    assert requests, job
+    assert {way for way, _, _ in requests} <= {
+        way for way in WAYS if way in job.rw or "rw" in job.rw
+    }
+    end = job.offset + (job.size or 0)
+    assert all(job.offset <= at and at + size <= end for _, at, size in requests), job
+    fio = job.fio
+    if fio is None or len(requests) < 200:
+        return
+    if fio.blocks is not None and fio.blocks[0].split:
+        # What is left of a file at its end is written in whatever still fits.
+        for size, percent in fio.blocks[0].split:
+            share = sum(there == size for _, _, there in requests) / len(requests)
+            assert abs(share - percent / 100) < 0.12, (size, share, percent, job)
+    follows = [b[1] == a[1] + a[2] for a, b in pairwise(requests)]
+    in_order = 1.0 if not job.rw.startswith("rand") else 1 - fio.random_percent[0] / 100
+    assert sum(follows) / len(follows) > in_order - 0.15, (
+        in_order,
+        sum(follows),
+        len(follows),
+        job,
+    )
 
 
 def _fio(job: Job, folder: Path) -> Given:

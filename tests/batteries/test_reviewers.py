@@ -375,6 +375,58 @@ def test_fio_and_a_twin_are_given_the_same_copies(tmp_path: Path) -> None:
         check_together(step, tmp_path / str(number), drive)
 
 
+# The others take a second of fio's for each of their parts.
+OFTEN = ("threedmark",)
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "battery", [pytest.param(n, marks=[] if n in OFTEN else [pytest.mark.full]) for n in TRACES]
+)
+def test_fio_and_a_twin_are_given_the_same_traces(battery: str, tmp_path: Path) -> None:
+    """Every part: requests, bytes, sizes, places, and the order of each of its processes."""
+    steps = [
+        step for step in steps_of(battery, {"fill_percent": "90"}) if isinstance(step, StepRun)
+    ]
+    assert len(steps) == len(TRACES[battery].mixes)
+    drive = twin()
+    for number, step in enumerate(steps[:2] if battery in OFTEN else steps):
+        check_together(step, tmp_path / str(number), drive)
+
+
+@needs_fio
+@pytest.mark.full
+@pytest.mark.parametrize("battery", list(TRACES))
+def test_traces_on_a_small_file(battery: str, tmp_path: Path) -> None:
+    """Each part's rate is that of fio's log of it, and fio moved what the steps ask for."""
+    from flashtwin.drives.real.real import Real
+
+    asked = [(battery, {"settle_s": "10ms", "fill_percent": "50"})]
+    drive = Real(tmp_path / "probe.bin", 96 << 20).open()
+    run = run_batteries(drive, asked, tmp_path / "run")
+    assert run.finished
+    told = {finding.id: finding.number or 0 for finding in run.findings}
+    request, moved = registry.request(battery, asked[0][1]), 0
+    jobs = [
+        job
+        for step in request.battery.measure(request.parameters, drive.info)
+        if isinstance(step, StepRun)
+        for job in step.jobs
+    ]
+    for mix in TRACES[battery].mixes:
+        label = f"{battery}/pass-1/{mix.name}"
+        ios, count, _, seconds = series(run, label)
+        step = run.step(label)
+        assert step is not None and not step.not_possible and ios > 0
+        rate = told[f"{battery}.part.bandwidth[{mix.name}]"]
+        # fio's log ends with a sample, a job with a request.
+        assert rate == pytest.approx(count / seconds / 1e6, rel=0.15), label
+        moved += count
+    # The last request of a process may go past its bytes.
+    given = sum(job.io_bytes or 0 for job in jobs)
+    assert given * 0.999 <= moved <= given + sum(job.block_bytes for job in jobs)
+
+
 @needs_fio
 @pytest.mark.full
 def test_on_a_small_file(tmp_path: Path) -> None:
