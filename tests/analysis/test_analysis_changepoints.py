@@ -145,3 +145,10 @@ def test_a_first_plateau_of_the_smallest_visible_size_is_seen() -> None:
     least = changepoints.smallest_visible(of) / 1e9
     seen = fill((600, 1.3 * least), (480, 240), noise=0.05)
     assert segments(curve_of(seen.t_ns, seen.dt_ns, seen.bytes_)).size > 0
+
+
+def test_samples_past_the_other_level_stay_on_their_side_of_a_cut() -> None:
+    """A slow start of twenty samples, then three at full speed, then the drop."""
+    rate = np.concatenate([np.full(20, 1150.0), [1214, 1381, 1377, 781], np.full(200, 500.0)])
+    for cut in (20, 23, 26):
+        assert changepoints._nearer(logs(rate), np.array([cut])).tolist() in ([23], [24])

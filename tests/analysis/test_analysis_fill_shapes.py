@@ -413,3 +413,12 @@ def test_labels_name_findings_and_decide_nothing() -> None:
 def test_the_same_series_gives_the_same_findings() -> None:
     series = fill((461, 24), (111, 192), (81, 240), noise=0.1)
     assert found(series) == found(series)
+
+
+def test_a_drive_that_falls_too_low_before_it_comes_to_its_pace_has_one_plateau_there() -> None:
+    check(
+        fill((900, 36), (525, 204), (275, 211.5), (450, 216), (335, 240)),
+        cache_size=near(36, 0.002),
+        fold_begin=near(204, 0.01),
+        speed_folding=near(335, 0.02),
+    )

@@ -48,6 +48,40 @@ def test_heat_moves_neither_ends_nor_speeds(
     assert len(shape.returns) >= 6
 
 
+# The first plateau ends in mid-low, the fill ends hot, and the last plateau has one high alone.
+HEAT_PAST_AN_END: Parts = [
+    (300, 2000.0),
+    *([(100, 500.0), (60, 300.0)] * 3),
+    (100, 500.0),
+    (30, 300.0),
+    (30, 210.0),
+    (140, 350.0),
+    (50, 210.0),
+]
+
+
+def test_heat_that_goes_on_past_a_plateau_makes_none_of_its_own() -> None:
+    shape = shape_of(recorded(HEAT_PAST_AN_END))
+    speeds = [plateau.speed.value / 1e6 for plateau in shape.plateaus]
+    assert speeds == pytest.approx([2000, 500, 350], rel=0.03)
+    assert shape.rest.edges[0].place.value == pytest.approx(431.5e9, rel=0.03)
+
+
+def test_a_last_plateau_longer_than_any_low_is_no_heat() -> None:
+    curve = recorded(
+        [(300, 2000.0), *([(100, 500.0), (60, 300.0)] * 4), (100, 500.0), (120, 300.0)]
+    )
+    speeds = [plateau.speed.value / 1e6 for plateau in shape_of(curve).plateaus]
+    assert speeds == pytest.approx([2000, 500, 300], rel=0.03)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_segment_that_is_one_long_stall_has_a_level() -> None:
+    parts: Parts = [(200, 900.0), (80, 0.0), (200, 900.0)]
+    curve, lows = lifted(recorded(parts))
+    assert lows == () and curve.total_s == pytest.approx(240.0)
+
+
 def test_bursts_of_a_drive_that_folds_and_takes_data_again_stay() -> None:
     curve = recorded([(200, 1500), *([(40, 200.0), (20, 1000.0)] * 20)])
     assert lifted(curve)[1] == ()

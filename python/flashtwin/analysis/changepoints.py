@@ -40,6 +40,7 @@ NORMAL_QUARTER = 0.3186
 BLOCK = 10
 SLOWEST = 16.0
 LEAST_BLOCKS = 8
+MOVED = 4
 
 
 def noise(values: Floats) -> float:
@@ -97,7 +98,7 @@ def boundaries(rate: Floats, *, least: int = 2, penalty: float = PENALTY) -> Int
     values = logs(rate)
     # Samples of a slow wave are correlated, so each counts for less than an independent sample.
     spread = np.maximum(_noise_around(values) * np.sqrt(slowness(values)), NOISE_LEAST)
-    cuts = _cuts(values, spread, penalty * float(np.log(rate.size)))
+    cuts = _nearer(values, _cuts(values, spread, penalty * float(np.log(rate.size))))
     return _without_short(values, cuts, least)
 
 
@@ -148,6 +149,25 @@ def _traced(stays: np.ndarray[tuple[int, int], np.dtype[np.bool_]], origin: Ints
             cuts.append(index)
             at = int(origin[index])
     return np.array(cuts[::-1], dtype=np.int64)
+
+
+def _nearer(values: Floats, cuts: Ints) -> Ints:
+    """Cuts moved by a few samples that lie past the level of the other side.
+
+    A capped misfit leaves open to which side a sample belongs that is far from both.
+    """
+    edges = [0, *(int(cut) for cut in cuts), int(values.size)]
+    for at in range(1, len(edges) - 1):
+        first, cut, last = edges[at - 1 : at + 2]
+        left, right = float(np.median(values[first:cut])), float(np.median(values[cut:last]))
+        # On each side of the cut, what lies past the other side's level belongs there.
+        falls = 1.0 if left > right else -1.0
+        while cut < min(edges[at] + MOVED, last - 1) and falls * (values[cut] - left) >= 0:
+            cut += 1
+        while cut > max(edges[at] - MOVED, first + 1) and falls * (values[cut - 1] - right) <= 0:
+            cut -= 1
+        edges[at] = cut
+    return np.array(edges[1:-1], dtype=np.int64)
 
 
 def _without_short(values: Floats, cuts: Ints, least: int) -> Ints:

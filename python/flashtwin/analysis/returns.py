@@ -22,6 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 
@@ -36,6 +37,7 @@ SMOOTH = 9
 CLEAR = 3.0
 LEVEL = 0.3
 START_S, START_SHARE = 15.0, 0.3
+ESTABLISHED = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +53,14 @@ class Return:
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
     """Segments: their edges in bytes, bytes and level of each; how far samples are from
-    them, and how far each goes down."""
+    them, how far each goes down, and the bytes of a usual sample."""
 
     edges: Floats
     size: Floats
     level: Floats
     scatter: float
     falls: Floats
+    sample_bytes: float
 
 
 def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
@@ -65,7 +68,9 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     if len(curve) < FEWEST:
         return curve, ()
     parts = _parts(curve)
-    returns = [low for chain in _chains(parts) for low in _returns(parts, chain)]
+    chains = _chains(parts)
+    returns = [_return(parts, a, b) for chain in chains for a, b in chain]
+    carried = _carried_on(parts, chains, returns)
     returns += _slow_start(parts)
     if not returns:
         return curve, ()
@@ -73,7 +78,10 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     smooth = _smooth(curve.rate)
     for low in returns:
         _lift(curve, smooth, dt, low)
-    return Curve(dt=dt, size=curve.size), tuple(returns)
+    for low in carried:
+        # Beside these another plateau may begin, which is no ramp of the low.
+        _lift(curve, smooth, dt, low, ramps=False)
+    return Curve(dt=dt, size=curve.size), (*returns, *carried)
 
 
 def _parts(curve: Curve) -> _Parts:
@@ -82,7 +90,9 @@ def _parts(curve: Curve) -> _Parts:
     at = np.concatenate(([0], cuts, [len(bins)])).astype(np.int64)
     size, time = np.diff(bins.bytes_at[at]), np.diff(bins.time_at[at])
     values = logs(bins.rate)
-    away = np.abs(values - np.repeat(np.log(size / time), np.diff(at)))
+    # A segment that is one long stall has no bytes; its level then is the least that `logs` tells.
+    level = np.maximum(np.log(np.maximum(size, 1e-9) / time), values.min())
+    away = np.abs(values - np.repeat(level, np.diff(at)))
     scatter = MAD_TO_SIGMA * float(np.median(away))
     return _Parts(
         edges=bins.bytes_at[at],
@@ -90,6 +100,7 @@ def _parts(curve: Curve) -> _Parts:
         level=size / time,
         scatter=scatter,
         falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
+        sample_bytes=float(np.median(bins.size)),
     )
 
 
@@ -175,20 +186,46 @@ def _same(first: float, second: float) -> bool:
     return second / SAME <= first <= second * SAME
 
 
-def _returns(parts: _Parts, chain: list[tuple[int, int]]) -> list[Return]:
-    """The returns of a chain, and the low beside it that an end of the plateau or fill cut off."""
-    lows = [_return(parts, a, b) for a, b in chain]
-    if len(chain) < 2:
-        return lows
-    depth, longest = _depth(parts, chain), max(low.end - low.start for low in lows)
-    for at, beside in ((chain[0][0], chain[0][0] - 1), (chain[-1][1], chain[-1][1] + 1)):
-        if not 0 <= beside < parts.level.size:
-            continue
-        level, rate = float(parts.level[at]), float(parts.level[beside])
-        if parts.size[beside] <= longest * SAME and _same(rate, depth * level):
-            start, end = (float(edge) for edge in parts.edges[beside : beside + 2])
-            lows.append(Return(start=start, end=end, rate=rate, level=level))
+def _carried_on(
+    parts: _Parts, chains: list[list[tuple[int, int]]], returns: list[Return]
+) -> list[Return]:
+    """Lows like the known ones where heat goes on past the end of a plateau, or of the fill."""
+    pairs = [pair for chain in chains for pair in chain]
+    if len(pairs) < ESTABLISHED:
+        return []
+    deepest = [float(np.log(parts.level[a + 1 : b].min() / parts.level[a])) for a, b in pairs]
+    longest = max(float(parts.size[a + 1 : b].sum()) for a, b in pairs) + parts.sample_bytes
+    known = heat.Known(depth=float(np.median(deepest)), longest=longest)
+    # What is known counts as one cool stretch at the level of its highs.
+    starts, level = _collapsed(parts, chains)
+    size = np.diff(np.append(parts.edges[starts], parts.edges[-1]))
+    lows = []
+    for hot in heat.hot_segments(level, size, known):
+        first, last = starts[hot.first], [*starts, parts.level.size][hot.last]
+        inside = slice(first, last)
+        seconds = float((parts.size[inside] / parts.level[inside]).sum())
+        start, end = float(parts.edges[first]), float(parts.edges[last])
+        overlaps = any(low.start < end and start < low.end for low in returns)
+        # What precedes all else is a host's slow start, and no heat.
+        if first > 0 and not np.isnan(hot.level) and not overlaps:
+            rate = float(parts.size[inside].sum()) / seconds
+            lows.append(Return(start=start, end=end, rate=rate, level=float(np.exp(hot.level))))
     return lows
+
+
+def _collapsed(parts: _Parts, chains: list[list[tuple[int, int]]]) -> tuple[list[int], Floats]:
+    """First segment and level of each stretch: a chain is one, every other segment its own."""
+    ends = {chain[0][0]: chain[-1][1] for chain in chains}
+    starts: list[int] = []
+    levels: list[float] = []
+    at = 0
+    while at < parts.level.size:
+        starts.append(at)
+        last = ends.get(at, at)
+        # The last high is nearest to what follows.
+        levels.append(float(parts.level[last]))
+        at = last + 1
+    return starts, np.array(levels)
 
 
 def _slow_start(parts: _Parts) -> list[Return]:
@@ -213,11 +250,11 @@ def _return(parts: _Parts, before: int, after: int) -> Return:
     )
 
 
-def _lift(curve: Curve, smooth: Floats, dt: Floats, low: Return) -> None:
+def _lift(curve: Curve, smooth: Floats, dt: Floats, low: Return, *, ramps: bool = True) -> None:
     """Shorten the time of the samples of one return, and of its ramps, by what they lack."""
     first, last = np.searchsorted(curve.bytes_at, (low.start, low.end))
     first, last = max(int(first) - 1, 0), min(int(last), len(curve))
-    reach = max((last - first) // 4, 2)
+    reach = max((last - first) // 4, 2) if ramps else 0
     if low.start == 0.0:
         # What follows may be shorter than the median, which then tells what is past it.
         reach, smooth = 0, _smooth(curve.rate[:last])
@@ -227,8 +264,19 @@ def _lift(curve: Curve, smooth: Floats, dt: Floats, low: Return) -> None:
     at = last
     while last < min(at + reach, len(curve)) and smooth[last] < BELOW * low.level:
         last += 1
-    share = np.clip(smooth[first:last] / low.level, 0.0, 1.0)
+    # Of a drive that works in bursts the median tells too little: its pace is the mean of them.
+    pace = np.maximum(smooth[first:last], _mean_around(curve, first, last))
+    share = np.clip(pace / low.level, 0.0, 1.0)
     dt[first:last] *= np.maximum(share, 1e-3)
+
+
+def _mean_around(curve: Curve, first: int, last: int) -> Floats:
+    """Bytes over time around each sample of a stretch, of the stretch alone."""
+    at = np.arange(first, last)
+    begin, end = np.maximum(at - SMOOTH // 2, first), np.minimum(at + SMOOTH // 2 + 1, last)
+    seconds = curve.time_at[end] - curve.time_at[begin]
+    result: Floats = (curve.bytes_at[end] - curve.bytes_at[begin]) / seconds
+    return result
 
 
 def _smooth(rate: Floats) -> Floats:

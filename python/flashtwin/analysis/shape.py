@@ -5,9 +5,10 @@ whose first plateau does not end is one plateau. The rest is cut into bins of eq
 enough that a saw-tooth or a stall averages out, and the bins into segments by the same robust
 change points as the whole. Then, on bytes: a segment between two of one level is an excursion and
 belongs to no plateau if it is a dip less than half as long as these on average, or a burst (the
-cache is armed a second time) less than half as long as the shorter; five or more segments that go
-up and down in turn are one saw-tooth; a boundary that is a slope and no step is dropped. What stays
-are plateaus, and each boundary between them is placed anew on the original samples.
+cache is armed a second time) less than half as long as the shorter, or shorter than `BURST_SHARE`;
+short stretches below and above a level that they come to belong to it; five or more segments that
+go up and down in turn are one saw-tooth; a boundary that is a slope and no step is dropped. What
+stays are plateaus, and each boundary between them is placed anew on the original samples.
 
 Invariants: `edge` is there if and only if the verdict is "edge"; the head covers the fill from 0 to
 the edge, or all of it; plateaus lie one after another and cover the fill but for the intervals of
@@ -36,6 +37,8 @@ BINS = 200
 SAME = 1.15
 EXCURSION = 0.5
 TEETH = 5
+# A burst shorter than this share of what follows the first plateau is none of its own.
+BURST_SHARE = 0.04
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +186,7 @@ def _stages(curve: Curve, first: int, relative_noise: float) -> Stages:
     bins = in_equal_bytes(curve, start, curve.total_bytes, count)
     cuts = merged(bins, boundaries(bins.rate, least=3 if count >= 60 else 2))
     stages = _without_excursions(bins, _initial(cuts, count))
+    stages = _settled_down(bins, stages)
     stages = _without_slopes(bins, _without_teeth(bins, stages))
     edges = _placed(curve, bins, stages, first, relative_noise)
     plateaus = tuple(
@@ -237,11 +241,33 @@ def _without_excursions(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
 
 def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> bool:
     lengths = left.last - left.first, right.last - right.first
-    # A burst half as long as the shorter of them is the cache in use a second time, and a plateau.
+    # A long burst, half as long as the shorter of them, is a plateau: the cache is used once more.
     faster = _level(bins, middle) > _level(bins, left)
-    around = min(lengths) if faster else sum(lengths) / 2
+    plateau = faster and middle.last - middle.first >= BURST_SHARE * len(bins)
+    around = min(lengths) if plateau else sum(lengths) / 2
     alike = _apart(_level(bins, left), _level(bins, right)) < SAME
     return alike and middle.last - middle.first <= EXCURSION * around
+
+
+def _settled_down(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
+    """Short stretches below and above a level, before it, that have its mean belong to it.
+
+    A drive that begins to fold falls too low and makes up for it before it comes to its pace.
+    """
+    for at in range(len(stages) - 1, 1, -1):
+        level = _level(bins, stages[at])
+        for first in range(max(at - TEETH + 1, 0), at - 1):
+            run = stages[first:at]
+            span = _Stage(
+                first=run[0].first, last=run[-1].last, pieces=((run[0].first, run[-1].last),)
+            )
+            levels = [_level(bins, stage) for stage in run]
+            both = min(levels) * SAME < level < max(levels) / EFFECT
+            short = span.last - span.first <= EXCURSION * (stages[at].last - stages[at].first)
+            if both and short and _apart(_level(bins, span), level) < SAME:
+                joined = _joined(span, stages[at])
+                return _settled_down(bins, [*stages[:first], joined, *stages[at + 1 :]])
+    return stages
 
 
 def _without_teeth(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
