@@ -92,8 +92,47 @@ def test_a_rest_longer_than_the_idle_time_gives_the_cache_back() -> None:
     facts, rest = _facts(0.1, 0.4), small.rest_of(20, half=True)
     soon, late = (_candidate("dynamic", "direct", idle_s=s) for s in (2.0, 500.0))
     curves = [shown[1] for shown in small.simulated(facts, [soon, late], [rest])]
-    assert np.exp(curves[0][:4]).mean() > 2 * np.exp(curves[1][:4]).mean()
-    assert inference.distance(curves[0], curves[1]) > inference.SCALE
+    assert np.exp(curves[0][4:16]).mean() > 2 * np.exp(curves[1][4:16]).mean()
+    assert inference.fit(facts, curves[0], curves[1], rest) < -5
+
+
+def test_after_random_writes_only_a_cache_of_its_own_blocks_comes_back() -> None:
+    facts, random = _facts(0.1, 0.4), small.named("random")
+    both = [
+        _candidate("dynamic", "direct", reserve_share=0.07),
+        _candidate("hybrid", "direct", reserve_share=0.07, static_share=0.02),
+    ]
+    borrowed, own = (shown[1] for shown in small.simulated(facts, both, [random]))
+    # 2 % of the capacity are the first 12 of the test's bins.
+    assert np.exp(own[3:11]).mean() > 0.8 > 0.5 > np.exp(borrowed[3:11]).mean()
+
+
+def test_a_drive_that_folds_first_lets_single_requests_wait() -> None:
+    facts, single = _facts(0.1, 0.4), small.named("single")
+    both = [_candidate("dynamic", past, step_mib=8.0) for past in ("staged", "fold-first")]
+    staged, first = (shown[1] for shown in small.simulated(facts, both, [single]))
+    assert float(first[0]) > float(staged[0]) + 2 * inference.WAITS_NOISE
+
+
+def test_crowded_candidates_make_no_rest_more_likely() -> None:
+    crowd = [_candidate("dynamic", "direct", idle_s=30 + 0.6 * number) for number in range(20)]
+    few = [_candidate("dynamic", "direct", idle_s=float(s)) for s in np.geomspace(50, 200, 6)]
+    both = (*crowd, *few)
+    crowded = inference.Posterior(candidates=both, weights=(1 / len(both),) * len(both))
+    values = [item.idle_s for item in both]
+    (before,), (even,) = (
+        belief.quantiles(values, [0.5]) for belief in (crowded, crowded.even_in_rests())
+    )
+    # All from 30 to 200 s fit alike: the middle is that of the range, on a logarithmic scale.
+    assert before < 40 and even == pytest.approx((30 * 200) ** 0.5, rel=0.2)
+
+
+def test_a_test_that_no_candidate_fits_says_less() -> None:
+    near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
+    fitted = dict(inference._weighed({near: (0.0, -4.0), far: (0.0, -8.0)}))
+    unfitted = dict(inference._weighed({near: (0.0, -40.0), far: (0.0, -44.0)}))
+    assert fitted[near] - fitted[far] == pytest.approx(4.0)
+    assert unfitted[near] - unfitted[far] == pytest.approx(0.5)
 
 
 def test_a_fill_without_an_end_of_its_first_plateau_is_not_told() -> None:

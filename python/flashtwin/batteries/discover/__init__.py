@@ -49,7 +49,7 @@ SAMPLES = 200
 class Parameters:
     """The parameters of the battery discover."""
 
-    tests: int = parameter(5, integer(0, 20), "how many tests are run after the fill at most")
+    tests: int = parameter(6, integer(0, 20), "how many tests are run after the fill at most")
     probability: float = parameter(
         0.95, decimal(0.5, 0.9999), "a kind of cache this probable is known"
     )
@@ -81,7 +81,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         if choice is None:
             return
         test, stem = reading.test_of(choice[0]), f"{NAME}/{len(seen) + 1}-{choice[0]}"
-        yield from _before(test, stem, info)
+        yield from _before(test, facts, stem, info)
         answer = yield _write(parameters, info, facts, test, f"{stem}/write")
         if not isinstance(answer, Result) or answer.cut:
             return
@@ -94,7 +94,8 @@ def is_known(parameters: Parameters, facts: Facts, seen: tuple[Seen, ...]) -> bo
     from flashtwin.batteries.discover.posterior import posterior
 
     belief = posterior(facts, seen, parameters.candidates)
-    low, high = belief.quantiles([item.idle_s for item in belief.candidates], (0.1, 0.9))
+    rests = belief.even_in_rests()
+    low, high = rests.quantiles([item.idle_s for item in rests.candidates], (0.1, 0.9))
     sure = all(max(belief.by(part).values()) >= parameters.probability for part in (0, 1))
     return sure and high <= 1.5 * low
 
@@ -104,16 +105,37 @@ def _fill(parameters: Parameters, info: DriveInfo) -> Run:
     return write_step(FILL, info, offset=0, size=size, host_ns=host_ns(parameters, info))
 
 
-def _before(test: Test, stem: str, info: DriveInfo) -> Iterator[Step]:
-    from flashtwin.batteries.discover.candidates import SETTLE_S
+def _before(test: Test, facts: Facts, stem: str, info: DriveInfo) -> Iterator[Step]:
+    from flashtwin.batteries.discover.candidates import SETTLE_S, rest_seconds
 
-    if test.trims or test.half:
-        yield Trim(label=f"{stem}/trim")
-    if test.half:
+    first = stem.startswith(f"{NAME}/1-")
+    if test.half or not first:
+        # Whatever a test left behind, the next one begins at a state of its own.
+        share = 0.5 if test.half else 1.0
+        yield Trim(label=f"{stem}/erase")
         yield Rest(label=f"{stem}/settle", seconds=SETTLE_S)
-        yield Fill(label=f"{stem}/half", size=whole_blocks(info.capacity_bytes / 2))
+        yield Fill(label=f"{stem}/fill", size=whole_blocks(info.capacity_bytes * share))
+    if test.trims:
+        yield Trim(label=f"{stem}/trim")
+    if test.random:
+        yield _overwrite(info, f"{stem}/overwrite")
     if test.rest_s:
-        yield Rest(label=f"{stem}/rest", seconds=test.rest_s)
+        yield Rest(label=f"{stem}/rest", seconds=rest_seconds(facts, test))
+
+
+def _overwrite(info: DriveInfo, label: str) -> Run:
+    """Random writes all over the drive."""
+    from flashtwin.batteries.discover.candidates import RANDOM_SHARE
+
+    job = Job(
+        name="overwrite",
+        rw="randwrite",
+        block_bytes=4096,
+        depth=DEPTH,
+        size=whole_blocks(info.capacity_bytes),
+        io_bytes=whole_blocks(info.capacity_bytes * RANDOM_SHARE),
+    )
+    return Run(label=label, jobs=(job,), sample_s=SAMPLE_S)
 
 
 def _write(parameters: Parameters, info: DriveInfo, facts: Facts, test: Test, label: str) -> Run:
@@ -126,12 +148,11 @@ def _write(parameters: Parameters, info: DriveInfo, facts: Facts, test: Test, la
     expected_s = facts.fill_s * share / SAMPLES
     job = Job(
         name="write",
-        rw="randwrite" if test.random else "write",
-        block_bytes=4096 if test.random else BLOCK,
-        depth=DEPTH,
+        rw="write",
+        block_bytes=BLOCK,
+        depth=1 if test.single else DEPTH,
         offset=whole_blocks(capacity / 2) if test.half else 0,
-        size=capacity if test.random else size,
-        io_bytes=size if test.random else None,
+        size=size,
         host_ns=host_ns(parameters, info),
     )
     sample = min(max(round(expected_s, 3), SAMPLE_S_LEAST), SAMPLE_S)
@@ -139,13 +160,16 @@ def _write(parameters: Parameters, info: DriveInfo, facts: Facts, test: Test, la
 
 
 def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
-    """The fill and two tests of a quarter of the drive; at most all tests over the whole drive."""
+    """The fill and two tests of a quarter of the drive after half fills; at most all tests over the
+    whole drive, each after a fill of its own."""
     fill: Step = _fill(parameters, info)
     quarter = Fill(label=f"{NAME}/test", size=whole_blocks(info.capacity_bytes / 4))
     rest = Rest(label=f"{NAME}/rest", seconds=600)
-    most: list[Step] = [rest, Fill(label=f"{NAME}/test")] * parameters.tests
+    half = Fill(label=f"{NAME}/half", size=whole_blocks(info.capacity_bytes / 2))
+    anew, test = Fill(label=f"{NAME}/anew"), Fill(label=f"{NAME}/test")
+    most: list[Step] = [anew, rest, test] * parameters.tests
     return Forecast(
-        expected=[fill, rest, quarter, quarter],
+        expected=[fill, half, rest, quarter, half, rest, quarter],
         most=[fill, *most],
     )
 
@@ -177,7 +201,7 @@ FOLLOWS = (
         source="our own",
     ),
     Clause(
-        says="speeds, sizes and rests are those of simulated drives of 2 GB, stretched",
+        says="speeds, sizes and rests are those of simulated drives of 1 GB, stretched",
         source="our own",
     ),
 )

@@ -1,13 +1,17 @@
 """Candidate structures of an SLC cache, simulated small: what the host would see of each.
 
 A candidate is a structure with values (how large, how fast, when it folds in idle time), drawn
-around what the fill showed. It is simulated on a drive of 2 GB: a byte is a share of the capacity,
+around what the fill showed. It is simulated on a drive of 1 GB: a byte is a share of the capacity,
 a speed a share of the first plateau's, and a rest as long against the time of a fill as on the
 measured drive. Invariants: the same facts and tests give the same curves, on any number of cores;
-a curve has `BINS` bins of equal bytes, each the logarithm of its speed over the first plateau's.
+a curve has `BINS` bins, each the logarithm of its speed over the first plateau's: of equal bytes in
+the fill, finer at the beginning of a test, where a small cache would be.
 
 Shares are of the label's capacity. Formulas: past the cache data goes direct at the native rate
-vn, or staged, each byte programmed once as SLC and once native: 1/v = 1/v1 + pace/vn.
+vn, or staged, each byte programmed once as SLC and once native: 1/v = 1/v1 + pace/vn. Where folding
+has to give back what is written, k/(k - 1) bytes are folded for a staged one and 1/(k - 1) for a
+direct one; of a cache of C bytes that begins at P - (k - 1) C, P being the native bytes free at
+first less the reserve. So the places at which a fill becomes slower say how large a reserve is.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +37,8 @@ from flashtwin.model.job import Job, jobs_json
 STRUCTURES = Path(__file__).with_name("structures.toml")
 MOST_BYTES = 1 << 20
 BINS = 48
+# Bins of a test end at powers of this of equal steps.
+FINER = 1.5
 BLOCK, DEPTH = 128 << 10, 32
 SAMPLE_NS = 5_000_000
 GB = 1e9
@@ -45,6 +52,7 @@ class Facts:
     """What the fill showed: shares of the capacity, speeds over the first plateau's.
 
     `total_bytes` is what was written, `fill_s` how long that takes at the first plateau's speed.
+    `stages` are the plateaus past the first: first and last share of the fill, and speed.
     """
 
     total_bytes: float
@@ -52,6 +60,7 @@ class Facts:
     second: float
     fill_s: float
     fill: tuple[float, ...]
+    stages: tuple[tuple[float, float, float], ...] = ()
 
     @property
     def first(self) -> float:
@@ -64,9 +73,12 @@ class Test:
     """A test after the fill. A write of `span_share` ends each; what is before it, the others say.
 
     `trims`: everything, before. `half`: everything is trimmed, half of the drive written, and the
-    other half is where the test writes: a full drive has no blocks to lend, so that a borrowed
-    cache does not come back on it. Then `rest_s` of rest. `random`: the write is a burst of 4 KiB
-    writes all over the drive.
+    other half is where the test writes: a full drive has few blocks to lend, so that a borrowed
+    cache does not come back on it. `random`: 2 % of the capacity is overwritten in 4 KiB all
+    over the drive, which takes spare flash that then cannot be lent, while a cache of its own
+    blocks is as it was. Then `rest_s` of rest. `single`: the write has
+    one request at a time, and shows no curve but its longest latency over the mean: a drive that
+    folds first lets single requests wait.
     """
 
     __test__ = False
@@ -76,21 +88,26 @@ class Test:
     trims: bool = False
     half: bool = False
     random: bool = False
+    single: bool = False
 
 
 TESTS = (
     Test(name="again"),
+    Test(name="single", single=True),
     Test(name="half-1s", rest_s=1.0, half=True),
     Test(name="half-30s", rest_s=30.0, half=True),
     Test(name="half-600s", rest_s=600.0, half=True),
     Test(name="rest-600s", rest_s=600.0),
-    Test(name="random", random=True),
+    Test(name="random", random=True, rest_s=600.0),
     Test(name="trim", trims=True),
 )
 # Between TRIM of everything and the half fill the drive may erase.
 SETTLE_S = 60.0
-RANDOM_SHARE = 0.01
+RANDOM_SHARE, SINGLE_SHARE, SINGLE_PARTS = 0.02, 0.04, 8
 PAST_CACHE = 1.6
+# A large cache is folded for longer than `Test.rest_s`: long rests last as long as that takes, and
+# half as long again.
+LONG_S, FOLDED = 600.0, 1.5
 REST, HALF = "rest-", "half-"
 
 
@@ -111,7 +128,11 @@ def named(name: str) -> Test:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A structure by its place in the table, and its values."""
+    """A structure by its place in the table, and its values.
+
+    `second` is the speed past the cache over the first plateau's, past both tiers where there are
+    two; `slack` counts where the cache is all of the flash.
+    """
 
     structure: int
     cell: str
@@ -120,6 +141,10 @@ class Candidate:
     reserve_share: float
     static_share: float
     idle_s: float
+    tier_share: float = 0.1
+    tier_speed: float = 0.5
+    step_mib: float = 4.0
+    slack: float = 1.12
 
 
 @lru_cache(maxsize=1)
@@ -131,11 +156,15 @@ def table() -> dict[str, Any]:
 def native_ratio(candidate: Candidate) -> float:
     """How fast the native blocks take data, over the first plateau's speed."""
     bits = BITS[candidate.cell]
+    name, past = structures()[candidate.structure]
     # No native program is as fast as the cache's: what a fill shows as that is another limit.
     second = min(candidate.second, 0.95)
-    staged = (bits / (bits - 1)) / (1 / second - 1)
-    direct = structures()[candidate.structure][1] == "direct"
-    return second if direct else float(min(staged, 20.0))
+    # All of the flash being the cache, what is written past it has to be given back at once.
+    returns = name == "whole-drive"
+    if past == "direct":
+        return min(second * (bits / (bits - 1) if returns else 1.0), 0.95)
+    pace = bits / (bits - 1) if returns else 1.0
+    return float(min(pace / (1 / second - 1), 20.0))
 
 
 def structures() -> list[tuple[str, str]]:
@@ -145,63 +174,152 @@ def structures() -> list[tuple[str, str]]:
 
 def span_share(cache_share: float, test: Test) -> float:
     """What a test writes: past the end of the cache, as far as the drive goes."""
-    if test.random:
-        return RANDOM_SHARE
+    if test.single:
+        return SINGLE_SHARE
     return min(PAST_CACHE * cache_share, 0.5 if test.half else 1.0)
 
 
+def rest_seconds(facts: Facts, test: Test) -> float:
+    """How long a test rests: `LONG_S` and more are long enough for all of a cache."""
+    if test.rest_s < LONG_S:
+        return test.rest_s
+    return test.rest_s + FOLDED * facts.fill_s * facts.cache_share / facts.second
+
+
 def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
-    """A candidate from the prior, given the fill."""
+    """A candidate from the prior, given the fill: places at which that became slower are where the
+    cache, its second tier or what is not reserved ended."""
     ranges = table()["ranges"]
     spread = ranges["spread"]
-    low, high = np.log(ranges["idle_s"])
-    return Candidate(
+    cell = str(rng.choice(list(BITS)))
+    candidate = Candidate(
         structure=structure,
-        cell=str(rng.choice(list(BITS), p=[0.65, 0.35])),
+        cell=cell,
         cache_share=facts.cache_share * float(np.exp(rng.normal(0, spread))),
         second=facts.second * float(np.exp(rng.normal(0, spread))),
         reserve_share=float(rng.uniform(*ranges["reserve_share"])),
-        static_share=float(rng.uniform(*ranges["static_share"])),
-        idle_s=float(np.exp(rng.uniform(low, high))),
+        static_share=_even_log(ranges["static_share"], rng),
+        idle_s=_even_log(ranges["idle_s"], rng),
+        tier_share=_even_log(ranges["tier_share"], rng),
+        tier_speed=float(rng.uniform(*ranges["tier_speed"])),
+        step_mib=_even_log(ranges["step_mib"], rng),
+    )
+    name = structures()[structure][0]
+    if name == "whole-drive":
+        small = table()["drive"]
+        slack = BITS[cell] * candidate.cache_share + small["held_back"]
+        return replace(candidate, slack=float(np.clip(slack, *ranges["slack"])))
+    if name == "tiers":
+        candidate = _tiered(facts, candidate, rng)
+    places = [begin for begin, _, _ in facts.stages if begin > 1.02 * _lent(candidate)[0]]
+    if name == "static" or not places or rng.random() < UNSEEN:
+        return candidate
+    return replace(candidate, reserve_share=_reserve(candidate, places[rng.integers(len(places))]))
+
+
+# So many candidates have a reserve that no place in the fill says.
+UNSEEN = 0.3
+
+
+def _even_log(ends: Sequence[float], rng: np.random.Generator) -> float:
+    low, high = np.log(ends)
+    return float(np.exp(rng.uniform(low, high)))
+
+
+def _tiered(facts: Facts, candidate: Candidate, rng: np.random.Generator) -> Candidate:
+    """With a second tier that ends at a place of the fill."""
+    ends = [
+        (begin, before[2], speed)
+        for before, (begin, _, speed) in pairwise(facts.stages)
+        if begin > 1.02 * facts.cache_share
+    ]
+    if not ends:
+        return candidate
+    end, tier_speed, second = ends[rng.integers(len(ends))]
+    return replace(
+        candidate, tier_share=end - facts.cache_share, tier_speed=tier_speed, second=second
     )
 
 
+def cached_share(candidate: Candidate) -> float:
+    """The share of the capacity that the cache holds, with its second tier."""
+    if structures()[candidate.structure][0] == "static":
+        return candidate.cache_share
+    return _lent(candidate)[0]
+
+
+def _lent(candidate: Candidate) -> tuple[float, float]:
+    """The share at which the cache and its tier end, and the native bytes that it takes beyond its
+    own ones, over the capacity."""
+    bits, name = BITS[candidate.cell], structures()[candidate.structure][0]
+    cache = _borrowable(candidate)
+    lent = (bits - 1) * (cache - (candidate.static_share if name == "hybrid" else 0.0))
+    if name != "tiers":
+        return cache, lent
+    tier = _tier(candidate)
+    return cache + tier, lent + (bits / 2 - 1) * tier
+
+
+def _reserve(candidate: Candidate, place: float) -> float:
+    """The reserve with which folding begins at a place."""
+    small, (_, lent) = table()["drive"], _lent(candidate)
+    own = candidate.static_share if structures()[candidate.structure][0] == "hybrid" else 0.0
+    reserve = small["slack"] - small["held_back"] - (place - own) - lent
+    low, high = table()["ranges"]["reserve_share"]
+    return float(np.clip(reserve, low, 3 * high))
+
+
 def moved(candidate: Candidate, rng: np.random.Generator, step: float) -> Candidate:
-    """A neighbour: each value moved by a factor of about `step`; idle time anew, once in two."""
-    low, high = np.log(table()["ranges"]["idle_s"])
+    """A neighbour: each value moved by a factor of about `step`; what a fill does not show anew,
+    once in three."""
+    ranges = table()["ranges"]
 
     def factor(size: float) -> float:
         return float(np.exp(rng.normal(0, size)))
 
-    idle = float(np.exp(rng.uniform(low, high)))
-    near = float(np.clip(candidate.idle_s * factor(0.5), np.exp(low), np.exp(high)))
+    def unseen(value: float, name: str, size: float) -> float:
+        if rng.random() < 1 / 3:
+            return _even_log(ranges[name], rng)
+        return float(np.clip(value * factor(size), *ranges[name]))
+
     return replace(
         candidate,
-        cache_share=candidate.cache_share * factor(step),
+        cache_share=candidate.cache_share * factor(0.3 * step),
         second=candidate.second * factor(step),
-        reserve_share=candidate.reserve_share * factor(2 * step),
-        static_share=candidate.static_share * factor(2 * step),
-        idle_s=idle if rng.random() < 0.5 else near,
+        reserve_share=max(candidate.reserve_share + rng.normal(0, 0.2 * step), 0.002),
+        static_share=unseen(candidate.static_share, "static_share", 4 * step),
+        idle_s=unseen(candidate.idle_s, "idle_s", 8 * step),
+        tier_share=candidate.tier_share * factor(step),
+        tier_speed=min(candidate.tier_speed * factor(step), 0.98),
+        step_mib=unseen(candidate.step_mib, "step_mib", 4 * step),
+        slack=float(np.clip(candidate.slack * factor(0.1 * step), *ranges["slack"])),
     )
 
 
 def simulated(
     facts: Facts, candidates: Sequence[Candidate], tests: Sequence[Test], seed: int = 1
 ) -> list[list[Floats]]:
-    """For each candidate the curve of its fill, then one of each test, played in their order."""
+    """For each candidate the curve of its fill, then one of each test; each test begins at a state
+    of its own, so that they do not depend on their order."""
     plans = [_plan(facts, candidate, tests, seed) for candidate in candidates]
     answers = _core.simulate([plan for plan, _ in plans], os.cpu_count() or 1)
     return [_curves(steps, shown) for steps, (_, shown) in zip(answers, plans, strict=True)]
 
 
 def _curves(steps: Sequence[Any], shown: Sequence[tuple[int, Test | None]]) -> list[Floats]:
-    fill = _curve(steps[shown[0][0]])
+    fill = curve_of_step(steps[shown[0][0]]["series"])
     first = fill_speed(fill)
-    return [binned(_curve(steps[at]), first, test) for at, test in shown]
+    return [_shown(steps[at]["series"], first, test) for at, test in shown]
 
 
-def _curve(step: Any) -> Curve:
-    series = step["series"]
+def _shown(series: Any, first: float, test: Test | None) -> Floats:
+    if test is not None and test.single:
+        return waits(series)
+    return binned(curve_of_step(series), first, test)
+
+
+def curve_of_step(series: Any) -> Curve:
+    """The curve of what a step wrote."""
     return curve_of(series["t_ns"], series["dt_ns"], series["bytes"])
 
 
@@ -212,12 +330,23 @@ def fill_speed(curve: Curve) -> float:
 
 
 def binned(curve: Curve, first: float, test: Test | None) -> Floats:
-    """A curve as it is compared. A random burst is measured by its own fastest eighth: how fast a
-    host and a controller are at 4 KiB says nothing of a cache."""
-    rate = np.maximum(in_equal_bytes(curve, 0.0, curve.total_bytes, BINS).rate, 1.0)
-    scale = float(np.quantile(rate, 0.875)) if test is not None and test.random else first
-    result: Floats = np.log(rate / scale)
+    """A curve as it is compared."""
+    ends = np.linspace(0.0, 1.0, BINS + 1) ** (1.0 if test is None else FINER) * curve.total_bytes
+    seconds = np.diff(curve.seconds_to(ends))
+    rate = np.maximum(np.diff(ends) / np.maximum(seconds, 1e-9), 1.0)
+    result: Floats = np.log(rate / first)
     return result
+
+
+def waits(series: Any) -> Floats:
+    """How much longer than the mean request the longest takes, as a logarithm: of the parts of the
+    write the second longest, so that a host's stall does not count."""
+    there = np.flatnonzero(series["ios"] > 0)
+    if there.size < SINGLE_PARTS:
+        return np.zeros(1)
+    mean = series["lat_sum_ns"].sum() / series["ios"].sum()
+    longest = [series["lat_max_ns"][part].max() for part in np.array_split(there, SINGLE_PARTS)]
+    return np.array([np.log(np.sort(longest)[-2] / max(mean, 1.0))])
 
 
 Plan = tuple[_core.Spec, int, list[tuple[str, int] | None]]
@@ -233,35 +362,40 @@ def _plan(
     spec = load(_text(candidate, slower), sets=_sets(candidate))
     steps: list[tuple[str, int] | None] = [_write(spec.capacity_bytes, 1.0)]
     shown: list[tuple[int, Test | None]] = [(0, None)]
-    for test in tests:
+    for number, test in enumerate(tests):
         share = span_share(facts.cache_share, test)
         offset = 0.0
         if test.half:
             steps += [None, ("", int(SETTLE_S * 1e9 / slower)), _write(spec.capacity_bytes, 0.5)]
             offset = 0.5
+        elif number > 0:
+            settled = ("", int(SETTLE_S * 1e9 / slower))
+            steps += [None, settled, _write(spec.capacity_bytes, 1.0)]
         if test.trims:
             steps.append(None)
+        if test.random:
+            steps.append(_write(spec.capacity_bytes, RANDOM_SHARE, random=True))
         if test.rest_s:
-            steps.append(("", max(int(test.rest_s * 1e9 / slower), 1)))
-        steps.append(_write(spec.capacity_bytes, share, offset=offset, random=test.random))
+            steps.append(("", max(int(rest_seconds(facts, test) * 1e9 / slower), 1)))
+        steps.append(_write(spec.capacity_bytes, share, offset=offset, single=test.single))
         shown.append((len(steps) - 1, test))
     return (spec, seed, steps), shown
 
 
 def _write(
-    capacity: int, share: float, *, offset: float = 0.0, random: bool = False
+    capacity: int, share: float, *, offset: float = 0.0, random: bool = False, single: bool = False
 ) -> tuple[str, int]:
     block = 4096 if random else BLOCK
     job = Job(
         name="write",
         rw="randwrite" if random else "write",
         block_bytes=block,
-        depth=DEPTH,
+        depth=1 if single else DEPTH,
         offset=0 if random else int(capacity * offset) // BLOCK * BLOCK,
         size=capacity // BLOCK * BLOCK if random else int(capacity * share) // BLOCK * BLOCK,
         io_bytes=int(capacity * share) // block * block if random else None,
     )
-    return jobs_json([job]), SAMPLE_NS // (5 if random else 1)
+    return jobs_json([job]), SAMPLE_NS
 
 
 def _slc_rate() -> float:
@@ -283,14 +417,24 @@ def _borrowable(candidate: Candidate) -> float:
     return min(candidate.cache_share, 0.9 * slack / BITS[candidate.cell])
 
 
+def _tier(candidate: Candidate) -> float:
+    """The share of the capacity that the second tier may hold beside the first."""
+    slack: float = table()["drive"]["slack"]
+    rest = 0.9 * slack / BITS[candidate.cell] - _borrowable(candidate)
+    return max(min(candidate.tier_share, 2 * rest), 2 * superblock_share())
+
+
 def _text(candidate: Candidate, slower: float) -> str:
     small, bits = table()["drive"], BITS[candidate.cell]
     name = structures()[candidate.structure][0]
     capacity = small["capacity_gb"] * GB
-    native_us = small["slc_tprog_us"] * bits / native_ratio(candidate)
+    native_us = small["slc_tprog_us"] * bits / (small["first"] * native_ratio(candidate))
     own = {"static": candidate.cache_share, "hybrid": candidate.static_share}.get(name, 0.0)
     superblock = small["dies"] * small["planes"] * small["wordlines"] * small["page_bytes"] * bits
-    raw = capacity * (small["slack"] + own * bits)
+    slack = (
+        max(candidate.slack, 1.0 + small["held_back"]) if name == "whole-drive" else small["slack"]
+    )
+    raw = capacity * (slack + max(own, superblock_share()) * bits * (own > 0))
     return str(
         table()["spec"]["toml"].format(
             capacity=int(capacity),
@@ -304,15 +448,22 @@ def _text(candidate: Candidate, slower: float) -> str:
 
 
 def _sets(candidate: Candidate) -> tuple[str, ...]:
-    bits, capacity = BITS[candidate.cell], table()["drive"]["capacity_gb"] * GB
-    cache = _borrowable(candidate)
+    small, bits = table()["drive"], BITS[candidate.cell]
+    capacity = small["capacity_gb"] * GB
+    name, least = structures()[candidate.structure][0], superblock_share()
     # A cache is counted in superblocks: one is the least.
-    static = max(candidate.static_share, superblock_share())
+    cache = max(candidate.cache_share if name == "static" else _borrowable(candidate), least)
+    static = max(candidate.static_share, least)
+    # All planes of all dies take a row of the tier's bits in one program.
+    tier_us = 2 * small["slc_tprog_us"] / min(candidate.tier_speed, 0.98)
     holes = {
-        "cache": f"{max(cache, superblock_share()) * capacity:.0f} B",
-        "borrowed": f"{max(cache - static, superblock_share()) * capacity:.0f} B",
+        "cache": f"{cache * capacity:.0f} B",
+        "borrowed": f"{max(cache - static, least) * capacity:.0f} B",
         "static": f"{static * capacity:.0f} B",
         "reserve": f"{candidate.reserve_share * capacity:.0f} B",
+        "tier": f"{_tier(candidate) * capacity:.0f} B",
+        "tier_tprog": f"{tier_us:.0f} us",
+        "step": f"{candidate.step_mib * 2**20:.0f} B",
         "freeing": f"{1 / (bits - 1):.3f}",
         "staging": f"{bits / (bits - 1):.3f}",
     }

@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover.candidates import Facts, Test
-from flashtwin.batteries.discover.posterior import Posterior, Seen, chosen, posterior
-from flashtwin.batteries.discover.words import FILL, NAME, NAMES, PASTS
+from flashtwin.batteries.discover.posterior import (
+    Posterior,
+    Seen,
+    calibration,
+    chosen,
+    posterior,
+)
+from flashtwin.batteries.discover.words import FILL, NAME, NAMES, NONE, PASTS
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.series import WRITE
+from flashtwin.model.series import COLUMNS, WRITE
 from flashtwin.model.step import Result
 from flashtwin.model.units import readable_seconds
 
@@ -59,7 +66,7 @@ def facts_of_curve(curve: Curve) -> Facts | None:
     shape = shape_of(curve)
     if shape.edge is None:
         return None
-    total, first = curve.total_bytes, small.fill_speed(curve)
+    total, first = curve.total_bytes, shape.head.speed.value
     edge = shape.edge.place.value
     end = shape.slower.start if shape.slower is not None else total
     second = curve.mean_between(edge, end if end > edge else total)
@@ -68,19 +75,33 @@ def facts_of_curve(curve: Curve) -> Facts | None:
         cache_share=round(edge / total, 6),
         second=round(min(max(second / first, 0.01), 1.0), 6),
         fill_s=round(total / first, 6),
-        fill=_rounded(small.binned(curve, first, None)),
+        fill=_rounded(small.binned(_undisturbed(curve), first, None)),
+        stages=tuple(
+            (round(p.start / total, 6), round(p.end / total, 6), round(p.speed.value / first, 6))
+            for p in shape.rest.plateaus
+        ),
     )
+
+
+def _undisturbed(curve: Curve) -> Curve:
+    """The curve without stalls, lone dips and heat, as the fill's analysis reads it."""
+    return returns.lifted(interruptions.calm(curve).curve)[0]
 
 
 def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
     """What a test showed."""
     written = result.series.only(WRITE)
+    if test.single:
+        columns = {name: getattr(written, name) for name in COLUMNS}
+        return Seen(test=test.name, curve=_rounded(small.waits(columns)))
     return seen_of_curve(curve_of(written.t_ns, written.dt_ns, written.bytes), test, facts)
 
 
 def seen_of_curve(curve: Curve, test: Test, facts: Facts) -> Seen:
     """The same of a curve."""
-    return Seen(test=test.name, curve=_rounded(small.binned(curve, facts.first, test)))
+    return Seen(
+        test=test.name, curve=_rounded(small.binned(_undisturbed(curve), facts.first, test))
+    )
 
 
 def _rounded(curve: small.Floats) -> tuple[float, ...]:
@@ -176,11 +197,14 @@ def _rests(facts: Facts, seen: tuple[Seen, ...], belief: Posterior, label: str) 
     if not any(test_of(item.test).rest_s for item in seen):
         note = "cannot tell: no rest was tested"
         return [_rest(name, None, None, label, note) for name in ("rest_begin", "rest_full")]
+    belief = belief.without(NONE).even_in_rests()
     begins = [item.idle_s for item in belief.candidates]
     fulls = [item.idle_s + folding_s(facts, item) for item in belief.candidates]
     findings = []
     for name, values in (("rest_begin", begins), ("rest_full", fulls)):
         low, middle, high = belief.quantiles(values, (TAIL, 0.5, 1 - TAIL))
+        least = 1 + calibration()["rest"]["wider"]
+        low, high = min(low, middle / least), max(high, middle * least)
         wide = high > 10 * low
         ends = f"{readable_seconds(low)} to {readable_seconds(high)}"
         note = f"cannot tell: {ends}; a rest between would tell" if wide else ""
@@ -190,7 +214,7 @@ def _rests(facts: Facts, seen: tuple[Seen, ...], belief: Posterior, label: str) 
 
 def folding_s(facts: Facts, candidate: small.Candidate) -> float:
     """How long a full cache takes to be folded at the native rate."""
-    return facts.fill_s * candidate.cache_share / small.native_ratio(candidate)
+    return facts.fill_s * small.cached_share(candidate) / small.native_ratio(candidate)
 
 
 def _rest(

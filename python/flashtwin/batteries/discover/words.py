@@ -2,5 +2,6 @@
 
 NAME = "discover"
 FILL = f"{NAME}/fill"
-NAMES = ("static", "dynamic", "hybrid", "whole-drive")
+NAMES = ("static", "dynamic", "hybrid", "whole-drive", "tiers", "none")
+NONE = "none"
 PASTS = ("direct", "staged", "fold-first")
