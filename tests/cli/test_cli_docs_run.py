@@ -28,8 +28,10 @@ from flashtwin import _core
 from flashtwin.cli.app import EPILOG, app
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import DONE, INTERRUPTED, MISS, USAGE
+from flashtwin.runner import request as measuring
 from flashtwin.runs.writer import Writer
 from flashtwin.study.fit import proof
+from flashtwin.study.fit.beside import unseen
 
 assert _core.load_spec, "these tests need the compiled part"
 
@@ -269,7 +271,7 @@ def test_a_line_of_the_docs_runs(
         words[words.index("--cluster") + 1] = cluster.scheduler_address
     if "--resume" in words:
         begin(run, words)
-    if words[0] == "compare" and words[1] == words[2]:
+    if words[0] == "compare" and words[1:2] == words[2:3]:
         words[2] = "run-b"
     if words[0] in ("new", "fit"):
         Path("mine.toml").unlink()
@@ -277,8 +279,18 @@ def test_a_line_of_the_docs_runs(
         words = fit_quickly(run, words, monkeypatch)
     if words[0] == "test" and "--out" in words and "--resume" not in words:
         shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
-    if words[:3] == ["compare", "measured", "twin"]:
-        shutil.copytree("run-b", "twin")
+    if words[:2] == ["compare", "measured"]:
+        # The run of a twin that was fitted to it.
+        measuring.test(
+            measuring.Request(
+                targets=("bx500-240",),
+                batteries="fill:patterns=128k-q32,passes=1",
+                scale=FITTED_SCALE,
+                out=Path("measured-twin"),
+                command=("flashtwin", "fit", "measured"),
+            ),
+            unseen,
+        )
     if words[:2] == ["compare", "probe"]:
         # The runs that the lines before it keep.
         shutil.copytree("run-a", "probe")

@@ -215,6 +215,7 @@ def test_a_fit() -> None:
     row = {"name": "cache", "title": "its size", "value": 0.2, "low": 0.19, "high": 0.21}
     value = {
         "path": "a.toml",
+        "twin_run": None,
         **dict.fromkeys(("run", "structure", "past", "cell", "toml"), "a"),
         "scatter": 1.2,
         "simulations": 300,

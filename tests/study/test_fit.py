@@ -12,10 +12,15 @@ import numpy as np
 import pytest
 
 import flashtwin as ft
+from flashtwin import report
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
+from flashtwin.report.drives import Contents
+from flashtwin.runs.compare.compare import compare
+from flashtwin.runs.fitted import twin_of, with_twins
 from flashtwin.runs.rundir import Run
-from flashtwin.study.fit import candidate, proof
+from flashtwin.runs.storage import remove_tree
+from flashtwin.study.fit import beside, candidate, proof
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.observed import observed
 from flashtwin.study.fit.search import Search
@@ -126,6 +131,33 @@ def test_the_spec_says_what_was_fitted_and_what_is_usual(twin: fitting.Twin) -> 
     assert "not determined" in drive["nand"]["native"]["tr"]["source"]
     assert drive["fold"]["idle_after"]["origin"] == "prior"
     assert any("no rest was tested" in note for note in twin.notes)
+
+
+def test_the_twin_is_measured_by_the_same_fill_and_stands_beside_the_run(
+    measured: Run, twin: fitting.Twin, tmp_path: Path
+) -> None:
+    assert with_twins([measured]) == [measured]
+    place = beside.measure(measured, twin)
+    assert place == measured.path.resolve().with_name("run-twin")
+    shown = twin_of(measured)
+    assert shown is not None and shown.target["kind"] == "twin"
+    assert [step.label for step in shown.steps] == [step.label for step in measured.steps]
+    # Its page has both curves, and one run is held against its twin.
+    both = with_twins([measured])
+    assert [curve.drive for curve in Contents.of(both).curves] == [0, 1]
+    page = report.build(both, tmp_path / "page.html").read_text()
+    assert str(shown.target["name"]) in page
+    (pair,) = compare(both).pairs
+    assert pair.run == shown and len(pair.curves) == 1
+    # A second fit takes the place of the first one's run; nothing else is written over.
+    assert beside.measure(measured, twin) == place
+    assert with_twins([measured, shown]) == [measured, shown]
+    manifest = place / "manifest.json"
+    manifest.unlink()
+    with pytest.raises(FlashtwinError, match="no twin of run"):
+        beside.measure(measured, twin)
+    assert twin_of(measured) is None
+    remove_tree(place)
 
 
 def test_a_run_without_a_fill_is_refused(spec_text: str, tmp_path: Path) -> None:

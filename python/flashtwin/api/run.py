@@ -129,12 +129,15 @@ class Run:
         return {share: ns / 1000 for share, ns in percentiles(counts, shares).items()}
 
     def report(self, out: str | Path | None = None) -> Path:
-        """Write the HTML page, by default report.html in the run directory."""
+        """Write the HTML page, by default report.html in the run directory; a twin that was fitted
+        to the run is on it."""
         from flashtwin.report import build
+        from flashtwin.runs.fitted import with_twins
 
+        runs = with_twins([self.stored])
         if out is not None:
-            return build([self.stored], Path(out))
-        return build([self.stored], self.path / "report.html", within=self.path)
+            return build(runs, Path(out))
+        return build(runs, self.path / "report.html", within=self.path)
 
     def export(self, form: Format, out: str | Path) -> list[Path]:
         """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""

@@ -67,16 +67,19 @@ def command(
 ) -> None:
     """Hold each RUN against the first: set-ups, findings, curves, latencies.
 
-    A RUN is a run directory, a folder of several, or the name of one in ./flashtwin-runs. Exit code
-    0, or with --fail-on 1 if some finding is beyond its limit.
+    A RUN is a run directory, a folder of several, or the name of one in ./flashtwin-runs; one RUN
+    to which a twin was fitted is held against the twin. Exit code 0, or with --fail-on 1 if some
+    finding is beyond its limit.
     """
     from flashtwin import report
     from flashtwin.runs.compare import limits as limits_of_findings
     from flashtwin.runs.compare.compare import compare
+    from flashtwin.runs.fitted import with_twins
     from flashtwin.runs.listing import named
 
     allowed = limits_of_findings.parse(limits) if limits else None
-    comparison = compare(named(runs, once=True), allowed)
+    stored = named(runs, once=True)
+    comparison = compare(with_twins(stored) if len(stored) == 1 else stored, allowed)
     page = None if out is None else report.build(comparison.runs, out, comparison=comparison)
     if as_json:
         terminal.print_json({**comparison.to_json(), "page": None if page is None else str(page)})

@@ -598,6 +598,7 @@ class Fit(Document):
     """flashtwin fit --json"""
 
     path: str
+    twin_run: str | None
     run: str
     structure: str
     past: str

@@ -46,6 +46,12 @@ MOST_SIMULATIONS = 100_000
     help="Keep the search in this database (a file, or a URL of SQLAlchemy): the same command goes "
     "on where it was, and on several machines they share the work. Needs flashtwin[fit].",
 )
+@click.option(
+    "--run/--no-run",
+    "measured",
+    default=True,
+    help="Measure the twin by the same fill, into a run beside RUN.",
+)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @options.as_json
 @options.quiet
@@ -55,6 +61,7 @@ def command(
     simulations: int | None,
     seed: int,
     study: str | None,
+    measured: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -63,17 +70,21 @@ def command(
 
     RUN holds a fill of the erased drive, and better the batteries discover, crystaldiskmark and
     states too. Each value is written with its 95 % interval; what RUN does not determine stays what
-    is usual, and says so.
+    is usual, and says so. The twin is then measured by the same fill; its run is RUN-twin, and
+    flashtwin report RUN draws both curves.
     """
     from flashtwin import outputs
     from flashtwin.cli import progress
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
+    from flashtwin.study.fit import beside
     from flashtwin.study.fit.fit import SIMULATIONS, fit
 
     stored = Run(listing.find(run))
     path = out or Path(f"{stored.target['name']}-fitted.toml")
     _check(path, force)
+    if measured:
+        beside.check(stored)
     count = simulations or SIMULATIONS
     with progress.counted("fit", count, quiet) as report:
         twin = fit(
@@ -84,10 +95,17 @@ def command(
             tell=lambda done, label: report(min(done, count), label),
         )
     outputs.write(path, twin.toml)
+    twin_run = beside.measure(stored, twin) if measured else None
     if as_json:
-        terminal.print_json({"path": str(path), **twin.to_json()})
+        where = None if twin_run is None else str(twin_run)
+        terminal.print_json({"path": str(path), "twin_run": where, **twin.to_json()})
         return
     _show(twin, path, quiet)
+    if twin_run is None:
+        terminal.note(f"next: flashtwin test {path} --battery fill, flashtwin compare RUN RUN")
+    else:
+        terminal.say(f"{twin_run}: the twin, measured by the same fill")
+        terminal.note(f"next: flashtwin report {run}, flashtwin compare {run}: both curves")
 
 
 def _check(path: Path, force: bool) -> None:
@@ -121,4 +139,3 @@ def _show(twin: Twin, path: Path, quiet: bool) -> None:
         f"{space.cell.upper()}; {twin.fitted.simulations} simulated drives"
     )
     terminal.notes(list(twin.notes), quiet=quiet)
-    terminal.note(f"next: flashtwin test {path} --battery fill, flashtwin compare RUN RUN")

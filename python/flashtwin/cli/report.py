@@ -27,11 +27,14 @@ from flashtwin.cli import completions, options, terminal
 @options.out("The file to write; by default report.html in the directory of the runs.")
 @options.as_json
 def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
-    """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs."""
-    from flashtwin import report
-    from flashtwin.runs import listing
+    """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs.
 
-    stored = listing.named(runs)
+    A run to which a twin was fitted has the twin's curve beside its own.
+    """
+    from flashtwin import report
+    from flashtwin.runs import fitted, listing
+
+    stored = fitted.with_twins(listing.named(runs))
     default = listing.find(runs[0]) / "report.html" if len(runs) == 1 else Path("report.html")
     within = default.parent if out is None else None
     page = report.build(stored, out or default, within=within)

@@ -77,7 +77,8 @@ class Chapter:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """A run as a fit takes it. `fill` is the curve of its first whole fill of the erased drive.
+    """A run as a fit takes it. `fill` is the curve of its first whole fill of the erased drive, and
+    `fill_battery` the battery of which that was a step.
 
     `scale` is the small drive's capacity over the measured one's.
     """
@@ -86,6 +87,7 @@ class Observed:
     capacity_bytes: int
     small_bytes: int
     fill: Curve
+    fill_battery: str
     chapters: tuple[Chapter, ...]
     fastest: float
     fastest_read: float
@@ -131,6 +133,7 @@ def observed(run: Run, small_bytes: int, most_requests: float) -> Observed:
         capacity_bytes=capacity,
         small_bytes=small_bytes,
         fill=fill,
+        fill_battery=parts[fills[0]][0].battery,
         chapters=tuple(chapters),
         fastest=max(reader.fastest, float(np.quantile(fill.rate, 0.98))),
         fastest_read=reader.fastest_read,
