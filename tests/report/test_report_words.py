@@ -21,6 +21,7 @@ from flashtwin.model.text import Shown
 from flashtwin.report import drives as drives_module
 from flashtwin.report import masthead, provenance
 from flashtwin.report.drives import Contents
+from flashtwin.report.page import render
 
 
 def finding(value: float | None, low: float | None, high: float | None, unit: str) -> Finding:
@@ -297,3 +298,28 @@ def test_the_table_of_several_drives_tells_a_long_fill_in_minutes(tmp_path: Path
     seconds = contents.drives[0].findings["duration"].number
     assert seconds and seconds > 60
     assert set(fill.texts.values()) == {numbers.clock(seconds)}
+
+
+def test_a_page_promises_the_same_bytes_of_twins_alone(tmp_path: Path) -> None:
+    papers = {"twin": Paper(cells=()), "file": Paper(cells=(), kind="file", xray=False)}
+    pages = {kind: render([make_run(tmp_path / kind, paper)]) for kind, paper in papers.items()}
+    assert "give the same bytes" in pages["twin"] and "differ from run to run" not in pages["twin"]
+    assert "give the same bytes" not in pages["file"] and "differ from run to run" in pages["file"]
+
+
+def test_a_page_tells_of_a_host_what_a_reader_wants() -> None:
+    host = {
+        "cpus": 2,
+        "file": {"path": "/a", "mark": "0f"},
+        "process": 7,
+        "arguments": ["test"],
+        "sessions": [{"wall_s": 1.0}, {"wall_s": 2.0}],
+        "began": "2026-01-15T10:15:00+00:00",
+    }
+    run = SimpleNamespace(host=host, target={"kind": "file"})
+    rows = provenance.hosts([SimpleNamespace(run=run)])  # type: ignore[list-item]
+    assert {row.name: row.texts[0] for row in rows} == {
+        "CPUs": "2",
+        "sessions": "2",
+        "began": "2026-01-15 10:15:00 UTC",
+    }

@@ -44,6 +44,8 @@ _LABELS = {
     "firmware": "firmware",
 }
 _OF_ONE_RUN = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"}
+# What flashtwin needs to go on with a run and tells no reader anything; the command stands below.
+_OF_PROGRAM = {"process", "arguments", "file"}
 _HOST_LABELS = {
     "directory": "run directory",
     "wall_s": "took",
@@ -260,7 +262,8 @@ def hosts(drives: Sequence[Drive]) -> list[Item]:
             {
                 _HOST_LABELS.get(key, _plain(key)): _text(key, value)
                 for key, value in host.items()
-                if drive.run.target.get("kind") != "twin" or key not in _OF_ONE_RUN
+                if key not in _OF_PROGRAM
+                and (drive.run.target.get("kind") != "twin" or key not in _OF_ONE_RUN)
             }
         )
     return _items(columns)
@@ -292,6 +295,10 @@ def _text(key: str, value: object) -> str:
     """A JSON value as a reader wants it; sizes in bytes and times in seconds get their units."""
     if key in HASHES:
         return str(value)[:SHORT_HASH]
+    if key == "sessions" and isinstance(value, list):
+        return str(len(value))
+    if key in ("began", "ended") and isinstance(value, str):
+        return value.replace("T", " ").replace("+00:00", " UTC")
     if value is None:
         return numbers.MISSING
     if isinstance(value, bool):
