@@ -33,6 +33,11 @@ PURGED = Clause(
 WIPC = Clause(
     says="WIPC: 128 KiB sequential writes of twice the capacity, random data", source=SOURCE
 )
+ONE_FORM = Clause(
+    says="client and enterprise are tested with the same threads, queue depths and times",
+    source=SOURCE,
+    here="one form, so there are no presets of these names",
+)
 LAST_ROUND = Clause(
     says="after 25 rounds it is not reached; the result is the mean of the window",
     source=SOURCE,

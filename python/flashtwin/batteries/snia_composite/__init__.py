@@ -156,6 +156,7 @@ BATTERY = Battery(
     follows=(
         pts.PURGED,
         pts.WIPC,
+        pts.ONE_FORM,
         Clause(
             says="40 % reads; 512 B 4 %, 1 to 3.5 KiB 1 % each half KiB, 4 KiB 67 %, 8 KiB 10 %,"
             " 16 KiB 7 %, 32 KiB 3 %, 64 KiB 3 %",

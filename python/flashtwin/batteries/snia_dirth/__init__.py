@@ -308,6 +308,7 @@ BATTERY = Battery(
     follows=(
         pts.PURGED,
         pts.WIPC,
+        pts.ONE_FORM,
         pts.steady_clause("32 threads at queue depth 32"),
         pts.LAST_ROUND,
         Clause(

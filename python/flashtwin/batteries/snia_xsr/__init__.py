@@ -156,7 +156,12 @@ BATTERY = Battery(
             says="8 h of sequential 1024 KiB writes, 6 h of random 8 KiB writes, 8 h in order"
             " again",
             source=pts.SOURCE,
-            here="at queue depth 32; a sample is a 3000th of each write",
+            here="one thread at queue depth 32, as there; a sample is a 3000th of each write",
+        ),
+        Clause(
+            says="client with the drive's write cache on, enterprise with it off; else the same",
+            source=pts.SOURCE,
+            here="one form: the drive's write cache stays as it is",
         ),
         Clause(
             says="recovery time",
