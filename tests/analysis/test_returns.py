@@ -101,3 +101,10 @@ def test_a_slow_start_of_seconds_is_not_the_speed_of_the_cache() -> None:
     shape = shape_of(recorded([(8, 1300), (60, 2000), (600, 500)]))
     assert shape.head.speed.value == pytest.approx(2000e6, rel=0.02)
     assert shape.rise == pytest.approx(8 * 0.65e9, rel=0.02)
+
+
+def test_a_stall_before_the_first_byte_is_no_slow_start() -> None:
+    size = np.concatenate([np.zeros(12), np.full(300, 1e8)])
+    curve = Curve(dt=np.full(312, 0.5), size=size)
+    lifted_curve, _ = lifted(curve)
+    assert lifted_curve.total_bytes == pytest.approx(curve.total_bytes)

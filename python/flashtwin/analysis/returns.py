@@ -234,7 +234,8 @@ def _slow_start(parts: _Parts) -> list[Return]:
         return []
     rate, level = (float(value) for value in parts.level[:2])
     end = float(parts.edges[1])
-    if rate > BELOW * level or end / rate > START_S or rate < DEEPEST * level:
+    # Without a byte it is a stall; of that `end / rate` would be no number.
+    if rate <= 0.0 or rate > BELOW * level or rate < DEEPEST * level or end / rate > START_S:
         return []
     return [Return(start=0.0, end=end, rate=rate, level=level)]
 

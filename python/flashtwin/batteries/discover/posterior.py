@@ -229,6 +229,7 @@ def _rested(facts: Facts, seen: Sequence[Seen], population: Fits) -> Fits:
     """With the best of each structure once for each rest before folding: first of all that may be,
     then of those between the neighbours of the ones that fit."""
     low, high = small.table()["ranges"]["idle_s"]
+    least = np.log(FITS) * calibration()["structure"]["calmer"]
     grid = np.geomspace(low, high, GRID)
     for parents in (GRID_PARENTS, 1):
         best = [candidate for candidate, _ in _best(_weighed(population), parents)]
@@ -237,7 +238,7 @@ def _rested(facts: Facts, seen: Sequence[Seen], population: Fits) -> Fits:
         idle = sorted({candidate.idle_s for candidate in population})
         weighed = _weighed(population)
         top = max(weight for _, weight in weighed)
-        fits = [candidate.idle_s for candidate, weight in weighed if weight >= top + np.log(FITS)]
+        fits = [candidate.idle_s for candidate, weight in weighed if weight >= top + least]
         low = idle[max(idle.index(min(fits)) - 1, 0)]
         high = idle[min(idle.index(max(fits)) + 1, len(idle) - 1)]
         grid = np.geomspace(low, high, GRID)
@@ -269,7 +270,7 @@ def _normalized(fits: Fits) -> Posterior:
         logs = np.array([weight for _, weight in members]) - top
         best = float(np.log(np.mean(np.exp(logs[:BEST] - logs[0])))) + float(logs[0])
         probability = np.exp(best / calmer) / kinds[rows[number][0]]
-        shares = np.exp(logs - logs[0])
+        shares = np.exp((logs - logs[0]) / calmer)
         candidates += [candidate for candidate, _ in members]
         weights.append(shares * (probability / float(shares.sum())))
     together = np.concatenate(weights)
@@ -308,9 +309,10 @@ def _candidates(belief: Posterior, seen: Sequence[Seen], possible: Sequence[str]
     half = any(small.named(name).half for name in possible)
     if any(small.named(name).rest_s and small.named(name).half is half for name in done):
         belief = belief.even_in_rests()
-        low, high = belief.quantiles([item.idle_s for item in belief.candidates], (0.05, 0.95))
-        # A little longer than the shortest, too: what is folded by then says when it began.
-        between = (float(np.sqrt(low * high)), 1.3 * low)
+        idle = [item.idle_s for item in belief.candidates]
+        low, middle, high = belief.quantiles(idle, (0.05, 0.5, 0.95))
+        # Half of what is left has begun to fold by the middle one.
+        between = (float(np.sqrt(low * high)), 1.05 * middle)
         named = [small.rest_of(rest, half=half) for rest in between]
         if high > 1.3 * low:
             tests += [test for test in named if test.name not in done]
