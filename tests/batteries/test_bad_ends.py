@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fakes import GB, ON_PAPER, FakeDrive, Law
+from fakes import GB, IN_A_FILE, ON_PAPER, FakeDrive, Law
 from thinning import thinned
 
 from flashtwin.batteries.base import registry
@@ -27,6 +27,8 @@ from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.series import Series
 from flashtwin.model.step import Ask, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
+from flashtwin.runner.estimate import Estimate
+from flashtwin.runner.events import Observer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -154,3 +156,43 @@ def test_a_target_that_is_too_small_is_refused_before_the_first_byte(
         run_batteries(tiny, asked_of(battery), tmp_path / "run")
     assert battery in refused.value.message and refused.value.hint
     assert not tiny.asked and not (tmp_path / "run").exists() and tiny.closed == 1
+
+
+@dataclass
+class Plain(Ends):
+    """Takes neither TRIM nor a purge, and has no instruments."""
+
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def info(self) -> DriveInfo:
+        return replace(FakeDrive.info.__get__(self), can=IN_A_FILE)
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        if not self.info.can.allow(step):
+            self.refused.append(type(step).__name__.lower())
+            return NotPossible(reason="a plain drive on paper")
+        return super().do(step, watch)
+
+
+class Before(Observer):
+    """What is said before the first byte."""
+
+    cannot: frozenset[str] = frozenset()
+
+    def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
+        self.cannot = frozenset(kind for kinds in estimate.cannot.values() for kind in kinds)
+
+
+@pytest.mark.parametrize("battery", thinned(NAMES, every=3))
+def test_what_a_target_cannot_do_is_said_before_the_first_byte(
+    battery: str, tmp_path: Path
+) -> None:
+    """Of all steps of the battery, those behind a decision too; or it is refused."""
+    drive, before = Plain(), Before()
+    try:
+        run_batteries(drive, asked_of(battery), tmp_path / "run", observer=before)
+    except FlashtwinError as refused:
+        assert not drive.asked and battery in refused.message and refused.hint
+        return
+    assert set(drive.refused) <= before.cannot, battery

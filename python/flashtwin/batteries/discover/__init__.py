@@ -168,9 +168,10 @@ def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     half = Fill(label=f"{NAME}/half", size=whole_blocks(info.capacity_bytes / 2))
     anew, test = Fill(label=f"{NAME}/anew"), Fill(label=f"{NAME}/test")
     most: list[Step] = [anew, rest, test] * parameters.tests
+    purge = Purge(label=f"{NAME}/purge")
     return Forecast(
-        expected=[fill, half, rest, quarter, half, rest, quarter],
-        most=[fill, *most],
+        expected=[purge, fill, half, rest, quarter, half, rest, quarter],
+        most=[purge, fill, *most],
     )
 
 
