@@ -31,12 +31,12 @@ def main(drives: int, seed: int) -> None:
     for number in range(drives):
         rows += coverage.held(seed, number)
         print(f"{number + 1} of {drives}", file=sys.stderr)
-    counts = Counter(row.name for row in rows)
+    counts = Counter((row.way, row.name) for row in rows)
     before, after = sum(row.holds for row in rows), coverage.held_by_others(rows)
     head = HEAD.format(seed=seed, last=drives - 1, held=after, count=len(rows))
     sections = [
-        f"\n[values.{name}]\nlonger = {length:.3f}\ndrives = {counts[name]}\n"
-        for name, length in coverage.longer(rows).items()
+        f"\n[values.{way}.{name}]\nlonger = {length + 0.0005:.3f}\ndrives = {counts[way, name]}\n"
+        for (way, name), length in coverage.longer(rows).items()
     ]
     search.CALIBRATION.write_text(head + "".join(sections))
     print(f"{len(rows)} intervals: {before} held, {after} hold")
@@ -44,4 +44,4 @@ def main(drives: int, seed: int) -> None:
 
 if __name__ == "__main__":
     numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [40, 2][len(numbers) :]))
+    main(*(numbers + [60, 2][len(numbers) :]))

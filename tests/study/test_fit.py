@@ -20,7 +20,7 @@ from flashtwin.runs.compare.compare import compare
 from flashtwin.runs.fitted import twin_of, with_twins
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import remove_tree
-from flashtwin.study.fit import beside, candidate, proof
+from flashtwin.study.fit import beside, candidate, coverage, proof
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.observed import observed
 from flashtwin.study.fit.search import Search
@@ -208,6 +208,32 @@ def test_a_twin_that_is_the_drive_predicts_it(space: candidate.Space) -> None:
     first, again = proof.rates(spec), proof.rates(spec)
     assert first == again and set(first) == set(proof.NEAR)
     assert first["steady 4 KiB random write"] < first["fill at 50 % full"]
+
+
+def held(drive: int, low: float, high: float, true: float = 1.0) -> coverage.Held:
+    return coverage.Held(drive=drive, way="direct", name="cache", true=true, low=low, high=high)
+
+
+def test_intervals_get_as_much_longer_as_19_of_20_drives_ask() -> None:
+    rows = [held(drive, 1.1, 1.2) for drive in range(38)] + [held(38, 2.0, 3.0)]
+    (length,) = coverage.longer(rows).values()
+    assert length == pytest.approx(np.log(1.1))
+    assert coverage.held_by_others(rows) == 38
+    # Nothing gets shorter; of few drives the farthest counts.
+    assert set(coverage.longer([held(0, 0.5, 2.0)]).values()) == {0.0}
+    assert set(coverage.longer([held(0, 0.5, 2.0), held(1, 0.4, 0.5)]).values()) == {np.log(2.0)}
+
+
+def test_drives_of_a_coverage_are_drives_of_their_kind() -> None:
+    kinds = {coverage.drawn(3, number)[0].structure.way for number in range(12)}
+    assert kinds == {"direct", "folded"}
+    space, values = coverage.drawn(3, 0)
+    again, same_values = coverage.drawn(3, 0)
+    assert (space, values) == (again, same_values)
+    flash = candidate.geometry(space, values, coverage.CAPACITY, False)
+    rows = candidate.rows_of(space, values, coverage.CAPACITY, flash)
+    spec = load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+    assert spec.capacity_bytes == coverage.CAPACITY // 512 * 512
 
 
 @pytest.mark.full

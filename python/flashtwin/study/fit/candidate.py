@@ -67,6 +67,11 @@ class Structure:
     past: str
     uses: tuple[str, ...]
 
+    @property
+    def way(self) -> str:
+        """Whether what is past the cache goes straight to native flash, or through the cache."""
+        return "folded" if self.past in ("staged", "fold-first") else "direct"
+
 
 def structures() -> list[Structure]:
     """All that are known."""

@@ -30,6 +30,8 @@ from flashtwin.study.fit.fit import LINKS, fit
 CAPACITY = 8_000_000_000
 SIMULATIONS = 300
 HOLDS = 0.95
+# Powers of two have logarithms that differ by as little.
+EXACT = 1e-9
 # What they are measured by, as many a review's drive is.
 BATTERIES = "fill:patterns=128k-q32,passes=1"
 # What is drawn, log-uniform: rates over the link's and the cache's, shares of what can be lent (the
@@ -38,15 +40,21 @@ FIRST_OVER_LINK, NATIVE_OVER_FIRST = (0.3, 1.3), (0.15, 0.7)
 CACHE_SHARE = (0.1, 0.8)
 TLC = 0.65
 DIES = (2, 4)
+# They are not compared of a drive whose link carries more than any of its kind: there are none.
+BEHIND_LINK = ("link", "first_rate")
 # Other values are within so many spreads of what is usual.
 FARTHEST = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """A value of a drawn drive: what it is, and the interval that was fitted, in its unit."""
+    """A value of a drawn drive: what it is, and the interval that was fitted, in its unit.
+
+    `way`: how the drive writes past its cache (`candidate.Structure.way`).
+    """
 
     drive: int
+    way: str
     name: str
     true: float
     low: float
@@ -123,17 +131,23 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
         "reserve": candidate.reserve_share(values),
     }
     return [
-        Held(drive=number, name=name, true=inside[name], low=low, high=high)
+        Held(
+            drive=number, way=space.structure.way, name=name, true=inside[name], low=low, high=high
+        )
         for name, (low, high) in twin.fitted.intervals.items()
+        if name not in BEHIND_LINK or any(0.9 * link <= values["link"] <= link for link in LINKS)
     ]
 
 
-def longer(rows: Iterable[Held]) -> dict[str, float]:
-    """By how much of its logarithm each value's interval has to be longer at both ends."""
-    beyond: dict[str, list[float]] = defaultdict(list)
+Lengths = dict[tuple[str, str], float]
+
+
+def longer(rows: Iterable[Held]) -> Lengths:
+    """By how much of its logarithm each interval has to be longer at both ends, by way and name."""
+    beyond: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
-        beyond[row.name].append(row.beyond)
-    return {name: _quantile(values) for name, values in sorted(beyond.items())}
+        beyond[row.way, row.name].append(row.beyond)
+    return {key: _quantile(values) for key, values in sorted(beyond.items())}
 
 
 def _quantile(values: Sequence[float]) -> float:
@@ -148,5 +162,5 @@ def held_by_others(rows: Sequence[Held]) -> int:
     for drive in {row.drive for row in rows}:
         lengths = longer(row for row in rows if row.drive != drive)
         own = [row for row in rows if row.drive == drive]
-        count += sum(row.beyond <= lengths.get(row.name, 0.0) for row in own)
+        count += sum(row.beyond <= lengths.get((row.way, row.name), 0.0) + EXACT for row in own)
     return count

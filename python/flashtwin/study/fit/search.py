@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from flashtwin import __version__, _core
 from flashtwin.catalogue.loader import BadSpecError
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import Space
+from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.observed import Chapter, Observed, binned, curve_of_columns
 from flashtwin.study.fit.shared import Shared, opened
 
@@ -311,8 +311,13 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     neighbours = _neighbours(search, space, best, all_chapters)
     near = _near(best, neighbours, counts)
     deviations = _deviations(best, moved, neighbours, counts)
+    if space.usual["first_rate"] > space.usual["link"] and "first_rate" in space.free:
+        # The link held the host all the time: what differs is no sight of the rate behind it.
+        deviations[space.free.index("first_rate")] = 1.0
     intervals = {
-        name: _ends(best, tried, index, near, 1.96 * deviations[index], _longer(name))
+        name: _ends(
+            best, tried, index, near, 1.96 * deviations[index], _longer(space.structure, name)
+        )
         for index, name in enumerate(space.free)
     }
     best = _usual_again(search, space, best, intervals, near)
@@ -328,7 +333,7 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         space=space,
         values=space.values(z),
         intervals={
-            "dies": _dies_between(dies),
+            "dies": _dies_between(space.structure, dies),
             **{
                 name: (space.at(name, low), space.at(name, high))
                 for name, (low, high) in intervals.items()
@@ -345,23 +350,27 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     )
 
 
-def _dies_between(near: Sequence[float]) -> tuple[float, float]:
+def _dies_between(structure: Structure, near: Sequence[float]) -> tuple[float, float]:
     """From the fewest to the most dies, which are powers of two."""
-    factor = 2.0 ** math.ceil(_calibration().get("dies", 0.0) / math.log(2.0) - 1e-9)
+    factor = 2.0 ** math.ceil(_longer_log(structure, "dies") / math.log(2.0) - 1e-2)
     return max(near[0] / factor, 1.0), min(near[-1] * factor, candidate.MOST_DIES)
 
 
 @lru_cache(maxsize=1)
-def _calibration() -> dict[str, float]:
-    return {
-        name: float(row["longer"])
-        for name, row in tomllib.loads(CALIBRATION.read_text())["values"].items()
-    }
+def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    table: dict[str, dict[str, dict[str, float]]] = tomllib.loads(CALIBRATION.read_text())["values"]
+    return table
 
 
-def _longer(name: str) -> float:
-    """By how much an interval is longer at both ends than a search says, in spreads."""
-    return _calibration().get(name, 0.0) / float(candidate.table()["values"][name]["spread"])
+def _longer_log(structure: Structure, name: str) -> float:
+    """By how much of its logarithm an interval is longer at both ends than a search says."""
+    rows = _calibration().get(structure.way, {})
+    return float(rows.get(name, {}).get("longer", 0.0))
+
+
+def _longer(structure: Structure, name: str) -> float:
+    """The same in spreads."""
+    return _longer_log(structure, name) / float(candidate.table()["values"][name]["spread"])
 
 
 def _usual_again(
