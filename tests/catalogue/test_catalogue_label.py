@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import flashtwin as ft
 from flashtwin.catalogue.label import CELLS, INTERFACES, Label, spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
@@ -40,6 +41,34 @@ def test_a_label_makes_a_drive(
         assert values["drive.capacity"] == f"{size} GB".replace("000 GB", " TB")
         if cache == 0 or cell == "slc":
             assert values["slc_cache.mode"] == "none"
+
+
+def test_a_small_copy_of_a_large_drive_ends_its_cache_where_the_cache_is(tmp_path: Path) -> None:
+    """4 TB of QLC at 1/64: the place where folding begins was once called its cache."""
+    label = Label(
+        id="x",
+        name="X",
+        capacity_bytes=4000 * GB,
+        interface="pcie3",
+        cell="qlc",
+        dram="hmb",
+        dies=None,
+        cache_bytes=None,
+    )
+    (tmp_path / "x.toml").write_text(spec_text(label))
+    run = ft.test(
+        tmp_path / "x.toml",
+        scale="1/64",
+        battery="fill:patterns=128k-q32,passes=1,idle_s=0",
+        out=tmp_path / "run",
+        report=False,
+        progress=False,
+    )
+    findings = {finding.name: finding for finding in run.findings}
+    cache, fold = findings["cache_size"], findings["fold_begin"]
+    assert cache.interval is not None and fold.number is not None
+    assert cache.interval.low <= 400 / 64 <= cache.interval.high
+    assert fold.number > 30
 
 
 def test_sizes_are_spelled_as_people_do_and_every_value_says_where_it_comes_from() -> None:

@@ -45,6 +45,10 @@ def test_where_nothing_was_reviewed_nothing_is_expected() -> None:
     assert predictions(10**12, "mlc", "sata") == []
 
 
-def test_no_rate_is_above_the_link() -> None:
-    past = next(item for item in predictions(4 * 10**12, "tlc", "sata") if item.unit == "B/s")
-    assert past.high <= 550e6
+@pytest.mark.parametrize(
+    ("cell", "interface", "most"),
+    [("tlc", "sata", 550e6), ("qlc", "pcie3", 3.5e9), ("tlc", "pcie4", 7e9)],
+)
+def test_no_rate_is_above_the_link(cell: str, interface: str, most: float) -> None:
+    past = next(item for item in predictions(4 * 10**12, cell, interface) if item.unit == "B/s")
+    assert past.low <= past.middle <= past.high == most

@@ -27,7 +27,7 @@ FEWEST = 3
 DIES = 128
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 # What no rate is above: the link, in bytes a second.
-LINKS = {"sata": 550e6}
+LINKS = {"sata": 550e6, "pcie3": 3.5e9, "pcie4": 7e9, "pcie5": 14e9}
 
 
 @dataclass(frozen=True, kw_only=True)
