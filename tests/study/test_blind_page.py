@@ -1,0 +1,70 @@
+"""docs/reference/blind.md is of today's prior and analysis; the guide's two files work together."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flashtwin.study.blind import detect, generate, judge, run
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "reference" / "blind.md").read_text()
+EXAMPLES = ROOT / "examples" / "blind"
+
+
+@pytest.fixture(scope="module")
+def maker() -> dict[str, Any]:
+    return runpy.run_path(str(ROOT / "docs" / "make_blind.py"))
+
+
+def test_the_page_is_of_the_prior_that_ships(maker: dict[str, Any]) -> None:
+    stamp = re.search(r"prior sha256 (\w+) seed (\d+) drives (\d+)", PAGE)
+    assert stamp is not None
+    assert stamp[1] == maker["prior_digest"](), "run docs/make_blind.py: the prior has changed"
+    assert (int(stamp[2]), int(stamp[3])) == (maker["SEED"], maker["DRIVES"])
+    findings = {target["finding"] for target in generate.read_prior()["targets"]}
+    assert all(f"| {finding} |" in PAGE for finding in findings)
+
+
+def worst_on_page() -> list[tuple[str, str]]:
+    block = PAGE.split("```text\n")[1].split("\n```")[0].splitlines()
+    return list(zip(block[::2], block[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    "at", [0, *(pytest.param(at, marks=pytest.mark.full) for at in range(1, 8))]
+)
+def test_the_worst_drives_are_judged_today_as_the_page_says(maker: dict[str, Any], at: int) -> None:
+    line, drawn = worst_on_page()[at]
+    case = maker["case_of"](None, maker["SEED"], int(line.split(":")[0]))
+    today = (maker["worst_line"](case), case.sparkline)
+    assert today == (line, drawn), "run docs/make_blind.py: the analysis has changed"
+
+
+def test_the_guides_files_work_with_each_other_and_with_ours() -> None:
+    drives = [run._of_program(EXAMPLES / "generator.py", 3, number) for number in range(12)]
+    theirs = detect.from_file(EXAMPLES / "detector.py")
+    for detector in (theirs, detect.ours):
+        judged = [judge.judged(drive, detector(drive)) for drive in drives]
+        assert all(all(drive.right.values()) for drive in judged)
+        assert max(e for drive in judged for e in drive.errors["cache size"]) < 0.03
+
+
+def test_a_simple_detector_is_worse_than_ours_on_disturbed_fills() -> None:
+    program = Path(__file__).with_name("synthetic.py")
+    drives = [run._of_program(program, 9, number) for number in range(16)]
+    theirs = detect.from_file(EXAMPLES / "detector.py")
+    wrong = [not all(judge.judged(drive, theirs(drive)).right.values()) for drive in drives]
+    assert sum(wrong) > 2
+
+
+def test_the_guide_names_every_key_of_both_interfaces() -> None:
+    guide = (ROOT / "docs" / "guides" / "blind.md").read_text()
+    document = runpy.run_path(str(EXAMPLES / "generator.py"))["generate"](1, 0)
+    keys = [*document, *(f"truth.{key}" for key in document["truth"])]
+    keys += ["cache_bytes", "fold_bytes", "bound_bytes", "plateaus", "cache"]
+    assert [key for key in keys if key != "truth" and f"`{key}`" not in guide] == []
