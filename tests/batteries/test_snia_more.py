@@ -21,7 +21,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.step import Fill, Job, JobTotals, NotPossible, Purge, Rest, Result, Step
 from flashtwin.model.step import Run as StepRun
-from flashtwin.model.target import Interrupted, Watch
+from flashtwin.model.target import Interrupted, Progress, Watch
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -332,6 +332,45 @@ def test_a_true_twin_that_is_cut_among_its_pauses_goes_on_to_the_same_bytes(
     cut = run_batteries(twin(), None, tmp_path / "cut")
     assert cut.findings == uncut.findings
     assert (cut.path / "steps.jsonl").read_bytes() == (uncut.path / "steps.jsonl").read_bytes()
+
+
+@pytest.mark.full
+def test_the_longest_part_cut_in_its_middle_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    """The pauses of 50 s at full size: 360 bursts over five and a half hours are one step, cut in
+    its middle; what follows needs a drive that was brought back to where it was."""
+    asked = [("snia_hir", {"waits": "50s", "fills": "1.5", "round_percent": "10"})]
+    part = "snia_hir/wait-50s/bursts"
+
+    class CutWithin(Stops):
+        def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+            if step.label != part:
+                return super().do(step, watch)
+            heard = 0
+
+            def half(progress: Progress) -> bool:
+                nonlocal heard
+                heard += 1
+                return progress.drive_s < 180 * 55 and watch(progress)
+
+            try:
+                answer: Result | NotPossible = self.drive.do(step, half)
+            finally:
+                assert heard > 10, "it was under way"
+            return answer
+
+    def twin() -> Twin:
+        return Twin(load("bx500-240"), seed=1).open()
+
+    uncut = run_batteries(twin(), asked, tmp_path / "whole", seed=7)
+    assert uncut.step(part) is not None
+    with pytest.raises(Interrupted):
+        cut_drive: Any = CutWithin(drive=twin(), at=10**9)
+        run_batteries(cut_drive, asked, tmp_path / "cut", seed=7)
+    assert Run(tmp_path / "cut").step(part) is None
+    cut = run_batteries(twin(), None, tmp_path / "cut")
+    assert cut.findings == uncut.findings
+    for name in ("steps.jsonl", "findings.json", "series.parquet", "hist.parquet"):
+        assert (cut.path / name).read_bytes() == (uncut.path / name).read_bytes(), name
 
 
 # Those with jobs of a kind that no other battery has.
