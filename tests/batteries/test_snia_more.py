@@ -146,6 +146,20 @@ def test_saturation_ends_after_so_many_fills_and_says_that_it_is_not_steady() ->
     assert by_id["snia_wsat.fresh"].note is None
 
 
+def test_saturation_of_a_part_of_the_drive_stays_in_it_and_counts_it() -> None:
+    drive = FakeDrive()
+    steps, findings = played(registry.request("snia_wsat", {"range_percent": "25"}), drive)
+    jobs = [step.jobs[0] for step in steps if isinstance(step, StepRun)]
+    part = drive.info.capacity_bytes // 4
+    assert {job.offset + (job.size or 0) for job in jobs} == {part // 4096 * 4096}
+    assert [job.io_bytes for job in jobs[:2]] == [part // 4096 * 4096, part // 10 // 4096 * 4096]
+    by_id = {finding.id: finding for finding in findings}
+    assert by_id["snia_wsat.fills"].number == pytest.approx(1.5, rel=1e-3)
+    assert by_id["snia_wsat.fills"].title.endswith("times the range")
+    assert by_id["snia_wsat.written"].number == pytest.approx(1.5 * part / 1e9, rel=1e-3)
+    assert by_id["snia_wsat.rate.50"].title.endswith("50 % of the range written")
+
+
 def test_saturation_ends_after_so_many_hours() -> None:
     drive = Tiring(settles=100.0)
     steps, _ = played(registry.request("snia_wsat", {"hours": "0.01", "fills": "9"}), drive)

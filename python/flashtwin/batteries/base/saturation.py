@@ -47,7 +47,8 @@ CLAUSE = Clause(
 
 @dataclass(frozen=True, kw_only=True)
 class Saturation:
-    """The write that is kept up by `threads`; a round writes `percent` of the target."""
+    """The write that is kept up by `threads` over the first `range_percent` of the target; a round
+    writes `percent` of that range, and `fills` count it."""
 
     battery: str
     load: Load
@@ -57,6 +58,7 @@ class Saturation:
     fills: float
     most_s: float
     host_ns: int
+    range_percent: float = 100.0
 
     @property
     def first(self) -> str:
@@ -76,9 +78,13 @@ class Saturation:
             sample_s=self.sample_s,
         )
 
+    def span(self, info: DriveInfo) -> int:
+        """Bytes of the range that is written."""
+        return int(info.capacity_bytes * self.range_percent / 100)
+
     def job(self, info: DriveInfo) -> Job:
         """A round of it."""
-        job = self.load.job(info, size=None, seconds=0.0, host_ns=self.host_ns)
+        job = self.load.job(info, size=self.span(info), seconds=0.0, host_ns=self.host_ns)
         size, block = job.size or info.capacity_bytes, self.load.block_bytes
         part = max(int(size * self.percent / 100) // block, 1) * block
         return replace(job, threads=self.threads, runtime_s=None, io_bytes=part)

@@ -41,12 +41,15 @@ class Parameters:
     threads: int = parameter(2, integer(1, 64), "how many threads write at a time")
     depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
     sample_s: float = parameter(60.0, SECONDS, "the length of a sample")
+    range_percent: float = parameter(
+        100.0,
+        decimal(1, 100),
+        "the range that is written, in % of the target, from its beginning",
+    )
     round_percent: float = parameter(
-        10.0, decimal(0.1, 100), "what is written in a round, in % of the target"
+        10.0, decimal(0.1, 100), "what is written in a round, in % of the range"
     )
-    fills: float = parameter(
-        4.0, decimal(1, 100), "it ends when so many times the capacity was written"
-    )
+    fills: float = parameter(4.0, decimal(1, 100), "it ends when so often the range was written")
     hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
     host_us: float = parameter(
         5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
@@ -72,6 +75,7 @@ def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
         fills=parameters.fills,
         most_s=parameters.hours * 3600,
         host_ns=host_ns(parameters, info),
+        range_percent=parameters.range_percent,
     )
 
 
@@ -91,7 +95,7 @@ def conclude(record: Record) -> list[Finding]:
     if curve is None:
         return []
     findings = [
-        *_on_the_way(saturation, curve, record.info.capacity_bytes),
+        *_on_the_way(saturation, curve, saturation.span(record.info)),
         _lowest(saturation, saturation.curves(record)),
     ]
     values = saturation.values(record)
@@ -105,15 +109,20 @@ def conclude(record: Record) -> list[Finding]:
     steady += [drift] if drift else []
     written, seconds = saturation.written(record)
     teller = Teller(battery=NAME, load=saturation.load, variant="", label=label, title="Until then")
+    of = _of(saturation)
     steady += [
         teller.tell("written", "written", "GB", written / 1e9, beside="steady"),
         teller.tell(
-            "fills", "times the capacity", "", written / record.info.capacity_bytes, beside="steady"
+            "fills", f"times {of}", "", written / saturation.span(record.info), beside="steady"
         ),
         teller.tell("time", "time", "s", seconds, beside="steady"),
     ]
     note = pts.not_steady(values, window)
     return [*findings, *(finding.noted(note) if note else finding for finding in steady)]
+
+
+def _of(saturation: Saturation) -> str:
+    return "the capacity" if saturation.range_percent == 100 else "the range"
 
 
 def _on_the_way(saturation: Saturation, curve: Curve, capacity: int) -> list[Finding]:
@@ -140,7 +149,7 @@ def _on_the_way(saturation: Saturation, curve: Curve, capacity: int) -> list[Fin
         if written[place] >= share * capacity * 0.99:
             rate = float(curve.rate[place])
             name = f"rate.{round(100 * share)}"
-            words = f"{100 * share:.0f} % of the capacity written"
+            words = f"{100 * share:.0f} % of {_of(saturation)} written"
             findings.append(teller.tell(name, words, "IOPS", rate, beside="fresh"))
     return findings
 
