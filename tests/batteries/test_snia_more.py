@@ -258,6 +258,42 @@ def test_scores_again_from_the_series(run: Run) -> None:
     assert values["snia_composite.steady"] == pytest.approx(np.mean(rates), rel=0.03)
 
 
+def test_streams_and_latencies_again_from_the_series(run: Run) -> None:
+    """From the samples of the last five rounds, and of single steps."""
+    values = numbers(run.findings)
+
+    def answer_of(label: str) -> Result:
+        step = run.step(label)
+        assert step is not None, label
+        answer = run.result(step.step)
+        assert isinstance(answer, Result)
+        return answer
+
+    count = int(values["snia_throughput.rounds[SEQ1M]"] or 0)
+    stem = "snia_throughput/seq1m/round-{}/write-SEQ1M-Q32"
+    rounds = [answer_of(stem.format(number)) for number in range(count - 4, count + 1)]
+    rates = [row.series.bytes.sum() / row.duration_ns * 1e3 for row in rounds]
+    assert values["snia_throughput.write[SEQ1M]"] == pytest.approx(np.mean(rates), rel=5e-3)
+
+    count = int(values["snia_latency.rounds"] or 0)
+    stem = "snia_latency/round-{}/write-RND4K-Q1"
+    rows = [answer_of(stem.format(number)).series for number in range(count - 4, count + 1)]
+    means = [row.lat_sum_ns.sum() / row.ios.sum() / 1e3 for row in rows]
+    assert values["snia_latency.steady"] == pytest.approx(np.mean(means), rel=2e-3)
+    slowest = max(int(row.lat_max_ns.max()) for row in rows) / 1e3
+    assert values["snia_latency.write.highest[RND4K]"] == pytest.approx(slowest, rel=2e-3)
+
+    cell = answer_of("snia_dirth/cells/T4-Q8")
+    rate = cell.series.ios.sum() / cell.duration_ns * 1e9
+    assert values["snia_dirth.write.iops[T4-Q8]"] == pytest.approx(rate, rel=5e-3)
+
+    for kind, unit in (("before", "bytes"), ("random", "ios"), ("after", "bytes")):
+        part = answer_of(f"snia_xsr/{kind}")
+        moved = getattr(part.series, unit).sum() / (1e6 if unit == "bytes" else 1)
+        expected = pytest.approx(moved / part.duration_ns * 1e9, rel=5e-3)
+        assert values[f"snia_xsr.mean[{kind}]"] == expected
+
+
 def test_the_page_draws_saturation_from_the_purge_to_the_last_round(run: Run) -> None:
     """One curve, one X-ray and one row of latencies of all steps."""
     from flashtwin.report import latency, xray
