@@ -28,14 +28,15 @@ class Integer(click.IntRange):
 
 
 class Seed(Integer):
-    """The messages are those that a program gets (`drives.twin`)."""
+    """What is out of bounds is told as a program is told it (`drives.twin`)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = _number(units.parse_whole, value, self, param, ctx)
         try:
-            return super().convert(value, param, ctx)
-        except (click.BadParameter, FlashtwinError):
+            return super().convert(number, param, ctx)
+        except click.BadParameter:
             raise FlashtwinError(
-                f"--seed {value} is not a whole number from 0 to {self.max}", exit_code=USAGE
+                f"--seed {number} is not a whole number from 0 to {self.max}", exit_code=USAGE
             ) from None
 
 
