@@ -141,7 +141,9 @@ fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not install
 
 
 @fio
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGKILL]
+)
 def test_a_file_is_made_again_or_used_again(tmp_path: Path, number: signal.Signals) -> None:
     words = ["test", "./probe.bin", "--size", "32MiB", "--battery", FILE, "--out", "run"]
     _interrupt(tmp_path, "fill/1m-q1/pass-1/found", *words, number=number)

@@ -84,6 +84,7 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert other.simulated == POPULATION
 
 
+@pytest.mark.full
 def test_places_of_a_process_that_died_are_simulated_again(tmp_path: Path) -> None:
     database = str(tmp_path / "fit.db")
     process = SPAWN.Process(target=claim_and_die, args=(database,))
