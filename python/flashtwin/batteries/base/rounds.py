@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, is_steady
 from flashtwin.batteries.base.loads import Load, totals_of
+from flashtwin.batteries.base.registry import Forecast
 from flashtwin.model.step import Mark, Result, Run
 
 if TYPE_CHECKING:
@@ -83,6 +84,16 @@ class Rounds:
         """The steps of so many rounds, at most those that there may be."""
         numbers = range(1, min(rounds, self.most) + 1)
         return [step for number in numbers for step in self.round(number, job_of)]
+
+    def forecast(
+        self, job_of: Callable[[Load], Job], before: Sequence[Step], after: Sequence[Step] = ()
+    ) -> Forecast:
+        """Between these steps five rounds where it is steady from the first, or as many as there
+        may be."""
+        expected, most = (
+            [*before, *self.expected(job_of, number), *after] for number in (WINDOW, self.most)
+        )
+        return Forecast(expected=expected, most=most)
 
     def values_of(self, record: Record) -> list[float]:
         """The tracked value of each round that came to it."""

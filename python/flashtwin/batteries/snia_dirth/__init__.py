@@ -188,11 +188,7 @@ def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     busiest = next(_places(parameters))
     for point in POINTS:
         after += _point_steps(parameters, info, point, busiest)
-    expected, most = (
-        [*before, *rounds.expected(lambda _: _busiest(parameters, info), number), *after]
-        for number in (WINDOW, parameters.rounds)
-    )
-    return Forecast(expected=expected, most=most)
+    return rounds.forecast(lambda _: _busiest(parameters, info), before, after)
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -121,11 +121,7 @@ def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     rounds = _rounds(parameters)
     _check(rounds, info)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
-    expected, most = (
-        [*before, *rounds.expected(lambda load: _job(parameters, info, load), number)]
-        for number in (WINDOW, parameters.rounds)
-    )
-    return Forecast(expected=expected, most=most)
+    return rounds.forecast(lambda load: _job(parameters, info, load), before)
 
 
 def conclude(record: Record) -> list[Finding]:

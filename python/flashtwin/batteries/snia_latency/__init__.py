@@ -86,11 +86,7 @@ def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first, and as many as there may be."""
     rounds = _rounds(parameters)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
-    expected, most = (
-        [*before, *rounds.expected(lambda load: _job(parameters, info, load), number)]
-        for number in (WINDOW, parameters.rounds)
-    )
-    return Forecast(expected=expected, most=most)
+    return rounds.forecast(lambda load: _job(parameters, info, load), before)
 
 
 def conclude(record: Record) -> list[Finding]:
