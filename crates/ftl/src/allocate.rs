@@ -132,7 +132,7 @@ impl<P: Policies> Ftl<P> {
             return self.append_packed(stream, lpn, count, ops);
         }
         self.ensure_open(stream);
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         let taken = count.min(s.here());
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
@@ -152,7 +152,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn append_unit(&mut self, stream: Stream, lpn: u32, ops: &mut Vec<NandOp>) {
         self.ensure_open(stream);
-        let s = &self.streams[stream];
+        let s = &self.writing.streams[stream];
         let superblock = s.superblock;
         let ppn = self.layout.base(superblock) + s.next;
         let old = self.map.point_unit(lpn, ppn);
@@ -178,14 +178,14 @@ impl<P: Policies> Ftl<P> {
         let mut rest = lpns;
         while !rest.is_empty() {
             self.ensure_open(stream);
-            let s = self.streams[stream];
+            let s = self.writing.streams[stream];
             let (now, later) = rest.split_at(rest.len().min(s.here() as usize));
             let ppn = self.layout.base(s.superblock) + s.next;
             let count = now.len() as u32;
             self.map.point_all(now, ppn);
             self.cuts.copied(now, ppn);
             self.gain_valid(s.superblock, count);
-            self.victims.received(s.superblock, written);
+            self.blocks.victims.received(s.superblock, written);
             self.advance_stream(stream, count, ops);
             rest = later;
         }
@@ -195,10 +195,10 @@ impl<P: Policies> Ftl<P> {
     /// Moves a stream on and issues the granules that became full.
     #[inline]
     pub(crate) fn advance_stream(&mut self, stream: Stream, count: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         if s.next == s.begun {
-            s.sequence = self.sequence;
-            self.sequence += 1;
+            s.sequence = self.writing.sequence;
+            self.writing.sequence += 1;
         }
         s.next += count;
         if s.next >= s.begun + s.granule || s.next == s.stop {
@@ -209,12 +209,13 @@ impl<P: Policies> Ftl<P> {
     /// Issues the granules of a stream that are full, and ends its turn where that is over.
     #[inline(never)]
     fn issue_full(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        while self.streams[stream].begun + self.streams[stream].granule <= self.streams[stream].next
+        while self.writing.streams[stream].begun + self.writing.streams[stream].granule
+            <= self.writing.streams[stream].next
         {
-            let granule = self.streams[stream].granule;
+            let granule = self.writing.streams[stream].granule;
             self.issue_program(stream, granule, granule, ops);
         }
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         if s.next == s.stop {
             self.end_turn(stream);
         }
@@ -222,7 +223,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A lane is full, or its turn is over.
     pub(crate) fn end_turn(&mut self, stream: Stream) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         if s.next == s.end {
             self.close(stream);
         }
@@ -240,11 +241,13 @@ impl<P: Policies> Ftl<P> {
         sent: u32,
         ops: &mut Vec<NandOp>,
     ) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         self.count_programmed(stream, filled - s.moved);
         if s.moved > 0 {
-            self.collect.count_programmed(s.moved, &mut self.counters);
-            self.streams[stream].moved = 0;
+            self.collection
+                .mover
+                .count_programmed(s.moved, &mut self.counters);
+            self.writing.streams[stream].moved = 0;
         }
         let flight = Flight {
             begun: false,
@@ -268,13 +271,13 @@ impl<P: Policies> Ftl<P> {
             let before = s;
             self.protect(stream, &before, ops);
         }
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         s.begun += s.granule;
         if s.next > s.begun {
-            s.sequence = self.sequence;
-            self.sequence += 1;
+            s.sequence = self.writing.sequence;
+            self.writing.sequence += 1;
         }
-        if self.has_passes(self.streams[stream].mode) {
+        if self.has_passes(self.writing.streams[stream].mode) {
             self.later_passes(stream, ops);
         }
     }
@@ -301,7 +304,7 @@ impl<P: Policies> Ftl<P> {
             stripe,
             ..flight
         };
-        let place = self.buffer.launch(flight);
+        let place = self.writing.buffer.launch(flight);
         self.blocks.all[s.superblock as usize].in_flight += 1;
         self.count_cells(s.mode, s.granule);
         ops.push(NandOp::new(
@@ -332,7 +335,12 @@ impl<P: Policies> Ftl<P> {
             _ if stream.is_direct() => &mut self.counters.direct_units,
             Stream::Fold => &mut self.counters.fold_units,
             Stream::Map => &mut self.counters.map_units,
-            _ => return self.collect.count_programmed(units, &mut self.counters),
+            _ => {
+                return self
+                    .collection
+                    .mover
+                    .count_programmed(units, &mut self.counters);
+            }
         };
         *counter += u64::from(units);
     }
@@ -340,7 +348,7 @@ impl<P: Policies> Ftl<P> {
     /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
     /// hold data cross the channel.
     pub(crate) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         if s.next == s.begun {
             return;
         }
@@ -350,24 +358,24 @@ impl<P: Policies> Ftl<P> {
         let filled = s.next - s.begun;
         self.counters.pad_units += u64::from(s.granule - filled);
         let sent = filled.next_multiple_of(self.layout.page_units);
-        self.streams[stream].next = s.begun + s.granule;
+        self.writing.streams[stream].next = s.begun + s.granule;
         self.issue_program(stream, filled, sent, ops);
-        if self.streams[stream].next == s.stop {
+        if self.writing.streams[stream].next == s.stop {
             self.end_turn(stream);
         }
     }
 
     /// Leaves a whole granule to something other than a program from the buffer, such as copyback.
     pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        self.sequence += 1;
-        let s = &mut self.streams[stream];
+        self.writing.sequence += 1;
+        let s = &mut self.writing.streams[stream];
         s.next += s.granule;
         s.begun = s.next;
         if self.layout.groups > 1 {
             s.stop = s.next + s.granule;
         }
         let full = s.next == s.end;
-        if self.has_passes(self.streams[stream].mode) {
+        if self.has_passes(self.writing.streams[stream].mode) {
             self.later_passes(stream, ops);
         }
         if full {

@@ -131,24 +131,24 @@ impl<P: Policies> Ftl<P> {
     pub fn audit(&self) -> Result<(), String> {
         let b = self
             .layout
-            .bounds(self.mapped_units(), self.buffer.flights.len());
+            .bounds(self.mapped_units(), self.writing.buffer.flights.len());
         self.counters.audit()?;
-        let sequence = self.sequence;
+        let sequence = self.writing.sequence;
         ensure!(sequence < LIFETIME, "granules begun: {sequence}");
         Bounds::below_or_none("map", b.physical, &self.map.physical)?;
         self.audit_blocks(&b)?;
         self.audit_streams(&b)?;
-        self.lanes.audit(&b)?;
-        self.buffer.audit(&b)?;
-        self.passes.audit(&b)?;
-        self.victims.audit(&b)?;
+        self.writing.lanes.audit(&b)?;
+        self.writing.buffer.audit(&b)?;
+        self.writing.passes.audit(&b)?;
+        self.blocks.victims.audit(&b)?;
         self.packing.audit(&b)?;
-        for mover in [&self.fold, &self.collect] {
+        for mover in [&self.cache.fold, &self.collection.mover] {
             mover.audit(&b)?;
         }
         self.wear.audit(&b)?;
         self.health.audit(&b)?;
-        self.collection.audit()?;
+        self.collection.memory.audit()?;
         self.cache.audit(&b)?;
         self.paged.audit(&b)?;
         self.cuts.audit(&b)?;
@@ -158,7 +158,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether an operation can have this token: what the token names exists.
     #[must_use]
     pub fn knows(&self, token: Token) -> bool {
-        let flights = &self.buffer.flights;
+        let flights = &self.writing.buffer.flights;
         match token {
             Token::Host(_) | Token::Rebuild(_) => false,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => flights
@@ -221,7 +221,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn audit_streams(&self, b: &Bounds) -> Checked {
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
             Bounds::below_or_none("stream", b.superblocks, [&s.superblock])?;
             Bounds::below("lane", b.groups, [&s.lane])?;
             let ordered = s.begun <= s.next && s.next <= s.end && s.end <= b.units;
@@ -234,14 +234,14 @@ impl<P: Policies> Ftl<P> {
                 s.moved
             );
             ensure!(
-                s.sequence <= self.sequence,
+                s.sequence <= self.writing.sequence,
                 "stream {stream:?}: {}",
                 s.sequence
             );
             let closed = s.superblock != NONE || s.next == s.end;
             ensure!(closed, "stream {stream:?} has room nowhere");
         }
-        self.buffer.awaited.audit()?;
+        self.writing.buffer.awaited.audit()?;
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use crate::counters::Counters;
 use crate::health::Born;
 use crate::layout::{Layout, Mode};
 use crate::streams::Stream;
+use crate::victims::Victims;
 
 /// What a superblock is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -134,18 +135,27 @@ pub(crate) struct Blocks {
     pub(crate) stale: VecDeque<u32>,
     /// How many are being erased, those of the map excepted.
     pub(crate) erasing: u32,
+    /// Those that may be collected, sorted.
+    pub(crate) victims: Victims,
 }
 
 flashtwin_base::state! { Blocks {
     kept: free, free_fixed, free_map, half, cache, tier, stale, erasing;
     sized: all;
+    part: victims;
 } }
 
 impl Blocks {
     /// Erased superblocks as the factory left them. The first `fixed` are the static cache's, and
     /// so are the weak ones where there is a cache; else they are of no use. Those of `map` are the
     /// map's.
-    pub(crate) fn new(born: &[Born], fixed: u32, map: &Range<u32>, cached: bool) -> Blocks {
+    pub(crate) fn new(
+        born: &[Born],
+        layout: &Layout,
+        fixed: u32,
+        map: &Range<u32>,
+        cached: bool,
+    ) -> Blocks {
         let mut blocks = Blocks {
             all: Vec::with_capacity(born.len()),
             free: VecDeque::with_capacity(born.len()),
@@ -156,6 +166,7 @@ impl Blocks {
             tier: VecDeque::new(),
             stale: VecDeque::new(),
             erasing: 0,
+            victims: Victims::new(layout.superblocks, layout.native_units),
         };
         for (index, &born) in (0..).zip(born) {
             let mut block = Superblock::fresh(index < fixed || born == Born::Weak);
@@ -167,6 +178,11 @@ impl Blocks {
         }
         blocks.free_all();
         blocks
+    }
+
+    /// None of them may be collected.
+    pub(crate) fn forget_candidates(&mut self, layout: &Layout) {
+        self.victims = Victims::new(layout.superblocks, layout.native_units);
     }
 
     /// All superblocks that are free, in order of their numbers.

@@ -117,14 +117,19 @@ impl<P: Policies> Ftl<P> {
                     || matches!(block.state, State::Free | State::Retired),
                 "superblock {index} of the static cache is used natively"
             );
-            self.victims.check_pool(index as u32, block.state)?;
+            self.blocks.victims.check_pool(index as u32, block.state)?;
             let candidate = block.state == State::Closed && block.pool == Pool::Data;
-            self.victims
+            self.blocks
+                .victims
                 .check(index as u32, candidate.then_some(block.valid))?;
             in_flight += block.in_flight as usize;
         }
-        self.victims.check_used()?;
-        ensure_eq!(in_flight, self.buffer.in_flight(), "granules in flight");
+        self.blocks.victims.check_used()?;
+        ensure_eq!(
+            in_flight,
+            self.writing.buffer.in_flight(),
+            "granules in flight"
+        );
         let erasing = self
             .blocks
             .all
@@ -235,8 +240,8 @@ impl<P: Policies> Ftl<P> {
             self.blocks.tier.len()
         );
         let movers = [
-            ("fold", &self.fold),
-            ("gc", &self.collect),
+            ("fold", &self.cache.fold),
+            ("gc", &self.collection.mover),
             ("map gc", &self.paged.mover),
         ];
         for (name, mover) in movers {
@@ -246,16 +251,20 @@ impl<P: Policies> Ftl<P> {
                 mover.source as i32, mover.cursor, mover.outstanding, mover.debt_milli, mover.idle
             );
         }
-        let used = self.buffer.used_units;
-        let _ = writeln!(out, "buffer {used} of {} units", self.buffer.capacity_units);
+        let used = self.writing.buffer.used_units;
+        let _ = writeln!(
+            out,
+            "buffer {used} of {} units",
+            self.writing.buffer.capacity_units
+        );
         let _ = writeln!(
             out,
             "bypass {}, starved {}, halted {}, collecting {} for {:?}, to be moved {}",
             self.cache.bypass,
-            self.starved,
-            self.collection.halts_host,
-            self.collect.active,
-            self.collect.cause,
+            self.writing.starved,
+            self.collection.memory.halts_host,
+            self.collection.mover.active,
+            self.collection.mover.cause,
             self.wear.waiting()
         );
         out += &self.paged.describe();

@@ -10,16 +10,18 @@
 //! holds less valid data than the best native victim, folding is the cheaper way to free space and
 //! goes first. Folding one of the cache's own superblocks frees no native space.
 
+use flashtwin_base::rng::Rng;
+
 use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
-use crate::layout::{Mode, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::lifetimes::Lifetimes;
-use crate::mover::{Work, between_passes};
+use crate::mover::{Mover, Work, between_passes};
 use crate::op::NandOp;
 use crate::orders::{Policies, VictimOrder};
-use crate::policy::Gc;
+use crate::policy::{Gc, Policy};
 use crate::streams::Stream;
 use crate::victims::{Candidates, POOLS};
 use crate::wear::Cause;
@@ -35,9 +37,48 @@ const FULL_IN_TURN: u32 = 16;
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
+/// Number of the random stream in the drive's seed that chooses victims.
+const CHANCE: u64 = 0x4654_4c00;
+
+/// The state of the room. It is saved piece by piece by [`Ftl`], in the order that snapshots have.
+pub(crate) struct Collection {
+    /// Moves what is valid, also for another reason than space.
+    pub(crate) mover: Mover,
+    pub(crate) memory: Memory,
+    /// What orders of collection leave to chance.
+    pub(crate) chance: Rng,
+    /// Nothing but collection can have work to do: there is no cache to fold, the whole map is in
+    /// RAM, and no wordline waits for its other pages.
+    pub(crate) alone: bool,
+}
+
+impl Collection {
+    /// Nothing has been written yet.
+    pub(crate) fn new(policy: &Policy, layout: &Layout, blocks: &Blocks, seed: u64) -> Collection {
+        let uncached = !policy.cache.mode.design().caches();
+        Collection {
+            mover: Mover::new(Work::Collect, layout),
+            memory: Memory::new(&policy.gc, blocks),
+            chance: Rng::new(seed, CHANCE),
+            alone: uncached && !layout.paired && policy.map.is_whole(),
+        }
+    }
+
+    /// The same after all data is forgotten; chance goes on.
+    pub(crate) fn start_over(&mut self, policy: &Policy, layout: &Layout, blocks: &Blocks) {
+        self.mover = Mover::new(Work::Collect, layout);
+        self.memory = Memory::new(&policy.gc, blocks);
+    }
+
+    /// A superblock is going to be written.
+    pub(crate) fn opened(&mut self, superblock: u32) {
+        self.memory.opened(superblock);
+    }
+}
+
 /// What collection remembers from victim to victim.
 #[derive(Clone, Debug)]
-pub(crate) struct Collection {
+pub(crate) struct Memory {
     /// The host waits until collection ends.
     pub(crate) halts_host: bool,
     /// The last victim was worth stopping the host for.
@@ -59,18 +100,18 @@ pub(crate) struct Collection {
     accompanies: bool,
 }
 
-flashtwin_base::state! { Collection {
+flashtwin_base::state! { Memory {
     kept: halts_host, worthy, cost_milli, search_again, full_in_turn, recent, untouched_count;
     sized: untouched;
     built: stops_host, accompanies;
 } }
 
-impl Collection {
+impl Memory {
     /// Nothing has been written yet; the cache's own superblocks do not count.
-    pub(crate) fn new(policy: &Gc, blocks: &Blocks) -> Collection {
+    fn new(policy: &Gc, blocks: &Blocks) -> Memory {
         let native = |b: &Superblock| b.state != State::Retired && !b.fixed && !b.map;
         let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
-        Collection {
+        Memory {
             halts_host: false,
             worthy: false,
             cost_milli: 0,
@@ -85,8 +126,8 @@ impl Collection {
     }
 
     /// What is left of it after a power cut: the superblocks that were written.
-    pub(crate) fn power_lost(&self) -> Collection {
-        Collection {
+    pub(crate) fn power_lost(&self) -> Memory {
+        Memory {
             halts_host: false,
             cost_milli: 0,
             search_again: 0,
@@ -97,7 +138,7 @@ impl Collection {
     }
 
     /// A superblock is going to be written.
-    pub(crate) fn opened(&mut self, superblock: u32) {
+    fn opened(&mut self, superblock: u32) {
         let first = std::mem::take(&mut self.untouched[superblock as usize]);
         self.untouched_count -= u32::from(first);
     }
@@ -124,11 +165,11 @@ impl<P: Policies> Ftl<P> {
     /// Units to copy for each host unit, in thousandths.
     #[inline]
     pub(crate) fn collect_pace_milli(&self) -> i64 {
-        if self.collect.source == NONE {
+        if self.collection.mover.source == NONE {
             return 0;
         }
-        let space = if self.collect.active {
-            self.collection.cost_milli
+        let space = if self.collection.mover.active {
+            self.collection.memory.cost_milli
         } else {
             0
         };
@@ -143,56 +184,59 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.collection.untouched_count == 0 && self.collection.accompanies
+        self.collection.memory.untouched_count == 0 && self.collection.memory.accompanies
     }
 
     /// Free superblocks, and those that become free without more copies.
     fn free_soon(&self) -> u32 {
-        let emptied = self.collect.emptied() + self.fold.emptied();
+        let emptied = self.collection.mover.emptied() + self.cache.fold.emptied();
         self.blocks.free_or_half() + self.blocks.erasing + emptied
     }
 
     /// Whether idle time is offered and its goal is not reached.
     fn collects_idle(&self) -> bool {
-        self.collect.idle && self.free_soon() < self.policy.gc.idle_superblocks
+        self.collection.mover.idle && self.free_soon() < self.policy.gc.idle_superblocks
     }
 
     /// Whether the host waits until collection ends.
     #[inline]
     pub(crate) fn stops_the_world(&self) -> bool {
-        self.collection.stops_host && self.collect.active && self.collection.worthy
+        self.collection.memory.stops_host
+            && self.collection.mover.active
+            && self.collection.memory.worthy
     }
 
     /// Collection for space has a victim, and is as far ahead of the host as it keeps or as the
     /// dies let it, so that [`Ftl::pump_collect`] would change nothing.
     #[inline]
     pub(crate) fn collection_keeps_pace(&self) -> bool {
-        self.collect.source != NONE
-            && self.collect.cursor < self.layout.native_units
-            && self.collect.cause == Cause::Space
-            && (!self.collect.is_behind()
+        self.collection.mover.source != NONE
+            && self.collection.mover.cursor < self.layout.native_units
+            && self.collection.mover.cause == Cause::Space
+            && (!self.collection.mover.is_behind()
                 || self
-                    .collect
-                    .is_far_ahead(self.buffer.by_stream[Stream::Collected]))
-            && !self.starved
-            && self.collect.active
-            && !self.collect.idle
-            && !self.collect.waiting()
-            && !self.collection.stops_host
-            && !self.collection.halts_host
+                    .collection
+                    .mover
+                    .is_far_ahead(self.writing.buffer.by_stream[Stream::Collected]))
+            && !self.writing.starved
+            && self.collection.mover.active
+            && !self.collection.mover.idle
+            && !self.collection.mover.waiting()
+            && !self.collection.memory.stops_host
+            && !self.collection.memory.halts_host
     }
 
     /// Enough is free and nothing is under way, so that [`Ftl::pump_collect`] would change nothing.
     #[inline]
     pub(crate) fn collection_rests(&self) -> bool {
-        self.collect.source == NONE
-            && self.collect.debt_milli <= 0
-            && !self.collect.pressed
-            && !self.collect.active
-            && !self.collect.idle
+        self.collection.mover.source == NONE
+            && self.collection.mover.debt_milli <= 0
+            && !self.collection.mover.pressed
+            && !self.collection.mover.active
+            && !self.collection.mover.idle
             && !self.wear.busy
-            && !self.starved
-            && !self.collection.halts_host
+            && !self.writing.starved
+            && !self.collection.memory.halts_host
             && self.blocks.free_or_half() >= self.rest_superblocks()
             && !self.is_settled()
     }
@@ -201,7 +245,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn leaves_movers_at_rest(&self) -> bool {
-        self.pumps_collection_only
+        self.collection.alone
             && self.collection_rests()
             && self.blocks.free_or_half() > self.rest_superblocks() + 2
     }
@@ -216,43 +260,45 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
         let free = self.blocks.free_or_half();
         if free < self.policy.gc.low_superblocks {
-            self.collect.active = true;
+            self.collection.mover.active = true;
         } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
-            self.collect.active = false;
-            self.collect.owe(0, 0);
+            self.collection.mover.active = false;
+            self.collection.mover.owe(0, 0);
         }
         // A source that was begun in idle time has a free superblock set aside, and the host may be
         // waiting for one.
-        let in_the_way = self.starved && self.collect.source != NONE;
-        let aside = self.wear.busy || self.collect.idle || in_the_way || self.is_settled();
-        if self.collect.active || aside {
+        let in_the_way = self.writing.starved && self.collection.mover.source != NONE;
+        let aside = self.wear.busy || self.collection.mover.idle || in_the_way || self.is_settled();
+        if self.collection.mover.active || aside {
             self.collect(ops);
         }
-        self.collection.halts_host = self.stops_the_world() && self.makes_space();
+        self.collection.memory.halts_host = self.stops_the_world() && self.makes_space();
     }
 
     /// A victim is being emptied because its space is wanted.
     fn collects_for_space(&self) -> bool {
-        self.collect.source != NONE && self.collect.cause == Cause::Space
+        self.collection.mover.source != NONE && self.collection.mover.cause == Cause::Space
     }
 
     /// Something is under way that ends with a free superblock.
     fn makes_space(&self) -> bool {
-        self.collect.source != NONE || self.blocks.erasing > 0 || self.collect.waiting()
+        self.collection.mover.source != NONE
+            || self.blocks.erasing > 0
+            || self.collection.mover.waiting()
     }
 
     fn collect(&mut self, ops: &mut Vec<NandOp>) {
         loop {
-            if self.collect.source == NONE && !self.next_victim(ops) {
-                self.collect.owe(0, 0);
-                if self.collect.waiting() && self.collect.outstanding == 0 {
-                    let awaited = self.starved || self.stops_the_world();
+            if self.collection.mover.source == NONE && !self.next_victim(ops) {
+                self.collection.mover.owe(0, 0);
+                if self.collection.mover.waiting() && self.collection.mover.outstanding == 0 {
+                    let awaited = self.writing.starved || self.stops_the_world();
                     self.pad_moved(Work::Collect, awaited, ops);
                 }
                 self.wear.busy = self.wear.waiting() > 0;
                 return;
             }
-            if self.collect.cursor >= self.layout.native_units {
+            if self.collection.mover.cursor >= self.layout.native_units {
                 if !self.finish_source(Work::Collect, ops) {
                     return;
                 }
@@ -270,8 +316,8 @@ impl<P: Policies> Ftl<P> {
     /// space.
     #[inline]
     fn may_collect(&mut self) -> bool {
-        let urgent = self.starved || self.collect.cause != Cause::Space;
-        let goes = urgent || self.collect.is_behind() || self.stops_the_world();
+        let urgent = self.writing.starved || self.collection.mover.cause != Cause::Space;
+        let goes = urgent || self.collection.mover.is_behind() || self.stops_the_world();
         (goes || self.collects_idle()) && self.may_read(Work::Collect)
     }
 
@@ -281,8 +327,8 @@ impl<P: Policies> Ftl<P> {
         let Some((superblock, cause)) = self.next_relocation() else {
             return false;
         };
-        self.collect.cause = cause;
-        self.collection.cost_milli = 0;
+        self.collection.mover.cause = cause;
+        self.collection.memory.cost_milli = 0;
         self.start_source(Work::Collect, superblock);
         true
     }
@@ -297,18 +343,20 @@ impl<P: Policies> Ftl<P> {
             return true;
         }
         let enough = self.policy.gc.high_superblocks;
-        if self.collect.active && self.blocks.free_or_half() >= enough {
-            self.collect.active = false;
+        if self.collection.mover.active && self.blocks.free_or_half() >= enough {
+            self.collection.mover.active = false;
         }
-        let coming = self.collection.stops_host && self.free_soon() >= enough;
-        let victim = if self.collect.active {
+        let coming = self.collection.memory.stops_host && self.free_soon() >= enough;
+        let victim = if self.collection.mover.active {
             self.erase_dead(ops);
             self.victim_for_space(coming)
         } else if self.collects_idle() {
             self.erase_dead(ops);
             self.worthy_victim()
         } else if self.is_settled() {
-            self.victims.oldest(self.pool_in_turn(), &self.blocks.all)
+            self.blocks
+                .victims
+                .oldest(self.pool_in_turn(), &self.blocks.all)
         } else {
             None
         };
@@ -317,10 +365,10 @@ impl<P: Policies> Ftl<P> {
         };
         let valid = self.blocks.all[victim as usize].valid;
         let units = self.units_in(victim);
-        self.collect.cause = Cause::Space;
-        let pool = self.victims.pool_of(victim);
+        self.collection.mover.cause = Cause::Space;
+        let pool = self.blocks.victims.pool_of(victim);
         let each = self.policies.order().takes_emptiest();
-        self.collection.chosen(each, pool, valid, units);
+        self.collection.memory.chosen(each, pool, valid, units);
         self.counters.gc_victims += 1;
         let block = &self.blocks.all[victim as usize];
         let lifespan = self.counters.host_units - block.opened_at;
@@ -332,19 +380,23 @@ impl<P: Policies> Ftl<P> {
 
     /// The victim of the policy, unless enough is `coming` anyway.
     fn victim_for_space(&mut self, coming: bool) -> Option<u32> {
-        if coming || (self.sequence < self.collection.search_again && !self.starved) {
+        if coming
+            || (self.writing.sequence < self.collection.memory.search_again
+                && !self.writing.starved)
+        {
             return None;
         }
-        if self.collection.stops_host && !self.starved {
+        if self.collection.memory.stops_host && !self.writing.starved {
             let worthy = self.worthy_victim();
-            self.collection.worthy = worthy.is_some();
+            self.collection.memory.worthy = worthy.is_some();
             if worthy.is_some() {
                 return worthy;
             }
         }
         let victim = self.choose_from(self.pool_in_turn());
         if victim.is_none() {
-            self.collection.search_again = self.sequence + 8 * u64::from(self.layout.dies);
+            self.collection.memory.search_again =
+                self.writing.sequence + 8 * u64::from(self.layout.dies);
         }
         victim
     }
@@ -359,7 +411,7 @@ impl<P: Policies> Ftl<P> {
         let least = (units / WORTH_PART).max(padding);
         let pool = self.pool_in_turn();
         let chosen = self.choose_from(pool)?;
-        let emptiest = self.victims.emptiest(pool, &self.blocks.all);
+        let emptiest = self.blocks.victims.emptiest(pool, &self.blocks.all);
         let gain = |s: &u32| units.saturating_sub(self.blocks.all[*s as usize].valid) >= least;
         Some(chosen).filter(gain).or(emptiest.filter(gain))
     }
@@ -375,19 +427,19 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether the present source is collected for its space.
     pub(crate) fn collects_space(&self) -> bool {
-        self.collect.cause == Cause::Space
+        self.collection.mover.cause == Cause::Space
     }
 
     /// The next victim of a pool: none where nothing is to be gained.
     fn choose(&mut self, pool: usize) -> Option<u32> {
         let (all, units) = (&self.blocks.all, self.layout.whole_units(Mode::Native));
         let valid = |superblock: u32| all[superblock as usize].valid;
-        let emptiest = self.victims.emptiest(pool, all)?;
-        let chosen = if self.collection.full_in_turn[pool] >= FULL_IN_TURN {
+        let emptiest = self.blocks.victims.emptiest(pool, all)?;
+        let chosen = if self.collection.memory.full_in_turn[pool] >= FULL_IN_TURN {
             emptiest
         } else {
             let mut among = Candidates {
-                victims: &mut self.victims,
+                victims: &mut self.blocks.victims,
                 pool,
                 all,
                 emptiest,
@@ -395,7 +447,7 @@ impl<P: Policies> Ftl<P> {
                 now: self.counters.host_units,
             };
             let order = self.policies.order();
-            let chosen = order.choose(&mut among, &mut self.chance);
+            let chosen = order.choose(&mut among, &mut self.collection.chance);
             chosen.unwrap_or(emptiest)
         };
         let cached = self.oldest_borrowed().map(valid);
@@ -405,7 +457,7 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
-impl Collection {
+impl Memory {
     /// See [`crate::audit`].
     pub(crate) fn audit(&self) -> Checked {
         let untouched = self.untouched.iter().filter(|&&u| u).count();

@@ -24,7 +24,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A program is over: its place in the buffer is free, and its valid data is on flash.
     pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.buffer.land(place);
+        let flight = self.writing.buffer.land(place);
         let superblock = flight.superblock;
         let block = &mut self.blocks.all[superblock as usize];
         block.in_flight -= 1;
@@ -43,8 +43,8 @@ impl<P: Policies> Ftl<P> {
     /// A superblock without valid data leaves the queues of folding and collection.
     pub(crate) fn retire_emptied(&mut self, superblock: u32) {
         self.blocks.leave_cache(superblock);
-        if self.victims.holds(superblock) {
-            self.victims.remove(superblock);
+        if self.blocks.victims.holds(superblock) {
+            self.blocks.victims.remove(superblock);
         }
         self.blocks.all[superblock as usize].state = State::Emptied;
     }
@@ -81,7 +81,7 @@ impl<P: Policies> Ftl<P> {
         if block.erases_left > 0 {
             return;
         }
-        self.victims.freed(superblock);
+        self.blocks.victims.freed(superblock);
         if !block.map {
             self.blocks.erasing -= 1;
         }
@@ -107,7 +107,7 @@ impl<P: Policies> Ftl<P> {
             self.cache.give_back(pool);
         }
         if fixed && !self.cuts.is_recovering() && self.gives_up_static(superblock) {
-            self.starved = false;
+            self.writing.starved = false;
             return;
         }
         let queue = if fixed {
@@ -118,7 +118,7 @@ impl<P: Policies> Ftl<P> {
             &mut self.blocks.free
         };
         queue.push_back(superblock);
-        let starved = std::mem::take(&mut self.starved);
+        let starved = std::mem::take(&mut self.writing.starved);
         self.level(superblock, starved);
     }
 }

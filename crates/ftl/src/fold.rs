@@ -33,9 +33,9 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {
         if self.cache.mode != CacheMode::None {
-            self.fold.owe(units, self.fold_pace_milli());
+            self.cache.fold.owe(units, self.fold_pace_milli());
         }
-        self.collect.owe(units, self.collect_pace_milli());
+        self.collection.mover.owe(units, self.collect_pace_milli());
     }
 
     /// Cache units to fold for each host unit, in thousandths: the larger of what staging asks for
@@ -43,7 +43,7 @@ impl<P: Policies> Ftl<P> {
     /// next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
-        if self.blocks.nothing_cached() && self.fold.source == NONE {
+        if self.blocks.nothing_cached() && self.cache.fold.source == NONE {
             return 0;
         }
         let pace = self.pressure_pace_milli();
@@ -89,21 +89,24 @@ impl<P: Policies> Ftl<P> {
     /// Whether folding should go on now.
     #[inline]
     fn fold_wanted(&self) -> bool {
-        self.folds_in_background() || self.fold.is_behind() || self.starved
+        self.folds_in_background() || self.cache.fold.is_behind() || self.writing.starved
     }
 
     /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
     /// and its rate allows for more.
     #[inline]
     fn folds_in_background(&self) -> bool {
-        (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_none_or(|left| left > 0)
+        (self.cache.fold.idle || self.cache.scarce)
+            && self.cache.allowance.is_none_or(|left| left > 0)
     }
 
     /// Whether folding in the background waits for its rate to allow for more.
     #[must_use]
     pub fn wants_allowance(&self) -> bool {
-        let work = self.fold.source != NONE || self.fold.waiting() || !self.blocks.nothing_cached();
-        work && (self.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
+        let work = self.cache.fold.source != NONE
+            || self.cache.fold.waiting()
+            || !self.blocks.nothing_cached();
+        work && (self.cache.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
     }
 
     /// Allows folding in the background so many units. What it has not used of the units that it
@@ -141,8 +144,8 @@ impl<P: Policies> Ftl<P> {
     /// collection.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
-        self.streams[Stream::Fold].left() >= self.row_most()
-            || self.fold.pledged
+        self.writing.streams[Stream::Fold].left() >= self.row_most()
+            || self.cache.fold.pledged
             || self.available_to_movers() > 1
     }
 
@@ -152,14 +155,16 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         while self.fold_wanted() {
-            if self.fold.source == NONE && !self.next_fold_source(ops) {
-                self.fold.owe(0, 0);
-                if self.fold.waiting() && self.fold.outstanding + self.fold.copying == 0 {
+            if self.cache.fold.source == NONE && !self.next_fold_source(ops) {
+                self.cache.fold.owe(0, 0);
+                if self.cache.fold.waiting()
+                    && self.cache.fold.outstanding + self.cache.fold.copying == 0
+                {
                     self.pad_through(Stream::Fold, ops);
                 }
                 return;
             }
-            if self.fold.cursor >= self.source_units() {
+            if self.cache.fold.cursor >= self.source_units() {
                 if !self.finish_source(Work::Fold, ops) {
                     return;
                 }
@@ -177,7 +182,7 @@ impl<P: Policies> Ftl<P> {
     /// Units that the source holds in its mode: it is of the first or of the second tier.
     #[inline]
     fn source_units(&self) -> u32 {
-        let mode = self.blocks.all[self.fold.source as usize].mode;
+        let mode = self.blocks.all[self.cache.fold.source as usize].mode;
         self.layout.units(mode)
     }
 
@@ -204,7 +209,7 @@ impl<P: Policies> Ftl<P> {
     /// that is mostly valid is left alone.
     fn oldest_fold_source(&self) -> Option<u32> {
         let background = self.folds_in_background();
-        let asked = background || self.starved || self.cache.reclaim_most.is_none();
+        let asked = background || self.writing.starved || self.cache.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
             return None;
         }
@@ -219,7 +224,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
         let room = || {
             self.available() > self.policy.gc.reserve_superblocks
-                || self.streams[Stream::Fold].left() >= block.valid + self.row_most()
+                || self.writing.streams[Stream::Fold].left() >= block.valid + self.row_most()
         };
         block.in_flight == 0 && (!block.fixed || room())
     }
@@ -243,35 +248,38 @@ impl<P: Policies> Ftl<P> {
     /// rows.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
-        let slc = self.blocks.all[self.fold.source as usize].mode == Mode::Slc;
+        let slc = self.blocks.all[self.cache.fold.source as usize].mode == Mode::Slc;
         let possible = possible && slc && !self.cache.distrusted;
         if self.policy.fold.path != FoldPath::Copyback || !possible {
             return false;
         }
         let group = self.layout.row_units * self.layout.group_dies * self.layout.bits;
-        let start = self.fold.cursor;
+        let start = self.cache.fold.cursor;
         if !start.is_multiple_of(group) || start + group > self.layout.slc_units {
             return false;
         }
-        let first = self.layout.base(self.fold.source) + start;
-        let busy = self.fold.outstanding > 0 || self.fold_programs_enough() || self.map_holds();
+        let first = self.layout.base(self.cache.fold.source) + start;
+        let busy =
+            self.cache.fold.outstanding > 0 || self.fold_programs_enough() || self.map_holds();
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
-        if start == 0 && self.streams[Stream::Fold].next > self.streams[Stream::Fold].begun {
+        if start == 0
+            && self.writing.streams[Stream::Fold].next > self.writing.streams[Stream::Fold].begun
+        {
             self.pad(Stream::Fold, ops);
         }
-        if self.streams[Stream::Fold].next != self.streams[Stream::Fold].begun {
+        if self.writing.streams[Stream::Fold].next != self.writing.streams[Stream::Fold].begun {
             return false;
         }
-        self.switch_lane(Stream::Fold, self.layout.group_of(self.fold.source));
-        let s = self.streams[Stream::Fold];
+        self.switch_lane(Stream::Fold, self.layout.group_of(self.cache.fold.source));
+        let s = self.writing.streams[Stream::Fold];
         let left = s.end - s.next;
         if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
         }
         if self.check_is_due(start / group) {
-            let block = &self.blocks.all[self.fold.source as usize];
+            let block = &self.blocks.all[self.cache.fold.source as usize];
             if block.distrusted || block.slc_cycles >= self.policy.fold.check_cycles {
                 // The data has been read out for the check: it goes on through the controller.
                 self.cache.distrusted = true;
@@ -301,39 +309,40 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether folding may open a superblock in the lane that has its turn.
     fn fold_may_open(&self) -> bool {
-        (self.fold.pledged || self.available_to_movers() > 1) && self.lane_has_free(Stream::Fold)
+        (self.cache.fold.pledged || self.available_to_movers() > 1)
+            && self.lane_has_free(Stream::Fold)
     }
 
     /// Issues one copyback a die for a group of fully valid rows.
     fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
-        if self.streams[Stream::Fold].superblock == NONE {
+        if self.writing.streams[Stream::Fold].superblock == NONE {
             self.open(Stream::Fold);
         }
         let (dies, row) = (self.layout.group_dies, self.layout.row_units);
         for _ in 0..dies {
-            let s = self.streams[Stream::Fold];
+            let s = self.writing.streams[Stream::Fold];
             let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
             let within = die - self.layout.dies_of(s.superblock).start;
-            let place = self.buffer.launch(Flight {
+            let place = self.writing.buffer.launch(Flight {
                 begun: false,
                 first: self.layout.base(s.superblock) + s.next,
                 superblock: s.superblock,
                 host_units: 0,
                 moved: 0,
                 stream: Stream::Fold,
-                sequence: self.sequence,
+                sequence: self.writing.sequence,
                 source: first + within * row,
                 die: 0,
                 stripe: 0,
             });
             self.blocks.all[s.superblock as usize].in_flight += 1;
-            self.fold.copying += 1;
-            self.fold.deal(s.granule);
+            self.cache.fold.copying += 1;
+            self.cache.fold.deal(s.granule);
             let token = Token::Copyback(place);
             ops.push(NandOp::new(die as u16, class::COPYBACK, 0, token));
             self.skip_granule(Stream::Fold, ops);
         }
-        self.fold.cursor += dies * row * self.layout.bits;
+        self.cache.fold.cursor += dies * row * self.layout.bits;
         self.spend_allowance(dies * row * self.layout.bits);
     }
 
@@ -343,7 +352,7 @@ impl<P: Policies> Ftl<P> {
             self.copyback_failed(place, ops);
             return;
         }
-        let flight = self.buffer.flights[place as usize];
+        let flight = self.writing.buffer.flights[place as usize];
         let (row, stride) = (
             self.layout.row_units,
             self.layout.row_units * self.layout.group_dies,
@@ -367,16 +376,18 @@ impl<P: Policies> Ftl<P> {
         }
         self.lose_valid(origin, moved);
         self.gain_valid(target, moved);
-        self.victims.received(target, self.victims.written(origin));
+        self.blocks
+            .victims
+            .received(target, self.blocks.victims.written(origin));
         self.count_programmed(Stream::Fold, self.layout.native_granule);
-        self.fold.copying -= 1;
+        self.cache.fold.copying -= 1;
         self.granule_landed(place, ops);
     }
 
     /// The source rows of a copyback under way, as ranges of physical units; for inspection.
     #[must_use]
     pub fn copyback_rows(&self, place: u32) -> Vec<std::ops::Range<u32>> {
-        let first = self.buffer.flights[place as usize].source;
+        let first = self.writing.buffer.flights[place as usize].source;
         let stride = self.layout.row_units * self.layout.group_dies;
         let row = |page| first + page * stride..first + page * stride + self.layout.row_units;
         (0..self.layout.bits).map(row).collect()

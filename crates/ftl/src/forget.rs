@@ -19,7 +19,11 @@ impl<P: Policies> Ftl<P> {
     /// Forgets all data. Only with nothing in flight; wear and counters stay.
     pub fn forget(&mut self) {
         self.forget_passes();
-        assert_eq!(self.buffer.in_flight(), 0, "erase with programs in flight");
+        assert_eq!(
+            self.writing.buffer.in_flight(),
+            0,
+            "erase with programs in flight"
+        );
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
         self.forget_stamps();
         self.start_over();
@@ -61,7 +65,7 @@ impl<P: Policies> Ftl<P> {
             return Some(at);
         }
         let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
-        let idle = (self.fold.idle || self.collect.idle) && blocks.erasing == 0;
+        let idle = (self.cache.fold.idle || self.collection.mover.idle) && blocks.erasing == 0;
         if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s) && !is_map(s)) {
             return Some(at);
         }

@@ -1,31 +1,26 @@
 //! The state of the firmware and the calls that the drive makes on it.
 
-use flashtwin_base::rng::Rng;
+use flashtwin_base::state::{self, Visitor};
 use flashtwin_nand::Part;
 
-use crate::allocate::Frontier;
 use crate::blocks::{Blocks, State, Superblock};
 use crate::collect::Collection;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
-use crate::lanes::Lanes;
 use crate::layout::{Layout, Mode, NONE};
 use crate::lifetimes::Lifetimes;
 use crate::map::Map;
-use crate::mover::{Mover, Work};
+use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::{BuiltIn, Policies};
 use crate::packing::Packing;
 use crate::paged_map::PagedMap;
-use crate::passes::Passes;
 use crate::policy::{CacheMode, Policy};
 use crate::power_cut::PowerCuts;
-use crate::separation::Heat;
 use crate::slc_cache::Cache;
-use crate::streams::{InUse, STREAMS, Stream};
-use crate::victims::Victims;
+use crate::streams::Stream;
 use crate::wear::Wear;
-use crate::write_buffer::WriteBuffer;
+use crate::writing::Writing;
 
 /// Where a logical unit's data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +44,6 @@ pub enum Load {
     Map,
 }
 
-/// Number of the stream of chance in the drive's seed.
-const CHANCE: u64 = 0x4654_4c00;
-
 /// The firmware of one drive.
 pub struct Ftl<P: Policies = BuiltIn> {
     /// Address arithmetic.
@@ -62,40 +54,81 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) map: Map,
     /// The map where it is not all in RAM.
     pub(crate) paged: PagedMap,
+    /// The superblocks, and which of them may be collected.
     pub(crate) blocks: Blocks,
-    pub(crate) victims: Victims,
-    pub(crate) streams: [Frontier; STREAMS],
-    pub(crate) in_use: InUse,
-    pub(crate) lanes: Lanes,
-    pub(crate) passes: Passes,
-    pub(crate) buffer: WriteBuffer,
+    /// What is on its way to the flash.
+    pub(crate) writing: Writing,
+    /// The SLC cache, and the mover that folds it.
     pub(crate) cache: Cache,
-    pub(crate) fold: Mover,
-    pub(crate) collect: Mover,
+    /// Garbage collection, and the mover that does its work.
+    pub(crate) collection: Collection,
     pub(crate) wear: Wear,
+    /// What each unit takes on a drive that compresses.
     pub(crate) packing: Packing,
+    /// Blocks that are bad or fail, and spares.
     pub(crate) health: Health,
     pub(crate) counters: Counters,
-    pub(crate) sequence: u64,
-    pub(crate) starved: bool,
-    /// Only collection can have anything to do: there is no cache to fold, the whole map is in RAM,
-    /// and no wordline waits for its other pages.
-    pub(crate) pumps_collection_only: bool,
-    pub(crate) collection: Collection,
-    pub(crate) heat: Heat,
-    pub(crate) scratch: Vec<u32>,
-    /// What the policies leave to chance.
-    pub(crate) chance: Rng,
+    /// What a start after a power cut goes by.
     pub(crate) cuts: PowerCuts,
 }
 
-flashtwin_base::state! { Ftl<P: Policies> {
-    kept: counters, sequence, starved, chance;
-    part: map, paged, blocks, victims, streams, lanes, passes, buffer, cache, fold, collect,
-        wear, packing, health, collection, heat, cuts,
-        policies;
-    built: layout, policy, in_use, scratch, pumps_collection_only;
-} }
+/// The order is that of snapshots, which is older than the rooms: so the pieces of two of them are
+/// shown one by one. Both are taken apart without a rest pattern, as `state!` does it.
+impl<P: Policies> state::State for Ftl<P> {
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+        let Ftl {
+            layout: _,
+            policy: _,
+            policies,
+            map,
+            paged,
+            blocks,
+            writing,
+            cache,
+            collection,
+            wear,
+            packing,
+            health,
+            counters,
+            cuts,
+        } = self;
+        let Writing {
+            streams,
+            in_use: _,
+            lanes,
+            passes,
+            buffer,
+            sequence,
+            starved,
+            row: _,
+        } = writing;
+        let Collection {
+            mover,
+            memory,
+            chance,
+            alone: _,
+        } = collection;
+        visitor.kept("Ftl.counters", counters)?;
+        visitor.kept("Ftl.sequence", sequence)?;
+        visitor.kept("Ftl.starved", starved)?;
+        visitor.kept("Ftl.chance", chance)?;
+        map.visit(visitor)?;
+        paged.visit(visitor)?;
+        blocks.visit(visitor)?;
+        streams.visit(visitor)?;
+        lanes.visit(visitor)?;
+        passes.visit(visitor)?;
+        buffer.visit(visitor)?;
+        cache.visit(visitor)?;
+        mover.visit(visitor)?;
+        wear.visit(visitor)?;
+        packing.visit(visitor)?;
+        health.visit(visitor)?;
+        memory.visit(visitor)?;
+        cuts.visit(visitor)?;
+        policies.visit(visitor)
+    }
+}
 
 impl Ftl {
     /// The firmware of a drive as it leaves the factory. `buffer_bytes` is the write buffer,
@@ -133,41 +166,23 @@ impl<P: Policies> Ftl<P> {
         let pool = policy.map.pool(&layout, logical);
         let own = health::first_sound(&born).max(cache.fixed_total);
         let map = own..own + pool;
-        let blocks = Blocks::new(
-            &born,
-            cache.fixed_total,
-            &map,
-            cache.mode != CacheMode::None,
-        );
+        let cached = cache.mode != CacheMode::None;
+        let blocks = Blocks::new(&born, &layout, cache.fixed_total, &map, cached);
         cache.fixed_total = blocks.fixed_count();
         let paged = PagedMap::new(&policy, &layout, logical, map.collect());
         policies.lifetimes().start(logical + paged.pages());
+        let buffer_units = (buffer_bytes / unit) as u32;
         let mut ftl = Ftl {
             map: Map::new(logical + paged.pages(), layout.physical_units()),
-            paged,
-            collection: Collection::new(&policy.gc, &blocks),
-            blocks,
-            health,
-            victims: Victims::new(layout.superblocks, layout.native_units),
-            streams: Stream::ALL.map(|stream| Frontier::new(&layout, &policy, stream)),
-            in_use: InUse::new(policy.classes(), policies.lifetimes().classes()),
-            lanes: Lanes::new(&layout),
-            passes: Passes::new(&layout),
-            buffer: WriteBuffer::new((buffer_bytes / unit) as u32),
-            fold: Mover::folding(&policy, &layout),
-            collect: Mover::new(Work::Collect, &layout),
+            collection: Collection::new(&policy, &layout, &blocks, seed),
+            writing: Writing::new(&layout, &policy, policies.lifetimes(), buffer_units),
             wear: Wear::new(part, &policy.wear),
             packing: Packing::new(&layout),
             counters: Counters::default(),
-            sequence: 0,
-            starved: false,
-            pumps_collection_only: cache.mode == CacheMode::None
-                && !layout.paired
-                && policy.map.is_whole(),
-            heat: Heat::new(policy.gc.separation, logical),
-            scratch: Vec::with_capacity(4096),
-            chance: Rng::new(seed, CHANCE),
             cuts: PowerCuts::new(&policy, &layout, logical),
+            blocks,
+            paged,
+            health,
             cache,
             layout,
             policy,
@@ -226,7 +241,7 @@ impl<P: Policies> Ftl<P> {
         let each = self.layout.whole_units(Mode::Slc);
         let given = u64::from(self.cache.borrowed + self.fixed_in_use()) * u64::from(each);
         (
-            given - u64::from(self.streams[Stream::Cache].left()),
+            given - u64::from(self.writing.streams[Stream::Cache].left()),
             u64::from(self.cache.valid_units),
         )
     }
@@ -237,7 +252,7 @@ impl<P: Policies> Ftl<P> {
         let each = self.layout.whole_units(Mode::Tier);
         let given = u64::from(self.cache.tier_borrowed) * u64::from(each);
         (
-            given - u64::from(self.streams[Stream::Tier].left()),
+            given - u64::from(self.writing.streams[Stream::Tier].left()),
             u64::from(self.cache.tier_valid_units),
         )
     }
@@ -289,7 +304,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn is_starved(&self) -> bool {
-        self.starved
+        self.writing.starved
     }
 
     /// Die and operation class of a read of the row that a physical unit lies in.
@@ -339,7 +354,7 @@ impl<P: Policies> Ftl<P> {
     /// state, and of a drive that is filled for the first time.
     #[inline]
     fn keeps_pace(&self) -> bool {
-        self.pumps_collection_only
+        self.collection.alone
             && (self.collection_keeps_pace() || self.collection_rests())
             && self.blocks.stale.is_empty()
     }
@@ -359,10 +374,10 @@ impl<P: Policies> Ftl<P> {
         if self.paged.is_on() {
             self.pump_map(ops);
         }
-        let awaited = self.starved || self.collection.halts_host;
+        let awaited = self.writing.starved || self.collection.memory.halts_host;
         // While a source is being emptied, what is moved from it will fill the granules that erases
         // wait for.
-        if awaited && self.collect.source == NONE && self.cuts.is_on() {
+        if awaited && self.collection.mover.source == NONE && self.cuts.is_on() {
             self.hasten_erases(ops);
         }
     }
@@ -371,8 +386,8 @@ impl<P: Policies> Ftl<P> {
     /// finished, and nothing more begins.
     pub fn offer(&mut self, load: Load, idle: bool, ops: &mut Vec<NandOp>) {
         match load {
-            Load::Fold => self.fold.idle = idle,
-            Load::Collect => self.collect.idle = idle,
+            Load::Fold => self.cache.fold.idle = idle,
+            Load::Collect => self.collection.mover.idle = idle,
             Load::Map => self.paged.mover.idle = idle,
         }
         self.pump(ops);
@@ -382,9 +397,13 @@ impl<P: Policies> Ftl<P> {
     /// for more. Not while data is on its way that room is reserved for: padding would take its
     /// place.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
-        debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
-        for &stream in self.in_use.host {
-            let s = &self.streams[stream];
+        debug_assert_eq!(
+            self.writing.buffer.awaited.units(),
+            0,
+            "padding under data to come"
+        );
+        for &stream in self.writing.in_use.host {
+            let s = &self.writing.streams[stream];
             if s.next - s.begun > s.moved {
                 self.pad(stream, ops);
             }
@@ -393,10 +412,14 @@ impl<P: Policies> Ftl<P> {
 
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
-        debug_assert_eq!(self.buffer.awaited.units(), 0, "padding under data to come");
-        for &stream in self.in_use.host {
-            let s = &self.streams[stream];
-            if s.next - s.begun > s.moved || self.passes.holds_host(stream) {
+        debug_assert_eq!(
+            self.writing.buffer.awaited.units(),
+            0,
+            "padding under data to come"
+        );
+        for &stream in self.writing.in_use.host {
+            let s = &self.writing.streams[stream];
+            if s.next - s.begun > s.moved || self.writing.passes.holds_host(stream) {
                 self.pad_through(stream, ops);
             }
         }
@@ -412,19 +435,23 @@ impl<P: Policies> Ftl<P> {
     /// pass.
     #[must_use]
     pub fn host_programs_in_flight(&self) -> bool {
-        self.buffer_programming() > 0 || self.passes.host_firsts > 0
+        self.buffer_programming() > 0 || self.writing.passes.host_firsts > 0
     }
 
     /// Host data that waits for the second pass of its wordline.
     #[must_use]
     pub fn host_data_between_passes(&self) -> bool {
-        self.passes.host_units > 0
+        self.writing.passes.host_units > 0
     }
 
     /// Back to the never-written state; wear and counters stay. Only with nothing in flight.
     pub fn purge(&mut self) {
         self.forget_passes();
-        assert_eq!(self.buffer.in_flight(), 0, "purge with programs in flight");
+        assert_eq!(
+            self.writing.buffer.in_flight(),
+            0,
+            "purge with programs in flight"
+        );
         self.forget_stamps();
         for block in &mut self.blocks.all {
             if block.state == State::Retired {
@@ -456,24 +483,20 @@ impl<P: Policies> Ftl<P> {
         self.blocks.half.clear();
         self.blocks.stale.clear();
         self.counters.bare_units += self.unprotected_units();
-        let s = self.streams[Stream::Map];
+        let s = self.writing.streams[Stream::Map];
         self.counters.map_written -= u64::from(s.next - s.begun);
-        self.streams = Stream::ALL.map(|stream| Frontier::new(&self.layout, &self.policy, stream));
-        self.lanes = Lanes::new(&self.layout);
-        debug_assert_eq!(self.buffer.used_units, 0, "erase with host data");
+        self.writing.close_all(&self.layout, &self.policy);
+        debug_assert_eq!(self.writing.buffer.used_units, 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.cache.fixed_total = self.blocks.fixed_count();
-        self.fold = Mover::folding(&self.policy, &self.layout);
-        self.collect = Mover::new(Work::Collect, &self.layout);
         self.wear.forget();
-        self.victims = Victims::new(self.layout.superblocks, self.layout.native_units);
-        self.collection = Collection::new(&self.policy.gc, &self.blocks);
+        self.blocks.forget_candidates(&self.layout);
+        self.collection
+            .start_over(&self.policy, &self.layout, &self.blocks);
         let host_units = self.logical_units();
         self.paged
             .start_over(&self.policy, &self.layout, host_units);
-        self.heat = Heat::new(self.policy.gc.separation, host_units);
         let units = self.mapped_units();
         self.policies.lifetimes().start(units);
-        self.starved = false;
     }
 }

@@ -313,7 +313,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.wear.spare(superblock);
         self.wear.moved(superblock);
-        self.victims.freed(superblock);
+        self.blocks.victims.freed(superblock);
         // The recycler waits until each superblock has been written once. This one is counted as
         // written, because it never will be.
         self.collection.opened(superblock);
@@ -350,7 +350,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether a program that has ended has failed. Where there is no other superblock to go on in,
     /// it is repeated until it succeeds.
     pub(crate) fn program_fails(&mut self, place: u32) -> bool {
-        let flight = self.buffer.flights[place as usize];
+        let flight = self.writing.buffer.flights[place as usize];
         let block = &self.blocks.all[flight.superblock as usize];
         if self.cuts.is_recovering() {
             return false;
@@ -368,7 +368,7 @@ impl<P: Policies> Ftl<P> {
         if map {
             return self.map_can_fall_back();
         }
-        let streams = self.buffer.awaited.streams();
+        let streams = self.writing.buffer.awaited.streams();
         self.available_to_movers() >= FALL_BACK + streams.saturating_sub(1)
     }
 
@@ -386,7 +386,7 @@ impl<P: Policies> Ftl<P> {
     /// what waited for the same superblock, which takes no more and is emptied.
     #[cold]
     pub(crate) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.buffer.flights[place as usize];
+        let flight = self.writing.buffer.flights[place as usize];
         let mut lpns = Vec::new();
         self.hold_erases(flight.sequence);
         if flight.stream != Stream::Parity {
@@ -397,7 +397,7 @@ impl<P: Policies> Ftl<P> {
             self.count_again(flight.stream, lpns.len() as u32);
             if flight.stream.is_host() {
                 // Its place in the buffer is given back as it lands, and taken again.
-                self.buffer.used_units += lpns.len() as u32;
+                self.writing.buffer.used_units += lpns.len() as u32;
             }
         }
         self.await_replacements(&flight);
@@ -423,13 +423,13 @@ impl<P: Policies> Ftl<P> {
         if !self.cuts.is_on() {
             return;
         }
-        for flight in &mut self.buffer.flights {
+        for flight in &mut self.writing.buffer.flights {
             if flight.first != NONE && flight.stream.is_host() {
                 flight.sequence = flight.sequence.min(failed.sequence);
             }
         }
-        for &stream in self.in_use.host {
-            let s = &mut self.streams[stream];
+        for &stream in self.writing.in_use.host {
+            let s = &mut self.writing.streams[stream];
             if s.next > s.begun {
                 s.sequence = s.sequence.min(failed.sequence);
             }
@@ -455,11 +455,11 @@ impl<P: Policies> Ftl<P> {
     /// A copyback has failed: the data is still in its source, and goes through the controller.
     #[cold]
     pub(crate) fn copyback_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.buffer.flights[place as usize];
+        let flight = self.writing.buffer.flights[place as usize];
         for rows in self.copyback_rows(place) {
             let valid = self.map.count_valid(rows.start, rows.end - rows.start);
             if valid > 0 {
-                self.fold.outstanding += 1;
+                self.cache.fold.outstanding += 1;
                 let (die, class) = self.read_place(rows.start);
                 ops.push(NandOp::new(
                     die,
@@ -471,7 +471,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.await_replacements(&flight);
         self.counters.failure_units += u64::from(self.layout.native_granule);
-        self.fold.copying -= 1;
+        self.cache.fold.copying -= 1;
         let mut lpns = Vec::new();
         self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
@@ -514,7 +514,7 @@ impl<P: Policies> Ftl<P> {
         // Copies out of failing superblocks have been counted as such.
         self.counters.failure_units -= left;
         if stream.is_collected() {
-            self.collect.placed[self.collect.cause as usize] += units;
+            self.collection.mover.placed[self.collection.mover.cause as usize] += units;
         }
     }
 
@@ -533,11 +533,11 @@ impl<P: Policies> Ftl<P> {
         }
         let parked = self.leave_parked(superblock, ops);
         let mut all = Stream::ALL.into_iter();
-        let open = all.find(|&s| self.streams[s].superblock == superblock);
+        let open = all.find(|&s| self.writing.streams[s].superblock == superblock);
         let Some(stream) = open else {
             return parked;
         };
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         let slots = s.next - s.begun;
         let before = lpns.len();
         if slots > 0 {
@@ -547,18 +547,18 @@ impl<P: Policies> Ftl<P> {
         }
         let lost = s.waiting() - (lpns.len() - before) as u32;
         if stream.is_host() {
-            self.buffer.used_units -= lost;
+            self.writing.buffer.used_units -= lost;
             self.counters.dropped_units += u64::from(lost);
         } else if stream.is_collected() {
-            self.collect.unplace(lost);
+            self.collection.mover.unplace(lost);
         } else if stream == Stream::Map {
             self.counters.map_written -= u64::from(lost);
         }
         self.last_passes(stream, s.lane, ops);
         self.forgo_parity(stream, superblock, s.begun);
         // The upper pages of its wordlines are not used either.
-        self.streams[stream].end = self.layout.native_units;
-        self.streams[stream].drop_waiting();
+        self.writing.streams[stream].end = self.layout.native_units;
+        self.writing.streams[stream].drop_waiting();
         self.close(stream);
         Some(stream)
     }
@@ -572,13 +572,13 @@ impl<P: Policies> Ftl<P> {
         lpns: &[u32],
         ops: &mut Vec<NandOp>,
     ) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         let since = if s.next > s.begun {
             s.sequence
         } else {
-            self.sequence
+            self.writing.sequence
         };
-        let written = self.victims.written(failed.superblock);
+        let written = self.blocks.victims.written(failed.superblock);
         let sequence = failed.sequence.min(self.health.homeless);
         self.append_moved(stream, lpns, written, ops);
         if stream == Stream::Map {
@@ -587,12 +587,12 @@ impl<P: Policies> Ftl<P> {
             self.counters.map_moved -= lpns.len() as u64;
         }
         self.health.placed_again |= stream.is_host() && !lpns.is_empty();
-        for flight in &mut self.buffer.flights {
+        for flight in &mut self.writing.buffer.flights {
             if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
                 flight.sequence = flight.sequence.min(sequence);
             }
         }
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         if s.next > s.begun {
             s.sequence = s.sequence.min(sequence);
         }
@@ -604,7 +604,7 @@ impl<P: Policies> Ftl<P> {
         for work in [Work::Fold, Work::Collect] {
             let owed = self.mover(work).outstanding * self.layout.row_units;
             let stream = self.stream_of(work);
-            if self.streams[stream].left() < owed {
+            if self.writing.streams[stream].left() < owed {
                 self.mover(work).pledged = true;
             }
         }
@@ -615,13 +615,17 @@ impl<P: Policies> Ftl<P> {
     /// to go on in.
     pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
-        let coming = self.buffer.awaited.units() > 0;
+        let coming = self.writing.buffer.awaited.units() > 0;
         let may = !coming && self.available_to_movers() >= FALL_BACK;
         let filling = matches!(block.state, State::Open | State::Half);
         if !filling || block.map || !may {
             return;
         }
-        let open = self.streams.iter().find(|s| s.superblock == superblock);
+        let open = self
+            .writing
+            .streams
+            .iter()
+            .find(|s| s.superblock == superblock);
         let flight = Flight {
             begun: false,
             first: NONE,
@@ -629,7 +633,7 @@ impl<P: Policies> Ftl<P> {
             host_units: 0,
             stream: Stream::Direct,
             moved: 0,
-            sequence: open.map_or(self.sequence, |s| s.sequence),
+            sequence: open.map_or(self.writing.sequence, |s| s.sequence),
             source: NONE,
             die: 0,
             stripe: 0,

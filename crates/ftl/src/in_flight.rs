@@ -10,7 +10,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that a granule in flight is programmed into.
     #[must_use]
     pub fn superblock_of_flight(&self, place: u32) -> u32 {
-        self.buffer.flights[place as usize].superblock
+        self.writing.buffer.flights[place as usize].superblock
     }
 
     /// Superblock and wordline that an operation works on, which may be of any wordline; none of a
@@ -19,13 +19,13 @@ impl<P: Policies> Ftl<P> {
     pub fn worked_on(&self, token: Token) -> Option<(u32, u32)> {
         match token {
             Token::Program(place) | Token::FirstPass(place) => {
-                let flight = &self.buffer.flights[place as usize];
+                let flight = &self.writing.buffer.flights[place as usize];
                 let mode = self.blocks.all[flight.superblock as usize].mode;
                 let wordline = self.layout.wordline(mode, flight.stripe);
                 Some((flight.superblock, wordline))
             }
             Token::Copyback(place) => {
-                let first = self.buffer.flights[place as usize].first;
+                let first = self.writing.buffer.flights[place as usize].first;
                 Some(self.wordline_at(first))
             }
             Token::Erase(superblock) => Some((superblock, 0)),
@@ -45,7 +45,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that a copyback in flight copies from.
     #[must_use]
     pub fn source_of_copyback(&self, place: u32) -> u32 {
-        let source = self.buffer.flights[place as usize].source;
+        let source = self.writing.buffer.flights[place as usize].source;
         self.layout.superblock_of(source)
     }
 
@@ -62,7 +62,7 @@ impl<P: Policies> Ftl<P> {
     /// collection, refresh or wear levelling moves.
     #[must_use]
     pub fn is_hosts_data(&self, place: u32) -> bool {
-        let stream = self.buffer.flights[place as usize].stream;
+        let stream = self.writing.buffer.flights[place as usize].stream;
         stream.is_host() || stream == Stream::Fold
     }
 

@@ -93,7 +93,7 @@ impl Lanes {
 impl<P: Policies> Ftl<P> {
     /// The group of a stream's lane has a free superblock for it.
     pub(crate) fn lane_has_free(&self, stream: Stream) -> bool {
-        let group = self.streams[stream].lane;
+        let group = self.writing.streams[stream].lane;
         self.blocks.has_free(&self.layout, group)
     }
 
@@ -105,11 +105,11 @@ impl<P: Policies> Ftl<P> {
         superblock: u32,
         ops: &mut Vec<NandOp>,
     ) -> Option<Stream> {
-        let mut lanes = self.lanes.all.iter();
+        let mut lanes = self.writing.lanes.all.iter();
         let at = lanes.position(|lane| lane.superblock == superblock)?;
-        let lane = std::mem::replace(&mut self.lanes.all[at], EMPTY);
+        let lane = std::mem::replace(&mut self.writing.lanes.all[at], EMPTY);
         let stream = Stream::ALL[at / self.layout.groups as usize];
-        self.streams[stream].parked -= lane.end - lane.next;
+        self.writing.streams[stream].parked -= lane.end - lane.next;
         self.last_passes(stream, self.layout.group_of(superblock), ops);
         self.forgo_parity(stream, superblock, lane.next);
         self.close_superblock(stream, superblock);
@@ -118,7 +118,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Gives a group's lane of a stream its turn. Only between granules.
     pub(crate) fn switch_lane(&mut self, stream: Stream, group: u32) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         assert_eq!(
             s.next, s.begun,
             "stream {stream:?} leaves a granule half full"
@@ -126,14 +126,14 @@ impl<P: Policies> Ftl<P> {
         if s.lane == group {
             return;
         }
-        *self.lanes.at(stream, s.lane) = Lane {
+        *self.writing.lanes.at(stream, s.lane) = Lane {
             superblock: s.superblock,
             next: s.next,
             end: s.end,
         };
-        let lane = std::mem::replace(self.lanes.at(stream, group), EMPTY);
+        let lane = std::mem::replace(self.writing.lanes.at(stream, group), EMPTY);
         let open = lane.superblock != NONE;
-        self.streams[stream] = Frontier {
+        self.writing.streams[stream] = Frontier {
             superblock: lane.superblock,
             next: lane.next,
             begun: lane.next,
@@ -147,7 +147,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The granule is full: the next lane has its turn.
     pub(crate) fn next_lane(&mut self, stream: Stream) {
-        let next = (self.streams[stream].lane + 1) % self.layout.groups;
+        let next = (self.writing.streams[stream].lane + 1) % self.layout.groups;
         self.switch_lane(stream, next);
     }
 
@@ -160,7 +160,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         for _ in 0..self.layout.groups {
-            if self.streams[stream].here() > 0 {
+            if self.writing.streams[stream].here() > 0 {
                 return;
             }
             if self.may_open_lane(stream) {
@@ -180,7 +180,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether a lane may have a superblock though others of its stream have space.
     fn may_open_lane(&self, stream: Stream) -> bool {
         let reserve = self.policy.gc.reserve_superblocks;
-        let group = self.streams[stream].lane;
+        let group = self.writing.streams[stream].lane;
         match stream {
             Stream::Cache => {
                 self.blocks.has_fixed(&self.layout, group)
@@ -195,15 +195,20 @@ impl<P: Policies> Ftl<P> {
     /// Each open superblock stands in one lane, of its own group, and what they hold adds up.
     pub(crate) fn check_lanes(&self) -> Checked {
         let mut open = 0;
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
-            let parked: u32 = self.lanes.open(stream).map(|(_, _, left)| left).sum();
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
+            let parked: u32 = self
+                .writing
+                .lanes
+                .open(stream)
+                .map(|(_, _, left)| left)
+                .sum();
             ensure_eq!(
                 parked,
                 s.parked,
                 "space in parked lanes of stream {stream:?}"
             );
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
-            for (group, superblock, _) in self.lanes.open(stream).chain(own) {
+            for (group, superblock, _) in self.writing.lanes.open(stream).chain(own) {
                 let state = self.blocks.all[superblock as usize].state;
                 ensure_eq!(state, State::Open, "superblock {superblock} in a lane");
                 ensure_eq!(

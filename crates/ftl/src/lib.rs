@@ -53,6 +53,7 @@ mod trim;
 mod victims;
 pub mod wear;
 mod write_buffer;
+mod writing;
 
 pub use counters::Counters;
 pub use footprint::Footprint;

@@ -263,21 +263,21 @@ fn floor(work: Work) -> u32 {
 impl<P: Policies> Ftl<P> {
     pub(crate) fn mover(&mut self, work: Work) -> &mut Mover {
         match work {
-            Work::Fold => &mut self.fold,
-            Work::Collect => &mut self.collect,
+            Work::Fold => &mut self.cache.fold,
+            Work::Collect => &mut self.collection.mover,
             Work::Map => &mut self.paged.mover,
         }
     }
 
     /// As many folded granules are in programming as may be.
     pub(crate) fn fold_programs_enough(&self) -> bool {
-        self.buffer.by_stream[Stream::Fold] >= self.fold.granules_ahead
+        self.writing.buffer.by_stream[Stream::Fold] >= self.cache.fold.granules_ahead
     }
 
     /// Free native superblocks that are not set aside for a mover.
     #[inline]
     pub(crate) fn available(&self) -> u32 {
-        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
+        let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
         self.blocks.free_count().saturating_sub(pledged)
     }
 
@@ -285,7 +285,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn available_to_movers(&self) -> u32 {
         self.available()
-            .saturating_sub(self.buffer.awaited.superblocks())
+            .saturating_sub(self.writing.buffer.awaited.superblocks())
     }
 
     /// Makes a superblock a mover's source.
@@ -297,8 +297,8 @@ impl<P: Policies> Ftl<P> {
             "source {superblock}"
         );
         block.state = State::Source;
-        if self.victims.holds(superblock) {
-            self.victims.remove(superblock);
+        if self.blocks.victims.holds(superblock) {
+            self.blocks.victims.remove(superblock);
         }
         let mover = self.mover(work);
         mover.source = superblock;
@@ -315,12 +315,12 @@ impl<P: Policies> Ftl<P> {
         }
         let mover = self.mover_of(work);
         let owed = self.units_owed(work);
-        if self.streams[stream].left() >= owed || mover.pledged {
+        if self.writing.streams[stream].left() >= owed || mover.pledged {
             return true;
         }
         if self.available_to_movers() <= floor(work) {
             // Without a place to write only collection can help, and it has to do so at once.
-            self.starved |= work == Work::Fold;
+            self.writing.starved |= work == Work::Fold;
             return false;
         }
         self.mover(work).pledged = true;
@@ -332,14 +332,16 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn programs_of(&self, work: Work, stream: Stream) -> u32 {
         if work != Work::Collect {
-            return self.buffer.by_stream[stream];
+            return self.writing.buffer.by_stream[stream];
         }
-        let shared = match self.buffer.moved {
+        let shared = match self.writing.buffer.moved {
             0 => 0,
             moved => moved / self.layout.native_granule,
         };
-        let own = self.in_use.collected.iter();
-        own.fold(shared, |most, &own| most.max(self.buffer.by_stream[own]))
+        let own = self.writing.in_use.collected.iter();
+        own.fold(shared, |most, &own| {
+            most.max(self.writing.buffer.by_stream[own])
+        })
     }
 
     /// The stream that a mover has room set aside in.
@@ -354,8 +356,8 @@ impl<P: Policies> Ftl<P> {
 
     fn mover_of(&self, work: Work) -> &Mover {
         match work {
-            Work::Fold => &self.fold,
-            Work::Collect => &self.collect,
+            Work::Fold => &self.cache.fold,
+            Work::Collect => &self.collection.mover,
             Work::Map => &self.paged.mover,
         }
     }
@@ -414,14 +416,14 @@ impl<P: Policies> Ftl<P> {
             self.layout.row_units,
             self.layout.whole(self.layout.row_units),
         );
-        let mut lpns = std::mem::take(&mut self.scratch);
+        let mut lpns = std::mem::take(&mut self.writing.row);
         lpns.clear();
         self.map.collect_valid(first, row_units, &mut lpns);
         self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
         self.lose_valid(superblock, lpns.len() as u32);
-        let written = self.victims.written(superblock);
+        let written = self.blocks.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;
         // `owed` is an upper bound: units of the row may have been overwritten while it was read.
@@ -434,7 +436,7 @@ impl<P: Policies> Ftl<P> {
         let mut stream = self.stream_of(work);
         if work == Work::Collect {
             stream = self.collected_stream(lpns.len() as u32);
-            self.collect.placed[self.collect.cause as usize] += lpns.len() as u32;
+            self.collection.mover.placed[self.collection.mover.cause as usize] += lpns.len() as u32;
         }
         if work == Work::Collect && stream != Stream::Levelled && self.divides_collected() {
             self.append_divided(&lpns, superblock, written, ops);
@@ -443,7 +445,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_moved(stream, &lpns, written, ops);
         }
-        self.scratch = lpns;
+        self.writing.row = lpns;
     }
 
     /// Gives up a source that has been read to its end; true once it is given up.
@@ -459,7 +461,7 @@ impl<P: Policies> Ftl<P> {
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
         self.secure_trims(ops);
-        let sequence = self.sequence;
+        let sequence = self.writing.sequence;
         self.mover(work).emptied.push(Emptied {
             superblock,
             sequence,
@@ -476,7 +478,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         let stream = self.stream_of(work);
-        let full = self.streams[stream].left() < self.row_most();
+        let full = self.writing.streams[stream].left() < self.row_most();
         if full && self.available_to_movers() <= floor(work) {
             self.pad_moved(work, true, ops);
             self.hasten_erases(ops);

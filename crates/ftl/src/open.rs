@@ -10,7 +10,7 @@ impl<P: Policies> Ftl<P> {
     /// Makes sure that the lane of a stream that has its turn has space.
     #[inline]
     pub(crate) fn ensure_open(&mut self, stream: Stream) {
-        if self.streams[stream].here() == 0 {
+        if self.writing.streams[stream].here() == 0 {
             self.find_space(stream);
         }
     }
@@ -24,8 +24,8 @@ impl<P: Policies> Ftl<P> {
         if lower_only && self.reopen_half() {
             return;
         }
-        let mode = self.streams[stream].mode;
-        let group = self.streams[stream].lane;
+        let mode = self.writing.streams[stream].mode;
+        let group = self.writing.streams[stream].lane;
         let superblock = match stream {
             Stream::Cache => self.take_cache_superblock(group),
             Stream::Tier => self.take_tier_superblock(group),
@@ -42,14 +42,14 @@ impl<P: Policies> Ftl<P> {
             );
         };
         match stream {
-            Stream::Fold => self.fold.pledged = false,
-            _ if stream.is_host() => self.buffer.awaited.keep(stream),
+            Stream::Fold => self.cache.fold.pledged = false,
+            _ if stream.is_host() => self.writing.buffer.awaited.keep(stream),
             _ if stream.is_collected() && stream == self.collect_stream() => {
-                self.collect.pledged = false;
+                self.collection.mover.pledged = false;
             }
             _ => {}
         }
-        let pledged = u32::from(self.fold.pledged) + u32::from(self.collect.pledged);
+        let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
         assert!(
             self.blocks.free_count() >= pledged,
             "stream {stream:?} took a superblock set aside for a mover\n{}",
@@ -76,10 +76,10 @@ impl<P: Policies> Ftl<P> {
         } else {
             0
         };
-        self.victims.opened(superblock, pool, written);
+        self.blocks.victims.opened(superblock, pool, written);
         self.collection.opened(superblock);
         self.cuts.opened(superblock);
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
         s.end = if lower_only {
@@ -105,7 +105,7 @@ impl<P: Policies> Ftl<P> {
         let Some(superblock) = self.blocks.half.pop_front() else {
             return false;
         };
-        self.buffer.awaited.keep(Stream::Direct);
+        self.writing.buffer.awaited.keep(Stream::Direct);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.written),
@@ -113,7 +113,7 @@ impl<P: Policies> Ftl<P> {
         );
         block.state = State::Open;
         self.cuts.opened(superblock);
-        let s = &mut self.streams[Stream::Direct];
+        let s = &mut self.writing.streams[Stream::Direct];
         s.superblock = superblock;
         (s.next, s.begun) = (block.written, block.written);
         s.end = self.layout.native_units;
@@ -123,9 +123,10 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(crate) fn close(&mut self, stream: Stream) {
-        let superblock = self.streams[stream].superblock;
-        let half = stream == Stream::Direct && self.streams[stream].end < self.layout.native_units;
-        let s = &mut self.streams[stream];
+        let superblock = self.writing.streams[stream].superblock;
+        let half =
+            stream == Stream::Direct && self.writing.streams[stream].end < self.layout.native_units;
+        let s = &mut self.writing.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         if half {
@@ -139,14 +140,16 @@ impl<P: Policies> Ftl<P> {
     /// A superblock that a stream has filled takes no more data.
     pub(crate) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
         if stream.is_host() {
-            self.victims.received(superblock, self.counters.host_units);
+            self.blocks
+                .victims
+                .received(superblock, self.counters.host_units);
         }
         let block = &mut self.blocks.all[superblock as usize];
         block.state = State::Closed;
         match block.pool {
             Pool::Cache => self.blocks.cache.push_back(superblock),
             Pool::Tier => self.blocks.tier.push_back(superblock),
-            Pool::Data => self.victims.add(superblock, block.valid),
+            Pool::Data => self.blocks.victims.add(superblock, block.valid),
             Pool::Map => {}
         }
     }

@@ -188,7 +188,7 @@ impl<P: Policies> Ftl<P> {
         let size = self.packing.incoming;
         let taken = count.min(self.fits(stream, size, ops));
         self.invalidate_run(lpn, taken);
-        let s = &self.streams[stream];
+        let s = &self.writing.streams[stream];
         let ppn = self.layout.base(s.superblock) + s.next;
         self.cuts.placed(lpn, ppn, taken);
         self.put(stream, lpn, taken, size, ops);
@@ -207,9 +207,9 @@ impl<P: Policies> Ftl<P> {
         assert_eq!(sizes.len(), lpns.len(), "sizes of what is moved");
         for (&lpn, &size) in lpns.iter().zip(&sizes) {
             self.fits(stream, size, ops);
-            let superblock = self.streams[stream].superblock;
-            self.victims.received(superblock, written);
-            let ppn = self.layout.base(superblock) + self.streams[stream].next;
+            let superblock = self.writing.streams[stream].superblock;
+            self.blocks.victims.received(superblock, written);
+            let ppn = self.layout.base(superblock) + self.writing.streams[stream].next;
             self.cuts.copied(&[lpn], ppn);
             self.put(stream, lpn, 1, size, ops);
         }
@@ -222,7 +222,7 @@ impl<P: Policies> Ftl<P> {
     fn fits(&mut self, stream: Stream, size: u8, ops: &mut Vec<NandOp>) -> u32 {
         loop {
             self.ensure_open(stream);
-            let s = &self.streams[stream];
+            let s = &self.writing.streams[stream];
             let slots = self.layout.row_units - s.next % self.layout.row_units;
             let fit = ((self.layout.row_grains() - s.used) / u32::from(size)).min(slots);
             if fit > 0 {
@@ -234,10 +234,10 @@ impl<P: Policies> Ftl<P> {
 
     /// Points logical units at the next slots of a stream, which they fit into.
     fn put(&mut self, stream: Stream, lpn: u32, count: u32, size: u8, ops: &mut Vec<NandOp>) {
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         if s.next == s.begun {
-            s.sequence = self.sequence;
-            self.sequence += 1;
+            s.sequence = self.writing.sequence;
+            self.writing.sequence += 1;
         }
         let superblock = s.superblock;
         let ppn = self.layout.base(superblock) + s.next;
@@ -264,7 +264,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Ends the row being filled; when it was the last of its granule, that is issued.
     fn close_row(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         s.next = s.next.next_multiple_of(self.layout.row_units);
         s.used = 0;
         if s.next == s.begun + s.granule {
@@ -276,7 +276,7 @@ impl<P: Policies> Ftl<P> {
     /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
     /// hold data cross the channel.
     pub(crate) fn pad_packed(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         let rows = (s.next - s.begun) / self.layout.row_units;
         let last = s.used.next_multiple_of(self.layout.page_grains());
         s.next = s.begun + s.granule;
@@ -286,7 +286,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn issue_packed(&mut self, stream: Stream, sent: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.streams[stream];
+        let s = &mut self.writing.streams[stream];
         let (held, grains) = (s.held, s.grains);
         (s.held, s.grains) = (0, 0);
         let padded = self.layout.granule_grains(s.mode) - grains;
@@ -295,7 +295,7 @@ impl<P: Policies> Ftl<P> {
             Packing::whole_units(&mut p.saved_rest, held * GRAINS - grains);
         self.counters.pad_units += Packing::whole_units(&mut p.padded_rest, padded);
         self.issue_program(stream, held, sent, ops);
-        if self.streams[stream].next == self.streams[stream].stop {
+        if self.writing.streams[stream].next == self.writing.streams[stream].stop {
             self.end_turn(stream);
         }
     }

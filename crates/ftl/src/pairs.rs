@@ -53,7 +53,7 @@ impl Pairs {
 impl<P: Policies> Ftl<P> {
     /// The wordline of a granule in flight, as superblock, die and number.
     fn wordline_of(&self, place: u32) -> (u32, u16, u32) {
-        let flight = &self.buffer.flights[place as usize];
+        let flight = &self.writing.buffer.flights[place as usize];
         (
             flight.superblock,
             flight.die,
@@ -64,7 +64,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the last page of a wordline is being programmed.
     fn ends_under_way(&self, wordline: (u32, u16, u32)) -> bool {
         let last = wordline.2 * self.layout.bits + self.layout.bits - 1;
-        let flights = self.buffer.flights.iter();
+        let flights = self.writing.buffer.flights.iter();
         let mut flying = flights.filter(|f| f.first != NONE && f.superblock == wordline.0);
         flying.any(|f| f.die == wordline.1 && f.stripe == last)
     }
@@ -73,15 +73,15 @@ impl<P: Policies> Ftl<P> {
     /// data.
     pub(crate) fn close_wordlines(&mut self, stream: Stream, lane: u32) {
         let (bits, mut at) = (self.layout.bits, 0);
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         let granules = s.begun / s.granule;
         let stripes = granules / self.layout.stripe_granules();
-        while let Some(&half) = self.passes.of(stream, lane, 1).get(at) {
+        while let Some(&half) = self.writing.passes.of(stream, lane, 1).get(at) {
             let last = half.stripe / bits * bits + bits - 1;
             // A stripe that is being filled has its last page on some dies only.
             let issued = last < stripes || self.ends_under_way(self.wordline_of(half.place));
             if issued {
-                self.passes.of(stream, lane, 1).remove(at);
+                self.writing.passes.of(stream, lane, 1).remove(at);
                 self.begin_closing(half);
             } else {
                 at += 1;
@@ -92,50 +92,50 @@ impl<P: Policies> Ftl<P> {
     /// The superblock of a lane takes no more data: only programs under way can tear what waits in
     /// it.
     pub(crate) fn leave_wordlines(&mut self, stream: Stream, lane: u32) {
-        while let Some(half) = self.passes.of(stream, lane, 1).pop_front() {
+        while let Some(half) = self.writing.passes.of(stream, lane, 1).pop_front() {
             self.begin_closing(half);
             self.settle(self.wordline_of(half.place));
         }
     }
 
     fn begin_closing(&mut self, half: Half) {
-        let flight = self.buffer.flights[half.place as usize];
-        self.passes.host_units -= half.host_units;
-        self.passes.by_stream[flight.stream] -= 1;
-        self.passes.pairs.closing.push(half);
+        let flight = self.writing.buffer.flights[half.place as usize];
+        self.writing.passes.host_units -= half.host_units;
+        self.writing.passes.by_stream[flight.stream] -= 1;
+        self.writing.passes.pairs.closing.push(half);
     }
 
     /// The program of a page that is not the last of its wordline has ended.
     pub(crate) fn page_programmed(&mut self, place: u32) {
-        self.passes.pairs.ended.push(place);
+        self.writing.passes.pairs.ended.push(place);
         self.settle(self.wordline_of(place));
     }
 
     /// A program has ended for good: where it is the last of its wordline, the others are safe.
     pub(crate) fn wordline_programmed(&mut self, place: u32) {
-        let flight = &mut self.buffer.flights[place as usize];
+        let flight = &mut self.writing.buffer.flights[place as usize];
         let (superblock, die, stripe) = (flight.superblock, flight.die, flight.stripe);
         if stripe % self.layout.bits + 1 == self.layout.bits {
             // Its program has ended.
             flight.stripe = NONE;
             self.settle((superblock, die, stripe / self.layout.bits));
-            self.buffer.flights[place as usize].stripe = stripe;
+            self.writing.buffer.flights[place as usize].stripe = stripe;
         }
     }
 
     /// Closes a wordline if nothing is under way on it.
     fn settle(&mut self, wordline: (u32, u16, u32)) {
         let own = |ftl: &Ftl<P>, half: &Half| ftl.wordline_of(half.place) == wordline;
-        let closing = &self.passes.pairs.closing;
+        let closing = &self.writing.passes.pairs.closing;
         let mut all = closing.iter().filter(|half| own(self, half));
-        let ended = |half: &Half| self.passes.pairs.ended.contains(&half.place);
+        let ended = |half: &Half| self.writing.passes.pairs.ended.contains(&half.place);
         if !all.all(ended) || self.ends_under_way(wordline) {
             return;
         }
         let mut at = 0;
-        while let Some(&half) = self.passes.pairs.closing.get(at) {
+        while let Some(&half) = self.writing.passes.pairs.closing.get(at) {
             if own(self, &half) {
-                let pairs = &mut self.passes.pairs;
+                let pairs = &mut self.writing.passes.pairs;
                 pairs.closing.remove(at);
                 pairs.ended.retain(|&place| place != half.place);
                 pairs.closed.push(half.place);
@@ -147,8 +147,8 @@ impl<P: Policies> Ftl<P> {
 
     /// What is safe by now lands.
     pub(crate) fn land_wordlines(&mut self, ops: &mut Vec<NandOp>) {
-        while !self.passes.pairs.closed.is_empty() {
-            let place = self.passes.pairs.closed.remove(0);
+        while !self.writing.passes.pairs.closed.is_empty() {
+            let place = self.writing.passes.pairs.closed.remove(0);
             self.granule_programmed(place, ops);
         }
     }
@@ -156,12 +156,12 @@ impl<P: Policies> Ftl<P> {
     /// Whether a cut at this moment leaves a page as it is: its program has ended, and no program
     /// is under way that would tear it.
     pub(crate) fn stands_alone(&self, place: u32) -> bool {
-        let pairs = &self.passes.pairs;
+        let pairs = &self.writing.passes.pairs;
         if !self.layout.paired || !pairs.ended.contains(&place) {
             return pairs.closed.contains(&place);
         }
         let wordline = self.wordline_of(place);
-        let flights = (0u32..).zip(&self.buffer.flights);
+        let flights = (0u32..).zip(&self.writing.buffer.flights);
         let mut flying = flights.filter(|(_, f)| f.first != NONE);
         let own = |at: u32| at != place && self.wordline_of(at) == wordline;
         !flying.any(|(at, _)| own(at) && !pairs.ended.contains(&at))

@@ -60,17 +60,21 @@ impl<P: Policies> Ftl<P> {
         }
         let units = |(stream, s): (Stream, &Frontier)| {
             let stripe = s.granule * self.layout.stripe_granules();
-            let parked = self.lanes.parked(stream).map(|next| next % stripe);
+            let parked = self.writing.lanes.parked(stream).map(|next| next % stripe);
             let slots = u64::from(s.begun % stripe) + parked.map(u64::from).sum::<u64>();
             slots / u64::from(self.layout.ratio)
         };
-        Stream::ALL.into_iter().zip(&self.streams).map(units).sum()
+        Stream::ALL
+            .into_iter()
+            .zip(&self.writing.streams)
+            .map(units)
+            .sum()
     }
 
     /// A stream leaves a superblock at an offset: the stripe that it was filling has no parity.
     pub(crate) fn forgo_parity(&mut self, stream: Stream, superblock: u32, offset: u32) {
         if self.layout.parity {
-            let stripe = self.streams[stream].granule * self.layout.stripe_granules();
+            let stripe = self.writing.streams[stream].granule * self.layout.stripe_granules();
             let begun = offset % stripe;
             self.counters.bare_units += u64::from(self.layout.whole(begun));
             self.lose_parity(superblock, offset - begun);
@@ -143,7 +147,7 @@ impl<P: Policies> Ftl<P> {
         let begins = self.layout.base(superblock) + first;
         let coming =
             |f: &Flight| f.first != NONE && f.stream == Stream::Parity && f.source == begins;
-        if block.in_flight > 0 && self.buffer.flights.iter().any(coming) {
+        if block.in_flight > 0 && self.writing.buffer.flights.iter().any(coming) {
             return false;
         }
         let end = first + self.layout.granule(block.mode) * self.layout.stripe_granules();
@@ -155,9 +159,13 @@ impl<P: Policies> Ftl<P> {
         if self.blocks.all[superblock as usize].state != State::Open {
             return u32::MAX;
         }
-        let turn = self.streams.iter().find(|s| s.superblock == superblock);
+        let turn = self
+            .writing
+            .streams
+            .iter()
+            .find(|s| s.superblock == superblock);
         let begun = turn.map(|s| s.begun);
-        let parked = || self.lanes.next_of(superblock);
+        let parked = || self.writing.lanes.next_of(superblock);
         begun.or_else(parked).unwrap_or(0)
     }
 }

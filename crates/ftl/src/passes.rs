@@ -121,7 +121,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether granules of a mode wait for more programs of their wordline.
     #[inline]
     pub(crate) fn has_passes(&self, mode: Mode) -> bool {
-        self.passes.later > 0 && mode == Mode::Native
+        self.writing.passes.later > 0 && mode == Mode::Native
     }
 
     /// Who is told of the first program of a granule.
@@ -140,26 +140,30 @@ impl<P: Policies> Ftl<P> {
         let Token::FirstPass(place) = first.token else {
             return;
         };
-        let flight = self.buffer.flights[place as usize];
-        self.passes.host_units += flight.host_units;
-        self.passes.by_stream[flight.stream] += 1;
-        self.passes.begin(&flight);
+        let flight = self.writing.buffer.flights[place as usize];
+        self.writing.passes.host_units += flight.host_units;
+        self.writing.passes.by_stream[flight.stream] += 1;
+        self.writing.passes.begin(&flight);
         let half = Half {
             place,
             stripe: self.layout.stripe_of(s.mode, s.begun).0,
             die: first.die,
-            units: if self.passes.again { first.units } else { 0 },
+            units: if self.writing.passes.again {
+                first.units
+            } else {
+                0
+            },
             host_units: flight.host_units,
             data,
         };
-        self.passes.of(stream, s.lane, 1).push_back(half);
+        self.writing.passes.of(stream, s.lane, 1).push_back(half);
     }
 
     /// A pass of a granule that is not its last has ended.
     pub(crate) fn first_passed(&mut self, place: u32) {
-        let flight = self.buffer.flights[place as usize];
-        self.passes.first[flight.stream] -= 1;
-        self.passes.host_firsts -= u32::from(flight.host_units > 0);
+        let flight = self.writing.buffer.flights[place as usize];
+        self.writing.passes.first[flight.stream] -= 1;
+        self.writing.passes.host_firsts -= u32::from(flight.host_units > 0);
         if self.layout.paired {
             self.page_programmed(place);
         }
@@ -167,7 +171,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Issues the later passes whose time has come in the lane of a stream that has its turn.
     pub(crate) fn later_passes(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         if !self.has_passes(s.mode) {
             return;
         }
@@ -184,33 +188,36 @@ impl<P: Policies> Ftl<P> {
     /// The superblock of a lane takes no more: what waits in it gets its passes now, as if
     /// wordlines went on behind it.
     pub(crate) fn last_passes(&mut self, stream: Stream, lane: u32, ops: &mut Vec<NandOp>) {
-        if !self.has_passes(self.streams[stream].mode) {
+        if !self.has_passes(self.writing.streams[stream].mode) {
             return;
         }
         if self.layout.paired {
             return self.leave_wordlines(stream, lane);
         }
-        let newest = self.passes.lane(stream, lane).iter().flatten();
+        let newest = self.writing.passes.lane(stream, lane).iter().flatten();
         let Some(newest) = newest.map(|half| half.stripe).max() else {
             return;
         };
-        for behind in 0..=self.passes.later * self.passes.distance {
+        for behind in 0..=self.writing.passes.later * self.writing.passes.distance {
             self.pass_below(stream, lane, newest + 1 + behind, ops);
         }
     }
 
     /// Issues what is due in a lane once its stripes below a number have had their first pass.
     fn pass_below(&mut self, stream: Stream, lane: u32, whole: u32, ops: &mut Vec<NandOp>) {
-        for passes in 1..=self.passes.later {
-            let reach = passes * self.passes.distance;
-            while let Some(&half) = self.passes.of(stream, lane, passes).front() {
+        for passes in 1..=self.writing.passes.later {
+            let reach = passes * self.writing.passes.distance;
+            while let Some(&half) = self.writing.passes.of(stream, lane, passes).front() {
                 if half.stripe + reach >= whole {
                     break;
                 }
-                self.passes.of(stream, lane, passes).pop_front();
+                self.writing.passes.of(stream, lane, passes).pop_front();
                 self.issue_pass(half, passes, ops);
-                if passes < self.passes.later {
-                    self.passes.of(stream, lane, passes + 1).push_back(half);
+                if passes < self.writing.passes.later {
+                    self.writing
+                        .passes
+                        .of(stream, lane, passes + 1)
+                        .push_back(half);
                 }
             }
         }
@@ -218,15 +225,15 @@ impl<P: Policies> Ftl<P> {
 
     /// Issues the pass of a granule after so many.
     fn issue_pass(&mut self, half: Half, passes: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.buffer.flights[half.place as usize];
+        let flight = self.writing.buffer.flights[half.place as usize];
         let granule = self.layout.whole(self.layout.native_granule);
         self.counters.second_pass_units += u64::from(granule);
-        let token = if passes < self.passes.later {
-            self.passes.begin(&flight);
+        let token = if passes < self.writing.passes.later {
+            self.writing.passes.begin(&flight);
             Token::FirstPass(half.place)
         } else {
-            self.passes.host_units -= half.host_units;
-            self.passes.by_stream[flight.stream] -= 1;
+            self.writing.passes.host_units -= half.host_units;
+            self.writing.passes.by_stream[flight.stream] -= 1;
             Token::Program(half.place)
         };
         let class = class::LATER_PASS + (passes - 1) as u8;
@@ -237,7 +244,7 @@ impl<P: Policies> Ftl<P> {
     /// wordlines of padding as second passes ask for.
     pub(crate) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.pad(stream, ops);
-        if self.passes.by_stream[stream] == 0 {
+        if self.writing.passes.by_stream[stream] == 0 {
             return;
         }
         for lane in 0..self.layout.groups {
@@ -250,13 +257,13 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether data waits for a pass in a lane.
     fn waits(&self, stream: Stream, lane: u32) -> bool {
-        let mut halves = self.passes.lane(stream, lane).iter().flatten();
+        let mut halves = self.writing.passes.lane(stream, lane).iter().flatten();
         halves.any(|half| half.data)
     }
 
     /// Programs a granule of nothing.
     fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.streams[stream];
+        let s = self.writing.streams[stream];
         assert!(
             s.here() >= s.granule,
             "a full superblock waits for its passes"
@@ -279,7 +286,7 @@ impl<P: Policies> Ftl<P> {
         if self.layout.parity {
             self.protect(stream, &s, ops);
         }
-        let moved = &mut self.streams[stream];
+        let moved = &mut self.writing.streams[stream];
         moved.next += s.granule;
         moved.begun = moved.next;
         self.later_passes(stream, ops);
@@ -290,28 +297,39 @@ impl<P: Policies> Ftl<P> {
 
     /// Gives up what waits, for the superblocks are erased anyway.
     pub(crate) fn forget_passes(&mut self) {
-        for at in 0..self.passes.halves.len() {
-            while let Some(half) = self.passes.halves[at].pop_front() {
-                let flight = self.buffer.land(half.place);
+        for at in 0..self.writing.passes.halves.len() {
+            while let Some(half) = self.writing.passes.halves[at].pop_front() {
+                let flight = self.writing.buffer.land(half.place);
                 self.blocks.all[flight.superblock as usize].in_flight -= 1;
             }
         }
-        assert!(self.passes.pairs.is_settled(), "programs are under way");
-        self.passes = Passes::new(&self.layout);
+        assert!(
+            self.writing.passes.pairs.is_settled(),
+            "programs are under way"
+        );
+        self.writing.passes = Passes::new(&self.layout);
     }
 
     /// What waits is in flight, of open superblocks, and is counted.
     pub(crate) fn check_passes(&self) -> Checked {
         let mut by_stream = [0; COUNTED];
         let mut host_units = 0;
-        for half in self.passes.halves.iter().flatten() {
-            let flight = self.buffer.flights[half.place as usize];
+        for half in self.writing.passes.halves.iter().flatten() {
+            let flight = self.writing.buffer.flights[half.place as usize];
             ensure_ne!(flight.first, NONE, "a granule landed after its first pass");
             by_stream[flight.stream] += 1;
             host_units += flight.host_units;
         }
-        ensure_eq!(by_stream, self.passes.by_stream, "granules between passes");
-        ensure_eq!(host_units, self.passes.host_units, "units between passes");
+        ensure_eq!(
+            by_stream,
+            self.writing.passes.by_stream,
+            "granules between passes"
+        );
+        ensure_eq!(
+            host_units,
+            self.writing.passes.host_units,
+            "units between passes"
+        );
         Ok(())
     }
 }

@@ -156,16 +156,17 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub fn decide(&mut self, route: Route) -> Option<Placement> {
         let buffer = self.buffer_free();
-        let held = self.fold.holds_host() || self.collect.holds_host() || self.map_holds();
-        if buffer == 0 || held || self.collection.halts_host {
+        let held =
+            self.cache.fold.holds_host() || self.collection.mover.holds_host() || self.map_holds();
+        if buffer == 0 || held || self.collection.memory.halts_host {
             return None;
         }
         let stream = self.host_stream(route);
-        let awaited = &self.buffer.awaited;
+        let awaited = &self.writing.buffer.awaited;
         let can_open = awaited.promised[stream.index()] || self.may_open(stream);
-        let left = self.streams[stream].left();
+        let left = self.writing.streams[stream].left();
         let left = left.saturating_sub(awaited.coming[stream.index()]);
-        self.starved = !can_open && left == 0;
+        self.writing.starved = !can_open && left == 0;
         let room = if can_open { buffer } else { buffer.min(left) };
         (room > 0).then_some(Placement {
             route,
@@ -179,8 +180,8 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn makes_host_wait(&self) -> bool {
-        (self.collect.holds_host() || self.fold.holds_host())
-            && !self.starved
+        (self.collection.mover.holds_host() || self.cache.fold.holds_host())
+            && !self.writing.starved
             && self.buffer_free() > 0
             && !self.is_read_only()
     }
@@ -199,8 +200,8 @@ impl<P: Policies> Ftl<P> {
     /// it: so no handle can make a drive stick, and at the edge of the reserve they are mixed.
     fn handle_stream(&self, handle: u8) -> Stream {
         let stream = Stream::of_host(handle);
-        let awaited = &self.buffer.awaited;
-        let left = self.streams[stream].left() > awaited.coming[stream.index()];
+        let awaited = &self.writing.buffer.awaited;
+        let left = self.writing.streams[stream].left() > awaited.coming[stream.index()];
         let opens = awaited.promised[stream.index()] || self.may_open(stream);
         if left || opens {
             stream
@@ -222,7 +223,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether a superblock may be opened for one of the streams of direct data.
     #[inline]
     pub(crate) fn direct_openable(&self, stream: Stream) -> bool {
-        let awaited = &self.buffer.awaited;
+        let awaited = &self.writing.buffer.awaited;
         let others = awaited.superblocks() - awaited.promised_to(stream);
         self.available() > self.policy.gc.reserve_superblocks + others
             || (stream == Stream::Direct && !self.blocks.half.is_empty())
@@ -235,8 +236,8 @@ impl<P: Policies> Ftl<P> {
     pub fn reserve(&mut self, placement: Placement, units: u32) -> Reserved {
         let Placement { route, stream, .. } = placement;
         debug_assert!(units <= placement.room, "{units} units, {placement:?}");
-        self.buffer.used_units += units;
-        self.buffer.awaited.come(stream, units);
+        self.writing.buffer.used_units += units;
+        self.writing.buffer.awaited.come(stream, units);
         self.set_aside(stream);
         Reserved {
             route,
@@ -250,25 +251,27 @@ impl<P: Policies> Ftl<P> {
     /// nothing is set aside, where the two have to be asked.
     #[inline]
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> Option<Reserved> {
-        let free = self.buffer.capacity_units - self.buffer.used_units;
-        let held = self.fold.holds_host() || self.collect.holds_host() || self.paged.is_on();
+        let free = self.writing.buffer.capacity_units - self.writing.buffer.used_units;
+        let held = self.cache.fold.holds_host()
+            || self.collection.mover.holds_host()
+            || self.paged.is_on();
         let stream = match route {
             Route::Cache | Route::Direct => Stream::Direct,
             Route::Handle(handle) => Stream::of_host(handle),
         };
-        let s = &self.streams[stream];
+        let s = &self.writing.streams[stream];
         if self.cache.mode != CacheMode::None
             || held
-            || self.collection.halts_host
+            || self.collection.memory.halts_host
             || s.ratio > 1
             || units > free
-            || self.buffer.awaited.units() + units > s.left()
+            || self.writing.buffer.awaited.units() + units > s.left()
         {
             return None;
         }
-        self.starved = false;
-        self.buffer.used_units += units;
-        self.buffer.awaited.come(stream, units);
+        self.writing.starved = false;
+        self.writing.buffer.used_units += units;
+        self.writing.buffer.awaited.come(stream, units);
         Some(Reserved {
             route,
             stream,
@@ -280,15 +283,15 @@ impl<P: Policies> Ftl<P> {
     /// one.
     #[inline]
     fn set_aside(&mut self, stream: Stream) {
-        let coming = self.buffer.awaited.coming[stream.index()];
-        if coming > self.streams[stream].left() {
-            self.buffer.awaited.promise(stream);
+        let coming = self.writing.buffer.awaited.coming[stream.index()];
+        if coming > self.writing.streams[stream].left() {
+            self.writing.buffer.awaited.promise(stream);
         }
     }
 
     /// The same for every stream, one of which has lost its superblock.
     pub(crate) fn set_aside_for_all(&mut self) {
-        for &stream in self.in_use.host {
+        for &stream in self.writing.in_use.host {
             self.set_aside(stream);
         }
     }
@@ -298,7 +301,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn stream_for(&mut self, reserved: &Reserved) -> Stream {
         let stream = reserved.stream;
-        if stream.is_direct() || self.streams[stream].left() > 0 || self.may_open(stream) {
+        if stream.is_direct() || self.writing.streams[stream].left() > 0 || self.may_open(stream) {
             return stream;
         }
         self.host_stream(reserved.route)
@@ -306,8 +309,11 @@ impl<P: Policies> Ftl<P> {
 
     /// What was set aside is not needed: the data took the place of other data.
     pub(crate) fn give_back(&mut self, reserved: Reserved) {
-        self.buffer.used_units -= reserved.units;
-        self.buffer.awaited.arrived(reserved.stream, reserved.units);
+        self.writing.buffer.used_units -= reserved.units;
+        self.writing
+            .buffer
+            .awaited
+            .arrived(reserved.stream, reserved.units);
     }
 
     /// Takes units from the host into the streams that were decided.
@@ -337,7 +343,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_run(&reserved, lpn, ops)
         };
-        self.buffer.awaited.arrived(reserved.stream, count);
+        self.writing.buffer.awaited.arrived(reserved.stream, count);
         self.placed(stream, count);
         self.owe(count);
         self.erase_dead(ops);
@@ -411,13 +417,13 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     #[inline]
     pub fn buffer_free(&self) -> u32 {
-        self.buffer.capacity_units - self.buffer.used_units
+        self.writing.buffer.capacity_units - self.writing.buffer.used_units
     }
 
     /// Units of buffer that come free as the programs under way end.
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
-        let waiting = self.host_units_waiting() + self.passes.host_units;
-        self.buffer.used_units - self.buffer.awaited.units() - waiting
+        let waiting = self.host_units_waiting() + self.writing.passes.host_units;
+        self.writing.buffer.used_units - self.writing.buffer.awaited.units() - waiting
     }
 }

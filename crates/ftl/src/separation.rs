@@ -29,28 +29,17 @@ use crate::wear::Cause;
 pub(crate) const HOT_POOL: usize = 0;
 /// Pool of cold data.
 pub(crate) const COLD_POOL: usize = 1;
-/// What the host has said of its data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Heat {
-    /// First unit that the host calls cold.
-    pub(crate) first_cold: u32,
-}
 
-flashtwin_base::state! { Heat { built: first_cold; } }
-
-impl Heat {
-    pub(crate) fn new(separation: Separation, logical_units: u32) -> Heat {
-        let share = match separation {
+impl<P: Policies> Ftl<P> {
+    /// The first unit that the host calls cold.
+    fn first_cold(&self) -> u32 {
+        let share = match self.policy.gc.separation {
             Separation::Oracle { hot_milli, .. } => hot_milli,
             _ => 0,
         };
-        Heat {
-            first_cold: (u64::from(logical_units) * u64::from(share) / 1000) as u32,
-        }
+        (u64::from(self.logical_units()) * u64::from(share) / 1000) as u32
     }
-}
 
-impl<P: Policies> Ftl<P> {
     /// The stream for a run of host data that goes past the cache, and how many of its units are
     /// alike.
     #[inline]
@@ -63,7 +52,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The host's word is taken for each unit, or its lifetime is inferred.
     fn divided_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
-        let first_cold = self.heat.first_cold;
+        let first_cold = self.first_cold();
         let (class, alike) = match self.policy.gc.separation {
             Separation::ByLifetime(_) => self.inferred_class(lpn, count),
             _ if lpn >= first_cold => (1, count),
@@ -83,14 +72,14 @@ impl<P: Policies> Ftl<P> {
             lpn,
             count,
             now: self.counters.host_units,
-            neighbours: holds.map(|superblock| self.victims.written(superblock)),
+            neighbours: holds.map(|superblock| self.blocks.victims.written(superblock)),
         };
         self.policies.lifetimes().host(&write)
     }
 
     /// Whether units may go to a stream that nothing is set aside for.
     fn has_place(&self, stream: Stream, units: u32) -> bool {
-        self.streams[stream].left() >= units
+        self.writing.streams[stream].left() >= units
             || self.available_to_movers() > self.policy.gc.reserve_superblocks
     }
 
@@ -110,7 +99,7 @@ impl<P: Policies> Ftl<P> {
         if self.policy.fdp.isolation == Isolation::Initial || usual == Stream::Levelled {
             return usual;
         }
-        let source = &self.blocks.all[self.collect.source as usize];
+        let source = &self.blocks.all[self.collection.mover.source as usize];
         let own = Stream::of_collected(source.filled_by.class());
         if self.has_place(own, units) {
             own
@@ -123,7 +112,7 @@ impl<P: Policies> Ftl<P> {
     /// source: that of its pool.
     #[inline]
     pub(crate) fn collect_stream(&self) -> Stream {
-        if self.collect.cause == Cause::Wear {
+        if self.collection.mover.cause == Cause::Wear {
             return Stream::Levelled;
         }
         match self.policy.gc.separation {
@@ -169,7 +158,7 @@ impl<P: Policies> Ftl<P> {
 
     fn collected_class(&mut self, lpn: u32, source: u32) -> u8 {
         if !matches!(self.policy.gc.separation, Separation::ByLifetime(_)) {
-            return u8::from(lpn >= self.heat.first_cold);
+            return u8::from(lpn >= self.first_cold());
         }
         let moved = Moved {
             lpn,
@@ -186,19 +175,19 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn source_pool(&self) -> usize {
-        match self.collect.source {
+        match self.collection.mover.source {
             NONE => HOT_POOL,
-            source => self.victims.pool_of(source),
+            source => self.blocks.victims.pool_of(source),
         }
     }
 
     /// Whether collected data fits into the host's superblock beside what the host is sending.
     fn host_has_place(&self, units: u32) -> bool {
-        let coming = self.buffer.awaited.units();
-        let fits = self.streams[Stream::Direct].left() >= coming + units;
+        let coming = self.writing.buffer.awaited.units();
+        let fits = self.writing.streams[Stream::Direct].left() >= coming + units;
         let opens = self.available_to_movers() > self.policy.gc.reserve_superblocks
             && self.layout.native_units >= coming + units;
-        self.buffer.awaited.superblocks() == 0 && (fits || opens)
+        self.writing.buffer.awaited.superblocks() == 0 && (fits || opens)
     }
 
     /// Places collected data in a stream of the host's. A granule is counted by what is in it:
@@ -212,7 +201,7 @@ impl<P: Policies> Ftl<P> {
     ) {
         let mut rest = lpns;
         while !rest.is_empty() {
-            let s = &mut self.streams[stream];
+            let s = &mut self.writing.streams[stream];
             let fits = s.granule - (s.next - s.begun);
             let (now, later) = rest.split_at(rest.len().min(fits as usize));
             s.moved += now.len() as u32;
@@ -238,12 +227,12 @@ impl<P: Policies> Ftl<P> {
             Work::Fold => self.pad_through(Stream::Fold, ops),
             Work::Map => self.pad_through(Stream::Map, ops),
             Work::Collect => {
-                for &stream in self.in_use.collected {
+                for &stream in self.writing.in_use.collected {
                     self.pad_through(stream, ops);
                 }
                 if awaited
                     && self.takes_moved(work, Stream::Direct)
-                    && self.buffer.awaited.units() == 0
+                    && self.writing.buffer.awaited.units() == 0
                 {
                     self.pad_through(Stream::Direct, ops);
                 }
@@ -259,10 +248,10 @@ impl<P: Policies> Ftl<P> {
     /// Units of the host that wait in granules that are not full.
     pub(crate) fn host_units_waiting(&self) -> u32 {
         let waiting = |&stream: &Stream| {
-            let s = &self.streams[stream];
+            let s = &self.writing.streams[stream];
             s.waiting() - s.moved
         };
-        self.in_use.host.iter().map(waiting).sum()
+        self.writing.in_use.host.iter().map(waiting).sum()
     }
 
     /// The pool that is to be collected: the one that has more than its share of the superblocks.
@@ -270,7 +259,7 @@ impl<P: Policies> Ftl<P> {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {
             return HOT_POOL;
         };
-        let used = |pool| u64::from(self.victims.used(pool));
+        let used = |pool| u64::from(self.blocks.victims.used(pool));
         let hot = used(HOT_POOL) * u64::from(1000 - pool_milli);
         let cold = used(COLD_POOL) * u64::from(pool_milli);
         if hot > cold { HOT_POOL } else { COLD_POOL }

@@ -12,6 +12,7 @@ use crate::designs::Borrows;
 use crate::ftl::Ftl;
 use crate::full_rules::FullRule;
 use crate::layout::{Layout, Mode, NONE};
+use crate::mover::Mover;
 use crate::orders::Policies;
 use crate::policy::{CacheMode, Policy, SizeAt, Worn};
 use crate::streams::Stream;
@@ -35,7 +36,7 @@ pub enum Route {
     Handle(u8),
 }
 
-/// State of the cache.
+/// The state of the cache and of folding.
 pub(crate) struct Cache {
     pub(crate) mode: CacheMode,
     /// What happens when it is full.
@@ -77,12 +78,15 @@ pub(crate) struct Cache {
     /// Direct units beyond their share, in thousandths.
     direct_ahead_milli: i64,
     rearm: u32,
+    /// What folds it.
+    pub(crate) fold: Mover,
 }
 
 flashtwin_base::state! { Cache {
     kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
         bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
+    part: fold;
     built: mode, rule, tier_limit, reserve, reclaim_most, rearm;
 } }
 
@@ -144,6 +148,7 @@ impl Cache {
             direct_ahead_milli: 0,
             reserve: policy.fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32,
             rearm: superblocks(cache.rearm_bytes).max(1),
+            fold: Mover::folding(policy, layout),
         }
     }
 }
@@ -212,7 +217,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             (self.cache.limit.saturating_add(STAGING_SUPERBLOCKS), gc)
         };
-        let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
+        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
         limit.saturating_sub(self.cache.borrowed).min(lendable)
     }
@@ -228,7 +233,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             gc
         };
-        let keep = keep + self.buffer.awaited.promised_to(Stream::Direct);
+        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
         let lendable = self.available().saturating_sub(keep);
         // A failed program may have opened one beyond the size.
         let left = self
@@ -247,7 +252,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn tier_takes(&self) -> bool {
         self.cache.tier_limit > 0
-            && (self.streams[Stream::Tier].left() > 0 || self.tier_openable() > 0)
+            && (self.writing.streams[Stream::Tier].left() > 0 || self.tier_openable() > 0)
     }
 
     /// Takes a superblock of a die group for the second tier.
@@ -281,7 +286,7 @@ impl<P: Policies> Ftl<P> {
         if self.cache.rule.shares && !tier {
             return self.mixed_stream();
         }
-        if self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0 {
+        if self.writing.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0 {
             return Stream::Cache;
         }
         if tier {
@@ -299,9 +304,9 @@ impl<P: Policies> Ftl<P> {
 
     /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
     fn mixed_stream(&self) -> Stream {
-        let cache = self.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
+        let cache = self.writing.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
         let native =
-            self.streams[Stream::Direct].left() > 0 || self.direct_openable(Stream::Direct);
+            self.writing.streams[Stream::Direct].left() > 0 || self.direct_openable(Stream::Direct);
         match (self.cache.direct_next, cache, native) {
             (true, true, false) | (false, true, _) | (false, _, false) => Stream::Cache,
             _ => Stream::Direct,
@@ -320,7 +325,7 @@ impl<P: Policies> Ftl<P> {
         let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.cache_is_full();
         self.cache.direct_ahead_milli = if full { ahead } else { 0 };
-        if self.buffer.awaited.units() == 0 {
+        if self.writing.buffer.awaited.units() == 0 {
             self.cache.direct_next = full && ahead < 0;
         }
     }
@@ -330,7 +335,7 @@ impl<P: Policies> Ftl<P> {
         let Some(most) = self.cache.reclaim_most else {
             return false;
         };
-        let source = self.fold.source;
+        let source = self.cache.fold.source;
         let block = |s: u32| &self.blocks.all[s as usize];
         let slc = source != NONE && block(source).pool == Pool::Cache;
         let folded = slc && block(source).valid <= most;
@@ -345,13 +350,13 @@ impl<P: Policies> Ftl<P> {
 
     /// Looks whether a cache superblock is empty enough to be reclaimed, every few granules.
     fn look_for_reclaim(&mut self) {
-        if self.cache.reclaiming || self.sequence < self.cache.look_again {
+        if self.cache.reclaiming || self.writing.sequence < self.cache.look_again {
             return;
         }
         self.cache.reclaiming = self.emptiest().is_some();
         if !self.cache.reclaiming {
             self.cache.look_again =
-                self.sequence + LOOK_AGAIN_GRANULES * u64::from(self.layout.dies);
+                self.writing.sequence + LOOK_AGAIN_GRANULES * u64::from(self.layout.dies);
         }
     }
 

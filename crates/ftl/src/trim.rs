@@ -102,7 +102,7 @@ impl<P: Policies> Ftl<P> {
         block.valid -= count;
         if let Some(valid) = self.cache.valid_in(block.pool) {
             *valid -= count;
-        } else if self.victims.crosses(before, block.valid) {
+        } else if self.blocks.victims.crosses(before, block.valid) {
             self.restep(superblock);
         }
     }
@@ -115,7 +115,7 @@ impl<P: Policies> Ftl<P> {
         block.valid += count;
         if let Some(valid) = self.cache.valid_in(block.pool) {
             *valid += count;
-        } else if self.victims.crosses(before, block.valid) {
+        } else if self.blocks.victims.crosses(before, block.valid) {
             self.restep(superblock);
         }
     }
@@ -123,9 +123,9 @@ impl<P: Policies> Ftl<P> {
     /// A valid count has crossed a step of those that the choice of a victim tells apart.
     #[inline(never)]
     fn restep(&mut self, superblock: u32) {
-        if self.victims.holds(superblock) {
+        if self.blocks.victims.holds(superblock) {
             let valid = self.blocks.all[superblock as usize].valid;
-            self.victims.restep(superblock, valid);
+            self.blocks.victims.restep(superblock, valid);
         }
     }
 

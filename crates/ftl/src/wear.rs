@@ -252,14 +252,15 @@ impl Wear {
         None
     }
 
-    /// A superblock has been erased: the spread of wear may ask for a move of the least worn one's
-    /// data, among those whose data `rests`. The erase of a levelled superblock does not ask for
-    /// the next move: there is one for each superblock that other work has erased.
+    /// A superblock has been erased: where wear is spread too far, the data of the least worn
+    /// superblock is to be moved. Only superblocks are looked at whose youngest data was written
+    /// when the host had written `rested` units or fewer. The erase of a levelled superblock asks
+    /// for no further move: there is one for each superblock that other work has erased.
     pub(crate) fn level(
         &mut self,
         blocks: &mut Blocks,
         (erased, starved): (u32, bool),
-        rests: impl Fn(u32) -> bool,
+        rested: Option<u64>,
     ) {
         if self.static_threshold == 0 {
             return;
@@ -278,7 +279,8 @@ impl Wear {
         for (superblock, block) in (0..).zip(&blocks.all) {
             let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
             let cycles = worn(superblock);
-            if holds && cycles < least.0 && rests(superblock) {
+            let rests = || rested.is_some_and(|at| blocks.victims.written(superblock) <= at);
+            if holds && cycles < least.0 && rests() {
                 least = (cycles, superblock);
             }
         }
@@ -346,7 +348,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The next superblock to be moved for another reason than space; none while few are free.
     pub(crate) fn next_relocation(&mut self) -> Option<(u32, Cause)> {
-        if self.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
+        if self.writing.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
             return None;
         }
         self.wear.next(&mut self.blocks)
@@ -355,10 +357,9 @@ impl<P: Policies> Ftl<P> {
     /// A superblock has been erased. Data rests where the host has written as much as the drive
     /// holds since the youngest of it.
     pub(crate) fn level(&mut self, erased: u32, starved: bool) {
-        let (now, victims) = (self.counters.host_units, &self.victims);
         let holds = u64::from(self.logical_units());
-        let rests = |superblock| now - victims.written(superblock) >= holds;
-        self.wear.level(&mut self.blocks, (erased, starved), rests);
+        let rested = self.counters.host_units.checked_sub(holds);
+        self.wear.level(&mut self.blocks, (erased, starved), rested);
     }
 }
 

@@ -123,6 +123,7 @@ impl<P: Policies> Ftl<P> {
             return false;
         }
         let open = self
+            .writing
             .streams
             .iter()
             .any(|s| s.superblock == superblock && offset >= s.begun);
@@ -131,7 +132,7 @@ impl<P: Policies> Ftl<P> {
         }
         let granule = self.layout.granule(block.mode);
         let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
-        self.buffer.flights.iter().any(wanted)
+        self.writing.buffer.flights.iter().any(wanted)
     }
 
     /// Who an operation is done for that has not been reported. Erases are done for nobody.
@@ -140,7 +141,7 @@ impl<P: Policies> Ftl<P> {
         Some(match token {
             Token::Host(_) => Origin::Host,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
-                match self.buffer.flights[place as usize].stream {
+                match self.writing.buffer.flights[place as usize].stream {
                     Stream::Fold => Origin::Fold,
                     Stream::Levelled => Origin::Levelling,
                     Stream::Map => Origin::Map,
@@ -169,11 +170,11 @@ impl<P: Policies> Ftl<P> {
         }
         let (superblock, offset) = self.layout.split(ppn);
         let filling = |&stream: &Stream| {
-            let s = &self.streams[stream];
+            let s = &self.writing.streams[stream];
             s.superblock == superblock && offset >= s.begun
         };
         if let Some(&stream) = Stream::HOST.iter().find(|stream| filling(stream)) {
-            return self.streams[stream].moved == 0;
+            return self.writing.streams[stream].moved == 0;
         }
         if self.layout.parity {
             return false;
@@ -181,7 +182,7 @@ impl<P: Policies> Ftl<P> {
         let block = &self.blocks.all[superblock as usize];
         let granule = self.layout.granule(block.mode);
         let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
-        let flight = self.buffer.flights.iter().find(holds);
+        let flight = self.writing.buffer.flights.iter().find(holds);
         block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
     }
 
@@ -233,24 +234,29 @@ impl<P: Policies> Ftl<P> {
 
     /// Dies have taken the data of these granules, given by the places in their tokens.
     pub fn programs_begun(&mut self, places: impl Iterator<Item = u32>) {
-        places.for_each(|place| self.buffer.begin(place));
+        places.for_each(|place| self.writing.buffer.begin(place));
     }
 
     /// Sequence number that the next granule to be begun will get.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {
-        self.sequence
+        self.writing.sequence
     }
 
     /// Lowest sequence number of a host granule that is not programmed yet: all before it are
     /// durable.
     #[must_use]
     pub fn oldest_pending_host(&self) -> u64 {
-        let flying = self.buffer.flights.iter();
+        let flying = self.writing.buffer.flights.iter();
         let flying = flying
             .filter(|f| f.first != NONE && f.host_units > 0)
             .map(|f| f.sequence);
-        let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
+        let open = self
+            .writing
+            .in_use
+            .host
+            .iter()
+            .map(|&stream| &self.writing.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
             .map(|s| s.sequence);
@@ -261,11 +267,11 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
-        let flying = self.buffer.flights.iter();
+        let flying = self.writing.buffer.flights.iter();
         let flying = flying
             .filter(|f| f.first != NONE && of(f.stream))
             .map(|f| f.sequence);
-        let open = Stream::ALL.into_iter().zip(&self.streams);
+        let open = Stream::ALL.into_iter().zip(&self.writing.streams);
         let open = open
             .filter(|(i, s)| of(*i) && s.next > s.begun)
             .map(|(_, s)| s.sequence);

@@ -173,7 +173,7 @@ impl<P: Policies> Ftl<P> {
         let all = self.blocks.all.iter().filter(|b| b.map).count();
         ensure_eq!(own.count(), all, "superblocks of the map");
         ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
-        let s = self.streams[Stream::Map];
+        let s = self.writing.streams[Stream::Map];
         ensure_eq!(
             self.counters.map_units + u64::from(s.waiting()),
             self.counters.map_written,

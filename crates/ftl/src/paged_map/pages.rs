@@ -217,7 +217,8 @@ impl<P: Policies> Ftl<P> {
     /// Units that the pool can give out, its own collection's share included.
     fn map_space(&self) -> u32 {
         let free = self.blocks.free_map.len() as u32;
-        self.streams[Stream::Map].left() + free * self.layout.units(self.streams[Stream::Map].mode)
+        self.writing.streams[Stream::Map].left()
+            + free * self.layout.units(self.writing.streams[Stream::Map].mode)
     }
 
     /// Map pages that may be written now.
@@ -225,11 +226,12 @@ impl<P: Policies> Ftl<P> {
         let Some(paged) = &self.paged.cache else {
             return 0;
         };
-        if self.buffer.by_stream[Stream::Map] >= GRANULES_AHEAD * self.layout.dies {
+        if self.writing.buffer.by_stream[Stream::Map] >= GRANULES_AHEAD * self.layout.dies {
             return 0;
         }
         let coming = self.paged.mover.outstanding * self.layout.row_units;
-        let held = self.layout.units(self.streams[Stream::Map].mode) + coming + paged.updating;
+        let held =
+            self.layout.units(self.writing.streams[Stream::Map].mode) + coming + paged.updating;
         self.map_space().saturating_sub(held)
     }
 
@@ -397,12 +399,12 @@ impl<P: Policies> Ftl<P> {
             return;
         };
         let since = match paged.checkpoint {
-            Checkpoint::Off => self.sequence,
+            Checkpoint::Off => self.writing.sequence,
             Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
         };
         paged.checkpoint = Checkpoint::Writing(since);
         // A flush that has to wait for this checkpoint gets a higher number.
-        self.sequence += 1;
+        self.writing.sequence += 1;
         self.pump_map(ops);
     }
 
@@ -430,13 +432,18 @@ impl<P: Policies> Ftl<P> {
     /// Folding and collection move nothing now and will not by themselves: a source that they have
     /// begun may wait for the host.
     fn movers_rest(&self) -> bool {
-        let reading = self.fold.outstanding + self.fold.copying + self.collect.outstanding;
+        let reading = self.cache.fold.outstanding
+            + self.cache.fold.copying
+            + self.collection.mover.outstanding;
         // A granule that only waits for later passes of its wordline is not on the move.
-        let (flying, waiting) = (&self.buffer.by_stream, &self.passes.by_stream);
+        let (flying, waiting) = (
+            &self.writing.buffer.by_stream,
+            &self.writing.passes.by_stream,
+        );
         let programming = |stream: Stream| flying[stream] - waiting[stream];
-        let collected = self.in_use.collected.iter().copied();
+        let collected = self.writing.in_use.collected.iter().copied();
         let programming: u32 = collected.chain([Stream::Fold]).map(programming).sum();
-        reading + programming + self.buffer.moved == 0 && !self.wants_allowance()
+        reading + programming + self.writing.buffer.moved == 0 && !self.wants_allowance()
     }
 
     /// Writes changed pages back in idle time, once data has come to rest: what folding and
@@ -469,7 +476,7 @@ impl<P: Policies> Ftl<P> {
                 Checkpoint::Off => return,
                 Checkpoint::Writing(since) if paged.is_all_written() => {
                     self.pad(Stream::Map, ops);
-                    let until = self.sequence;
+                    let until = self.writing.sequence;
                     if let Some(paged) = self.paged.cache.as_deref_mut() {
                         paged.checkpoint = Checkpoint::Programming(since, until);
                     }
@@ -483,7 +490,7 @@ impl<P: Policies> Ftl<P> {
                 }
                 Checkpoint::Programming(_, until) => {
                     // Pages of a program that failed have gone into a granule that waits for more.
-                    let s = self.streams[Stream::Map];
+                    let s = self.writing.streams[Stream::Map];
                     if s.next > s.begun && s.sequence < until {
                         self.pad(Stream::Map, ops);
                     }
@@ -518,7 +525,7 @@ impl<P: Policies> Ftl<P> {
             } else if self
                 .paged
                 .mover
-                .is_far_ahead(self.buffer.by_stream[Stream::Map])
+                .is_far_ahead(self.writing.buffer.by_stream[Stream::Map])
             {
                 return;
             } else {
@@ -569,7 +576,7 @@ impl<P: Policies> Ftl<P> {
         let Some(victim) = at_risk.or_else(emptiest) else {
             return false;
         };
-        let granule = self.streams[Stream::Map].granule;
+        let granule = self.writing.streams[Stream::Map].granule;
         if valid(&victim) + granule > self.map_space() {
             return false;
         }
@@ -590,7 +597,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the map can go on elsewhere when a superblock that it fills fails: in another, with
     /// one left for collection and room for what is being read.
     pub(crate) fn map_can_fall_back(&self) -> bool {
-        let s = &self.streams[Stream::Map];
+        let s = &self.writing.streams[Stream::Map];
         let coming = self.paged.mover.outstanding * self.layout.row_units;
         let updating = self.paged.cache.as_deref().map_or(0, |p| p.updating);
         let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
@@ -628,7 +635,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
-        let units = self.layout.units(self.streams[Stream::Map].mode);
+        let units = self.layout.units(self.writing.streams[Stream::Map].mode);
         if self.paged.mover.waiting() && self.map_space() <= units {
             self.pad(Stream::Map, ops);
         }

@@ -147,7 +147,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         let rows = self.cuts.journal.checkpoint_rows;
-        self.cuts.journal.checkpoint = Checkpoint::Writing(rows, self.sequence);
+        self.cuts.journal.checkpoint = Checkpoint::Writing(rows, self.writing.sequence);
         self.snapshot_map();
         self.write_map_rows(ops);
     }
@@ -201,8 +201,8 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         self.cuts.journal.entries = 0;
-        let sequence = self.sequence;
-        self.sequence += 1;
+        let sequence = self.writing.sequence;
+        self.writing.sequence += 1;
         self.cuts.journal.writing.push(sequence);
         if let Some(stamps) = &mut self.cuts.stamps {
             stamps.write_trims(sequence);

@@ -82,19 +82,19 @@ impl<P: Policies> Ftl<P> {
 
     /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
     fn lose_buffer(&mut self, protected: bool) {
-        for index in 0..self.buffer.flights.len() {
-            let flight = self.buffer.flights[index];
+        for index in 0..self.writing.buffer.flights.len() {
+            let flight = self.writing.buffer.flights[index];
             let finished = protected && flight.source == NONE;
             if flight.first != NONE && !protected {
                 self.tear_parity(&flight);
             }
             let data = flight.first < self.layout.physical_units();
             if data && !finished && !self.stands_alone(index as u32) {
-                self.wipe(flight.first, self.streams[flight.stream].granule);
+                self.wipe(flight.first, self.writing.streams[flight.stream].granule);
             }
         }
         for stream in Stream::ALL {
-            let s = self.streams[stream];
+            let s = self.writing.streams[stream];
             if s.superblock == NONE {
                 continue;
             }
@@ -134,16 +134,19 @@ impl<P: Policies> Ftl<P> {
     /// superblock that a stream was filling.
     fn forget_ram(&mut self) -> Vec<Opened> {
         let mut opened = Vec::new();
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
             let own = std::iter::once(s.superblock).filter(|&s| s != NONE);
-            let all = own.chain(self.lanes.superblocks(stream));
+            let all = own.chain(self.writing.lanes.superblocks(stream));
             opened.extend(all.map(|superblock| Opened { superblock, stream }));
         }
-        self.buffer = WriteBuffer::new(self.buffer.capacity_units);
-        self.passes = Passes::new(&self.layout);
-        let (victims, collection) = (self.victims.clone(), self.collection.power_lost());
+        self.writing.buffer = WriteBuffer::new(self.writing.buffer.capacity_units);
+        self.writing.passes = Passes::new(&self.layout);
+        let (victims, collection) = (
+            self.blocks.victims.clone(),
+            self.collection.memory.power_lost(),
+        );
         self.start_over();
-        (self.victims, self.collection) = (victims, collection);
+        (self.blocks.victims, self.collection.memory) = (victims, collection);
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
         self.blocks.free_map.clear();
@@ -218,7 +221,7 @@ impl<P: Policies> Ftl<P> {
     /// States and queues from what is valid; what holds nothing is erased.
     fn rebuild_blocks(&mut self, opened: &[Opened], told: &mut Recovery) {
         let fresh = Victims::new(self.layout.superblocks, self.layout.native_units);
-        let before = std::mem::replace(&mut self.victims, fresh);
+        let before = std::mem::replace(&mut self.blocks.victims, fresh);
         let mut used = Vec::new();
         for index in 0..self.blocks.all.len() as u32 {
             let base = self.layout.base(index);
@@ -243,7 +246,7 @@ impl<P: Policies> Ftl<P> {
         let stamps = self.cuts.stamps.as_ref().map(|s| &s.opened);
         used.sort_by_key(|&s| stamps.map(|opened| opened[s as usize]));
         for index in used {
-            self.victims.keep(index, &before);
+            self.blocks.victims.keep(index, &before);
             let open = opened.iter().any(|o| o.superblock == index);
             let block = &mut self.blocks.all[index as usize];
             let half = block.state == State::Half && block.valid > 0;
@@ -258,7 +261,7 @@ impl<P: Policies> Ftl<P> {
                 (_, Pool::Cache) => self.blocks.cache.push_back(index),
                 (_, Pool::Tier) => self.blocks.tier.push_back(index),
                 (_, Pool::Map) => {}
-                (valid, Pool::Data) => self.victims.add(index, valid),
+                (valid, Pool::Data) => self.blocks.victims.add(index, valid),
             }
         }
     }
@@ -309,7 +312,7 @@ impl<P: Policies> Ftl<P> {
     /// Programs units into a stream, padded to a whole granule, with nothing else going on.
     fn write_back(&mut self, stream: Stream, lpns: &[u32], told: &mut Recovery) {
         if stream.is_host() {
-            self.buffer.used_units += lpns.len() as u32;
+            self.writing.buffer.used_units += lpns.len() as u32;
         }
         let mut ops = Vec::new();
         self.append_moved(stream, lpns, 0, &mut ops);

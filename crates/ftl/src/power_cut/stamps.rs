@@ -205,7 +205,7 @@ impl<P: Policies> Ftl<P> {
         if self.cuts.is_on() {
             return;
         }
-        assert_eq!(self.buffer.used_units, 0, "host data in the buffer");
+        assert_eq!(self.writing.buffer.used_units, 0, "host data in the buffer");
         let physical = self.map.logical.len();
         let mut stamps = Box::new(Stamps {
             lpn: vec![NONE; physical],
@@ -275,11 +275,11 @@ impl<P: Policies> Ftl<P> {
         if self.cuts.is_on() {
             self.flush_journal(ops);
         }
-        if map || !self.cuts.is_on() || self.oldest_pending_host() >= self.sequence {
+        if map || !self.cuts.is_on() || self.oldest_pending_host() >= self.writing.sequence {
             self.start_erase(superblock, ops);
             return;
         }
-        let sequence = self.sequence;
+        let sequence = self.writing.sequence;
         self.retire_emptied(superblock);
         if let Some(stamps) = &mut self.cuts.stamps {
             stamps.dead.push(Dead {
@@ -331,10 +331,10 @@ impl<P: Policies> Ftl<P> {
     /// is padded. Not under data to come, which fills it.
     pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
         let waiting = self.cuts.erases_wait();
-        let waiting = waiting || self.fold.waiting() || self.collect.waiting();
-        if self.cuts.is_on() && waiting && self.buffer.awaited.units() == 0 {
+        let waiting = waiting || self.cache.fold.waiting() || self.collection.mover.waiting();
+        if self.cuts.is_on() && waiting && self.writing.buffer.awaited.units() == 0 {
             // Host granules that hold nothing but moved data too.
-            for &stream in self.in_use.host {
+            for &stream in self.writing.in_use.host {
                 self.pad_through(stream, ops);
             }
         }

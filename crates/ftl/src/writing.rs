@@ -1,0 +1,62 @@
+//! What is on its way to the flash: the streams with the superblocks that they have open, the data
+//! that waits in RAM, and the programs under way.
+//!
+//! [`Frontier`] is how far a stream has come, [`Lanes`] its other open superblocks, [`Passes`] what
+//! waits for another program of its wordline, [`WriteBuffer`] the RAM and the programs. All of it
+//! is numbered: each granule gets the next sequence number as it is begun, so that "everything
+//! before this is on flash" is a comparison.
+
+use crate::allocate::Frontier;
+use crate::lanes::Lanes;
+use crate::layout::Layout;
+use crate::lifetimes::Lifetimes;
+use crate::passes::Passes;
+use crate::policy::Policy;
+use crate::streams::{InUse, STREAMS, Stream};
+use crate::write_buffer::WriteBuffer;
+
+/// The state of the room. It is saved piece by piece by [`Ftl`](crate::Ftl), in the order that
+/// snapshots have.
+pub(crate) struct Writing {
+    /// How far each stream has filled its open superblock.
+    pub(crate) streams: [Frontier; STREAMS],
+    /// The streams that this drive's policy has data for.
+    pub(crate) in_use: InUse,
+    pub(crate) lanes: Lanes,
+    pub(crate) passes: Passes,
+    pub(crate) buffer: WriteBuffer,
+    /// The number of the next granule that is begun.
+    pub(crate) sequence: u64,
+    /// The host waits for a superblock.
+    pub(crate) starved: bool,
+    /// Logical units of the row that is being moved: kept, so that a move takes no memory.
+    pub(crate) row: Vec<u32>,
+}
+
+impl Writing {
+    /// Nothing is under way. `buffer_units` is the write buffer.
+    pub(crate) fn new(
+        layout: &Layout,
+        policy: &Policy,
+        lifetimes: &impl Lifetimes,
+        buffer_units: u32,
+    ) -> Writing {
+        Writing {
+            streams: Stream::ALL.map(|stream| Frontier::new(layout, policy, stream)),
+            in_use: InUse::new(policy.classes(), lifetimes.classes()),
+            lanes: Lanes::new(layout),
+            passes: Passes::new(layout),
+            buffer: WriteBuffer::new(buffer_units),
+            sequence: 0,
+            starved: false,
+            row: Vec::with_capacity(layout.row_units as usize),
+        }
+    }
+
+    /// No stream has a superblock open.
+    pub(crate) fn close_all(&mut self, layout: &Layout, policy: &Policy) {
+        self.streams = Stream::ALL.map(|stream| Frontier::new(layout, policy, stream));
+        self.lanes = Lanes::new(layout);
+        self.starved = false;
+    }
+}
