@@ -6,11 +6,25 @@ code, so that a program can tell a wrong argument from a machine that lacks some
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 DONE, MISS, USAGE, ENVIRONMENT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 # fio's own after a signal, whichever it was: what starts fio looks for it, and its answer is there.
 TERMINATED = 128
+# A word of a message that is as long is told by its two ends, so many characters of each.
+_LONG_WORD, _ENDS = re.compile(r"\S{300,}"), 100
+
+
+def shortened(text: str, most: int) -> str:
+    """The first `most` characters of a text, and a sign where there are more."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def with_short_words(text: str) -> str:
+    """A message in which what somebody typed is quoted: a number of 3,000 digits says no more than
+    its beginning. Both ends stay: the name of a file stands at the end of its path."""
+    return _LONG_WORD.sub(lambda word: f"{word[0][:_ENDS]}…{word[0][-_ENDS:]}", text)
 
 
 class FlashtwinError(Exception):
@@ -25,8 +39,8 @@ class FlashtwinError(Exception):
         return super().__new__(kind)
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int | None = None):
-        super().__init__(message)
-        self.message = message
+        self.message = with_short_words(message)
+        super().__init__(self.message)
         self.hint: str | None = None
         if hint is not None:
             self.add_hint(hint)
@@ -35,6 +49,7 @@ class FlashtwinError(Exception):
 
     def add_hint(self, hint: str) -> None:
         """Say this too, behind the hint that is there."""
+        hint = with_short_words(hint)
         self.hint = hint if self.hint is None else f"{self.hint}; {hint}"
         # Python prints it under a traceback, where a program has no command line around it.
         self.add_note(f"hint: {hint}")

@@ -18,7 +18,7 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, shortened
 
 # Nothing that flashtwin, fio or smartctl writes is nested so deep.
 MOST_DEPTH = 64
@@ -154,13 +154,13 @@ def _no_number(name: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{_short(text)} is too large for a number")
+        raise ValueError(f"{shortened(text, 20)} is too large for a number")
     return number
 
 
 def _integer(text: str) -> int:
     if len(text) > MOST_DIGITS + 1:
-        raise ValueError(f"{_short(text)} has more than {MOST_DIGITS} digits")
+        raise ValueError(f"{shortened(text, 20)} has more than {MOST_DIGITS} digits")
     return int(text)
 
 
@@ -196,7 +196,3 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 20 else f"{text[:20]}…"

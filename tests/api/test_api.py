@@ -309,6 +309,8 @@ def test_what_print_shows(measured: ft.Run, tmp_path: Path) -> None:
     assert "cache_size" in str(measured.findings) and len(measured.table()) == len(
         measured.findings
     )
+    first = measured.findings[0]
+    assert str(first).startswith(f"{first.id}  ") and str(first).endswith(f" {first.unit}")
     other = ft.test(
         "bx500-240",
         battery="fill:passes=1,patterns=1m-q1",

@@ -27,3 +27,14 @@ def test_what_is_not_plain_digits_is_no_number(command: tuple[str, ...], text: s
     assert done.exit_code == 2
     assert "is not a number" in done.stderr
     assert command[-1] in done.stderr and len(done.stderr) < 500
+
+
+@pytest.mark.parametrize(
+    "option", ["--budget", "--size", "--battery", "--group", "--scale", "--nine"]
+)
+def test_a_message_does_not_repeat_all_of_a_long_word(option: str) -> None:
+    words = [option, "9" * 3000] if option != "--nine" else [f"--{'9' * 3000}"]
+    done = CliRunner().invoke(app, ["test", "bx500-240", *words])
+    message, _, hint = done.stderr.partition("hint:")
+    assert done.exit_code == 2 and "999…999" in message.replace("\n", "")
+    assert len(message) < 400 and hint

@@ -11,7 +11,7 @@ from changed_runs import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs.listing import stored, stored_in
+from flashtwin.runs.listing import StoredRuns, stored, stored_in
 from flashtwin.runs.writer import Writer
 
 
@@ -38,6 +38,16 @@ def test_a_run_in_a_line(tmp_path: Path) -> None:
         "fill.speed_cache[128k-q32]",
     ]
     assert json.loads(json.dumps(found.to_json()))["state"] == "finished"
+
+
+def test_what_a_run_was_called_stands_behind_its_target(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        store(tmp_path / name)
+    manifest = json.loads((tmp_path / "a/manifest.json").read_text())
+    rewrite(tmp_path / "a", "manifest.json", {**manifest, "label": "8 GB of cache"})
+    runs = StoredRuns(stored([tmp_path]))
+    assert [run.to_json()["label"] for run in runs] == ["8 GB of cache", None]
+    assert str(runs).count("bx500-240: 8 GB of cache ") == 1 == str(runs).count("bx500-240  ")
 
 
 def test_key_findings_of_a_battery_that_nobody_knows(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import click
 
 from flashtwin import __version__
 from flashtwin.cli import terminal
-from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, USAGE, FlashtwinError
+from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, USAGE, FlashtwinError, with_short_words
 
 EPILOG = """\b
 Examples:
@@ -64,8 +64,6 @@ COMMANDS = {
 }
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
-# So much of a path is shown in a message.
-_LONGEST = 200
 
 
 class App(click.Group):
@@ -190,8 +188,7 @@ def _outside(error: OSError) -> int:
     if error.filename is not None:
         path = error.filename if isinstance(error.filename, str) else repr(error.filename)
         why = error.strerror or str(error)
-        short_path = path if len(path) <= _LONGEST else f"{path[:_LONGEST]}…"
-        say_error(f"{short_path}: {why}", "check the path and what may be done there")
+        say_error(f"{path}: {why}", "check the path and what may be done there")
         return ENVIRONMENT
     if error.errno not in _FULL:
         raise error
@@ -207,7 +204,7 @@ def _give_up_stdout() -> None:
 
 def say_error(message: str, hint: str | None) -> None:
     """An error, and what to do about it."""
-    terminal.note(message, head="error:", colour="red")
+    terminal.note(with_short_words(message), head="error:", colour="red")
     _say_hint(hint)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import DONE, MISS
+from flashtwin.errors import DONE, MISS, shortened
 from flashtwin.model import text, units
 
 if TYPE_CHECKING:
@@ -107,13 +107,9 @@ def _setup(comparison: Comparison) -> list[RenderableType]:
         if row.key == "hash":
             values = [value[:HASH_SHOWN] for value in values]
         texts = (f"{row.section} {row.key}", *units.readable_sizes(values))
-        rows.append([_short(text) for text in texts])
+        rows.append([shortened(text, MOST_SHOWN) for text in texts])
     same = f"{setups.same} values of the set-ups are the same"
     return [terminal.table(["set-up", *comparison.names], rows), terminal.cell(same)]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:

@@ -340,6 +340,7 @@ class OfARun(Document):
     path: str
     state: str
     why: str | None
+    label: str | None
     kind: str
     started: str | None
     wall_s: float | None

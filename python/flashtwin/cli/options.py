@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from flashtwin.errors import USAGE, FlashtwinError, wrong_value
+from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -59,8 +59,7 @@ def _number(
     try:
         return parse(value) if isinstance(value, str) else value
     except ValueError as error:
-        short_value = value if len(value) <= 40 else f"{value[:40]}…"
-        kind.fail(f"{short_value!r} is not a number: {error}", param, ctx)
+        kind.fail(f"{shortened(value, 40)!r} is not a number: {error}", param, ctx)
 
 
 class Quantity(click.ParamType[float]):

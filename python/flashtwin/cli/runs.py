@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
 from flashtwin.runs.condition import SORTS
 
@@ -120,7 +120,7 @@ def _table(runs: Sequence[Stored]) -> Any:
         {
             "run": run.name,
             "started": run.began,
-            "target": run.target,
+            "target": run.titled,
             "battery": ", ".join(run.batteries),
             "state": terminal.cell(run.state, STYLES.get(run.state, "yellow")),
             "findings": run.key_text,
@@ -131,7 +131,8 @@ def _table(runs: Sequence[Stored]) -> Any:
     columns = list(rows[0])
     if terminal.width() < WIDE:
         columns = ["run", "started", "state", "findings"]
-        for row in rows:
+        for run, row in zip(runs, rows, strict=True):
+            row["run"] = "\n".join(filter(None, (run.name, run.label)))
             row["findings"] = str(row["findings"]).replace(", ", "\n")
         if all(run.state == "finished" for run in runs):
             columns.remove("state")
@@ -204,7 +205,7 @@ def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
     from flashtwin.cli import findings
 
     took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
-    head = f"{run.path}: {about.target}, {about.state}, {about.began}{took}"
+    head = f"{run.path}: {about.titled}, {about.state}, {about.began}{took}"
     parts: list[RenderableType] = [terminal.cell(head, "bold")]
     if about.why:
         parts.append(terminal.cell(f"note: {about.why}", "yellow"))
@@ -239,7 +240,7 @@ def _setup(run: Run) -> list[tuple[str, str]]:
     for battery in run.manifest.get("batteries") or ():
         parameters = (battery.get("parameters") or {}).items()
         parameters_text = ", ".join(
-            f"{name}={_shortened(_text(value))}" for name, value in parameters
+            f"{name}={shortened(_text(value), PARAMETER_SHOWN)}" for name, value in parameters
         )
         rows.append((f"battery {battery['name']}", parameters_text))
         rows += [("  departs", str(text)) for text in battery.get("departs") or ()]
@@ -268,10 +269,6 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "auto" if value is None else str(value)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= PARAMETER_SHOWN else f"{text[:PARAMETER_SHOWN]}…"
 
 
 def _rows(title: str, rows: Sequence[tuple[str, str]], *, right: bool = False) -> RenderableType:
@@ -412,7 +409,7 @@ def _show(going: list[Stored]) -> None:
     if not going:
         return
     rows = [
-        (run.name, run.began, run.target, run.state, units.readable_size(run.bytes))
+        (run.name, run.began, run.titled, run.state, units.readable_size(run.bytes))
         for run in going
     ]
     columns = ["run", "started", "target", "state", "size"]

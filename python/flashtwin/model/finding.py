@@ -13,6 +13,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from flashtwin.model.text import Shown
+
 Axis = Literal["bytes", "seconds", "cell"]
 Means = Literal["estimate", "range", "bound"]
 Kind = Literal["quantity", "choice"]
@@ -86,6 +88,11 @@ class Finding:
     def __post_init__(self) -> None:
         right = self.value in self.choices if self.choices else not isinstance(self.value, str)
         assert self.value is None or right, f"{self.id} cannot be {self.value!r}"
+
+    def __str__(self) -> str:
+        """A line, for `print`: its id, what was found, and the note of one that has no value."""
+        note = f" ({self.note})" if self.value is None and self.note else ""
+        return f"{self.id}  {Shown.of(self).text}{note}"
 
     @property
     def id(self) -> str:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING
 
-from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.units import decimals, fixed, readable_number, readable_seconds, significant
+
+if TYPE_CHECKING:
+    from flashtwin.model.finding import Finding, Interval
 
 MISSING = "\u2013"
 NOT_SEEN = "not seen"
@@ -145,7 +148,7 @@ def _scaled(interval: Interval | None, factor: float) -> Interval | None:
     if interval is None:
         return None
     low, high = (None if side is None else side * factor for side in (interval.low, interval.high))
-    return Interval(low=low, high=high, means=interval.means)
+    return replace(interval, low=low, high=high)
 
 
 def _beside(unit: str, value: float) -> str | None:

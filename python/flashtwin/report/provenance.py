@@ -15,7 +15,7 @@ from typing import Any
 
 from flashtwin.batteries.base import parameter, registry
 from flashtwin.charts import numbers
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import FlashtwinError, shortened
 from flashtwin.model import units
 from flashtwin.report.drives import Drive
 
@@ -211,7 +211,7 @@ def _battery(
             {
                 key: unset.get(key, numbers.MISSING)
                 if value is None
-                else _shortened(_text(key, value))
+                else shortened(_text(key, value), MOST_SHOWN)
                 for key, value in parameters.items()
                 if key != HOST_TIME or can.get("host_time", True)
             }
@@ -224,11 +224,6 @@ def _battery(
         parameters=_items(columns),
         departs=tuple((text, tuple(names)) for text, names in departures.items()),
     )
-
-
-def _shortened(text: str) -> str:
-    """A parameter may be a whole job file: its beginning is enough here."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
 def _unset(battery: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ COLUMNS = {
     "path": "VARCHAR",
     "name": "VARCHAR",
     "target": "VARCHAR",
+    "label": "VARCHAR",
     "kind": "VARCHAR",
     "battery": "VARCHAR",
     "state": "VARCHAR",

@@ -57,6 +57,7 @@ class Stored:
     `group`: the folder of several targets that it lies in, if it lies in one. `busy`: a process
     carries out what it belongs to, several targets or a sweep, though it may be finished itself.
 
+    `label`: what somebody called it, empty where nobody did.
     `left`: the files that a run on files made, which one that was killed leaves behind.
     `started`: from host.json; of a run that did not get to write it, when its manifest was.
     """
@@ -67,6 +68,7 @@ class Stored:
     group: Path | None = None
     busy: bool = False
     target: str = ""
+    label: str = ""
     kind: str = ""
     batteries: tuple[str, ...] = ()
     started: datetime | None = None
@@ -105,6 +107,11 @@ class Stored:
         )
 
     @property
+    def titled(self) -> str:
+        """The target, and behind it what the run was called."""
+        return f"{self.target}: {self.label}" if self.label else self.target
+
+    @property
     def began(self) -> str:
         """When, in the reader's own time; the year only where it is another."""
         if self.started is None:
@@ -118,6 +125,7 @@ class Stored:
             "state": self.state,
             "why": self.why,
             "target": self.target,
+            "label": self.label or None,
             "kind": self.kind,
             "batteries": list(self.batteries),
             "started": None if self.started is None else self.started.isoformat(),
@@ -161,7 +169,7 @@ class StoredRuns(list[Stored]):
         )
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [(run.name, run.began, run.state, run.target, run.key_text) for run in self]
+        return [(run.name, run.began, run.state, run.titled, run.key_text) for run in self]
 
 
 def stored(places: Sequence[Path]) -> list[Stored]:
@@ -322,6 +330,7 @@ def _read(run: Run, size: int) -> Stored:
         state=UNREADABLE if why else state,
         why=why,
         target=str(target["name"]),
+        label=str(manifest.get("label") or ""),
         kind=str(target.get("kind", "")),
         batteries=tuple(str(row["name"]) for row in manifest.get("batteries") or ()),
         started=_time(host.get("began")) or _written(run.path),

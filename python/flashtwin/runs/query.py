@@ -267,6 +267,7 @@ def _row(run: Stored, names: dict[str, tuple[str, ...]]) -> dict[str, Any]:
         "path": str(run.path),
         "name": run.path.name,
         "target": run.target,
+        "label": run.label or None,
         "kind": run.kind,
         "battery": ",".join(run.batteries),
         "state": run.state,

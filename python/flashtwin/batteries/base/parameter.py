@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
 
 P = TypeVar("P")
@@ -115,8 +115,7 @@ def _endless(value: object) -> bool:
 
 
 def _shortened(value: object) -> str:
-    text = "a number without end" if _endless(value) else str(value)
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+    return shortened("a number without end" if _endless(value) else str(value), MOST_SHOWN)
 
 
 def _unknown(battery: str, name: str, known: list[str]) -> FlashtwinError:

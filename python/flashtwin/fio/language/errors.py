@@ -6,10 +6,9 @@ instead; on the command line the word itself stands for the line.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from flashtwin.errors import USAGE, UsageError
+from flashtwin.errors import USAGE, UsageError, with_short_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +35,18 @@ class Where:
 
 
 # The length to which a quoted text is cut.
-_LONG, _ENDS = 4096, 100
-_TOO_LONG = re.compile(r"\S{300,}")
+_LONG = 4096
 
 
 def quoted(text: str) -> str:
     """The text on one line and short enough to read: no character of it reaches a terminal but
     those that print."""
-    short = _TOO_LONG.sub(_shortened, text)
+    short = with_short_words(text)
     plain = "".join(
         character if character.isprintable() else f"\\x{ord(character):02x}"
         for character in short[:_LONG]
     )
     return plain + ("…" if short[_LONG:] else "")
-
-
-def _shortened(match: re.Match[str]) -> str:
-    """Both ends: a place stands at the end of a path."""
-    return f"{match[0][:_ENDS]}…{match[0][-_ENDS:]}"
 
 
 COMMAND_LINE = Where(file="command line", line=0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, shortened
 
 MOST_POINTS = 10_000
 # Points that a message counts, and characters of a text that it repeats.
@@ -161,5 +161,6 @@ def _written(value: Decimal, places: int) -> str:
 
 
 def _wrong(text: str, why: str) -> FlashtwinError:
-    shortened = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
-    return FlashtwinError(f"--vary {shortened} {why}", hint=_FORM, exit_code=USAGE)
+    return FlashtwinError(
+        f"--vary {shortened(text, MOST_SHOWN)} {why}", hint=_FORM, exit_code=USAGE
+    )
