@@ -92,6 +92,12 @@ VAGUE = {
 }
 
 MOST_LINES, MOST_COLUMNS = 800, 100
+# Modules that a battery is a part of: the command fio, and the studies of one battery's analysis.
+COMPANIONS = {
+    "fio": ("fio.drives", "cli.fio_run"),
+    "fill": ("study.blind.detect",),
+    "discover": ("study.blind.kinds",),
+}
 SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
 TEXT = SIZED | {".toml", ".md", ".pyi", ".lock", ".json", ".svg", ""}
 UNFINISHED = re.compile(
@@ -212,6 +218,22 @@ def test_python_packages_import_downwards_only() -> None:
         for line, imported in imports(path)
         if wrong_direction(module_name(path), imported)
     ]
+    assert wrong == []
+
+
+def test_a_battery_is_a_plug_in() -> None:
+    """Nobody imports a battery, but its own modules and what it is a part of."""
+    batteries = {path.parent.name for path in PACKAGE.glob("batteries/*/__init__.py")} - {"base"}
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = module_name(path)
+        for line, imported in imports(path):
+            room, _, rest = imported.partition(".")
+            battery = rest.partition(".")[0]
+            own = f"{name}.".startswith(f"batteries.{battery}.")
+            foreign = not own and name not in COMPANIONS.get(battery, ())
+            if room == "batteries" and battery in batteries and foreign:
+                wrong.append(named(path, line, f"{name} imports {imported}"))
     assert wrong == []
 
 

@@ -9,7 +9,7 @@ from flashtwin import _core
 from flashtwin.catalogue.loader import drive_ids, load
 from flashtwin.model.finding import Finding
 from flashtwin.study import ranking
-from flashtwin.study.ranking import COLUMNS, Stored
+from flashtwin.study.ranking import Stored, columns
 
 MEAN, READ = "fill.mean[1m-q1]", "crystaldiskmark.read[RND4K-Q1T1]"
 
@@ -79,7 +79,7 @@ def test_what_is_shipped_is_read_as_it_was_written() -> None:
     assert ranking.encoded(results) == ranking.RESULTS.read_bytes()
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"x": {"name": "x"}}', type=dict[str, Stored])
-    known = {column.finding for column in COLUMNS}
+    known = {column.finding for column in columns().values()}
     for name, row in results.items():
         assert set(row.values) <= known, name
         assert {MEAN, READ} <= set(row.values), name

@@ -8,6 +8,7 @@ import click
 
 from flashtwin.cli import completions, options, terminal
 
+SUFFIX = ".icf"
 # An Iometer configuration has a few kilobytes.
 MOST_BYTES = 4 << 20
 
@@ -22,7 +23,7 @@ MOST_BYTES = 4 << 20
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--battery",
-    metavar="iometer[:KEY=VALUE,...]",
+    metavar="NAME[:KEY=VALUE,...]",
     shell_complete=completions.batteries,
     help="Write a file for these loads, instead of reading one.",
 )
@@ -55,11 +56,11 @@ def command(
 
 def _read(file: Path, as_json: bool) -> None:
     from flashtwin.batteries.base import registry
-    from flashtwin.batteries.iometer import icf
     from flashtwin.inputs import read_regular
 
     data = read_regular(file, most_bytes=MOST_BYTES)
-    setup = icf.parse(data.decode("utf-8", errors="replace"), file.name)
+    _, configuration = registry.configured_by(SUFFIX)
+    setup = configuration.parse(data.decode("utf-8", errors="replace"), file.name)
     registry.parse(setup.battery)
     if as_json:
         terminal.print_json({"battery": setup.battery, "notes": setup.notes, "written": None})
@@ -70,18 +71,19 @@ def _read(file: Path, as_json: bool) -> None:
 
 def _write(battery: str, out: Path, as_json: bool) -> None:
     from flashtwin.batteries.base import registry
-    from flashtwin.batteries.iometer import NAME, icf
     from flashtwin.errors import USAGE, FlashtwinError
     from flashtwin.outputs import write
 
+    follower, configuration = registry.configured_by(SUFFIX)
     (first, *more) = registry.parse(battery)
-    if first.name != NAME or more:
+    if first.name != follower.name or more:
         raise FlashtwinError(
-            f"{battery} is not the battery {NAME} alone",
-            hint=f"write --battery {NAME}, or {NAME}:access=4k-67r-100x,depths=1+2+4",
+            f"{battery} is not the battery {follower.name} alone",
+            hint=f"write --battery {follower.name}; flashtwin batteries {follower.name} shows what"
+            " may be set",
             exit_code=USAGE,
         )
-    write(out, icf.text_of(first.parameters))
+    write(out, configuration.text_of(first.parameters))
     if as_json:
         terminal.print_json({"battery": battery, "notes": [], "written": str(out)})
         return

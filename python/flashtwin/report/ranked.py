@@ -14,9 +14,6 @@ from flashtwin.model.text import listed
 from flashtwin.report.drives import Drive
 from flashtwin.study import ranking
 
-# Rows are in the order of this finding: what a drive writes on average, its cache and all.
-ORDER = "fill.mean[1m-q1]"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -53,9 +50,10 @@ def ranking_of(drives: Sequence[Drive]) -> Ranking | None:
         (row.name, None, row.values) for row in twins.values() if row.spec not in hashes
     ]
     values += [(drive.name, drive, _values(drive)) for drive in own]
-    values.sort(key=lambda row: -row[2].get(ORDER, 0.0))
+    order = ranking.order()
+    values.sort(key=lambda row: -row[2].get(order, 0.0))
     return Ranking(
-        columns=ranking.COLUMNS,
+        columns=tuple(ranking.columns().values()),
         rows=tuple(
             Row(name=name, drive=drive, cells=_cells(found_values))
             for name, drive, found_values in values
@@ -76,7 +74,7 @@ def _values(drive: Drive) -> dict[str, float]:
 def _cells(values: dict[str, float]) -> tuple[str, ...]:
     return tuple(
         significant(values[column.finding], 4) if column.finding in values else MISSING
-        for column in ranking.COLUMNS
+        for column in ranking.columns().values()
     )
 
 

@@ -40,14 +40,6 @@ COLUMNS = {
     "validating": "BIGINT",
     "fitted": "BIGINT",
 }
-# Which result of the ranking each rate is.
-_RATES = {
-    "cache_mb_s": "fill.speed_cache[1m-q1]",
-    "fill_mb_s": "fill.mean[1m-q1]",
-    "read_mb_s": "crystaldiskmark.read[SEQ1M-Q1T1]",
-    "small_read_mb_s": "crystaldiskmark.read[RND4K-Q1T1]",
-    "small_write_mb_s": "crystaldiskmark.write[RND4K-Q1T1]",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +117,8 @@ def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, 
     values = {row["key"]: row["value"] for row in spec.values()}
     kind = values.get("link.kind", "sata")
     mode = values.get("slc_cache.mode", "none")
-    found_values = {} if stored is None else stored.values
-    rates = {name: found_values.get(finding) for name, finding in _RATES.items()}
+    results = {} if stored is None else stored.values
+    rates = {name: results.get(column.finding) for name, column in ranking.columns().items()}
     return Line(
         summary=summary(drive, spec),
         interface=kind if kind == "sata" else f"pcie{values['link.pcie_generation']}",

@@ -6,27 +6,14 @@ mixes are synthetic, see mixes.toml. The host's time a command is a prior: 20 us
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
-from flashtwin.batteries.base import meaning, traces
-from flashtwin.batteries.base.registry import Battery, Clause
-from flashtwin.batteries.base.traces import Parameters, Traces
+from flashtwin.batteries.base.registry import Clause
+from flashtwin.batteries.base.traces import Traces
 
 NAME = "app_loads"
-TRACES = Traces.beside(__file__, NAME, "time")
+TRACES = Traces.beside(__file__, NAME, "Loads", "time")
 
-BATTERY = Battery(
-    name=NAME,
-    title="loading a project of 16.5 GB, loading a game, starting the system: synthetic reads",
-    trust="P",
-    parameters=Parameters,
-    measure=TRACES.measure,
-    conclude=TRACES.conclude,
-    departs=TRACES.departs,
-    parts=TRACES.parts,
-    present="flashtwin.batteries.app_loads.present",
-    meanings=partial(meaning.read, Path(traces.__file__).with_suffix(".toml")),
+BATTERY = TRACES.as_battery(
+    "loading a project of 16.5 GB, loading a game, starting the system: synthetic reads",
     presets={"half-full": {"fill_percent": "50"}},
     follows=(
         Clause(

@@ -22,6 +22,7 @@ from flashtwin.batteries.base.parameter import (
     SIZE,
     choice,
     decimal,
+    host_time,
     integer,
     or_word,
     parameter,
@@ -83,9 +84,7 @@ class Parameters:
         or_word("auto", SECONDS),
         "rest before each size, copy and point of the curve; auto: 300 s, in real time 2 s",
     )
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

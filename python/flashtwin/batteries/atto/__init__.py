@@ -19,7 +19,7 @@ from flashtwin.batteries.base.parameter import (
     BLOCK,
     SIZE,
     choice,
-    decimal,
+    host_time,
     integer,
     parameter,
     several,
@@ -59,9 +59,7 @@ class Parameters:
     data: str = parameter(
         "compressible", choice("compressible", "random"), "what is written: zeros, or random bytes"
     )
-    host_us: float = parameter(
-        10.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(10.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

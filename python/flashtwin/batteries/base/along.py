@@ -8,16 +8,24 @@ plateau ends. Invariant: everything is read from a step's series alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base.loads import Load, Teller, cell_findings, totals_of
+from flashtwin.batteries.base.parameter import choice, parameter, several
+from flashtwin.batteries.base.registry import Part
 from flashtwin.model.series import READ, WRITE
+from flashtwin.model.step import Fill, Mark, Purge, Rest, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flashtwin.analysis.curve import Curve
+    from flashtwin.batteries.base.present import Present
     from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
     from flashtwin.model.step import Job
+    from flashtwin.model.target import DriveInfo
 
 Way = Literal["write", "read"]
 WAYS: tuple[Way, ...] = ("write", "read")
@@ -26,6 +34,13 @@ ACCESS = Load(random=True, block_bytes=4096, read_percent=100, depth=1)
 # A stretch is sampled about so often, at rates that drives have, within what a page shows.
 POINTS, USUAL_RATE = 600, 4e8
 SAMPLE_S_LEAST, SAMPLE_S_MOST = 0.005, 0.5
+
+
+def present(battery: str, *, title: str, moved: str) -> Present:
+    """How a page shows it; `moved` names what the tool goes through."""
+    from flashtwin.batteries.base.presents import AlongPresent
+
+    return AlongPresent(battery, title=title, moved=moved, ways=WAYS)
 
 
 def sample_s(moved_bytes: int) -> float:
@@ -38,6 +53,54 @@ def load_of(way: Way, block_bytes: int) -> Load:
     """The stream."""
     percent = 100 if way == "read" else 0
     return Load(random=False, block_bytes=block_bytes, read_percent=percent, depth=1)
+
+
+def ways() -> Any:
+    """The parameter that says which ways are gone."""
+    kinds = several(choice(*WAYS), "ways")
+    return parameter(WAYS, kinds, "written, read, or both, in this order")
+
+
+def steps(battery: str, parameters: Any, job_of: Callable[[Way], Job], range_bytes: int) -> Steps:
+    """Erase, and fill what is read without having been written; the ways, a rest before reads."""
+    yield Purge(label=f"{battery}/purge")
+    if "write" not in parameters.ways:
+        yield Fill(label=f"{battery}/fill", size=range_bytes)
+    for way in parameters.ways:
+        if way == "read":
+            yield Rest(label=f"{battery}/rest", seconds=parameters.rest_s)
+        job = job_of(way)
+        moved = job.size if job.io_bytes is None else job.io_bytes
+        yield Run(label=f"{battery}/{way}", jobs=(job,), sample_s=sample_s(moved or 0))
+        yield Mark(label=f"{battery}/{way}/found")
+
+
+def findings(battery: str, record: Record, job_of: Callable[[Way], Job]) -> list[Finding]:
+    """What is told of each way, in data moved, and the access time."""
+    of_ways = [
+        finding
+        for way in record.parameters.ways
+        for finding in Stretch(
+            battery=battery, label=f"{battery}/{way}", way=way, job=job_of(way)
+        ).findings(record)
+    ]
+    return of_ways + access_findings(record, battery, f"{battery}/access")
+
+
+def parts(battery: str, moved: str, parameters: Any, info: DriveInfo) -> list[Part]:
+    """Writing, then reading what was written, then the access time."""
+    titles = {way: f"{way} {moved}" for way in parameters.ways}
+    before = (titles["write"],) if "write" in titles else ()
+    rows = [
+        Part(
+            title=title,
+            labels=(f"{battery}/{way}", *((f"{battery}/rest",) if way == "read" else ())),
+            needs=before if way == "read" else (),
+            begins=True,
+        )
+        for way, title in titles.items()
+    ]
+    return [*rows, Part(title="access time", labels=(f"{battery}/access",), needs=before)]
 
 
 def curve_of(record: Record, label: str, way: Way) -> Curve | None:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.meaning import read
+from flashtwin.batteries.base.parameter import integer, parameter
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 from flashtwin.model.step import Fill, Job, Purge, Run
@@ -33,8 +31,6 @@ Way = Literal["read", "write", "mix"]
 FEWEST_BLOCKS = 64
 # A load that is kept up for less than a minute is sampled so often.
 SAMPLES = 60
-# The texts of `time_findings`.
-over_time_meanings = partial(read, Path(__file__).with_name("over_time.toml"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +105,12 @@ def check_fits(battery: str, loads: Sequence[Load], info: DriveInfo) -> None:
             hint=f"measure a target of {least} bytes or more",
             exit_code=USAGE,
         )
+
+
+def fills_before(default: int) -> Any:
+    """The parameter that `prepared` takes for its number of fills."""
+    meaning = "how often everything is written in order before, erased first"
+    return parameter(default, integer(1, 9), meaning)
 
 
 def prepared(
@@ -267,7 +269,8 @@ def load_over_time(
 
 
 def time_findings(record: Record, teller: Teller) -> list[Finding]:
-    """Of a load over time: mean, settled, lowest and highest second, latency in two ways.
+    """Of a load over time: mean, settled, lowest and highest second, latency in two ways. Their
+    texts are those of over_time.toml (`meaning.shared`).
 
     `latency` is the mean over requests, `latency.time` the mean over seconds of depth / rate, as
     a chart with a point a second has it: slow seconds count for more there.

@@ -54,9 +54,23 @@ class Meaning:
         return {"id": self.id, "title": self.title, **texts}
 
 
-def beside(module: str) -> Callable[[], Sequence[Meaning]]:
-    """Read the findings.toml beside a battery's module; the module passes its `__file__`."""
-    return partial(read, Path(module).with_name("findings.toml"))
+def beside(module: str, *names: str) -> Callable[[], Sequence[Meaning]]:
+    """Read the findings.toml beside a battery's module, which passes its `__file__`, and before it
+    the shared texts of these names: what a battery says last may fit every name."""
+    return partial(_read, (*map(_shared, names), Path(module).with_name("findings.toml")))
+
+
+def shared(*names: str) -> Callable[[], Sequence[Meaning]]:
+    """Read texts that several batteries share: NAME.toml in this folder."""
+    return partial(_read, tuple(map(_shared, names)))
+
+
+def _shared(name: str) -> Path:
+    return COMMON.with_name(f"{name}.toml")
+
+
+def _read(paths: Sequence[Path]) -> Sequence[Meaning]:
+    return tuple(meaning for path in paths for meaning in read(path))
 
 
 def read(path: Path) -> Sequence[Meaning]:

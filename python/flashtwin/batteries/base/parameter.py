@@ -198,6 +198,13 @@ SIZE = Kind(name="a size", parse=units.parse_size, show=units.show_size, accepts
 SECONDS = Kind(name="a time", parse=units.parse_seconds, show=units.show_seconds, accepts=_number)
 
 
+def host_time(default_us: float) -> Any:
+    """How long the host takes with a command, for twins; a real host takes its own time. The
+    field is called `host_us`, by which `registry.host_ns` reads it."""
+    meaning = "the host's own time a command, in us (twins only)"
+    return parameter(default_us, decimal(0, 10_000), meaning)
+
+
 def _sample(text: str) -> float:
     seconds = units.parse_seconds(text)
     if not SAMPLE_LEAST_S <= seconds <= SAMPLE_MOST_S:

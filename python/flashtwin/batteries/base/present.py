@@ -1,10 +1,10 @@
 """What a page shows of a battery: its tables, charts, tiles, sentences, and its marks in a curve.
 
 A battery hands over values of the chart kit; the page orders and draws them and knows no battery.
-One that has its own way of being shown has a module with a constant `PRESENT`, an object of a class
-below `Present`, and names the module (`Battery.present`). It is imported when a page is made, so
-that listing batteries imports no charts. A battery without one, and one that is not installed where
-the page is made, is shown by `Present` itself: tables of its findings.
+One that has its own way of being shown names a module with a constant `PRESENT`, an object of a
+class below `Present`, or a function that makes one (`Battery.present`). Either is looked at when a
+page is made, so that listing batteries imports no charts. A battery without one, and one that is
+not installed where the page is made, is shown by `Present` itself: tables of its findings.
 
 Invariant: what is shown follows from findings and from what the host saw, never from an X-ray.
 """
@@ -178,10 +178,24 @@ class Column:
     claim: Claim = Claim()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A column by the name and variant of its finding, which are the same for all drives; `tile`
+    and `claim` as in `Column`."""
+
+    title: str
+    name: str
+    variant: str = ""
+    better: Better = "higher"
+    tile: str = ""
+    claim: Claim = Claim()
+
+
 class Present:
     """How a battery without a presentation of its own is shown: tables of its findings."""
 
     title = ""
+    ranked: Sequence[Ranked] = ()
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """A table for each variant; one for all where each variant has a single finding."""
@@ -219,7 +233,16 @@ class Present:
 
     def columns(self, subject: Subject) -> Sequence[Column]:
         """What drives are ranked by; the same titles in the same order for every drive."""
-        return ()
+        return [
+            Column(
+                title=column.title,
+                finding=subject.finding(column.name, column.variant),
+                better=column.better,
+                tile=column.tile,
+                claim=column.claim,
+            )
+            for column in self.ranked
+        ]
 
     def tiles(self, subject: Subject) -> Sequence[Tile]:
         """The numbers beside a drive's name: those that it is ranked by, where they were found."""
@@ -237,13 +260,13 @@ PLAIN = Present()
 def present_of(name: str) -> Present:
     """How a battery is shown."""
     try:
-        module = registry.get(name).present
+        how = registry.get(name).present
     except FlashtwinError:
         return PLAIN
-    if module is None:
+    if how is None:
         return PLAIN
-    present = import_module(module).PRESENT
-    assert isinstance(present, Present), f"{module} has no presentation"
+    present = import_module(how).PRESENT if isinstance(how, str) else how()
+    assert isinstance(present, Present), f"{name} has no presentation"
     return present
 
 

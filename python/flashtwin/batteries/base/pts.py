@@ -8,18 +8,20 @@ is steady `analysis.steady` says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.analysis.steady import RISE, WINDOW
+from flashtwin.analysis.steady import MOST_ROUNDS, RISE, WINDOW
+from flashtwin.batteries.base.parameter import decimal, integer, parameter
 from flashtwin.batteries.base.registry import Clause, Part
 from flashtwin.batteries.base.rounds import way_of
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from flashtwin.analysis.steady import Window
     from flashtwin.batteries.base.loads import Load
+    from flashtwin.batteries.base.present import Present
     from flashtwin.model.step import JobTotals
     from flashtwin.model.target import DriveInfo
 
@@ -45,6 +47,18 @@ LAST_ROUND = Clause(
 )
 
 
+def most_rounds() -> Any:
+    """The parameter that bounds the rounds of a test."""
+    meaning = "after so many rounds it is not steady, and they end"
+    return parameter(MOST_ROUNDS, integer(WINDOW, 100), meaning)
+
+
+def range_percent(default: float) -> Any:
+    """The parameter that says how much of the target is asked for."""
+    meaning = "the range that is asked for, in % of the target, from its beginning"
+    return parameter(default, decimal(1, 100), meaning)
+
+
 def steady_clause(tracked: str) -> Clause:
     """Both criteria, for the value that a test goes by."""
     return Clause(
@@ -52,6 +66,16 @@ def steady_clause(tracked: str) -> Clause:
         " mean or less, and the slope by least squares times 4 10 % of it or less",
         source=SOURCE,
     )
+
+
+def present(battery: str, *, title: str, steady: str, variant: str = "", better: Better) -> Present:
+    """How a page shows a grid of cells; `steady` is the title of what is ranked, which is steady in
+    a variant."""
+    from flashtwin.batteries.base.present import Ranked
+    from flashtwin.batteries.base.presents import PtsPresent
+
+    ranked = Ranked(title=steady, name="steady", variant=variant, better=better)
+    return PtsPresent(battery, title=title, ranked=ranked)
 
 
 def rate(totals: JobTotals) -> float:
@@ -74,8 +98,9 @@ def departs(parameters: object, info: DriveInfo) -> list[str]:
     return departures
 
 
-def round_parts(stem: str, rounds: int, first: Part) -> list[Part]:
+def round_parts(stem: str, rounds: int, preparation: str = PREPARATION) -> list[Part]:
     """What a budget may leave out: the preparation, then round after round of the label `stem`."""
+    first = Part(title=preparation, labels=(f"{stem}/prepare",))
     titles = [
         f"round {number}" if "/" not in stem else f"{stem.rpartition('/')[2]} round {number}"
         for number in range(1, rounds + 1)
@@ -94,10 +119,13 @@ def round_parts(stem: str, rounds: int, first: Part) -> list[Part]:
     ]
 
 
-def not_steady(values: Sequence[float], window: Window | None) -> str | None:
-    """The note of every finding of a run whose rounds ended before it was steady."""
-    steady = window is not None and window.steady
-    return None if steady else f"not steady after {len(values)} rounds"
+def marked(
+    findings: Iterable[Finding], values: Sequence[float], window: Window | None
+) -> list[Finding]:
+    """Findings of rounds: those that ended before they were steady say so."""
+    if window is not None and window.steady:
+        return list(findings)
+    return [finding.noted(f"not steady after {len(values)} rounds") for finding in findings]
 
 
 def still_moving(window: Window) -> str | None:

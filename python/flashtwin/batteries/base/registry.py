@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from flashtwin.batteries.base import parameter
 from flashtwin.batteries.base.meaning import COMMON, Meaning, read
@@ -99,6 +99,30 @@ def host_ns(parameters: Any, info: DriveInfo) -> int:
     return round(parameters.host_us * 1000) if info.can.host_time else 0
 
 
+class Setup(Protocol):
+    """What a configuration file asks for: a battery as it is typed, and what is left out of it."""
+
+    @property
+    def battery(self) -> str: ...
+
+    @property
+    def notes(self) -> Sequence[str]: ...
+
+
+class Configuration(Protocol):
+    """A module that reads and writes the configuration files of the program that a battery follows.
+
+    `SUFFIX` is how their names end. `parse(text, name)` raises with the line of the file `name`;
+    `text_of(parameters)` is a file that asks the program for the same.
+    """
+
+    SUFFIX: str
+
+    def parse(self, text: str, name: str) -> Setup: ...
+
+    def text_of(self, parameters: Any) -> str: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Battery:
     """A family of tests. `trust` is S, P or M: how well the original is known (see the docs).
@@ -110,10 +134,12 @@ class Battery:
     may leave out, the one worth most first; steps in no part are done with the first of them.
     `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
     drive it would not end. `meanings` are the texts of its findings, for `flashtwin explain`.
-    `present` is the module that says how a page shows it (see `base.present`); none is for tables
-    of its findings. `program` is the command that asks for it and goes on with its runs.
+    `present` says how a page shows it (see `base.present`): the module whose `PRESENT` does, or a
+    function that makes what does; none is for tables of its findings. `program` is the command that
+    asks for it and goes on with its runs.
     `standard` is its place among those that run where nobody names one; none leaves it out of them.
     `follows` says clause by clause whom it follows and where it departs on any target.
+    `configuration` names the module that reads and writes the files of the program that it follows.
     `needs` are the instruments without which it measures nothing: it is refused on a target that
     has them not. `presets` are named values of parameters, as they are typed: those of an article,
     say; `NAME:preset=WORD` takes them, and what is set beside it wins.
@@ -127,7 +153,8 @@ class Battery:
     conclude: Callable[[Record], Sequence[Finding]]
     departs: Callable[[Any, DriveInfo], list[str]] = by_the_book
     parts: Callable[[Any, DriveInfo], Sequence[Part]] = undivided
-    present: str | None = None
+    present: str | Callable[[], Any] | None = None
+    configuration: str | None = None
     program: str = PROGRAM
     standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
@@ -223,6 +250,20 @@ def available() -> tuple[list[Battery], list[FlashtwinError]]:
         except FlashtwinError as error:
             wrong.append(error)
     return batteries, wrong
+
+
+def configured_by(suffix: str) -> tuple[Battery, Configuration]:
+    """The battery that follows the program whose configuration files end so, and their module."""
+    for battery in available()[0]:
+        if battery.configuration is not None:
+            module: Any = import_module(battery.configuration)
+            if suffix == module.SUFFIX:
+                return battery, module
+    raise FlashtwinError(
+        f"no battery reads and writes {suffix} files",
+        hint="flashtwin batteries lists those that there are",
+        exit_code=ENVIRONMENT,
+    )
 
 
 @cache

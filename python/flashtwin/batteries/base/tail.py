@@ -7,7 +7,6 @@ of neighbouring requests hang together, so that counts alone do not say how far 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from flashtwin.model.histogram import Bins, bins_of, percentiles_of, summed
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from flashtwin.model.series import Counts
     from flashtwin.model.step import Result
 
-# The texts of `tail_findings`.
-MEANINGS = Path(__file__).with_name("tail.toml")
 # A finding's name for each share of the requests in %.
 SHARES = {"p50": 50.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99, "p99_999": 99.999}
 
@@ -41,7 +38,8 @@ def percentile_us(bins: Bins, name: str) -> float | None:
 
 
 def tail_findings(teller: Teller, bins: Bins, headline: str = "p99") -> list[Finding]:
-    """The percentiles that the requests tell; `headline` is the one that says most."""
+    """The percentiles that the requests tell; `headline` is the one that says most. Their texts
+    are those of tail.toml (`meaning.shared`)."""
     findings = []
     for name, share in SHARES.items():
         value = percentile_us(bins, name)

@@ -20,15 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree
+from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
     decimal,
+    host_time,
     integer,
     or_word,
     parameter,
 )
-from flashtwin.batteries.base.registry import Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Better, Evidence, Finding
 from flashtwin.model.job import Blocks, Fio, Flow, Think
@@ -36,6 +38,7 @@ from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
 from flashtwin.model.units import parse_block
 
 if TYPE_CHECKING:
+    from flashtwin.batteries.base.present import Present
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -68,9 +71,7 @@ class Parameters:
     settle_s: float | None = parameter(
         None, or_word("auto", SECONDS), "rest before the first part; auto: 300 s, in real time 10 s"
     )
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,21 +149,49 @@ class Traces:
     """The parts of a battery in their order, the trees that are copied, and how it is scored."""
 
     battery: str
+    title: str
     mixes: tuple[Mix, ...]
     trees: Mapping[str, Tree]
     scoring: Scoring = "both"
 
     @staticmethod
-    def beside(module: str, battery: str, scoring: Scoring = "both") -> Traces:
-        """Those of the mixes.toml beside a battery's module, which passes its `__file__`."""
+    def beside(module: str, battery: str, title: str, scoring: Scoring = "both") -> Traces:
+        """Those of the mixes.toml beside a battery's module, which passes its `__file__`; `title`
+        is what a page calls the battery."""
         with Path(module).with_name("mixes.toml").open("rb") as file:
             rows = tomllib.load(file)
         return Traces(
             battery=battery,
+            title=title,
             mixes=tuple(Mix.of(row) for row in rows["part"]),
             trees={name: Tree(**tree) for name, tree in rows.get("trees", {}).items()},
             scoring=scoring,
         )
+
+    def as_battery(
+        self, title: str, *, presets: Mapping[str, Mapping[str, str]], follows: Sequence[Clause]
+    ) -> Battery:
+        """The battery of these traces; of all of them names and sizes are published (trust P)."""
+        return Battery(
+            name=self.battery,
+            title=title,
+            trust="P",
+            parameters=Parameters,
+            measure=self.measure,
+            conclude=self.conclude,
+            departs=self.departs,
+            parts=self.parts,
+            present=self.present,
+            meanings=shared("traces"),
+            presets=presets,
+            follows=follows,
+        )
+
+    def present(self) -> Present:
+        """How a page shows them."""
+        from flashtwin.batteries.base.presents import TracesPresent
+
+        return TracesPresent(self)
 
     def measure(self, parameters: Parameters, info: DriveInfo) -> Steps:
         """Bring the drive to its state, write what is read, rest; then pass after pass."""

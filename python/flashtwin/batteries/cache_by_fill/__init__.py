@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, parameter, several
+from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, parameter, several
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
@@ -43,9 +43,7 @@ class Parameters:
     settle_s: float = parameter(
         600.0, SECONDS, "rest after each filling, so that the drive can tidy up as in use"
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.cache_by_fill import NAME, Parameters
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class CacheByFillPresent(Present):
     """The cache of a drive that fills."""
 
     title = "Cache by how full the drive is"
+    # What is left of the cache.
+    ranked = (Ranked(title="Cache left when full", name="left"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The write at each share."""
@@ -24,11 +26,6 @@ class CacheByFillPresent(Present):
             )
             for percent in subject.parameters(Parameters).fills
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """What is left of the cache."""
-        left = subject.finding("left", "")
-        return [Column(title="Cache left when full", finding=left, better="higher")]
 
 
 PRESENT = CacheByFillPresent()

@@ -19,6 +19,7 @@ from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
     decimal,
+    host_time,
     or_word,
     parameter,
     several,
@@ -76,9 +77,7 @@ class Parameters:
         or_word("auto", SECONDS),
         "rest before each set; auto: 300 s, in real time 10 s",
     )
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

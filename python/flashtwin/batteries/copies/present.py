@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Claim, Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.copies import NAME, TITLES, WAY_TITLES, WAYS
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,20 @@ class CopiesPresent(Present):
     """Copies of files."""
 
     title = "Copies of files"
+    # The folder of a game, which is larger than most caches.
+    ranked = (
+        Ranked(
+            title="Copy of a folder",
+            name="write",
+            variant="folder",
+            claim=Claim(
+                than="takes a game's folder {} faster",
+                most="takes a game's folder fastest",
+                alone="takes a game's folder at {}",
+                what="the copy of a game's folder",
+            ),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each copy by itself."""
@@ -25,17 +39,6 @@ class CopiesPresent(Present):
             for name, ways in WAYS.items()
             for way in ways
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """The folder of a game, which is larger than most caches."""
-        folder = subject.finding("write", "folder")
-        claim = Claim(
-            than="takes a game's folder {} faster",
-            most="takes a game's folder fastest",
-            alone="takes a game's folder at {}",
-            what="the copy of a game's folder",
-        )
-        return [Column(title="Copy of a folder", finding=folder, better="higher", claim=claim)]
 
 
 PRESENT = CopiesPresent()

@@ -26,6 +26,7 @@ from flashtwin.batteries.base.parameter import (
     SIZE,
     choice,
     decimal,
+    host_time,
     integer,
     or_word,
     parameter,
@@ -91,9 +92,7 @@ class Parameters:
     settle_s: float = parameter(
         600.0, SECONDS, "rest after that filling, so that the drive can tidy up as in use"
     )
-    host_us: float = parameter(
-        30.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(30.0)
 
     @property
     def scoring(self) -> Scoring:

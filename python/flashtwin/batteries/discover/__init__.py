@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import Load, check_fits
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import decimal, integer, parameter
+from flashtwin.batteries.base.parameter import decimal, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, host_ns
 from flashtwin.batteries.base.writing import (
     BLOCK,
@@ -56,9 +56,7 @@ class Parameters:
     candidates: int = parameter(
         16, integer(4, 1000), "candidates of each kind that are simulated to begin with"
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

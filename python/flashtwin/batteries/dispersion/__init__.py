@@ -17,13 +17,13 @@ from flashtwin.batteries.base.loads import (
     check_fits,
     load_over_time,
     over_time,
-    over_time_meanings,
     prepared,
 )
+from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
-    decimal,
+    host_time,
     integer,
     parameter,
     several,
@@ -58,9 +58,7 @@ class Parameters:
         2, integer(1, 9), "how often everything is written before each load, erased first"
     )
     rest_s: float = parameter(60.0, SECONDS, "rest between writing everything and the load")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -105,7 +103,7 @@ BATTERY = Battery(
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.dispersion.present",
-    meanings=over_time_meanings,
+    meanings=shared("over_time"),
     presets={"short": {"seconds": "600s"}},
     follows=(
         Clause(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.dispersion import LOADS, NAME
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class DispersionPresent(Present):
     """How even a drive is."""
 
     title = "Dispersion"
+    # What is left of random writes after an hour.
+    ranked = (Ranked(title="Random write, settled", name="settled", variant="random-write"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each load by itself."""
@@ -24,11 +26,6 @@ class DispersionPresent(Present):
             )
             for kind, load in LOADS.items()
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """What is left of random writes after an hour."""
-        settled = subject.finding("settled", "random-write")
-        return [Column(title="Random write, settled", finding=settled, better="higher")]
 
 
 PRESENT = DispersionPresent()

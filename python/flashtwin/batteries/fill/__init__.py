@@ -21,7 +21,7 @@ from flashtwin.batteries.base.parameter import (
     SAMPLE,
     SECONDS,
     Kind,
-    decimal,
+    host_time,
     integer,
     or_word,
     parameter,
@@ -96,9 +96,7 @@ class Parameters:
         or_word("auto", SAMPLE),
         "length of a sample; auto: 0.5 s, less on targets below 50 GB",
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -10,25 +10,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import along, meaning
-from flashtwin.batteries.base.along import WAYS, Stretch
 from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
     SIZE,
-    choice,
-    decimal,
+    host_time,
     integer,
     parameter,
-    several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.job import Fio, Strides
-from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
+from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.along import Way
@@ -46,18 +42,14 @@ FEWEST_ZONES = 8
 class Parameters:
     """The parameters of the HD-Tach-like test."""
 
-    ways: tuple[Way, ...] = parameter(
-        WAYS, several(choice(*WAYS), "ways"), "written, read, or both, in this order"
-    )
+    ways: tuple[Way, ...] = along.ways()
     zones: int = parameter(
         1000, integer(FEWEST_ZONES, 100_000), "how many zones, spread over the whole target"
     )
     zone: int = parameter(32 * MIB, SIZE, "how much of each zone is moved")
     block: int = parameter(64 * KIB, BLOCK, "the size of a request")
     rest_s: float = parameter(60.0, SECONDS, "rest between writing and reading")
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,15 +78,8 @@ class Zones:
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Erase; write all zones, rest, read them, and reads anywhere."""
     zones = Zones.of(parameters, info)
-    yield Purge(label=f"{NAME}/purge")
-    if "write" not in parameters.ways:
-        yield Fill(label=f"{NAME}/fill", size=zones.count * zones.apart // MIB * MIB)
-    for way in parameters.ways:
-        if way == "read":
-            yield Rest(label=f"{NAME}/rest", seconds=parameters.rest_s)
-        job = _job(parameters, info, way)
-        yield Run(label=f"{NAME}/{way}", jobs=(job,), sample_s=along.sample_s(job.io_bytes or 0))
-        yield Mark(label=f"{NAME}/{way}/found")
+    range_bytes = zones.count * zones.apart // MIB * MIB
+    yield from along.steps(NAME, parameters, lambda way: _job(parameters, info, way), range_bytes)
     access = along.ACCESS.job(
         info, size=None, seconds=along.ACCESS_S, host_ns=host_ns(parameters, info)
     )
@@ -117,13 +102,9 @@ def _job(parameters: Parameters, info: DriveInfo, way: Way) -> Job:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """What is told of each way, in data moved, and the access time."""
-    findings: list[Finding] = []
-    for way in record.parameters.ways:
-        job = _job(record.parameters, record.info, way)
-        stretch = Stretch(battery=NAME, label=f"{NAME}/{way}", way=way, job=job)
-        findings += stretch.findings(record)
-    return findings + along.access_findings(record, NAME, f"{NAME}/access")
+    """What is told of each way, and the access time."""
+    parameters, info = record.parameters, record.info
+    return along.findings(NAME, record, lambda way: _job(parameters, info, way))
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
@@ -135,22 +116,6 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return []
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
-    """Writing, then reading what was written, then the access time."""
-    titles = {way: f"{way} of zones" for way in parameters.ways}
-    before = (titles["write"],) if "write" in titles else ()
-    rows = [
-        Part(
-            title=title,
-            labels=(f"{NAME}/{way}", *((f"{NAME}/rest",) if way == "read" else ())),
-            needs=before if way == "read" else (),
-            begins=True,
-        )
-        for way, title in titles.items()
-    ]
-    return [*rows, Part(title="access time", labels=(f"{NAME}/access",), needs=before)]
-
-
 BATTERY = Battery(
     name=NAME,
     title="HD-Tach-like: 1,000 zones across the drive, written and read, and the mean",
@@ -159,9 +124,9 @@ BATTERY = Battery(
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
-    present="flashtwin.batteries.hdtach.present",
-    meanings=partial(meaning.read, Path(along.__file__).with_suffix(".toml")),
+    parts=partial(along.parts, NAME, "of zones"),
+    present=partial(along.present, NAME, title="HD-Tach-like", moved="of zones"),
+    meanings=meaning.shared("along"),
     presets={"quick": {"zones": "250", "zone": "8MiB"}, "write": {"ways": "write"}},
     follows=(
         Clause(

@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import along, meaning
-from flashtwin.batteries.base.along import WAYS, Stretch
 from flashtwin.batteries.base.loads import check_fits
 from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
     SIZE,
-    choice,
-    decimal,
+    host_time,
     or_word,
     parameter,
-    several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
+from flashtwin.batteries.base.registry import Battery, Clause, host_ns
+from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.along import Way
@@ -44,31 +40,20 @@ KIB = 1 << 10
 class Parameters:
     """The parameters of the HD-Tune-like test."""
 
-    ways: tuple[Way, ...] = parameter(
-        WAYS, several(choice(*WAYS), "ways"), "written, read, or both, in this order"
-    )
+    ways: tuple[Way, ...] = along.ways()
     size: int | None = parameter(
         None, or_word("whole", SIZE), "the range, from the first address on; less is a short stroke"
     )
     block: int = parameter(64 * KIB, BLOCK, "the size of a request")
     rest_s: float = parameter(60.0, SECONDS, "rest between writing and reading")
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Erase; write the range, rest, read it, and reads anywhere in it."""
     check_fits(NAME, [along.load_of("read", parameters.block)], info)
-    yield Purge(label=f"{NAME}/purge")
-    if "write" not in parameters.ways:
-        yield Fill(label=f"{NAME}/fill", size=_job(parameters, info, "read").size)
-    for way in parameters.ways:
-        if way == "read":
-            yield Rest(label=f"{NAME}/rest", seconds=parameters.rest_s)
-        job = _job(parameters, info, way)
-        yield Run(label=f"{NAME}/{way}", jobs=(job,), sample_s=along.sample_s(job.size or 0))
-        yield Mark(label=f"{NAME}/{way}/found")
+    size = _job(parameters, info, "read").size
+    yield from along.steps(NAME, parameters, lambda way: _job(parameters, info, way), size or 0)
     yield Run(label=f"{NAME}/access", jobs=(_access(parameters, info),))
 
 
@@ -88,29 +73,9 @@ def _access(parameters: Parameters, info: DriveInfo) -> Job:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """What is told of each stretch, and the access time."""
-    findings: list[Finding] = []
-    for way in record.parameters.ways:
-        job = _job(record.parameters, record.info, way)
-        stretch = Stretch(battery=NAME, label=f"{NAME}/{way}", way=way, job=job)
-        findings += stretch.findings(record)
-    return findings + along.access_findings(record, NAME, f"{NAME}/access")
-
-
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
-    """Writing, then reading what was written, then the access time."""
-    titles = {way: f"{way} along the range" for way in parameters.ways}
-    before = (titles["write"],) if "write" in titles else ()
-    rows = [
-        Part(
-            title=title,
-            labels=(f"{NAME}/{way}", *((f"{NAME}/rest",) if way == "read" else ())),
-            needs=before if way == "read" else (),
-            begins=True,
-        )
-        for way, title in titles.items()
-    ]
-    return [*rows, Part(title="access time", labels=(f"{NAME}/access",), needs=before)]
+    """What is told of each way, and the access time."""
+    parameters, info = record.parameters, record.info
+    return along.findings(NAME, record, lambda way: _job(parameters, info, way))
 
 
 BATTERY = Battery(
@@ -120,9 +85,9 @@ BATTERY = Battery(
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    parts=parts,
-    present="flashtwin.batteries.hdtune.present",
-    meanings=partial(meaning.read, Path(along.__file__).with_suffix(".toml")),
+    parts=partial(along.parts, NAME, "along the range"),
+    present=partial(along.present, NAME, title="HD-Tune-like", moved="along the range"),
+    meanings=meaning.shared("along"),
     presets={
         "545s": {"size": "4GB", "ways": "write"},
         "short": {"size": "4GB"},

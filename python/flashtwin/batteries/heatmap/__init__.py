@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.loads import (
     Load,
     check_fits,
+    fills_before,
     load_cell,
     over_time,
     prepared,
@@ -25,7 +26,7 @@ from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
     SIZE,
-    decimal,
+    host_time,
     integer,
     or_word,
     parameter,
@@ -68,12 +69,8 @@ class Parameters:
     size: int | None = parameter(
         None, or_word("whole", SIZE), "the range that is tested, from the beginning of the target"
     )
-    fills: int = parameter(
-        1, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    fills: int = fills_before(1)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, integer, or_word, parameter
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    SIZE,
+    decimal,
+    host_time,
+    integer,
+    or_word,
+    parameter,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
@@ -74,9 +82,7 @@ class Parameters:
     size: int = parameter(GIB, SIZE, "the test file; half of a smaller target")
     seconds: float = parameter(5.0, SECONDS, "how long each of the four loads runs")
     threads: int = parameter(8, integer(1, 64), "threads of the random loads, 32 requests each")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -22,6 +22,7 @@ from flashtwin.batteries.iometer import ACCESS, Access, Parameters, parse_access
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import show_seconds, show_size
 
+SUFFIX = ".icf"
 # Versions whose files have this grammar: dates from 1998 on, then 1.1.0.
 VERSION = re.compile(r"Version ((19|20)\d\d[.-]\d\d[.-]\d\d\S*|1\.[01](\.\d+)?\S*)")
 COLUMNS = ("size", "% of size", "% reads", "% random", "delay", "burst", "align", "reply")

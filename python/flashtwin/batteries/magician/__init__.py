@@ -16,7 +16,7 @@ from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
     SIZE,
-    decimal,
+    host_time,
     integer,
     parameter,
 )
@@ -45,9 +45,7 @@ class Parameters:
     block: int = parameter(128 * KIB, BLOCK, "the size of a sequential request")
     depth: int = parameter(32, integer(1, 1024), "the queue depth")
     seconds: float = parameter(10.0, SECONDS, "how long random requests run, each way")
-    host_us: float = parameter(
-        20.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(20.0)
 
     @property
     def loads(self) -> tuple[Load, ...]:

@@ -17,13 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SIZE,
-    choice,
-    decimal,
-    integer,
-    parameter,
-)
+from flashtwin.batteries.base.parameter import SIZE, choice, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding, Interval
@@ -63,9 +57,7 @@ class Parameters:
         choice("one", "article"),
         "one, as said; article: zoomed, with repeats, native, each on the erased drive",
     )
-    host_us: float = parameter(
-        100.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(100.0)
 
     @property
     def block_bytes(self) -> int:

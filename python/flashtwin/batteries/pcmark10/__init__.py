@@ -6,27 +6,14 @@ are synthetic, see mixes.toml. The host's time a command is a prior: 20 us.
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
-from flashtwin.batteries.base import meaning, traces
-from flashtwin.batteries.base.registry import Battery, Clause
-from flashtwin.batteries.base.traces import Parameters, Traces
+from flashtwin.batteries.base.registry import Clause
+from flashtwin.batteries.base.traces import Traces
 
 NAME = "pcmark10"
-TRACES = Traces.beside(__file__, NAME)
+TRACES = Traces.beside(__file__, NAME, "PCMark-10-like")
 
-BATTERY = Battery(
-    name=NAME,
-    title="PCMark-10-like: 23 synthetic traces of office, creation, games and copies; its score",
-    trust="P",
-    parameters=Parameters,
-    measure=TRACES.measure,
-    conclude=TRACES.conclude,
-    departs=TRACES.departs,
-    parts=TRACES.parts,
-    present="flashtwin.batteries.pcmark10.present",
-    meanings=partial(meaning.read, Path(traces.__file__).with_suffix(".toml")),
+BATTERY = TRACES.as_battery(
+    "PCMark-10-like: 23 synthetic traces of office, creation, games and copies; its score",
     presets={"three": {"passes": "3"}, "half-full": {"fill_percent": "50"}},
     follows=(
         Clause(

@@ -6,27 +6,14 @@ mixes.toml. The host's time a command is a prior: 20 us.
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
-from flashtwin.batteries.base import meaning, traces
-from flashtwin.batteries.base.registry import Battery, Clause
-from flashtwin.batteries.base.traces import Parameters, Traces
+from flashtwin.batteries.base.registry import Clause
+from flashtwin.batteries.base.traces import Traces
 
 NAME = "pcmark7"
-TRACES = Traces.beside(__file__, NAME, "bandwidth")
+TRACES = Traces.beside(__file__, NAME, "PCMark-7-like", "bandwidth")
 
-BATTERY = Battery(
-    name=NAME,
-    title="PCMark-7-like: seven synthetic traces of everyday work, their bandwidths and raw score",
-    trust="P",
-    parameters=Parameters,
-    measure=TRACES.measure,
-    conclude=TRACES.conclude,
-    departs=TRACES.departs,
-    parts=TRACES.parts,
-    present="flashtwin.batteries.pcmark7.present",
-    meanings=partial(meaning.read, Path(traces.__file__).with_suffix(".toml")),
+BATTERY = TRACES.as_battery(
+    "PCMark-7-like: seven synthetic traces of everyday work, their bandwidths and raw score",
     presets={"steady": {"state": "steady"}, "three": {"passes": "3"}},
     follows=(
         Clause(

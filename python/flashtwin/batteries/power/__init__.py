@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, decimal, parameter
+from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, host_time, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
@@ -55,9 +55,7 @@ class Parameters:
     rest_s: float = parameter(600.0, SECONDS, "how long the rest after the write is watched")
     random_s: float = parameter(30.0, SECONDS, "how long each of the random workloads runs")
     sample_s: float = parameter(1.0, SAMPLE, "length of a sample of the meter")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

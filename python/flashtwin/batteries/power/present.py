@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Claim, Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.power import NAME, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,21 @@ class PowerPresent(Present):
     """Watts by workload."""
 
     title = "Power"
+    # What a drive draws when it does nothing.
+    ranked = (
+        Ranked(
+            title="Idle",
+            name="idle",
+            better="lower",
+            claim=Claim(
+                than="draws {} less when idle",
+                most="draws least when idle",
+                alone="draws {} when idle",
+                what="idle power",
+                in_times=False,
+            ),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each workload by itself."""
@@ -24,18 +39,6 @@ class PowerPresent(Present):
             )
             for name, title in TITLES.items()
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """What a drive draws when it does nothing."""
-        claim = Claim(
-            than="draws {} less when idle",
-            most="draws least when idle",
-            alone="draws {} when idle",
-            what="idle power",
-            in_times=False,
-        )
-        idle = subject.finding("idle", "")
-        return [Column(title="Idle", finding=idle, better="lower", claim=claim)]
 
 
 PRESENT = PowerPresent()

@@ -9,7 +9,6 @@ host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,15 +17,23 @@ from flashtwin.batteries.base.loads import (
     Load,
     Teller,
     check_fits,
+    fills_before,
     over_time,
     prepared,
     rates_of,
     scattered,
 )
-from flashtwin.batteries.base.meaning import Meaning, beside, read
-from flashtwin.batteries.base.parameter import BLOCK, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import (
+    BLOCK,
+    SECONDS,
+    decimal,
+    host_time,
+    integer,
+    parameter,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.batteries.base.tail import MEANINGS, bins_in, percentile_us, tail_findings
+from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Mark, Result
 
@@ -55,17 +62,13 @@ class Parameters:
     depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
     seconds: float = parameter(3600.0, SECONDS, "how long the load is kept up")
     window_s: float = parameter(60.0, SECONDS, "the length of a window")
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
+    fills: int = fills_before(2)
     random_percent: float = parameter(
         100.0,
         decimal(0, 1000),
         "what is then written at random in blocks of 4 KiB, in % of the target",
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -192,10 +195,6 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def _meanings() -> Sequence[Meaning]:
-    return (*read(MEANINGS), *beside(__file__)())
-
-
 BATTERY = Battery(
     name=NAME,
     title="an hour of one load: percentiles up to 99.999 %, the worst minute, how even it is",
@@ -206,7 +205,7 @@ BATTERY = Battery(
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.qos.present",
-    meanings=_meanings,
+    meanings=beside(__file__, "tail"),
     presets={
         "read": {"read_percent": "100"},
         "write": {"read_percent": "0"},

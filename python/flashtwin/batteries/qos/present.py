@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.qos import LOAD
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,10 @@ class QosPresent(Present):
     """An hour of one load."""
 
     title = "Quality of service"
+    # The slowest reads of the hour.
+    ranked = (
+        Ranked(title="Read in an hour, 99.99 %", name="p99_99", variant="read", better="lower"),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The first window and the last: sixty would show no more."""
@@ -26,11 +30,6 @@ class QosPresent(Present):
             )
             for label in ends
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """The slowest reads of the hour."""
-        tail = subject.finding("p99_99", "read")
-        return [Column(title="Read in an hour, 99.99 %", finding=tail, better="lower")]
 
 
 PRESENT = QosPresent()

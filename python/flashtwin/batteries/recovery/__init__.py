@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, parameter, several
+from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, parameter, several
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
@@ -56,9 +56,7 @@ class Parameters:
     trim_rests: tuple[float, ...] = parameter(
         (0.0, 60.0), several(SECONDS, "times"), "the rests between TRIM of everything and a rewrite"
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

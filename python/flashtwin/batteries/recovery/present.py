@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.recovery import FIRST, NAME, Parameters, rungs
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class RecoveryPresent(Present):
     """The ladder of rests."""
 
     title = "Recovery of the cache"
+    # How soon the cache is back.
+    ranked = (Ranked(title="Cache back after", name="back", better="lower"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The first write and every rewrite, on one chart."""
@@ -21,12 +23,6 @@ class RecoveryPresent(Present):
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
             for label, title in titles.items()
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """How soon the cache is back."""
-        return [
-            Column(title="Cache back after", finding=subject.finding("back", ""), better="lower")
-        ]
 
 
 PRESENT = RecoveryPresent()

@@ -16,17 +16,18 @@ from flashtwin.batteries.base.loads import (
     KIB,
     Load,
     check_fits,
+    fills_before,
     load_over_time,
     over_time,
-    over_time_meanings,
     prepared,
     scattered,
 )
+from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
     decimal,
-    integer,
+    host_time,
     parameter,
     several,
 )
@@ -57,17 +58,13 @@ class Parameters:
         tuple(LOADS), several(choice(*LOADS), "server loads"), "the loads, in their order"
     )
     seconds: float = parameter(900.0, SECONDS, "how long each load is kept up")
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
+    fills: int = fills_before(2)
     random_percent: float = parameter(
         100.0,
         decimal(0, 1000),
         "what is then written at random in blocks of 4 KiB, in % of the target",
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -114,7 +111,7 @@ BATTERY = Battery(
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.servers.present",
-    meanings=over_time_meanings,
+    meanings=shared("over_time"),
     presets={"short": {"seconds": "120s", "random_percent": "20"}},
     follows=(
         Clause(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.servers import NAME, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class ServersPresent(Present):
     """Three loads of servers."""
 
     title = "Servers"
+    # Random requests of a web server.
+    ranked = (Ranked(title="Web server", name="mean", variant="web"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each load by itself."""
@@ -24,11 +26,6 @@ class ServersPresent(Present):
             )
             for kind, title in TITLES.items()
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """Random requests of a web server."""
-        mean = subject.finding("mean", "web")
-        return [Column(title="Web server", finding=mean, better="higher")]
 
 
 PRESENT = ServersPresent()

@@ -12,20 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.analysis.steady import WINDOW, window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared
-from flashtwin.batteries.base.meaning import Meaning, beside, read
-from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, fills_before, prepared
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
-from flashtwin.batteries.base.tail import MEANINGS, bins_in, tail_findings
+from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.finding import Interval
 from flashtwin.model.job import Blocks, Distribution, Fio
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -54,15 +52,9 @@ class Parameters:
 
     depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
     seconds: float = parameter(60.0, SECONDS, "how long each round runs")
-    rounds: int = parameter(
-        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
-    )
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    rounds: int = pts.most_rounds()
+    fills: int = fills_before(2)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -122,18 +114,12 @@ def conclude(record: Record) -> list[Finding]:
     for direction in ("read", "write"):
         way = replace(teller, variant=direction, title=f"Mix, {direction}s")
         findings += tail_findings(way, bins_in(results, direction))
-    note = pts.not_steady(values, window)
-    return [finding.noted(note) if note else finding for finding in findings]
+    return pts.marked(findings, values, window)
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
-    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
-    return pts.round_parts(NAME, parameters.rounds, first)
-
-
-def _meanings() -> Sequence[Meaning]:
-    return (*read(MEANINGS), *beside(__file__)())
+    return pts.round_parts(NAME, parameters.rounds)
 
 
 BATTERY = Battery(
@@ -147,7 +133,7 @@ BATTERY = Battery(
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_composite.present",
-    meanings=_meanings,
+    meanings=beside(__file__, "tail"),
     presets={"short": {"seconds": "10s"}},
     follows=(
         pts.PURGED,

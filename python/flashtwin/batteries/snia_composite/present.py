@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked
 
 
 class SniaCompositePresent(Present):
-    """A mix as servers have it."""
+    """A mix as servers have it, and what of it a drive keeps up."""
 
     title = "JESD219-like composite"
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """What the mix keeps up."""
-        steady = subject.finding("steady", "")
-        return [Column(title="Composite load", finding=steady, better="higher")]
+    ranked = (Ranked(title="Composite load", name="steady"),)
 
 
 PRESENT = SniaCompositePresent()

@@ -14,24 +14,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared, totals_of
-from flashtwin.batteries.base.meaning import Meaning, beside, read
+from flashtwin.batteries.base.loads import (
+    KIB,
+    Load,
+    Teller,
+    check_fits,
+    fills_before,
+    prepared,
+    totals_of,
+)
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
-    decimal,
+    host_time,
     integer,
     parameter,
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
-from flashtwin.batteries.base.tail import MEANINGS, bins_in, tail_findings
+from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.step import Mark, Result, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
@@ -65,17 +73,11 @@ class Parameters:
         COUNTS, several(integer(1, 256), "numbers from 1 to 256"), "the queue depths of a thread"
     )
     seconds: float = parameter(60.0, SECONDS, "how long each round and each cell runs")
-    rounds: int = parameter(
-        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady"
-    )
+    rounds: int = pts.most_rounds()
     before_s: float = parameter(3600.0, SECONDS, "how long is written before each of three points")
     point_s: float = parameter(600.0, SECONDS, "how long each of the three points runs")
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    fills: int = fills_before(2)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -210,8 +212,7 @@ def conclude(record: Record) -> list[Finding]:
         findings += _cell(record.parameters, place, totals)
     for point, place in points_of(cells).items():
         findings += _point(record, point, place)
-    note = pts.not_steady(values, window)
-    return [finding.noted(note) if note else finding for finding in findings]
+    return pts.marked(findings, values, window)
 
 
 def _cell(parameters: Parameters, place: Place, totals: JobTotals) -> list[Finding]:
@@ -263,25 +264,20 @@ def _point(record: Record, point: str, place: Place) -> list[Finding]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, round after round, the cells, then each point."""
-    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
-    rounds = pts.round_parts(NAME, parameters.rounds, first)
+    rounds = pts.round_parts(NAME, parameters.rounds)
     cells = Part(
-        title="cells", labels=(f"{NAME}/cells",), needs=(first.title, "round 1"), begins=True
+        title="cells", labels=(f"{NAME}/cells",), needs=(pts.PREPARATION, "round 1"), begins=True
     )
     points = [
         Part(
             title=TITLES[point],
             labels=(_point_label(point), f"{_point_label(point)}-before"),
-            needs=(first.title, "round 1", cells.title),
+            needs=(pts.PREPARATION, "round 1", cells.title),
             begins=True,
         )
         for point in POINTS
     ]
     return [*rounds, cells, *points]
-
-
-def _meanings() -> Sequence[Meaning]:
-    return (*read(MEANINGS), *beside(__file__)())
 
 
 BATTERY = Battery(
@@ -295,7 +291,7 @@ BATTERY = Battery(
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_dirth.present",
-    meanings=_meanings,
+    meanings=beside(__file__, "tail"),
     presets={
         "read": {"read_percent": "100"},
         "mix": {"read_percent": "65"},

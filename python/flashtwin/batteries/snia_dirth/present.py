@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flashtwin.batteries.base.grid import METRICS, SPEED
-from flashtwin.batteries.base.present import Column, Subject
-from flashtwin.batteries.base.pts_present import PtsPresent
+from flashtwin.batteries.base.present import Ranked
+from flashtwin.batteries.base.presents import PtsPresent
 from flashtwin.batteries.snia_dirth import NAME
 from flashtwin.charts.cells import Cell
 
@@ -14,8 +14,6 @@ from flashtwin.charts.cells import Cell
 class SniaDirthPresent(PtsPresent):
     """Rate and latency by threads and depth."""
 
-    title = "PTS-2.0-like demand intensity"
-    battery = NAME
     # Rates and latencies as maps of threads over depth; what is 4 KiB times the rate has no chart.
     metrics = tuple(
         replace(metric, drawn=None if metric.id == SPEED else "heat") for metric in METRICS
@@ -28,10 +26,10 @@ class SniaDirthPresent(PtsPresent):
             id=name, title=name.replace("-", " "), kind=threads, depth=int(depth) if depth else None
         )
 
-    def columns(self, subject: Subject) -> list[Column]:
-        """What a drive does while a request takes less than 5 ms."""
-        rate = subject.finding("rate", "highest")
-        return [Column(title="4 KiB within 5 ms", finding=rate, better="higher")]
 
-
-PRESENT = SniaDirthPresent()
+PRESENT = SniaDirthPresent(
+    NAME,
+    title="PTS-2.0-like demand intensity",
+    # What a drive does while a request takes less than 5 ms.
+    ranked=Ranked(title="4 KiB within 5 ms", name="rate", variant="highest"),
+)

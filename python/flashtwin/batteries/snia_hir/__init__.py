@@ -16,7 +16,14 @@ from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter, several
+from flashtwin.batteries.base.parameter import (
+    SECONDS,
+    decimal,
+    host_time,
+    integer,
+    parameter,
+    several,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.saturation import CLAUSE, UNTIL, Saturation
 from flashtwin.model.job import Fio, Think
@@ -57,9 +64,7 @@ class Parameters:
         4.0, decimal(1, 100), "saturation ends when so many times the capacity was written"
     )
     hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -144,8 +149,7 @@ def conclude(record: Record) -> list[Finding]:
     title = "4 KiB random writes, saturated"
     drift = saturation.drift(record)
     findings = pts.steadiness(NAME, label, values, window, title=title) + ([drift] if drift else [])
-    note = pts.not_steady(values, window)
-    findings = [finding.noted(note) if note else finding for finding in findings]
+    findings = pts.marked(findings, values, window)
     for wait in record.parameters.waits:
         findings += _of_wait(record, wait, window.mean)
     return findings

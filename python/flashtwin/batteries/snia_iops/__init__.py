@@ -11,16 +11,17 @@ host's time a command is a prior: 5 us.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, fills_before, prepared
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     Kind,
-    decimal,
+    host_time,
     integer,
     parameter,
     several,
@@ -56,9 +57,7 @@ class Parameters:
 
     threads: int = parameter(2, integer(1, 64), "how many threads ask at a time")
     depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
-    range_percent: float = parameter(
-        75.0, decimal(1, 100), "the range that is asked for, in % of the target, from its beginning"
-    )
+    range_percent: float = pts.range_percent(75.0)
     reads: tuple[int, ...] = parameter(
         READS, several(integer(0, 100), "numbers from 0 to 100"), "the shares of reads, in %"
     )
@@ -68,15 +67,9 @@ class Parameters:
         "the block sizes, in their order",
     )
     seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
-    rounds: int = parameter(
-        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
-    )
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    rounds: int = pts.most_rounds()
+    fills: int = fills_before(2)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -131,7 +124,6 @@ def conclude(record: Record) -> list[Finding]:
     if not values:
         return []
     window = window_of(values)
-    note = pts.not_steady(values, window)
     findings = [
         finding
         for load in rounds.loads
@@ -141,13 +133,12 @@ def conclude(record: Record) -> list[Finding]:
     ]
     label = rounds.label(len(values), rounds.tracked)
     steady = pts.steadiness(NAME, label, values, window, title="4 KiB random writes, steady")
-    return [finding.noted(note) if note else finding for finding in [*steady, *findings]]
+    return pts.marked([*steady, *findings], values, window)
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
-    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
-    return pts.round_parts(NAME, parameters.rounds, first)
+    return pts.round_parts(NAME, parameters.rounds)
 
 
 BATTERY = Battery(
@@ -160,7 +151,9 @@ BATTERY = Battery(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_iops.present",
+    present=partial(
+        pts.present, NAME, title="PTS-2.0-like IOPS", steady="Steady 4 KiB writes", better="higher"
+    ),
     meanings=beside(__file__),
     presets={
         "client": {"threads": "2", "depth": "16", "range_percent": "75"},

@@ -11,13 +11,14 @@ time a command is a prior: 5 us.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, fills_before, prepared
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.parameter import SECONDS, host_time, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds, way_of
 from flashtwin.model.finding import Evidence, Finding
@@ -41,18 +42,10 @@ class Parameters:
     """The parameters of the rounds."""
 
     seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
-    rounds: int = parameter(
-        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
-    )
-    range_percent: float = parameter(
-        100.0, decimal(1, 100), "the range that is asked for, in % of the target"
-    )
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    rounds: int = pts.most_rounds()
+    range_percent: float = pts.range_percent(100.0)
+    fills: int = fills_before(2)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -96,7 +89,6 @@ def conclude(record: Record) -> list[Finding]:
     if not values:
         return []
     window = window_of(values)
-    note = pts.not_steady(values, window)
     findings = pts.steadiness(
         NAME,
         rounds.label(len(values), TRACKED),
@@ -109,7 +101,7 @@ def conclude(record: Record) -> list[Finding]:
     for load in rounds.loads:
         last, label = rounds.window(record, load), rounds.label(len(values), load)
         findings += [*pts.cell(NAME, load, last, label), *_highest(load, last, label)]
-    return [finding.noted(note) if note else finding for finding in findings]
+    return pts.marked(findings, values, window)
 
 
 def _highest(load: Load, window: Sequence[JobTotals], label: str) -> list[Finding]:
@@ -134,8 +126,7 @@ def _highest(load: Load, window: Sequence[JobTotals], label: str) -> list[Findin
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
-    first = Part(title=pts.PREPARATION, labels=(f"{NAME}/prepare",))
-    return pts.round_parts(NAME, parameters.rounds, first)
+    return pts.round_parts(NAME, parameters.rounds)
 
 
 BATTERY = Battery(
@@ -148,7 +139,13 @@ BATTERY = Battery(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_latency.present",
+    present=partial(
+        pts.present,
+        NAME,
+        title="PTS-2.0-like latency",
+        steady="Steady 4 KiB write latency",
+        better="lower",
+    ),
     meanings=beside(__file__),
     presets={"client": {"range_percent": "75"}, "enterprise": {"range_percent": "100"}},
     follows=(

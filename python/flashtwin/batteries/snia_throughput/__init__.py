@@ -10,13 +10,21 @@ the mean of the last five rounds. The host's time a command is a prior: 5 us.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, WINDOW, window_of
+from flashtwin.analysis.steady import WINDOW, window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, MIB, Load, check_fits, prepared
+from flashtwin.batteries.base.loads import KIB, MIB, Load, check_fits, fills_before, prepared
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import BLOCK, SECONDS, decimal, integer, parameter, several
+from flashtwin.batteries.base.parameter import (
+    BLOCK,
+    SECONDS,
+    host_time,
+    integer,
+    parameter,
+    several,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 
@@ -40,21 +48,11 @@ class Parameters:
         (MIB, 128 * KIB), several(BLOCK, "block sizes"), "the block sizes, in their order"
     )
     depth: int = parameter(32, integer(1, 1024), "the queue depth of the one thread")
-    range_percent: float = parameter(
-        100.0,
-        decimal(1, 100),
-        "the range that is asked for, in % of the target, from its beginning",
-    )
+    range_percent: float = pts.range_percent(100.0)
     seconds: float = parameter(60.0, SECONDS, "how long reads and writes of a round run each")
-    rounds: int = parameter(
-        MOST_ROUNDS, integer(WINDOW, 100), "after so many rounds it is not steady, and they end"
-    )
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    rounds: int = pts.most_rounds()
+    fills: int = fills_before(2)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -112,7 +110,6 @@ def conclude(record: Record) -> list[Finding]:
         if not values:
             continue
         window = window_of(values)
-        note = pts.not_steady(values, window)
         access = rounds.tracked.access
         of_block = pts.steadiness(
             NAME,
@@ -127,7 +124,7 @@ def conclude(record: Record) -> list[Finding]:
         for load in rounds.loads:
             label = rounds.label(len(values), load)
             of_block += pts.cell(NAME, load, rounds.window(record, load), label)
-        findings += [finding.noted(note) if note else finding for finding in of_block]
+        findings += pts.marked(of_block, values, window)
     return findings
 
 
@@ -137,8 +134,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     for block in parameters.blocks:
         stem = _rounds(parameters, block).battery
         title = f"{stem.rpartition('/')[2]} {pts.PREPARATION}"
-        first = Part(title=title, labels=(f"{stem}/prepare",))
-        parts += pts.round_parts(stem, parameters.rounds, first)
+        parts += pts.round_parts(stem, parameters.rounds, title)
     return parts
 
 
@@ -152,7 +148,14 @@ BATTERY = Battery(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_throughput.present",
+    present=partial(
+        pts.present,
+        NAME,
+        title="PTS-2.0-like throughput",
+        steady="Steady 128 KiB writes",
+        variant="SEQ128K",
+        better="higher",
+    ),
     meanings=beside(__file__),
     presets={
         "1m": {"blocks": "1m"},

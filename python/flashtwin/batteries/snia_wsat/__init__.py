@@ -15,7 +15,14 @@ from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import BLOCK, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.parameter import (
+    BLOCK,
+    SECONDS,
+    decimal,
+    host_time,
+    integer,
+    parameter,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.saturation import CLAUSE, Saturation
 
@@ -51,9 +58,7 @@ class Parameters:
     )
     fills: float = parameter(4.0, decimal(1, 100), "it ends when so often the range was written")
     hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -117,8 +122,7 @@ def conclude(record: Record) -> list[Finding]:
         ),
         teller.tell("time", "time", "s", seconds, beside="steady"),
     ]
-    note = pts.not_steady(values, window)
-    return [*findings, *(finding.noted(note) if note else finding for finding in steady)]
+    return [*findings, *pts.marked(steady, values, window)]
 
 
 def _of(saturation: Saturation) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.snia_wsat import NAME
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class SniaWsatPresent(Present):
     """From the erased drive to the steady one."""
 
     title = "PTS-2.0-like write saturation"
+    # What is left of random writes when the drive is saturated.
+    ranked = (Ranked(title="Saturated 4 KiB writes", name="steady"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """All that was written at random, from the erased drive to the end, as one curve."""
@@ -28,11 +30,6 @@ class SniaWsatPresent(Present):
                 )
             ]
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """What is left of random writes when the drive is saturated."""
-        steady = subject.finding("steady", "")
-        return [Column(title="Saturated 4 KiB writes", finding=steady, better="higher")]
 
 
 PRESENT = SniaWsatPresent()

@@ -19,19 +19,16 @@ from flashtwin.batteries.base.loads import (
     Load,
     check_fits,
     load_over_time,
-    over_time_meanings,
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.meaning import Meaning, beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Mark, Result, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flashtwin.analysis.curve import Curve
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
@@ -52,9 +49,7 @@ class Parameters:
     depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
     stream_s: float = parameter(8 * 3600.0, SECONDS, "how long the stream is kept up, each time")
     random_s: float = parameter(6 * 3600.0, SECONDS, "how long random writes are kept up")
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -134,10 +129,6 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def _meanings() -> Sequence[Meaning]:
-    return (*beside(__file__)(), *over_time_meanings())
-
-
 BATTERY = Battery(
     name=NAME,
     title="PTS-2.0-like cross stimulus recovery: a stream, random writes, the stream again",
@@ -148,7 +139,7 @@ BATTERY = Battery(
     departs=pts.departs,
     parts=parts,
     present="flashtwin.batteries.snia_xsr.present",
-    meanings=_meanings,
+    meanings=beside(__file__, "over_time"),
     presets={"short": {"stream_s": "30m", "random_s": "20m"}},
     follows=(
         pts.PURGED,

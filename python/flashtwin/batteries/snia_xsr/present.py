@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.snia_xsr import AFTER, BEFORE, NAME, RANDOM, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class SniaXsrPresent(Present):
     """A stream before and after random writes."""
 
     title = "PTS-2.0-like cross stimulus recovery"
+    # How long random writes are felt.
+    ranked = (Ranked(title="Stream back after", name="recovery", better="lower"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Both streams on one chart, the random writes on another."""
@@ -25,11 +27,6 @@ class SniaXsrPresent(Present):
             )
             for kind in (BEFORE, AFTER, RANDOM)
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """How long random writes are felt."""
-        recovery = subject.finding("recovery", "")
-        return [Column(title="Stream back after", finding=recovery, better="lower")]
 
 
 PRESENT = SniaXsrPresent()

@@ -23,7 +23,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
 )
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.model.finding import Interval
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Trim
@@ -63,9 +63,7 @@ class Parameters:
     compress_percent: float = parameter(
         0.0, decimal(0, 100), "how much of the data compresses away, in %; 0 is random data"
     )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

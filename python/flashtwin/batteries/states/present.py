@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.states import NAME, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class StatesPresent(Present):
     """Fresh, dirty, rested, trimmed."""
 
     title = "Four states"
+    # Whether TRIM brings a drive back.
+    ranked = (Ranked(title="After TRIM, of fresh", name="trimmed.share"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The random writes of each state, on one chart."""
@@ -24,11 +26,6 @@ class StatesPresent(Present):
             )
             for state, title in TITLES.items()
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """Whether TRIM brings a drive back."""
-        share = subject.finding("trimmed.share", "")
-        return [Column(title="After TRIM, of fresh", finding=share, better="higher")]
 
 
 PRESENT = StatesPresent()

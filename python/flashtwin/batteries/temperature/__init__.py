@@ -19,11 +19,17 @@ from flashtwin.batteries.base.loads import (
     Load,
     Teller,
     check_fits,
+    fills_before,
     prepared,
     rates_of,
 )
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, decimal, integer, parameter
+from flashtwin.batteries.base.parameter import (
+    SAMPLE,
+    SECONDS,
+    host_time,
+    parameter,
+)
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
 from flashtwin.model.step import Ask, Mark, NotPossible, Rest, Result, Run
 
@@ -51,12 +57,8 @@ class Parameters:
     idle_s: float = parameter(1800.0, SECONDS, "the rest before, until the drive is cool")
     cool_s: float = parameter(600.0, SECONDS, "the rest after, which is watched too")
     sample_s: float = parameter(1.0, SAMPLE, "length of a sample")
-    fills: int = parameter(
-        1, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    fills: int = fills_before(1)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Present, Ranked, Subject
 from flashtwin.batteries.temperature import COOL, NAME, WRITE
 from flashtwin.charts.curves import Phase
 
@@ -11,6 +11,8 @@ class TemperaturePresent(Present):
     """Degrees under a sustained write."""
 
     title = "Temperature"
+    # How warm a drive gets.
+    ranked = (Ranked(title="Most degrees", name="most", better="lower"),)
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The write, and the rest in which the drive cools."""
@@ -18,10 +20,6 @@ class TemperaturePresent(Present):
             Phase(label=label, group=NAME, group_title=self.title, name=name, title=name)
             for label, name in ((WRITE, "write"), (COOL, "cooling"))
         )
-
-    def columns(self, subject: Subject) -> list[Column]:
-        """How warm a drive gets."""
-        return [Column(title="Most degrees", finding=subject.finding("most", ""), better="lower")]
 
 
 PRESENT = TemperaturePresent()

@@ -6,27 +6,14 @@ one share of theirs was set by a published outcome. The host's time a command is
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-
-from flashtwin.batteries.base import meaning, traces
-from flashtwin.batteries.base.registry import Battery, Clause
-from flashtwin.batteries.base.traces import Parameters, Traces
+from flashtwin.batteries.base.registry import Clause
+from flashtwin.batteries.base.traces import Traces
 
 NAME = "threedmark"
-TRACES = Traces.beside(__file__, NAME)
+TRACES = Traces.beside(__file__, NAME, "3DMark-like")
 
-BATTERY = Battery(
-    name=NAME,
-    title="3DMark-like: synthetic traces of loading, recording, installing, saving, copying games",
-    trust="P",
-    parameters=Parameters,
-    measure=TRACES.measure,
-    conclude=TRACES.conclude,
-    departs=TRACES.departs,
-    parts=TRACES.parts,
-    present="flashtwin.batteries.threedmark.present",
-    meanings=partial(meaning.read, Path(traces.__file__).with_suffix(".toml")),
+BATTERY = TRACES.as_battery(
+    "3DMark-like: synthetic traces of loading, recording, installing, saving, copying games",
     presets={"three": {"passes": "3"}, "half-full": {"fill_percent": "50"}},
     follows=(
         Clause(

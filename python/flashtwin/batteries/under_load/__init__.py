@@ -9,7 +9,6 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,19 +18,20 @@ from flashtwin.batteries.base.loads import (
     Load,
     Teller,
     check_fits,
+    fills_before,
     prepared,
 )
-from flashtwin.batteries.base.meaning import Meaning, beside, read
+from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
-    decimal,
+    host_time,
     integer,
     parameter,
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.batteries.base.tail import MEANINGS, bins_in, percentile_us, tail_findings
+from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.step import Mark, Rest, Result, Run
 
 if TYPE_CHECKING:
@@ -64,12 +64,8 @@ class Parameters:
     read_depth: int = parameter(1, integer(1, 1024), "how many reads are outstanding")
     seconds: float = parameter(60.0, SECONDS, "how long each pace is kept up")
     rest_s: float = parameter(60.0, SECONDS, "the rest before each pace")
-    fills: int = parameter(
-        1, integer(1, 9), "how often everything is written in order before, erased first"
-    )
-    host_us: float = parameter(
-        5.0, decimal(0, 10_000), "the host's own time a command, in us (twins only)"
-    )
+    fills: int = fills_before(1)
+    host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
@@ -175,10 +171,6 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def _meanings() -> Sequence[Meaning]:
-    return (*read(MEANINGS), *beside(__file__)())
-
-
 BATTERY = Battery(
     name=NAME,
     title="latency percentiles of reads beside a writer that keeps a pace",
@@ -188,7 +180,7 @@ BATTERY = Battery(
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.under_load.present",
-    meanings=_meanings,
+    meanings=beside(__file__, "tail"),
     presets={
         "random": {"writes": "random", "paces": "0+2+10+40"},
         "short": {"seconds": "10s", "paces": "0+50+200"},

@@ -1,13 +1,15 @@
 """Ranking: the drives of runs among the catalogue's twins, by results that are shipped.
 
 `results.json` has what the group quick found of each drive of the catalogue: a table of numbers,
-made by `docs/make_ranking.py`. Only findings that a run has itself are compared. Invariants: a
-result is of the core's model and of the spec that the catalogue has (`Stored.is_current`), or it is
-left out and counted; speeds only are ranked, so that a large drive is not behind a small one.
+made by `docs/make_ranking.py`; `columns.toml` says which findings those are. Only findings that a
+run has itself are compared. Invariants: a result is of the core's model and of the spec that the
+catalogue has (`Stored.is_current`), or it is left out and counted; speeds only are ranked, so that
+a large drive is not behind a small one.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,6 +25,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.runs.rundir import Run
 
 RESULTS = Path(__file__).with_name("results.json")
+COLUMNS = Path(__file__).with_name("columns.toml")
 GROUP = "quick"
 
 
@@ -36,39 +39,20 @@ class Column(Struct, frozen=True, kw_only=True):
     unit: str
 
 
-# What the group quick finds that says how fast a drive is, whatever its size.
-COLUMNS = (
-    Column(
-        finding="fill.speed_cache[1m-q1]",
-        title="Write, first plateau",
-        words="writes of the first plateau",
-        unit="MB/s",
-    ),
-    Column(
-        finding="fill.mean[1m-q1]",
-        title="Write, mean of a fill",
-        words="writes over a whole fill",
-        unit="MB/s",
-    ),
-    Column(
-        finding="crystaldiskmark.read[SEQ1M-Q1T1]",
-        title="Read 1 MiB QD1",
-        words="reads of 1\u00a0MiB",
-        unit="MB/s",
-    ),
-    Column(
-        finding="crystaldiskmark.read[RND4K-Q1T1]",
-        title="Read 4 KiB QD1",
-        words="reads of 4\u00a0KiB",
-        unit="MB/s",
-    ),
-    Column(
-        finding="crystaldiskmark.write[RND4K-Q1T1]",
-        title="Write 4 KiB QD1",
-        words="writes of 4\u00a0KiB",
-        unit="MB/s",
-    ),
-)
+@cache
+def columns() -> dict[str, Column]:
+    """What drives are ranked by, by the names of `flashtwin drives`."""
+    return msgspec.convert(_table()["columns"], type=dict[str, Column])
+
+
+def order() -> str:
+    """The finding in whose order drives stand on a page."""
+    return columns()[_table()["order"]].finding
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(COLUMNS.read_text())
 
 
 class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,7 +119,9 @@ def ranked(drive: str, findings: Iterable[Finding], own: str | None = None) -> R
     twins = {name: row for name, row in results.items() if row.spec != own}
     values = {finding.id: finding.number for finding in findings if finding.number is not None}
     places = [
-        placed for column in COLUMNS if (placed := _placed(column, values, twins)) is not None
+        placed
+        for column in columns().values()
+        if (placed := _placed(column, values, twins)) is not None
     ]
     if not places:
         return None
@@ -187,7 +173,7 @@ def batteries() -> str:
 
 def results_of(runs: Iterable[Run]) -> dict[str, Stored]:
     """What is shipped of runs of the catalogue's drives."""
-    known = [column.finding for column in COLUMNS]
+    known = [column.finding for column in columns().values()]
     return {
         str(identity["spec"]): Stored(
             name=str(identity["name"]),

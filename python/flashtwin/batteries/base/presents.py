@@ -1,0 +1,120 @@
+"""How batteries that share their form are shown: synthetic traces, tools that go along the drive,
+grids of SNIA's tests.
+
+Each is made by the function `present` of the module whose form it is (`base.traces`, `base.along`,
+`base.pts`), when a page is made: this module imports charts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.grid import GridPresent
+from flashtwin.batteries.base.present import Claim, Column, Present, Ranked, Section, Subject
+from flashtwin.charts import tables
+from flashtwin.charts.cells import Cell
+from flashtwin.charts.curves import Phase
+from flashtwin.model.finding import Finding
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.along import Way
+    from flashtwin.batteries.base.traces import Traces
+
+
+class TracesPresent(Present):
+    """Synthetic traces: a row a part, and the score that ranks drives."""
+
+    def __init__(self, traces: Traces) -> None:
+        self.traces, self.title = traces, traces.title
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """The whole first, then every part."""
+        totals = {subject.index: _of(subject, part=False) for subject in subjects}
+        parts = {subject.index: _of(subject, part=True) for subject in subjects}
+        named = [(self.title, totals), (f"{self.title}, parts", parts)]
+        return Section(
+            tables=tuple(
+                tables.table(title, "", columns)
+                for title, columns in named
+                if any(columns.values())
+            )
+        )
+
+    def columns(self, subject: Subject) -> list[Column]:
+        """The score; of those without one the time of the first part."""
+        if self.traces.scoring != "time":
+            score = subject.finding("score", "")
+            claim = Claim(
+                than=f"scores {{}} higher in {self.title} traces",
+                most=f"scores highest in {self.title} traces",
+                alone=f"scores {{}} in {self.title} traces",
+                what=f"the score in {self.title} traces",
+            )
+            title = f"{self.title} score"
+            return [Column(title=title, finding=score, better="higher", claim=claim)]
+        first = self.traces.mixes[0]
+        return [
+            Column(
+                title=first.title,
+                finding=subject.finding("part.time", first.name),
+                better="lower",
+            )
+        ]
+
+
+def _of(subject: Subject, *, part: bool) -> tuple[Finding, ...]:
+    return tuple(
+        finding for finding in subject.findings if finding.name.startswith("part.") is part
+    )
+
+
+class AlongPresent(Present):
+    """Writing and reading along the drive, each a curve and a mean; `moved` names what the tool
+    goes through."""
+
+    def __init__(self, battery: str, *, title: str, moved: str, ways: Sequence[Way]) -> None:
+        self.battery, self.title, self.moved, self.ways = battery, title, moved, ways
+        self.ranked = [
+            Ranked(title=f"{title} {way}", name="mean", variant=way, tile=f"{title} write / read")
+            for way in ways
+        ]
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """Writing and reading, each by itself."""
+        return subject.phases(
+            Phase(
+                label=f"{self.battery}/{way}",
+                group=f"{self.battery}/{way}",
+                group_title=f"{self.title} {way}",
+                name=way,
+                title=f"{way.capitalize()} {self.moved}",
+            )
+            for way in self.ways
+        )
+
+
+class PtsPresent(GridPresent):
+    """Cells of the steady rounds of a test of SNIA's, from reads alone to writes alone."""
+
+    def __init__(self, battery: str, *, title: str, ranked: Ranked) -> None:
+        self.battery, self.title, self.ranked = battery, title, [ranked]
+
+    def ways_of(self, subjects: Sequence[Subject]) -> dict[str, str]:
+        """Titles of the ways of all cells, from reads alone to writes alone."""
+        cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
+        names = {finding.name.partition(".")[0] for finding in cells}
+        shares = sorted((int(way[3:]) for way in names if _is_mix(way)), reverse=True)
+        return {
+            "read": "Read",
+            **{f"mix{share}": f"{share} % read" for share in shares},
+            "write": "Write",
+        }
+
+    def cell(self, name: str) -> Cell:
+        """Cells have no scale in common."""
+        return Cell(id=name, title=name)
+
+
+def _is_mix(way: str) -> bool:
+    return way.startswith("mix") and way[3:].isdigit()
