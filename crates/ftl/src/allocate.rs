@@ -1,9 +1,17 @@
-//! Open superblocks: one a stream (and die group, see [`crate::lanes`]), filled from its beginning,
-//! a program issued as each granule is full.
+//! Open superblocks: one a stream (and die group, see [`crate::lanes`]), from the moment it is
+//! opened until it is full. It is filled from its beginning, and a program is issued as each
+//! granule is full.
 //!
 //! The map changes when data is placed, before its program is issued; until the program ends the
 //! data is served from the buffer.
+//!
+//! Where superblocks span a part of the dies, a lane that has none opens one of its group while
+//! many are free. At the reserve a stream uses up the superblocks that it has, on fewer dies, and
+//! opens another only when none has space left. So a stream needs no more superblocks than with
+//! one lane, however many it has, and what is kept free for one (the reserve, and superblocks set
+//! aside for movers and for the host) suffices.
 
+use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::NandOp;
@@ -12,6 +20,7 @@ use crate::packing::GRAINS;
 use crate::policy::Policy;
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
+use crate::writing::Writing;
 
 /// The open superblock whose turn it is, and how far it is filled.
 #[derive(Clone, Copy, Debug)]
@@ -206,7 +215,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Issues the granules of a stream that are full, and ends its turn where that is over.
+    /// Issues the granules of a stream that are full, and goes on to the next lane.
     #[inline(never)]
     fn issue_full(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         while self.writing.streams[stream].begun + self.writing.streams[stream].granule
@@ -221,14 +230,14 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A lane is full, or its turn is over.
+    /// The granule of the current lane is full, or its superblock.
     pub(crate) fn end_turn(&mut self, stream: Stream) {
         let s = self.writing.streams[stream];
         if s.next == s.end {
             self.close(stream);
         }
         if self.layout.groups > 1 && stream != Stream::Map {
-            self.next_lane(stream);
+            self.writing.next_lane(stream);
         }
     }
 
@@ -277,8 +286,12 @@ impl<P: Policies> Ftl<P> {
             s.sequence = self.writing.sequence;
             self.writing.sequence += 1;
         }
-        if self.has_passes(self.writing.streams[stream].mode) {
-            self.later_passes(stream, ops);
+        if self
+            .writing
+            .passes
+            .are_of(self.writing.streams[stream].mode)
+        {
+            self.writing.later_passes(stream, &mut self.counters, ops);
         }
     }
 
@@ -311,12 +324,12 @@ impl<P: Policies> Ftl<P> {
             die as u16,
             self.layout.program_class(s.mode, page),
             sent as u16,
-            self.first_pass(s.mode, page, place),
+            self.writing.passes.first_token(s.mode, page, place),
         ));
-        if self.has_passes(s.mode) {
-            let op = ops[ops.len() - 1];
-            let before = *s;
-            self.half_done(stream, &before, op, data);
+        if self.writing.passes.are_of(s.mode) {
+            let (op, lane) = (ops[ops.len() - 1], (stream, s.lane));
+            let Writing { passes, buffer, .. } = &mut self.writing;
+            passes.begun(buffer, lane, stripe, op, data);
         }
     }
 
@@ -365,6 +378,62 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
+    /// Pads a stream until none of its data waits: the granule being filled, and as many
+    /// wordlines of padding as later passes ask for.
+    pub(crate) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+        self.pad(stream, ops);
+        if self.writing.passes.by_stream[stream] == 0 {
+            return;
+        }
+        for group in 0..self.layout.groups {
+            while self.writing.passes.holds_data((stream, group)) {
+                self.writing.switch_lane(stream, group);
+                self.pad_granule(stream, ops);
+            }
+        }
+    }
+
+    /// Programs a granule of nothing.
+    fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+        let s = self.writing.streams[stream];
+        assert!(
+            s.here() >= s.granule,
+            "a full superblock waits for its passes"
+        );
+        let nowhere = self.layout.physical_units();
+        let flight = Flight::without_data(s.superblock, nowhere, s.sequence, NONE);
+        self.counters.pad_units += u64::from(self.layout.whole(s.granule));
+        let place = self.layout.place(s.mode, s.superblock, s.begun);
+        self.launch(stream, &s, flight, place, 0, ops);
+        if self.layout.parity {
+            self.protect(stream, &s, ops);
+        }
+        let moved = &mut self.writing.streams[stream];
+        moved.next += s.granule;
+        moved.begun = moved.next;
+        self.writing.later_passes(stream, &mut self.counters, ops);
+        if s.begun + s.granule == s.stop {
+            self.end_turn(stream);
+        }
+    }
+
+    /// Issues the parity of a stripe once the last of its data granules, the one that the stream
+    /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
+    /// is whole with the last one and crosses the channel like data.
+    fn protect(&mut self, stream: Stream, s: &Frontier, ops: &mut Vec<NandOp>) {
+        let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
+        if slot + 1 < self.layout.stripe_granules() {
+            return;
+        }
+        let nowhere = self.layout.physical_units();
+        let protects = self.layout.base(s.superblock) + s.begun - slot * s.granule;
+        let flight = Flight::without_data(s.superblock, nowhere, s.sequence, protects);
+        self.counters.parity_units += u64::from(self.layout.whole(s.granule));
+        let place = self.layout.parity_place(s.mode, s.superblock, stripe);
+        let sent = self.layout.granule_grains(s.mode);
+        self.launch(stream, s, flight, place, sent, ops);
+    }
+
     /// Leaves a whole granule to something other than a program from the buffer, such as copyback.
     pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.writing.sequence += 1;
@@ -375,11 +444,212 @@ impl<P: Policies> Ftl<P> {
             s.stop = s.next + s.granule;
         }
         let full = s.next == s.end;
-        if self.has_passes(self.writing.streams[stream].mode) {
-            self.later_passes(stream, ops);
+        if self
+            .writing
+            .passes
+            .are_of(self.writing.streams[stream].mode)
+        {
+            self.writing.later_passes(stream, &mut self.counters, ops);
         }
         if full {
             self.close(stream);
         }
+    }
+}
+
+impl<P: Policies> Ftl<P> {
+    /// Makes sure that the lane of a stream that has its turn has space.
+    #[inline]
+    pub(crate) fn ensure_open(&mut self, stream: Stream) {
+        if self.writing.streams[stream].here() == 0 {
+            self.find_space(stream);
+        }
+    }
+
+    /// Opens a superblock in the lane that has its turn and has none.
+    #[cold]
+    pub(crate) fn open(&mut self, stream: Stream) {
+        // A start after a power cut writes back whole superblocks: it takes all pages.
+        let lower_only =
+            self.layout.lower_first && stream == Stream::Direct && !self.cuts.is_recovering();
+        if lower_only && self.reopen_half() {
+            return;
+        }
+        let mode = self.writing.streams[stream].mode;
+        let group = self.writing.streams[stream].lane;
+        let superblock = match stream {
+            Stream::Cache => self.take_cache_superblock(group),
+            Stream::Tier => self.take_tier_superblock(group),
+            Stream::Map => self.blocks.free_map.pop_front(),
+            _ => self
+                .wear
+                .take_free(&mut self.blocks, &self.layout, (stream, group)),
+        };
+        self.look_at_cache();
+        let Some(superblock) = superblock else {
+            panic!(
+                "no superblock left for stream {stream:?}\n{}",
+                self.describe()
+            );
+        };
+        match stream {
+            Stream::Fold => self.cache.fold.pledged = false,
+            _ if stream.is_host() => self.writing.buffer.awaited.keep(stream),
+            _ if stream.is_collected() && stream == self.collect_stream() => {
+                self.collection.mover.pledged = false;
+            }
+            _ => {}
+        }
+        let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
+        assert!(
+            self.blocks.free_count() >= pledged,
+            "stream {stream:?} took a superblock set aside for a mover\n{}",
+            self.describe()
+        );
+        let cold = matches!(
+            stream,
+            Stream::Placed1 | Stream::Collected1 | Stream::Levelled
+        );
+        let pool = usize::from(cold && self.divides_pools());
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            (block.state, block.valid, block.written),
+            (State::Free, 0, 0)
+        );
+        block.state = State::Open;
+        (block.bare, block.distrusted) = (u32::MAX, false);
+        block.mode = mode;
+        block.pool = stream.pool();
+        (block.filled_by, block.opened_at) = (stream, self.counters.host_units);
+        self.packing.opened(superblock);
+        let written = if stream.is_host() {
+            self.counters.host_units
+        } else {
+            0
+        };
+        self.blocks.victims.opened(superblock, pool, written);
+        self.collection.opened(superblock);
+        self.cuts.opened(superblock);
+        let s = &mut self.writing.streams[stream];
+        s.superblock = superblock;
+        (s.next, s.begun) = (0, 0);
+        s.end = if lower_only {
+            self.layout.slc_units
+        } else {
+            self.layout.units(mode)
+        };
+        s.stop = if self.layout.groups > 1 && stream != Stream::Map {
+            s.granule
+        } else {
+            s.end
+        };
+        s.lane = self.layout.group_of(superblock);
+        block.written = s.end;
+    }
+
+    /// With nothing free beyond the reserve, host data goes on in the upper pages of the oldest
+    /// half-filled superblock; false where there is none.
+    fn reopen_half(&mut self) -> bool {
+        if self.available() > self.policy.gc.reserve_superblocks {
+            return false;
+        }
+        let Some(superblock) = self.blocks.half.pop_front() else {
+            return false;
+        };
+        self.writing.buffer.awaited.keep(Stream::Direct);
+        let block = &mut self.blocks.all[superblock as usize];
+        assert_eq!(
+            (block.state, block.written),
+            (State::Half, self.layout.slc_units)
+        );
+        block.state = State::Open;
+        self.cuts.opened(superblock);
+        let s = &mut self.writing.streams[Stream::Direct];
+        s.superblock = superblock;
+        (s.next, s.begun) = (block.written, block.written);
+        s.end = self.layout.native_units;
+        s.stop = s.end;
+        block.written = s.end;
+        true
+    }
+
+    pub(crate) fn close(&mut self, stream: Stream) {
+        let superblock = self.writing.streams[stream].superblock;
+        let half =
+            stream == Stream::Direct && self.writing.streams[stream].end < self.layout.native_units;
+        let s = &mut self.writing.streams[stream];
+        s.superblock = NONE;
+        (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
+        if half {
+            self.blocks.all[superblock as usize].state = State::Half;
+            self.blocks.half.push_back(superblock);
+        } else {
+            self.close_superblock(stream, superblock);
+        }
+    }
+
+    /// A superblock that a stream has filled takes no more data.
+    pub(crate) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
+        if stream.is_host() {
+            self.blocks
+                .victims
+                .received(superblock, self.counters.host_units);
+        }
+        let block = &mut self.blocks.all[superblock as usize];
+        block.state = State::Closed;
+        match block.pool {
+            Pool::Cache => self.blocks.cache.push_back(superblock),
+            Pool::Tier => self.blocks.tier.push_back(superblock),
+            Pool::Data => self.blocks.victims.add(superblock, block.valid),
+            Pool::Map => {}
+        }
+    }
+
+    /// Finds a lane with space for a stream whose current one has none, and opens a superblock
+    /// where it has to or may.
+    #[cold]
+    fn find_space(&mut self, stream: Stream) {
+        if self.layout.groups == 1 || stream == Stream::Map {
+            self.open(stream);
+            return;
+        }
+        for _ in 0..self.layout.groups {
+            if self.writing.streams[stream].here() > 0 {
+                return;
+            }
+            if self.may_open_lane(stream) {
+                self.open(stream);
+                return;
+            }
+            self.writing.next_lane(stream);
+        }
+        let fixed = self.blocks.free_fixed.front();
+        let first = fixed.filter(|_| stream == Stream::Cache);
+        if let Some(&superblock) = first.or(self.blocks.free.front()) {
+            let group = self.layout.group_of(superblock);
+            self.writing.switch_lane(stream, group);
+        }
+        self.open(stream);
+    }
+
+    /// Whether the current lane may have a superblock though others of its stream have space.
+    fn may_open_lane(&self, stream: Stream) -> bool {
+        let reserve = self.policy.gc.reserve_superblocks;
+        match stream {
+            Stream::Cache => {
+                let group = self.writing.streams[stream].lane;
+                self.blocks.has_fixed(&self.layout, group)
+                    || (self.lane_has_free(stream) && self.cache_lendable() > 0)
+            }
+            Stream::Tier => self.lane_has_free(stream) && self.tier_may_open(),
+            Stream::Direct => self.lane_has_free(stream) && self.available() > reserve,
+            _ => self.lane_has_free(stream) && self.available_to_movers() > reserve,
+        }
+    }
+
+    /// The group of a stream's current lane has a free superblock for it.
+    pub(crate) fn lane_has_free(&self, stream: Stream) -> bool {
+        let group = self.writing.streams[stream].lane;
+        self.blocks.has_free(&self.layout, group)
     }
 }

@@ -55,8 +55,8 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn checked(&self) -> Checked {
         self.check_map()?;
         self.check_blocks()?;
-        self.check_lanes()?;
-        self.check_passes()?;
+        self.writing.check_lanes(&self.layout, &self.blocks)?;
+        self.writing.passes.check(&self.writing.buffer)?;
         self.check_packing()?;
         self.check_counters()?;
         self.check_stamps()?;
@@ -189,7 +189,7 @@ impl<P: Policies> Ftl<P> {
     /// or took the place of one that did.
     fn check_counters(&self) -> Checked {
         let c = &self.counters;
-        let waiting = self.host_units_waiting();
+        let waiting = self.writing.host_units_waiting();
         let gone = c.dropped_units + c.lost_units + c.coalesced_units;
         let host = c.slc_units + c.tier_units + c.direct_units + gone + u64::from(waiting);
         ensure_eq!(host, c.host_units, "host units are lost or doubled");
@@ -208,7 +208,7 @@ impl<P: Policies> Ftl<P> {
         ensure_eq!(
             data,
             self.counters.parity_units * u64::from(granules)
-                + self.unprotected_units()
+                + self.writing.unprotected_units(&self.layout)
                 + self.counters.bare_units,
             "stripes and parity"
         );

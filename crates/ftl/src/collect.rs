@@ -41,10 +41,10 @@ const WORTH_GRANULES: u32 = 4;
 const CHANCE: u64 = 0x4654_4c00;
 
 /// The state of the room. It is saved piece by piece by [`Ftl`], in the order that snapshots have.
-pub(crate) struct Collection {
+pub(crate) struct Collector {
     /// Moves what is valid, also for another reason than space.
     pub(crate) mover: Mover,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Collection,
     /// What orders of collection leave to chance.
     pub(crate) chance: Rng,
     /// Nothing but collection can have work to do: there is no cache to fold, the whole map is in
@@ -52,13 +52,13 @@ pub(crate) struct Collection {
     pub(crate) alone: bool,
 }
 
-impl Collection {
+impl Collector {
     /// Nothing has been written yet.
-    pub(crate) fn new(policy: &Policy, layout: &Layout, blocks: &Blocks, seed: u64) -> Collection {
+    pub(crate) fn new(policy: &Policy, layout: &Layout, blocks: &Blocks, seed: u64) -> Collector {
         let uncached = !policy.cache.mode.design().caches();
-        Collection {
+        Collector {
             mover: Mover::new(Work::Collect, layout),
-            memory: Memory::new(&policy.gc, blocks),
+            memory: Collection::new(&policy.gc, blocks),
             chance: Rng::new(seed, CHANCE),
             alone: uncached && !layout.paired && policy.map.is_whole(),
         }
@@ -67,7 +67,7 @@ impl Collection {
     /// The same after all data is forgotten; chance goes on.
     pub(crate) fn start_over(&mut self, policy: &Policy, layout: &Layout, blocks: &Blocks) {
         self.mover = Mover::new(Work::Collect, layout);
-        self.memory = Memory::new(&policy.gc, blocks);
+        self.memory = Collection::new(&policy.gc, blocks);
     }
 
     /// A superblock is going to be written.
@@ -78,7 +78,7 @@ impl Collection {
 
 /// What collection remembers from victim to victim.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct Collection {
     /// The host waits until collection ends.
     pub(crate) halts_host: bool,
     /// The last victim was worth stopping the host for.
@@ -100,18 +100,18 @@ pub(crate) struct Memory {
     accompanies: bool,
 }
 
-flashtwin_base::state! { Memory {
+flashtwin_base::state! { Collection {
     kept: halts_host, worthy, cost_milli, search_again, full_in_turn, recent, untouched_count;
     sized: untouched;
     built: stops_host, accompanies;
 } }
 
-impl Memory {
+impl Collection {
     /// Nothing has been written yet; the cache's own superblocks do not count.
-    fn new(policy: &Gc, blocks: &Blocks) -> Memory {
+    fn new(policy: &Gc, blocks: &Blocks) -> Collection {
         let native = |b: &Superblock| b.state != State::Retired && !b.fixed && !b.map;
         let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
-        Memory {
+        Collection {
             halts_host: false,
             worthy: false,
             cost_milli: 0,
@@ -126,8 +126,8 @@ impl Memory {
     }
 
     /// What is left of it after a power cut: the superblocks that were written.
-    pub(crate) fn power_lost(&self) -> Memory {
-        Memory {
+    pub(crate) fn power_lost(&self) -> Collection {
+        Collection {
             halts_host: false,
             cost_milli: 0,
             search_again: 0,
@@ -457,7 +457,7 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
-impl Memory {
+impl Collection {
     /// See [`crate::audit`].
     pub(crate) fn audit(&self) -> Checked {
         let untouched = self.untouched.iter().filter(|&&u| u).count();

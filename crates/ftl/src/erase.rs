@@ -13,12 +13,19 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         if self.layout.paired {
-            self.wordline_programmed(place);
+            self.writing.wordline_programmed(place);
         }
         if self.health.fails && self.program_fails(place) {
             self.program_failed(place, ops);
         } else {
             self.granule_landed(place, ops);
+        }
+    }
+
+    /// Pages that have become safe with the last one of their wordline leave the buffer.
+    pub(crate) fn land_wordlines(&mut self, ops: &mut Vec<NandOp>) {
+        while let Some(place) = self.writing.passes.take_closed() {
+            self.granule_programmed(place, ops);
         }
     }
 

@@ -272,7 +272,8 @@ impl<P: Policies> Ftl<P> {
         if self.writing.streams[Stream::Fold].next != self.writing.streams[Stream::Fold].begun {
             return false;
         }
-        self.switch_lane(Stream::Fold, self.layout.group_of(self.cache.fold.source));
+        let own_dies = self.layout.group_of(self.cache.fold.source);
+        self.writing.switch_lane(Stream::Fold, own_dies);
         let s = self.writing.streams[Stream::Fold];
         let left = s.end - s.next;
         if left < group && (left > 0 || !self.fold_may_open()) {

@@ -18,7 +18,7 @@ const AHEAD: u32 = 2;
 impl<P: Policies> Ftl<P> {
     /// Forgets all data. Only with nothing in flight; wear and counters stay.
     pub fn forget(&mut self) {
-        self.forget_passes();
+        self.writing.forget_passes(&self.layout, &mut self.blocks);
         assert_eq!(
             self.writing.buffer.in_flight(),
             0,

@@ -4,7 +4,7 @@ use flashtwin_base::state::{self, Visitor};
 use flashtwin_nand::Part;
 
 use crate::blocks::{Blocks, State, Superblock};
-use crate::collect::Collection;
+use crate::collect::Collector;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
 use crate::layout::{Layout, Mode, NONE};
@@ -61,7 +61,7 @@ pub struct Ftl<P: Policies = BuiltIn> {
     /// The SLC cache, and the mover that folds it.
     pub(crate) cache: Cache,
     /// Garbage collection, and the mover that does its work.
-    pub(crate) collection: Collection,
+    pub(crate) collection: Collector,
     pub(crate) wear: Wear,
     /// What each unit takes on a drive that compresses.
     pub(crate) packing: Packing,
@@ -102,7 +102,7 @@ impl<P: Policies> state::State for Ftl<P> {
             starved,
             row: _,
         } = writing;
-        let Collection {
+        let Collector {
             mover,
             memory,
             chance,
@@ -174,7 +174,7 @@ impl<P: Policies> Ftl<P> {
         let buffer_units = (buffer_bytes / unit) as u32;
         let mut ftl = Ftl {
             map: Map::new(logical + paged.pages(), layout.physical_units()),
-            collection: Collection::new(&policy, &layout, &blocks, seed),
+            collection: Collector::new(&policy, &layout, &blocks, seed),
             writing: Writing::new(&layout, &policy, policies.lifetimes(), buffer_units),
             wear: Wear::new(part, &policy.wear),
             packing: Packing::new(&layout),
@@ -264,7 +264,7 @@ impl<P: Policies> Ftl<P> {
         let ppn = self.map.physical[lpn as usize];
         if ppn == NONE {
             Found::Nowhere
-        } else if self.is_buffered(ppn) {
+        } else if self.writing.holds(&self.layout, &self.blocks, ppn) {
             Found::Buffer
         } else {
             Found::Flash(ppn)
@@ -297,7 +297,9 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn in_row(&self, lpn: u32, row: u32) -> bool {
         let ppn = self.map.physical[lpn as usize];
-        ppn != NONE && self.layout.row_of(ppn) == row && !self.is_buffered(ppn)
+        ppn != NONE
+            && self.layout.row_of(ppn) == row
+            && !self.writing.holds(&self.layout, &self.blocks, ppn)
     }
 
     /// Whether the host waits for a superblock.
@@ -321,7 +323,7 @@ impl<P: Policies> Ftl<P> {
     pub fn finish(&mut self, token: Token, ops: &mut Vec<NandOp>) {
         match token {
             Token::Host(_) | Token::Rebuild(_) => unreachable!("{token:?} ends in the drive"),
-            Token::FirstPass(place) => self.first_passed(place),
+            Token::FirstPass(place) => self.writing.first_passed(place),
             Token::Checkpoint => self.checkpoint_row_written(ops),
             Token::Journal(low) => self.journal_written(low, ops),
             Token::SystemErase => {}
@@ -428,7 +430,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether a host granule is partly filled and waits for more data.
     #[must_use]
     pub fn has_partial(&self) -> bool {
-        self.host_units_waiting() > 0
+        self.writing.host_units_waiting() > 0
     }
 
     /// Host programs that are on their way to the flash, without those that only wait for a later
@@ -446,7 +448,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Back to the never-written state; wear and counters stay. Only with nothing in flight.
     pub fn purge(&mut self) {
-        self.forget_passes();
+        self.writing.forget_passes(&self.layout, &mut self.blocks);
         assert_eq!(
             self.writing.buffer.in_flight(),
             0,
@@ -482,7 +484,7 @@ impl<P: Policies> Ftl<P> {
         self.blocks.tier.clear();
         self.blocks.half.clear();
         self.blocks.stale.clear();
-        self.counters.bare_units += self.unprotected_units();
+        self.counters.bare_units += self.writing.unprotected_units(&self.layout);
         let s = self.writing.streams[Stream::Map];
         self.counters.map_written -= u64::from(s.next - s.begun);
         self.writing.close_all(&self.layout, &self.policy);

@@ -401,7 +401,7 @@ impl<P: Policies> Ftl<P> {
             }
         }
         self.await_replacements(&flight);
-        self.tear_parity(&flight);
+        self.blocks.tear_parity(&self.layout, &flight);
         let left = self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
         let stream = if flight.stream == Stream::Parity {
@@ -531,7 +531,12 @@ impl<P: Policies> Ftl<P> {
             self.close_superblock(Stream::Direct, superblock);
             return None;
         }
-        let parked = self.leave_parked(superblock, ops);
+        let parked = self.writing.leave_parked(superblock);
+        let parked = parked.map(|(stream, next)| {
+            self.cut_short(stream, superblock, next, ops);
+            self.close_superblock(stream, superblock);
+            stream
+        });
         let mut all = Stream::ALL.into_iter();
         let open = all.find(|&s| self.writing.streams[s].superblock == superblock);
         let Some(stream) = open else {
@@ -554,13 +559,25 @@ impl<P: Policies> Ftl<P> {
         } else if stream == Stream::Map {
             self.counters.map_written -= u64::from(lost);
         }
-        self.last_passes(stream, s.lane, ops);
-        self.forgo_parity(stream, superblock, s.begun);
+        self.cut_short(stream, superblock, s.begun, ops);
         // The upper pages of its wordlines are not used either.
         self.writing.streams[stream].end = self.layout.native_units;
         self.writing.streams[stream].drop_waiting();
         self.close(stream);
         Some(stream)
+    }
+
+    /// A stream fills a superblock no further than to this offset: what waits in it gets its later
+    /// passes, and the stripe that was being filled has no parity.
+    fn cut_short(&mut self, stream: Stream, superblock: u32, offset: u32, ops: &mut Vec<NandOp>) {
+        let lane = (stream, self.layout.group_of(superblock));
+        self.writing.last_passes(lane, &mut self.counters, ops);
+        let granule = self.writing.streams[stream].granule;
+        let layout = &self.layout;
+        let bare = self
+            .blocks
+            .forgo_parity(layout, granule, superblock, offset);
+        self.counters.bare_units += u64::from(bare);
     }
 
     /// Programs units again that a failure left in the buffer. Until that is done, everything that

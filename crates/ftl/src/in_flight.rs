@@ -2,8 +2,9 @@
 //! paces and looks for lost units.
 
 use crate::ftl::Ftl;
-use crate::op::Token;
+use crate::op::{Origin, Token};
 use crate::orders::Policies;
+use crate::parity::Mate;
 use crate::streams::Stream;
 
 impl<P: Policies> Ftl<P> {
@@ -78,5 +79,60 @@ impl<P: Policies> Ftl<P> {
             Token::MapUpdate(page) => self.locate(self.map_unit(page)),
             _ => None,
         }
+    }
+
+    /// Who an operation is done for that has not been reported. Erases are done for nobody.
+    #[must_use]
+    pub fn origin(&self, token: Token) -> Option<Origin> {
+        Some(match token {
+            Token::Host(_) => Origin::Host,
+            Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
+                match self.writing.buffer.flights[place as usize].stream {
+                    Stream::Fold => Origin::Fold,
+                    Stream::Levelled => Origin::Levelling,
+                    Stream::Map => Origin::Map,
+                    Stream::Parity => Origin::Parity,
+                    stream if stream.is_host() => Origin::Host,
+                    _ => Origin::Collect,
+                }
+            }
+            Token::FoldRead(_) | Token::FoldCheck(_) => Origin::Fold,
+            Token::GcRead(_) => Origin::Collect,
+            Token::MapRead(_) | Token::MapUpdate(_) | Token::MapGcRead(_) | Token::Checkpoint => {
+                Origin::Map
+            }
+            Token::Journal(_) => Origin::Journal,
+            Token::Rebuild(_) => Origin::Parity,
+            Token::Erase(_) | Token::SystemErase => return None,
+        })
+    }
+
+    /// Dies have taken the data of these granules, given by the places in their tokens.
+    pub fn programs_begun(&mut self, places: impl Iterator<Item = u32>) {
+        places.for_each(|place| self.writing.buffer.begin(place));
+    }
+
+    /// Sequence number that the next granule to be begun will get.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.writing.sequence
+    }
+
+    /// Lowest sequence number of a host granule that is not programmed yet: all before it are
+    /// durable.
+    #[must_use]
+    pub fn oldest_pending_host(&self) -> u64 {
+        let host = self.writing.oldest_of_host();
+        host.min(self.checkpoint_pending())
+            .min(self.cuts.oldest_trims())
+            .min(self.health.homeless)
+    }
+
+    /// The rows that have to be read to rebuild the one of a physical unit: those of the other
+    /// granules of its stripe that are on flash; what is in RAM of the stripe needs no read. None
+    /// where there is no parity to rebuild it from.
+    #[must_use]
+    pub fn stripe_mates(&self, ppn: u32) -> Option<Vec<Mate>> {
+        self.writing.stripe_mates(&self.layout, &self.blocks, ppn)
     }
 }

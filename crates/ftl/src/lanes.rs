@@ -1,28 +1,22 @@
 //! Lanes: where superblocks span a part of the dies, a stream keeps one open in each group of dies
-//! and goes round them granule by granule, so that all dies work.
+//! and fills a granule in each in turn, so that all dies work.
 //!
-//! One lane of a stream has its turn and stands in [`Frontier`]; the others are parked here, each
-//! at the beginning of a granule. With one group there is one lane and nothing is ever parked.
+//! One lane of a stream is the current one and stands in [`Frontier`]; the others are parked here,
+//! each at the beginning of a granule. With one group there is one lane and nothing is ever parked.
+//! Which lane may open a superblock is decided in [`crate::allocate`].
 //!
-//! Opening is generous while superblocks abound: each lane that has none takes one of its group.
-//! At the reserve it is thrifty: a stream uses up the lanes that it has, on fewer dies, and opens
-//! another only when none has space left. So however many lanes there are, a stream needs no more
-//! superblocks than with one, and what was reckoned for one (pledges, promises, the reserve) holds.
-//!
-//! Pages of the map are few and their superblocks too: their stream has one lane, of the group of
+//! Pages of the map are few and their superblocks too: their stream has one lane, in the group of
 //! the superblock that is open.
 
 use crate::allocate::Frontier;
 use crate::audit::Bounds;
-use crate::blocks::State;
+use crate::blocks::{Blocks, State};
 use crate::check::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
-use crate::op::NandOp;
-use crate::orders::Policies;
 use crate::streams::{STREAMS, Stream};
+use crate::writing::Writing;
 
-/// A lane whose turn it is not.
+/// A lane that is not the current one: its superblock, how far that is filled, and where it ends.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Lane {
     superblock: u32,
@@ -36,7 +30,7 @@ const EMPTY: Lane = Lane {
     end: 0,
 };
 
-/// The parked lanes of all streams; the place of the one that has its turn is empty.
+/// The parked lanes of all streams; the place of a stream's current one is empty.
 pub(crate) struct Lanes {
     all: Vec<Lane>,
     groups: u32,
@@ -88,37 +82,30 @@ impl Lanes {
         all.find(|lane| lane.superblock == superblock)
             .map(|lane| lane.next)
     }
+
+    /// Takes a superblock out of the lane that it is parked in: its stream, how far it is filled,
+    /// and the units that still fit into it. None where it is not parked.
+    fn take(&mut self, superblock: u32) -> Option<(Stream, u32, u32)> {
+        let mut lanes = self.all.iter();
+        let at = lanes.position(|lane| lane.superblock == superblock)?;
+        let lane = std::mem::replace(&mut self.all[at], EMPTY);
+        let stream = Stream::ALL[at / self.groups as usize];
+        Some((stream, lane.next, lane.end - lane.next))
+    }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// The group of a stream's lane has a free superblock for it.
-    pub(crate) fn lane_has_free(&self, stream: Stream) -> bool {
-        let group = self.writing.streams[stream].lane;
-        self.blocks.has_free(&self.layout, group)
+impl Writing {
+    /// Takes a superblock that is not to be filled on out of the lane that it is parked in; the
+    /// answer is its stream, and how far it is filled. Its stream has begun no granule in it.
+    pub(crate) fn leave_parked(&mut self, superblock: u32) -> Option<(Stream, u32)> {
+        let (stream, next, left) = self.lanes.take(superblock)?;
+        self.streams[stream].parked -= left;
+        Some((stream, next))
     }
 
-    /// A superblock takes no more data: the lane that it is parked in, if it is, has none. Whatever
-    /// its stream has is between granules there.
-    /// The answer is the stream.
-    pub(crate) fn leave_parked(
-        &mut self,
-        superblock: u32,
-        ops: &mut Vec<NandOp>,
-    ) -> Option<Stream> {
-        let mut lanes = self.writing.lanes.all.iter();
-        let at = lanes.position(|lane| lane.superblock == superblock)?;
-        let lane = std::mem::replace(&mut self.writing.lanes.all[at], EMPTY);
-        let stream = Stream::ALL[at / self.layout.groups as usize];
-        self.writing.streams[stream].parked -= lane.end - lane.next;
-        self.last_passes(stream, self.layout.group_of(superblock), ops);
-        self.forgo_parity(stream, superblock, lane.next);
-        self.close_superblock(stream, superblock);
-        Some(stream)
-    }
-
-    /// Gives a group's lane of a stream its turn. Only between granules.
+    /// Makes a group's lane the current one of a stream. Only between granules.
     pub(crate) fn switch_lane(&mut self, stream: Stream, group: u32) {
-        let s = self.writing.streams[stream];
+        let s = self.streams[stream];
         assert_eq!(
             s.next, s.begun,
             "stream {stream:?} leaves a granule half full"
@@ -126,14 +113,14 @@ impl<P: Policies> Ftl<P> {
         if s.lane == group {
             return;
         }
-        *self.writing.lanes.at(stream, s.lane) = Lane {
+        *self.lanes.at(stream, s.lane) = Lane {
             superblock: s.superblock,
             next: s.next,
             end: s.end,
         };
-        let lane = std::mem::replace(self.writing.lanes.at(stream, group), EMPTY);
+        let lane = std::mem::replace(self.lanes.at(stream, group), EMPTY);
         let open = lane.superblock != NONE;
-        self.writing.streams[stream] = Frontier {
+        self.streams[stream] = Frontier {
             superblock: lane.superblock,
             next: lane.next,
             begun: lane.next,
@@ -145,81 +132,32 @@ impl<P: Policies> Ftl<P> {
         };
     }
 
-    /// The granule is full: the next lane has its turn.
+    /// The granule is full: the next group's lane is the current one.
     pub(crate) fn next_lane(&mut self, stream: Stream) {
-        let next = (self.writing.streams[stream].lane + 1) % self.layout.groups;
+        let next = (self.streams[stream].lane + 1) % self.lanes.groups;
         self.switch_lane(stream, next);
     }
 
-    /// Finds a lane with space for a stream whose own has none, and opens a superblock where it
-    /// has to or may.
-    #[cold]
-    pub(crate) fn find_space(&mut self, stream: Stream) {
-        if self.layout.groups == 1 || stream == Stream::Map {
-            self.open(stream);
-            return;
-        }
-        for _ in 0..self.layout.groups {
-            if self.writing.streams[stream].here() > 0 {
-                return;
-            }
-            if self.may_open_lane(stream) {
-                self.open(stream);
-                return;
-            }
-            self.next_lane(stream);
-        }
-        let fixed = self.blocks.free_fixed.front();
-        let first = fixed.filter(|_| stream == Stream::Cache);
-        if let Some(&superblock) = first.or(self.blocks.free.front()) {
-            self.switch_lane(stream, self.layout.group_of(superblock));
-        }
-        self.open(stream);
-    }
-
-    /// Whether a lane may have a superblock though others of its stream have space.
-    fn may_open_lane(&self, stream: Stream) -> bool {
-        let reserve = self.policy.gc.reserve_superblocks;
-        let group = self.writing.streams[stream].lane;
-        match stream {
-            Stream::Cache => {
-                self.blocks.has_fixed(&self.layout, group)
-                    || (self.lane_has_free(stream) && self.cache_lendable() > 0)
-            }
-            Stream::Tier => self.lane_has_free(stream) && self.tier_may_open(),
-            Stream::Direct => self.lane_has_free(stream) && self.available() > reserve,
-            _ => self.lane_has_free(stream) && self.available_to_movers() > reserve,
-        }
-    }
-
-    /// Each open superblock stands in one lane, of its own group, and what they hold adds up.
-    pub(crate) fn check_lanes(&self) -> Checked {
+    /// Checks that each open superblock stands in one lane, of its own group, and that what fits
+    /// into them adds up.
+    pub(crate) fn check_lanes(&self, layout: &Layout, blocks: &Blocks) -> Checked {
         let mut open = 0;
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
-            let parked: u32 = self
-                .writing
-                .lanes
-                .open(stream)
-                .map(|(_, _, left)| left)
-                .sum();
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
+            let parked: u32 = self.lanes.open(stream).map(|(_, _, left)| left).sum();
             ensure_eq!(
                 parked,
                 s.parked,
                 "space in parked lanes of stream {stream:?}"
             );
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
-            for (group, superblock, _) in self.writing.lanes.open(stream).chain(own) {
-                let state = self.blocks.all[superblock as usize].state;
+            for (group, superblock, _) in self.lanes.open(stream).chain(own) {
+                let state = blocks.all[superblock as usize].state;
                 ensure_eq!(state, State::Open, "superblock {superblock} in a lane");
-                ensure_eq!(
-                    self.layout.group_of(superblock),
-                    group,
-                    "lane of another group"
-                );
+                ensure_eq!(layout.group_of(superblock), group, "lane of another group");
                 open += 1;
             }
         }
-        let all = self.blocks.all.iter();
+        let all = blocks.all.iter();
         let states = all.filter(|b| b.state == State::Open).count();
         ensure_eq!(open, states, "open superblocks and lanes");
         Ok(())

@@ -33,7 +33,6 @@ mod lists;
 mod map;
 mod mover;
 pub mod op;
-mod open;
 pub mod orders;
 pub mod pacing;
 mod packing;

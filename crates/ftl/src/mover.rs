@@ -494,8 +494,9 @@ impl<P: Policies> Ftl<P> {
             // Units that were not copied because the host had replaced them: the replacements have
             // to be on flash too.
             let all = self.cuts.is_on() && work != Work::Map;
-            let durable =
-                self.oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));
+            let durable = self
+                .writing
+                .oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));
             let durable = if all {
                 durable
                     .min(self.cuts.oldest_trims())

@@ -3,30 +3,30 @@
 //!
 //! Where nothing backs them up (`pairs_lost`), a page is safe once the last page of its wordline is
 //! programmed. Until then it is treated like a granule between two passes (see [`crate::passes`]):
-//! it is in flight and its data stays in the buffer. Whoever waits for it to be durable waits on,
-//! or has the wordline padded to its end. So a cut takes nothing that was acknowledged, and no
-//! source is erased while its copies can be torn.
+//! it is in flight and its data stays in the buffer. Whoever needs it to be durable waits until the
+//! wordline is full, or has the rest of it padded. So a cut takes nothing that was acknowledged,
+//! and no source is erased while its copies can be torn.
 //!
-//! A page is *waiting* (in the queues of the passes) until the last page of its wordline is issued,
-//! *closing* from then on, or from when its superblock takes no more data, and *closed* once no
-//! program of its wordline is under way on its die.
+//! A page *waits* (in the queues of the passes) until the last page of its wordline has been
+//! issued. From then on, and from when its superblock takes no more data, it is *closing*. It is
+//! *closed* once no program of its wordline is under way on its die.
 
 use crate::check::{Checked, ensure};
-use crate::ftl::Ftl;
 use crate::layout::NONE;
-use crate::op::NandOp;
-use crate::orders::Policies;
-use crate::passes::Half;
-use crate::streams::Stream;
+use crate::passes::{Half, Lane, Passes};
+use crate::write_buffer::WriteBuffer;
 
-/// Pages whose wordline gets no more programs.
+/// A wordline of a die: superblock, die and number.
+type Wordline = (u32, u16, u32);
+
+/// Pages of wordlines that are not safe yet, or have just become so.
 #[derive(Default)]
 pub(crate) struct Pairs {
-    /// Those whose own program has ended, by their places: waiting or closing.
+    /// Waiting or closing ones whose own program has ended, by their places in the buffer.
     ended: Vec<u32>,
-    /// Those that wait for programs under way.
+    /// Those whose wordline gets no more programs than are under way.
     closing: Vec<Half>,
-    /// Those that are safe and have to land.
+    /// Those that are safe and have not left the buffer.
     closed: Vec<u32>,
 }
 
@@ -50,39 +50,33 @@ impl Pairs {
     }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// The wordline of a granule in flight, as superblock, die and number.
-    fn wordline_of(&self, place: u32) -> (u32, u16, u32) {
-        let flight = &self.writing.buffer.flights[place as usize];
-        (
-            flight.superblock,
-            flight.die,
-            flight.stripe / self.layout.bits,
-        )
+impl Passes {
+    /// The wordline of a granule in flight.
+    fn wordline_of(&self, buffer: &WriteBuffer, place: u32) -> Wordline {
+        let flight = &buffer.flights[place as usize];
+        (flight.superblock, flight.die, flight.stripe / self.bits)
     }
 
     /// Whether the last page of a wordline is being programmed.
-    fn ends_under_way(&self, wordline: (u32, u16, u32)) -> bool {
-        let last = wordline.2 * self.layout.bits + self.layout.bits - 1;
-        let flights = self.writing.buffer.flights.iter();
+    fn ends_under_way(&self, buffer: &WriteBuffer, wordline: Wordline) -> bool {
+        let last = wordline.2 * self.bits + self.bits - 1;
+        let flights = buffer.flights.iter();
         let mut flying = flights.filter(|f| f.first != NONE && f.superblock == wordline.0);
         flying.any(|f| f.die == wordline.1 && f.stripe == last)
     }
 
-    /// The last page of a wordline has been issued: the others wait for its end and no longer for
-    /// data.
-    pub(crate) fn close_wordlines(&mut self, stream: Stream, lane: u32) {
-        let (bits, mut at) = (self.layout.bits, 0);
-        let s = self.writing.streams[stream];
-        let granules = s.begun / s.granule;
-        let stripes = granules / self.layout.stripe_granules();
-        while let Some(&half) = self.writing.passes.of(stream, lane, 1).get(at) {
+    /// So many stripes of a lane's superblock are full. Pages whose wordline's last page has been
+    /// issued wait for its end and no longer for data.
+    pub(crate) fn close_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane, full_stripes: u32) {
+        let (bits, mut at) = (self.bits, 0);
+        while let Some(&half) = self.of(lane, 1).get(at) {
             let last = half.stripe / bits * bits + bits - 1;
             // A stripe that is being filled has its last page on some dies only.
-            let issued = last < stripes || self.ends_under_way(self.wordline_of(half.place));
+            let issued = last < full_stripes
+                || self.ends_under_way(buffer, self.wordline_of(buffer, half.place));
             if issued {
-                self.writing.passes.of(stream, lane, 1).remove(at);
-                self.begin_closing(half);
+                self.of(lane, 1).remove(at);
+                self.begin_closing(buffer, half);
             } else {
                 at += 1;
             }
@@ -91,51 +85,56 @@ impl<P: Policies> Ftl<P> {
 
     /// The superblock of a lane takes no more data: only programs under way can tear what waits in
     /// it.
-    pub(crate) fn leave_wordlines(&mut self, stream: Stream, lane: u32) {
-        while let Some(half) = self.writing.passes.of(stream, lane, 1).pop_front() {
-            self.begin_closing(half);
-            self.settle(self.wordline_of(half.place));
+    pub(crate) fn leave_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane) {
+        while let Some(half) = self.of(lane, 1).pop_front() {
+            self.begin_closing(buffer, half);
+            self.close_if_quiet(buffer, self.wordline_of(buffer, half.place));
         }
     }
 
-    fn begin_closing(&mut self, half: Half) {
-        let flight = self.writing.buffer.flights[half.place as usize];
-        self.writing.passes.host_units -= half.host_units;
-        self.writing.passes.by_stream[flight.stream] -= 1;
-        self.writing.passes.pairs.closing.push(half);
+    fn begin_closing(&mut self, buffer: &WriteBuffer, half: Half) {
+        let flight = &buffer.flights[half.place as usize];
+        self.host_units -= half.host_units;
+        self.by_stream[flight.stream] -= 1;
+        self.pairs.closing.push(half);
     }
 
     /// The program of a page that is not the last of its wordline has ended.
-    pub(crate) fn page_programmed(&mut self, place: u32) {
-        self.writing.passes.pairs.ended.push(place);
-        self.settle(self.wordline_of(place));
+    pub(crate) fn page_programmed(&mut self, buffer: &WriteBuffer, place: u32) {
+        self.pairs.ended.push(place);
+        self.close_if_quiet(buffer, self.wordline_of(buffer, place));
     }
 
     /// A program has ended for good: where it is the last of its wordline, the others are safe.
-    pub(crate) fn wordline_programmed(&mut self, place: u32) {
-        let flight = &mut self.writing.buffer.flights[place as usize];
-        let (superblock, die, stripe) = (flight.superblock, flight.die, flight.stripe);
-        if stripe % self.layout.bits + 1 == self.layout.bits {
-            // Its program has ended.
+    pub(crate) fn wordline_programmed(&mut self, buffer: &mut WriteBuffer, place: u32) {
+        let wordline = self.wordline_of(buffer, place);
+        let flight = &mut buffer.flights[place as usize];
+        let stripe = flight.stripe;
+        if stripe % self.bits + 1 == self.bits {
+            // It is still in the list, and its program has ended.
             flight.stripe = NONE;
-            self.settle((superblock, die, stripe / self.layout.bits));
-            self.writing.buffer.flights[place as usize].stripe = stripe;
+            self.close_if_quiet(buffer, wordline);
+            buffer.flights[place as usize].stripe = stripe;
         }
     }
 
-    /// Closes a wordline if nothing is under way on it.
-    fn settle(&mut self, wordline: (u32, u16, u32)) {
-        let own = |ftl: &Ftl<P>, half: &Half| ftl.wordline_of(half.place) == wordline;
-        let closing = &self.writing.passes.pairs.closing;
-        let mut all = closing.iter().filter(|half| own(self, half));
-        let ended = |half: &Half| self.writing.passes.pairs.ended.contains(&half.place);
-        if !all.all(ended) || self.ends_under_way(wordline) {
+    /// Closes the pages of a wordline if no program is under way on it.
+    fn close_if_quiet(&mut self, buffer: &WriteBuffer, wordline: Wordline) {
+        let own = |half: &Half, bits: u32| {
+            let flight = &buffer.flights[half.place as usize];
+            (flight.superblock, flight.die, flight.stripe / bits) == wordline
+        };
+        let (pairs, bits) = (&self.pairs, self.bits);
+        let mut all = pairs.closing.iter().filter(|half| own(half, bits));
+        if !all.all(|half| pairs.ended.contains(&half.place))
+            || self.ends_under_way(buffer, wordline)
+        {
             return;
         }
+        let pairs = &mut self.pairs;
         let mut at = 0;
-        while let Some(&half) = self.writing.passes.pairs.closing.get(at) {
-            if own(self, &half) {
-                let pairs = &mut self.writing.passes.pairs;
+        while let Some(&half) = pairs.closing.get(at) {
+            if own(&half, bits) {
                 pairs.closing.remove(at);
                 pairs.ended.retain(|&place| place != half.place);
                 pairs.closed.push(half.place);
@@ -145,25 +144,23 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// What is safe by now lands.
-    pub(crate) fn land_wordlines(&mut self, ops: &mut Vec<NandOp>) {
-        while !self.writing.passes.pairs.closed.is_empty() {
-            let place = self.writing.passes.pairs.closed.remove(0);
-            self.granule_programmed(place, ops);
-        }
+    /// The first page that is safe by now and has not left the buffer; it leaves the list.
+    pub(crate) fn take_closed(&mut self) -> Option<u32> {
+        let closed = &mut self.pairs.closed;
+        (!closed.is_empty()).then(|| closed.remove(0))
     }
 
     /// Whether a cut at this moment leaves a page as it is: its program has ended, and no program
     /// is under way that would tear it.
-    pub(crate) fn stands_alone(&self, place: u32) -> bool {
-        let pairs = &self.writing.passes.pairs;
-        if !self.layout.paired || !pairs.ended.contains(&place) {
+    pub(crate) fn stands_alone(&self, buffer: &WriteBuffer, place: u32) -> bool {
+        let pairs = &self.pairs;
+        if !self.paired || !pairs.ended.contains(&place) {
             return pairs.closed.contains(&place);
         }
-        let wordline = self.wordline_of(place);
-        let flights = (0u32..).zip(&self.writing.buffer.flights);
+        let wordline = self.wordline_of(buffer, place);
+        let flights = (0u32..).zip(&buffer.flights);
         let mut flying = flights.filter(|(_, f)| f.first != NONE);
-        let own = |at: u32| at != place && self.wordline_of(at) == wordline;
+        let own = |at: u32| at != place && self.wordline_of(buffer, at) == wordline;
         !flying.any(|(at, _)| own(at) && !pairs.ended.contains(&at))
     }
 }

@@ -5,30 +5,38 @@
 //! A stripe's granules get their second pass once the stripe so many wordlines behind it has got
 //! its first, the third once the one twice as far behind has, and so on; the end of a superblock
 //! brings what is left. Until its last pass is programmed a granule is in flight: its data stays in
-//! the buffer, is read from there, is not durable, and is needed once more for each pass.
-//! Invariants: every granule gets every pass, on each die in the order of the wordlines, and a full
-//! superblock waits for nothing.
+//! the buffer, is read from there, is not durable, and crosses the channel again for each pass
+//! where the part needs it. Invariants: every granule gets every pass, on each die in the order of
+//! the wordlines, and nothing waits in a full superblock.
 //!
 //! What has to be durable now (a flush, a write through, the end of a fold) cannot wait for the
-//! data behind it: whole wordlines of padding take its place ([`Ftl::pad_through`]).
+//! data behind it: the firmware programs whole wordlines of padding in its place
+//! ([`Ftl::pad_through`](crate::Ftl)).
+//!
+//! The room is told of each first pass that is issued ([`Passes::begun`]) and of each that has
+//! ended ([`Passes::ended`]). It issues the later ones as a stream moves on
+//! ([`Passes::follow`]) and as a superblock takes no more data ([`Passes::finish`]).
 
 use std::collections::VecDeque;
 
 use crate::allocate::Frontier;
 use crate::audit::Bounds;
+use crate::blocks::Blocks;
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
-use crate::ftl::Ftl;
+use crate::counters::Counters;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
-use crate::orders::Policies;
 use crate::pairs::Pairs;
 use crate::streams::{COUNTED, STREAMS, Stream};
-use crate::write_buffer::Flight;
+use crate::write_buffer::{Flight, WriteBuffer};
+
+/// A stream, and the group of dies in which it has a superblock open.
+pub(crate) type Lane = (Stream, u32);
 
 /// A granule that has had a pass and not its last.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Half {
-    /// Its place in the list of those in flight.
+    /// Its place in the list of programs under way.
     pub(crate) place: u32,
     /// Its stripe in the superblock.
     pub(crate) stripe: u32,
@@ -44,12 +52,20 @@ pub(crate) struct Half {
 /// Granules that wait for another pass, oldest first.
 pub(crate) struct Passes {
     /// Passes after the first; 0 where one is all.
-    later: u32,
+    pub(crate) later: u32,
     /// Wordlines between two of them.
     distance: u32,
     /// The data crosses the channel again.
     again: bool,
     groups: u32,
+    /// Pages of a wordline are programmed one by one and can be lost together.
+    pub(crate) paired: bool,
+    /// Pages of a wordline.
+    pub(crate) bits: u32,
+    /// Granules of a stripe that hold data.
+    pub(crate) stripe_granules: u32,
+    /// Units of a granule as the host counts them.
+    granule_units: u32,
     /// By stream, die group and the passes that they have had.
     halves: Vec<VecDeque<Half>>,
     /// Units of the host's that wait.
@@ -68,7 +84,7 @@ flashtwin_base::state! { Passes {
     kept: host_units, by_stream, first, host_firsts;
     sized: halves;
     part: pairs;
-    built: later, distance, again, groups;
+    built: later, distance, again, groups, paired, bits, stripe_granules, granule_units;
 } }
 
 impl Passes {
@@ -82,6 +98,10 @@ impl Passes {
             distance: passes.map_or(0, |passes| passes.distance_wordlines),
             again: passes.is_some_and(|passes| passes.transfers),
             groups: layout.groups,
+            paired: layout.paired,
+            bits: layout.bits,
+            stripe_granules: layout.stripe_granules(),
+            granule_units: layout.whole(layout.native_granule),
             halves: vec![VecDeque::new(); queues],
             host_units: 0,
             by_stream: [0; COUNTED],
@@ -92,244 +112,200 @@ impl Passes {
     }
 
     /// Those of a lane that have had so many passes.
-    pub(crate) fn of(&mut self, stream: Stream, lane: u32, passes: u32) -> &mut VecDeque<Half> {
-        let lane = stream.index() * self.groups as usize + lane as usize;
+    pub(crate) fn of(&mut self, (stream, group): Lane, passes: u32) -> &mut VecDeque<Half> {
+        let lane = stream.index() * self.groups as usize + group as usize;
         &mut self.halves[lane * self.later as usize + passes as usize - 1]
     }
 
     /// All of a lane.
-    fn lane(&self, stream: Stream, lane: u32) -> &[VecDeque<Half>] {
-        let at = (stream.index() * self.groups as usize + lane as usize) * self.later as usize;
+    fn lane(&self, (stream, group): Lane) -> &[VecDeque<Half>] {
+        let at = (stream.index() * self.groups as usize + group as usize) * self.later as usize;
         &self.halves[at..at + self.later as usize]
     }
 
     /// Whether host data of a stream waits, and not only what was collected among it.
     pub(crate) fn holds_host(&self, stream: Stream) -> bool {
-        let lanes = |lane| self.lane(stream, lane).iter().flatten();
-        let mut halves = (0..self.groups).flat_map(lanes);
+        let waiting = |group| self.lane((stream, group)).iter().flatten();
+        let mut halves = (0..self.groups).flat_map(waiting);
         self.by_stream[stream] > 0 && halves.any(|half| half.host_units > 0)
     }
 
-    /// A pass that is not the last begins.
-    fn begin(&mut self, flight: &Flight) {
-        self.first[flight.stream] += 1;
-        self.host_firsts += u32::from(flight.host_units > 0);
+    /// Whether data waits for a pass in a lane.
+    pub(crate) fn holds_data(&self, lane: Lane) -> bool {
+        let mut halves = self.lane(lane).iter().flatten();
+        halves.any(|half| half.data)
     }
-}
 
-impl<P: Policies> Ftl<P> {
     /// Whether granules of a mode wait for more programs of their wordline.
     #[inline]
-    pub(crate) fn has_passes(&self, mode: Mode) -> bool {
-        self.writing.passes.later > 0 && mode == Mode::Native
+    pub(crate) fn are_of(&self, mode: Mode) -> bool {
+        self.later > 0 && mode == Mode::Native
     }
 
-    /// Who is told of the first program of a granule.
+    /// Who is told of the end of a granule's first program.
     #[inline]
-    pub(crate) fn first_pass(&self, mode: Mode, page: u32, place: u32) -> Token {
-        if self.has_passes(mode) && !(self.layout.paired && page + 1 == self.layout.bits) {
+    pub(crate) fn first_token(&self, mode: Mode, page: u32, place: u32) -> Token {
+        if self.are_of(mode) && !(self.paired && page + 1 == self.bits) {
             Token::FirstPass(place)
         } else {
             Token::Program(place)
         }
     }
 
-    /// The first pass of a granule, or the program of a page of its wordline, has been issued: it
-    /// waits for the others. `s` is the stream as it stood before.
-    pub(crate) fn half_done(&mut self, stream: Stream, s: &Frontier, first: NandOp, data: bool) {
+    /// The first pass of a granule of a lane, or the program of a page of its wordline, has been
+    /// issued: the granule waits for the others.
+    pub(crate) fn begun(
+        &mut self,
+        buffer: &WriteBuffer,
+        lane: Lane,
+        stripe: u32,
+        first: NandOp,
+        data: bool,
+    ) {
         let Token::FirstPass(place) = first.token else {
             return;
         };
-        let flight = self.writing.buffer.flights[place as usize];
-        self.writing.passes.host_units += flight.host_units;
-        self.writing.passes.by_stream[flight.stream] += 1;
-        self.writing.passes.begin(&flight);
+        let flight = &buffer.flights[place as usize];
+        self.host_units += flight.host_units;
+        self.by_stream[flight.stream] += 1;
+        self.count_first(flight);
         let half = Half {
             place,
-            stripe: self.layout.stripe_of(s.mode, s.begun).0,
+            stripe,
             die: first.die,
-            units: if self.writing.passes.again {
-                first.units
-            } else {
-                0
-            },
+            units: if self.again { first.units } else { 0 },
             host_units: flight.host_units,
             data,
         };
-        self.writing.passes.of(stream, s.lane, 1).push_back(half);
+        self.of(lane, 1).push_back(half);
+    }
+
+    /// A pass that is not the last is under way.
+    fn count_first(&mut self, flight: &Flight) {
+        self.first[flight.stream] += 1;
+        self.host_firsts += u32::from(flight.host_units > 0);
     }
 
     /// A pass of a granule that is not its last has ended.
-    pub(crate) fn first_passed(&mut self, place: u32) {
-        let flight = self.writing.buffer.flights[place as usize];
-        self.writing.passes.first[flight.stream] -= 1;
-        self.writing.passes.host_firsts -= u32::from(flight.host_units > 0);
-        if self.layout.paired {
-            self.page_programmed(place);
+    pub(crate) fn ended(&mut self, buffer: &WriteBuffer, place: u32) {
+        let flight = &buffer.flights[place as usize];
+        self.first[flight.stream] -= 1;
+        self.host_firsts -= u32::from(flight.host_units > 0);
+        if self.paired {
+            self.page_programmed(buffer, place);
         }
     }
 
-    /// Issues the later passes whose time has come in the lane of a stream that has its turn.
-    pub(crate) fn later_passes(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.writing.streams[stream];
-        if !self.has_passes(s.mode) {
+    /// Issues the later passes that have become due in the superblock that a stream fills.
+    pub(crate) fn follow(
+        &mut self,
+        buffer: &WriteBuffer,
+        (stream, s): (Stream, &Frontier),
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        if !self.are_of(s.mode) {
             return;
         }
-        if self.layout.paired {
-            return self.close_wordlines(stream, s.lane);
+        let lane = (stream, s.lane);
+        let full_stripes = s.begun / (s.granule * self.stripe_granules);
+        if self.paired {
+            return self.close_wordlines(buffer, lane, full_stripes);
         }
-        let full_stripes = s.begun / (s.granule * self.layout.stripe_granules());
-        self.pass_below(stream, s.lane, full_stripes, ops);
+        self.issue_due(buffer, lane, full_stripes, counters, ops);
         if s.begun == s.end {
-            self.last_passes(stream, s.lane, ops);
+            self.finish(buffer, lane, counters, ops);
         }
     }
 
-    /// The superblock of a lane takes no more: what waits in it gets its passes now, as if
-    /// wordlines went on behind it.
-    pub(crate) fn last_passes(&mut self, stream: Stream, lane: u32, ops: &mut Vec<NandOp>) {
-        if !self.has_passes(self.writing.streams[stream].mode) {
-            return;
+    /// The superblock of a lane, which is programmed natively, takes no more data: what waits in it
+    /// gets its passes now, as if wordlines went on behind it.
+    pub(crate) fn finish(
+        &mut self,
+        buffer: &WriteBuffer,
+        lane: Lane,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        if self.paired {
+            return self.leave_wordlines(buffer, lane);
         }
-        if self.layout.paired {
-            return self.leave_wordlines(stream, lane);
-        }
-        let newest = self.writing.passes.lane(stream, lane).iter().flatten();
+        let newest = self.lane(lane).iter().flatten();
         let Some(newest) = newest.map(|half| half.stripe).max() else {
             return;
         };
-        for behind in 0..=self.writing.passes.later * self.writing.passes.distance {
-            self.pass_below(stream, lane, newest + 1 + behind, ops);
+        for behind in 0..=self.later * self.distance {
+            self.issue_due(buffer, lane, newest + 1 + behind, counters, ops);
         }
     }
 
-    /// Issues what is due in a lane once its stripes below a number have had their first pass.
-    fn pass_below(&mut self, stream: Stream, lane: u32, whole: u32, ops: &mut Vec<NandOp>) {
-        for passes in 1..=self.writing.passes.later {
-            let reach = passes * self.writing.passes.distance;
-            while let Some(&half) = self.writing.passes.of(stream, lane, passes).front() {
-                if half.stripe + reach >= whole {
+    /// Issues what is due in a lane of which so many stripes have had their first pass.
+    fn issue_due(
+        &mut self,
+        buffer: &WriteBuffer,
+        lane: Lane,
+        stripes: u32,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        for passes in 1..=self.later {
+            let reach = passes * self.distance;
+            while let Some(&half) = self.of(lane, passes).front() {
+                if half.stripe + reach >= stripes {
                     break;
                 }
-                self.writing.passes.of(stream, lane, passes).pop_front();
-                self.issue_pass(half, passes, ops);
-                if passes < self.writing.passes.later {
-                    self.writing
-                        .passes
-                        .of(stream, lane, passes + 1)
-                        .push_back(half);
+                self.of(lane, passes).pop_front();
+                counters.second_pass_units += u64::from(self.granule_units);
+                ops.push(self.next_pass(buffer, half, passes));
+                if passes < self.later {
+                    self.of(lane, passes + 1).push_back(half);
                 }
             }
         }
     }
 
-    /// Issues the pass of a granule after so many.
-    fn issue_pass(&mut self, half: Half, passes: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.writing.buffer.flights[half.place as usize];
-        let granule = self.layout.whole(self.layout.native_granule);
-        self.counters.second_pass_units += u64::from(granule);
-        let token = if passes < self.writing.passes.later {
-            self.writing.passes.begin(&flight);
+    /// The pass of a granule that has had so many.
+    fn next_pass(&mut self, buffer: &WriteBuffer, half: Half, passes: u32) -> NandOp {
+        let flight = &buffer.flights[half.place as usize];
+        let token = if passes < self.later {
+            self.count_first(flight);
             Token::FirstPass(half.place)
         } else {
-            self.writing.passes.host_units -= half.host_units;
-            self.writing.passes.by_stream[flight.stream] -= 1;
+            self.host_units -= half.host_units;
+            self.by_stream[flight.stream] -= 1;
             Token::Program(half.place)
         };
         let class = class::LATER_PASS + (passes - 1) as u8;
-        ops.push(NandOp::new(half.die, class, half.units, token));
+        NandOp::new(half.die, class, half.units, token)
     }
 
-    /// Pads a stream until none of its data waits: the granule being filled, and as many
-    /// wordlines of padding as second passes ask for.
-    pub(crate) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        self.pad(stream, ops);
-        if self.writing.passes.by_stream[stream] == 0 {
-            return;
+    /// Gives up what waits, because the superblocks are erased anyway.
+    pub(crate) fn forget(
+        &mut self,
+        layout: &Layout,
+        buffer: &mut WriteBuffer,
+        blocks: &mut Blocks,
+    ) {
+        for half in self.halves.iter_mut().flat_map(|waiting| waiting.drain(..)) {
+            let flight = buffer.land(half.place);
+            blocks.all[flight.superblock as usize].in_flight -= 1;
         }
-        for lane in 0..self.layout.groups {
-            while self.waits(stream, lane) {
-                self.switch_lane(stream, lane);
-                self.pad_granule(stream, ops);
-            }
-        }
+        assert!(self.pairs.is_settled(), "programs are under way");
+        *self = Passes::new(layout);
     }
 
-    /// Whether data waits for a pass in a lane.
-    fn waits(&self, stream: Stream, lane: u32) -> bool {
-        let mut halves = self.writing.passes.lane(stream, lane).iter().flatten();
-        halves.any(|half| half.data)
-    }
-
-    /// Programs a granule of nothing.
-    fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.writing.streams[stream];
-        assert!(
-            s.here() >= s.granule,
-            "a full superblock waits for its passes"
-        );
-        let flight = Flight {
-            begun: false,
-            first: self.layout.physical_units(),
-            superblock: s.superblock,
-            host_units: 0,
-            moved: 0,
-            stream: Stream::Parity,
-            sequence: s.sequence,
-            source: NONE,
-            die: 0,
-            stripe: 0,
-        };
-        self.counters.pad_units += u64::from(self.layout.whole(s.granule));
-        let place = self.layout.place(s.mode, s.superblock, s.begun);
-        self.launch(stream, &s, flight, place, 0, ops);
-        if self.layout.parity {
-            self.protect(stream, &s, ops);
-        }
-        let moved = &mut self.writing.streams[stream];
-        moved.next += s.granule;
-        moved.begun = moved.next;
-        self.later_passes(stream, ops);
-        if s.begun + s.granule == s.stop {
-            self.end_turn(stream);
-        }
-    }
-
-    /// Gives up what waits, for the superblocks are erased anyway.
-    pub(crate) fn forget_passes(&mut self) {
-        for at in 0..self.writing.passes.halves.len() {
-            while let Some(half) = self.writing.passes.halves[at].pop_front() {
-                let flight = self.writing.buffer.land(half.place);
-                self.blocks.all[flight.superblock as usize].in_flight -= 1;
-            }
-        }
-        assert!(
-            self.writing.passes.pairs.is_settled(),
-            "programs are under way"
-        );
-        self.writing.passes = Passes::new(&self.layout);
-    }
-
-    /// What waits is in flight, of open superblocks, and is counted.
-    pub(crate) fn check_passes(&self) -> Checked {
+    /// Checks that what waits is in flight, and is counted.
+    pub(crate) fn check(&self, buffer: &WriteBuffer) -> Checked {
         let mut by_stream = [0; COUNTED];
         let mut host_units = 0;
-        for half in self.writing.passes.halves.iter().flatten() {
-            let flight = self.writing.buffer.flights[half.place as usize];
+        for half in self.halves.iter().flatten() {
+            let flight = buffer.flights[half.place as usize];
             ensure_ne!(flight.first, NONE, "a granule landed after its first pass");
             by_stream[flight.stream] += 1;
             host_units += flight.host_units;
         }
-        ensure_eq!(
-            by_stream,
-            self.writing.passes.by_stream,
-            "granules between passes"
-        );
-        ensure_eq!(
-            host_units,
-            self.writing.passes.host_units,
-            "units between passes"
-        );
+        ensure_eq!(by_stream, self.by_stream, "granules between passes");
+        ensure_eq!(host_units, self.host_units, "units between passes");
         Ok(())
     }
 }

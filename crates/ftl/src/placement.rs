@@ -14,6 +14,7 @@
 
 use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
+use crate::layout::NONE;
 use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::orders::Policies;
@@ -308,7 +309,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// What was set aside is not needed: the data took the place of other data.
-    pub(crate) fn give_back(&mut self, reserved: Reserved) {
+    fn give_back(&mut self, reserved: Reserved) {
         self.writing.buffer.used_units -= reserved.units;
         self.writing
             .buffer
@@ -326,9 +327,63 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The same of data that takes a place of its own.
+    /// Whether new data for a unit can take the place of the old in RAM.
+    fn is_replaceable(&self, lpn: u32) -> bool {
+        let ppn = self.map.physical[lpn as usize];
+        ppn != NONE
+            && (!self.compresses() || self.packing.is_as_large(ppn))
+            && self.writing.can_replace(&self.layout, &self.blocks, ppn)
+    }
+
+    /// Takes units from the host, see [`Ftl::append_host`]: those whose older data still waits in
+    /// the buffer replace it there and give back what was set aside for them. Map, streams and
+    /// movers do not notice; a power cut finds the newer data or none of the granule.
+    #[cold]
+    fn coalesce(&mut self, mut reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+        let mut at = lpn;
+        while reserved.units() > 0 {
+            let end = at + reserved.units();
+            let waits = self.is_replaceable(at);
+            let alike = (at + 1..end).take_while(|&next| self.is_replaceable(next) == waits);
+            let part = reserved.take(1 + alike.count() as u32);
+            let next = at + part.units();
+            if waits {
+                self.replace_waiting(&part, at);
+                self.give_back(part);
+            } else {
+                self.place_host(part, at, ops);
+            }
+            at = next;
+        }
+    }
+
+    /// Newer data takes the place of what waits.
+    fn replace_waiting(&mut self, part: &Reserved, lpn: u32) {
+        let units = part.units();
+        self.counters.host_units += u64::from(units);
+        self.counters.coalesced_units += u64::from(units);
+        for lpn in lpn..lpn + units {
+            self.cuts.placed(lpn, self.map.physical[lpn as usize], 1);
+        }
+    }
+
+    /// Whether writes of what still waits in the buffer take its place.
     #[inline]
-    pub(crate) fn place_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+    #[must_use]
+    pub fn coalesces(&self) -> bool {
+        self.policy.coalesce
+    }
+
+    /// Whether host data may take less room than what is reserved for it, compressed or in the
+    /// place of what waits.
+    #[must_use]
+    pub fn takes_less(&self) -> bool {
+        self.compresses() || self.coalesces()
+    }
+
+    /// Takes units from the host that take a place of their own.
+    #[inline]
+    fn place_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
         let count = reserved.units;
         self.counters.host_units += u64::from(count);
         self.entries_changed(lpn, count);
@@ -423,7 +478,7 @@ impl<P: Policies> Ftl<P> {
     /// Units of buffer that come free as the programs under way end.
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
-        let waiting = self.host_units_waiting() + self.writing.passes.host_units;
+        let waiting = self.writing.host_units_waiting() + self.writing.passes.host_units;
         self.writing.buffer.used_units - self.writing.buffer.awaited.units() - waiting
     }
 }

@@ -245,15 +245,6 @@ impl<P: Policies> Ftl<P> {
         matches!(self.policy.gc.separation, Separation::Oracle { .. })
     }
 
-    /// Units of the host that wait in granules that are not full.
-    pub(crate) fn host_units_waiting(&self) -> u32 {
-        let waiting = |&stream: &Stream| {
-            let s = &self.writing.streams[stream];
-            s.waiting() - s.moved
-        };
-        self.writing.in_use.host.iter().map(waiting).sum()
-    }
-
     /// The pool that is to be collected: the one that has more than its share of the superblocks.
     pub(crate) fn pool_in_turn(&self) -> usize {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {

@@ -10,14 +10,12 @@
 //! from the data as it leaves for the dies, and has to match it.
 
 use crate::audit::{Bounds, LIFETIME};
-use crate::blocks::State;
+use crate::blocks::{Blocks, State};
 use crate::check::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
-use crate::layout::NONE;
-use crate::op::{NandOp, Origin, Token};
-use crate::orders::Policies;
-use crate::placement::{Awaited, Reserved};
+use crate::layout::{Layout, NONE};
+use crate::placement::Awaited;
 use crate::streams::{COUNTED, Stream};
+use crate::writing::Writing;
 
 /// A granule being programmed.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -42,6 +40,30 @@ pub(crate) struct Flight {
     /// Its die, and its stripe in the superblock; nothing where no program takes it there.
     pub(crate) die: u16,
     pub(crate) stripe: u32,
+}
+
+impl Flight {
+    /// A granule of padding or parity. `nowhere` is the number past the last physical unit,
+    /// `protects` the first one of the stripe that it is the parity of, or none.
+    pub(crate) fn without_data(
+        superblock: u32,
+        nowhere: u32,
+        sequence: u64,
+        protects: u32,
+    ) -> Flight {
+        Flight {
+            first: nowhere,
+            superblock,
+            host_units: 0,
+            begun: false,
+            moved: 0,
+            stream: Stream::Parity,
+            sequence,
+            source: protects,
+            die: 0,
+            stripe: 0,
+        }
+    }
 }
 
 /// What is in RAM and not yet on flash.
@@ -104,7 +126,7 @@ impl WriteBuffer {
     }
 
     /// Notes that a die has taken the data of a granule.
-    fn begin(&mut self, place: u32) {
+    pub(crate) fn begin(&mut self, place: u32) {
         self.flights[place as usize].begun = true;
     }
 
@@ -113,165 +135,78 @@ impl WriteBuffer {
     }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// Whether a unit's data is still in RAM: in a granule being filled or programmed.
+impl Writing {
+    /// Whether the data of a physical unit is still in RAM: in a granule being filled or
+    /// programmed.
     #[inline]
-    pub(crate) fn is_buffered(&self, ppn: u32) -> bool {
-        let (superblock, offset) = self.layout.split(ppn);
-        let block = &self.blocks.all[superblock as usize];
+    pub(crate) fn holds(&self, layout: &Layout, blocks: &Blocks, ppn: u32) -> bool {
+        let (superblock, offset) = layout.split(ppn);
+        let block = &blocks.all[superblock as usize];
         if block.state == State::Closed && block.in_flight == 0 {
             return false;
         }
         let open = self
-            .writing
             .streams
             .iter()
             .any(|s| s.superblock == superblock && offset >= s.begun);
         if open || block.in_flight == 0 {
             return open;
         }
-        let granule = self.layout.granule(block.mode);
+        let granule = layout.granule(block.mode);
         let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
-        self.writing.buffer.flights.iter().any(wanted)
+        self.buffer.flights.iter().any(wanted)
     }
 
-    /// Who an operation is done for that has not been reported. Erases are done for nobody.
-    #[must_use]
-    pub fn origin(&self, token: Token) -> Option<Origin> {
-        Some(match token {
-            Token::Host(_) => Origin::Host,
-            Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
-                match self.writing.buffer.flights[place as usize].stream {
-                    Stream::Fold => Origin::Fold,
-                    Stream::Levelled => Origin::Levelling,
-                    Stream::Map => Origin::Map,
-                    Stream::Parity => Origin::Parity,
-                    stream if stream.is_host() => Origin::Host,
-                    _ => Origin::Collect,
-                }
-            }
-            Token::FoldRead(_) | Token::FoldCheck(_) => Origin::Fold,
-            Token::GcRead(_) => Origin::Collect,
-            Token::MapRead(_) | Token::MapUpdate(_) | Token::MapGcRead(_) | Token::Checkpoint => {
-                Origin::Map
-            }
-            Token::Journal(_) => Origin::Journal,
-            Token::Rebuild(_) => Origin::Parity,
-            Token::Erase(_) | Token::SystemErase => return None,
-        })
-    }
-
-    /// Whether new data for a unit can take the place of the old in RAM: the old data is in a
-    /// granule of host data alone, which is being filled or whose die has not taken it yet.
-    fn is_replaceable(&self, lpn: u32) -> bool {
-        let ppn = self.map.physical[lpn as usize];
-        if ppn == NONE || (self.compresses() && !self.packing.is_as_large(ppn)) {
-            return false;
-        }
-        let (superblock, offset) = self.layout.split(ppn);
+    /// Whether other data can take the place of a physical unit's in RAM: that is in a granule of
+    /// host data alone, which is being filled or whose die has not taken it yet.
+    pub(crate) fn can_replace(&self, layout: &Layout, blocks: &Blocks, ppn: u32) -> bool {
+        let (superblock, offset) = layout.split(ppn);
         let filling = |&stream: &Stream| {
-            let s = &self.writing.streams[stream];
+            let s = &self.streams[stream];
             s.superblock == superblock && offset >= s.begun
         };
         if let Some(&stream) = Stream::HOST.iter().find(|stream| filling(stream)) {
-            return self.writing.streams[stream].moved == 0;
+            return self.streams[stream].moved == 0;
         }
-        if self.layout.parity {
+        if layout.parity {
             return false;
         }
-        let block = &self.blocks.all[superblock as usize];
-        let granule = self.layout.granule(block.mode);
+        let block = &blocks.all[superblock as usize];
+        let granule = layout.granule(block.mode);
         let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
-        let flight = self.writing.buffer.flights.iter().find(holds);
+        let flight = self.buffer.flights.iter().find(holds);
         block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
     }
 
-    /// Takes units from the host, see [`Ftl::append_host`]: those whose older data still waits in
-    /// the buffer replace it there and give back what was set aside for them. Map, streams and
-    /// movers do not notice; a power cut finds the newer data or none of the granule.
-    #[cold]
-    pub(crate) fn coalesce(&mut self, mut reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
-        let mut at = lpn;
-        while reserved.units() > 0 {
-            let end = at + reserved.units();
-            let waits = self.is_replaceable(at);
-            let alike = (at + 1..end).take_while(|&next| self.is_replaceable(next) == waits);
-            let part = reserved.take(1 + alike.count() as u32);
-            let next = at + part.units();
-            if waits {
-                self.replace_waiting(&part, at);
-                self.give_back(part);
-            } else {
-                self.place_host(part, at, ops);
-            }
-            at = next;
-        }
+    /// Units of the host that wait in granules that are not full.
+    pub(crate) fn host_units_waiting(&self) -> u32 {
+        let waiting = |&stream: &Stream| {
+            let s = &self.streams[stream];
+            s.waiting() - s.moved
+        };
+        self.in_use.host.iter().map(waiting).sum()
     }
 
-    /// Newer data takes the place of what waits.
-    fn replace_waiting(&mut self, part: &Reserved, lpn: u32) {
-        let units = part.units();
-        self.counters.host_units += u64::from(units);
-        self.counters.coalesced_units += u64::from(units);
-        for lpn in lpn..lpn + units {
-            self.cuts.placed(lpn, self.map.physical[lpn as usize], 1);
-        }
-    }
-
-    /// Whether writes of what still waits in the buffer take its place.
-    #[inline]
-    #[must_use]
-    pub fn coalesces(&self) -> bool {
-        self.policy.coalesce
-    }
-
-    /// Whether host data may take less room than what is reserved for it, compressed or in the
-    /// place of what waits.
-    #[must_use]
-    pub fn takes_less(&self) -> bool {
-        self.compresses() || self.coalesces()
-    }
-
-    /// Dies have taken the data of these granules, given by the places in their tokens.
-    pub fn programs_begun(&mut self, places: impl Iterator<Item = u32>) {
-        places.for_each(|place| self.writing.buffer.begin(place));
-    }
-
-    /// Sequence number that the next granule to be begun will get.
-    #[must_use]
-    pub fn next_sequence(&self) -> u64 {
-        self.writing.sequence
-    }
-
-    /// Lowest sequence number of a host granule that is not programmed yet: all before it are
-    /// durable.
-    #[must_use]
-    pub fn oldest_pending_host(&self) -> u64 {
-        let flying = self.writing.buffer.flights.iter();
+    /// Lowest sequence number of a granule with host data that is not programmed yet.
+    pub(crate) fn oldest_of_host(&self) -> u64 {
+        let flying = self.buffer.flights.iter();
         let flying = flying
             .filter(|f| f.first != NONE && f.host_units > 0)
             .map(|f| f.sequence);
-        let open = self
-            .writing
-            .in_use
-            .host
-            .iter()
-            .map(|&stream| &self.writing.streams[stream]);
+        let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
             .map(|s| s.sequence);
-        let host = flying.chain(open).min().unwrap_or(u64::MAX);
-        host.min(self.checkpoint_pending())
-            .min(self.cuts.oldest_trims())
-            .min(self.health.homeless)
+        flying.chain(open).min().unwrap_or(u64::MAX)
     }
 
+    /// The same of granules of some streams, whatever data they hold.
     pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
-        let flying = self.writing.buffer.flights.iter();
+        let flying = self.buffer.flights.iter();
         let flying = flying
             .filter(|f| f.first != NONE && of(f.stream))
             .map(|f| f.sequence);
-        let open = Stream::ALL.into_iter().zip(&self.writing.streams);
+        let open = Stream::ALL.into_iter().zip(&self.streams);
         let open = open
             .filter(|(i, s)| of(*i) && s.next > s.begun)
             .map(|(_, s)| s.sequence);

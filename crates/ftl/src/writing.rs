@@ -7,10 +7,13 @@
 //! before this is on flash" is a comparison.
 
 use crate::allocate::Frontier;
+use crate::blocks::Blocks;
+use crate::counters::Counters;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::lifetimes::Lifetimes;
-use crate::passes::Passes;
+use crate::op::NandOp;
+use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
 use crate::streams::{InUse, STREAMS, Stream};
 use crate::write_buffer::WriteBuffer;
@@ -51,6 +54,49 @@ impl Writing {
             starved: false,
             row: Vec::with_capacity(layout.row_units as usize),
         }
+    }
+
+    /// Issues the later passes that have become due in the superblock that a stream fills.
+    pub(crate) fn later_passes(
+        &mut self,
+        stream: Stream,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let s = &self.streams[stream];
+        self.passes.follow(&self.buffer, (stream, s), counters, ops);
+    }
+
+    /// Issues all later passes of a lane, whose superblock takes no more data.
+    pub(crate) fn last_passes(
+        &mut self,
+        lane: Lane,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        if self.passes.are_of(self.streams[lane.0].mode) {
+            self.passes.finish(&self.buffer, lane, counters, ops);
+        }
+    }
+
+    /// A pass of a granule that is not its last has ended.
+    pub(crate) fn first_passed(&mut self, place: u32) {
+        self.passes.ended(&self.buffer, place);
+    }
+
+    /// A program has ended for good: where it is the last of its wordline, the others are safe.
+    pub(crate) fn wordline_programmed(&mut self, place: u32) {
+        self.passes.wordline_programmed(&mut self.buffer, place);
+    }
+
+    /// Whether a power cut at this moment leaves a page as it is.
+    pub(crate) fn stands_alone(&self, place: u32) -> bool {
+        self.passes.stands_alone(&self.buffer, place)
+    }
+
+    /// Gives up what waits for later passes, because the superblocks are erased anyway.
+    pub(crate) fn forget_passes(&mut self, layout: &Layout, blocks: &mut Blocks) {
+        self.passes.forget(layout, &mut self.buffer, blocks);
     }
 
     /// No stream has a superblock open.

@@ -494,7 +494,7 @@ impl<P: Policies> Ftl<P> {
                     if s.next > s.begun && s.sequence < until {
                         self.pad(Stream::Map, ops);
                     }
-                    if self.oldest_pending(|stream| stream == Stream::Map) < until {
+                    if self.writing.oldest_pending(|stream| stream == Stream::Map) < until {
                         return;
                     }
                     if let Some(paged) = self.paged.cache.as_deref_mut() {

@@ -180,7 +180,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn end_checkpoint(&mut self) {
         if let Checkpoint::Writing(0, sequence) = self.cuts.journal.checkpoint
             && self.cuts.journal.rows_in_flight == 0
-            && self.oldest_pending(|_| true) >= sequence
+            && self.writing.oldest_pending(|_| true) >= sequence
         {
             self.cuts.journal.checkpoint = Checkpoint::Off;
             self.keep_snapshot();

@@ -86,10 +86,10 @@ impl<P: Policies> Ftl<P> {
             let flight = self.writing.buffer.flights[index];
             let finished = protected && flight.source == NONE;
             if flight.first != NONE && !protected {
-                self.tear_parity(&flight);
+                self.blocks.tear_parity(&self.layout, &flight);
             }
             let data = flight.first < self.layout.physical_units();
-            if data && !finished && !self.stands_alone(index as u32) {
+            if data && !finished && !self.writing.stands_alone(index as u32) {
                 self.wipe(flight.first, self.writing.streams[flight.stream].granule);
             }
         }
@@ -326,7 +326,7 @@ impl<P: Policies> Ftl<P> {
     /// The end of a program with nothing else going on.
     fn finish_alone(&mut self, token: Token) {
         match token {
-            Token::FirstPass(place) => self.first_passed(place),
+            Token::FirstPass(place) => self.writing.first_passed(place),
             Token::Program(place) => self.granule_programmed(place, &mut Vec::new()),
             other => unreachable!("{other:?} while data is written back"),
         }
