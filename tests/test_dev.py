@@ -86,6 +86,19 @@ def test_the_table_says_what_a_part_took_of_the_processors(
     assert spent is not None and float(spent[1]) >= 0.3
 
 
+def test_processes_of_the_tests_keep_what_python_compiles(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+    (tmp_path / "imported.py").touch()
+    dev.keep_bytecode()
+    command = [sys.executable, "-c", "import imported"]
+    with open(tmp_path / "log", "wb") as out:
+        assert dev.run(command, out, PYTHONPATH=str(tmp_path)) == 0
+    assert list((tmp_path / "__pycache__").iterdir()) != []
+
+
 def test_users_get_a_release_and_tests_what_is_there(
     dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,12 @@ def labels(page: Any, plot: str) -> set[str]:
     return set(page.locator(f"#plot-{plot} .role-axis-label text").all_text_contents())
 
 
+def ground(page: Any) -> tuple[int, ...]:
+    """The colour behind the page."""
+    found = page.locator("body").evaluate("(one) => getComputedStyle(one).backgroundColor")
+    return tuple(int(part) for part in found.strip("rgb()").split(",")[:3])
+
+
 def overflow(page: Any) -> int:
     found: int = page.locator("html").evaluate("(one) => one.scrollWidth - one.clientWidth")
     return found

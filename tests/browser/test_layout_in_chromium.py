@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import Opened, box, overflow
+from opened import Opened, box, ground, overflow
 
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
@@ -127,11 +127,21 @@ def test_a_picture_of_the_whole_page_leaves_charts_as_wide_as_they_are(page: Any
     assert plot["width"] - 70 < drawn["width"] <= plot["width"]
 
 
-def test_the_chart_is_on_the_first_screen(page: Any) -> None:
+def test_the_point_is_made_on_the_first_screen(page: Any) -> None:
+    """The sentence, the large numbers and the whole curve, without scrolling."""
     sized(page, 1400)
     page.evaluate("scrollTo(0, 0)")
     plot = box(page, "#plot-throughput")
     assert plot["y"] + plot["height"] <= 900
+    tops = [box(page, place)["y"] for place in (".lead", ".tiles >> nth=0", ".tiles >> nth=1")]
+    assert sorted(tops) == tops and tops[-1] < plot["y"]
+
+
+def test_a_page_is_as_dark_as_the_system_and_paper_white(page: Any) -> None:
+    assert (sum(ground(page)) < 150) == (page.theme == "dark")
+    page.emulate_media(media="print")
+    assert sum(ground(page)) > 600
+    page.emulate_media(media="screen")
 
 
 def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
