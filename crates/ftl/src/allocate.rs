@@ -457,6 +457,111 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
+/// On a drive that compresses.
+impl<P: Policies> Ftl<P> {
+    /// Places units of consecutive LPNs that the host hands over; the answer is how many.
+    fn append_packed(
+        &mut self,
+        stream: Stream,
+        lpn: u32,
+        count: u32,
+        ops: &mut Vec<NandOp>,
+    ) -> u32 {
+        let size = self.packing.incoming();
+        let taken = count.min(self.fit_packed(stream, size, ops));
+        self.invalidate_run(lpn, taken);
+        let s = &self.writing.streams[stream];
+        let ppn = self.layout.base(s.superblock) + s.next;
+        self.cuts.placed(lpn, ppn, taken);
+        self.put_packed(stream, lpn, taken, size, ops);
+        taken
+    }
+
+    /// Places units that were moved from elsewhere, whose sizes have been noted.
+    fn append_moved_packed(
+        &mut self,
+        stream: Stream,
+        lpns: &[u32],
+        written: u64,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let sizes = self.packing.take_moved();
+        assert_eq!(sizes.len(), lpns.len(), "sizes of what is moved");
+        for (&lpn, &size) in lpns.iter().zip(&sizes) {
+            self.fit_packed(stream, size, ops);
+            let s = &self.writing.streams[stream];
+            self.blocks.victims.received(s.superblock, written);
+            let ppn = self.layout.base(s.superblock) + s.next;
+            self.cuts.copied(&[lpn], ppn);
+            self.put_packed(stream, lpn, 1, size, ops);
+        }
+        self.packing.give_back_moved(sizes);
+    }
+
+    /// How many units of a size fit into the row being filled, at least one: a row without room for
+    /// one is closed.
+    fn fit_packed(&mut self, stream: Stream, size: u8, ops: &mut Vec<NandOp>) -> u32 {
+        loop {
+            self.ensure_open(stream);
+            let s = &self.writing.streams[stream];
+            let fit = self.packing.fit(&self.layout, s, size);
+            if fit > 0 {
+                return fit;
+            }
+            self.close_row(stream, ops);
+        }
+    }
+
+    /// Points logical units at the next slots of a stream, which they fit into.
+    fn put_packed(
+        &mut self,
+        stream: Stream,
+        lpn: u32,
+        count: u32,
+        size: u8,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let s = &mut self.writing.streams[stream];
+        if s.next == s.begun {
+            s.sequence = self.writing.sequence;
+            self.writing.sequence += 1;
+        }
+        let superblock = s.superblock;
+        let ppn = self.layout.base(superblock) + s.next;
+        let full = self.packing.put(&self.layout, s, ppn, count, size);
+        self.map.point(lpn, ppn, count);
+        self.gain_valid(superblock, count);
+        if full {
+            self.close_row(stream, ops);
+        }
+    }
+
+    /// Ends the row being filled; when it was the last of its granule, that is issued.
+    fn close_row(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+        let s = &mut self.writing.streams[stream];
+        let sent = self.layout.granule_grains(s.mode);
+        if s.close_row(&self.layout) {
+            self.issue_packed(stream, sent, ops);
+        }
+    }
+
+    /// Fills the rest of a partly filled granule with nothing and issues it.
+    fn pad_packed(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+        let sent = self.writing.streams[stream].close_granule(&self.layout);
+        self.issue_packed(stream, sent, ops);
+    }
+
+    fn issue_packed(&mut self, stream: Stream, sent: u32, ops: &mut Vec<NandOp>) {
+        let s = &mut self.writing.streams[stream];
+        let held = self.packing.issued(&self.layout, s, &mut self.counters);
+        self.issue_program(stream, held, sent, ops);
+        let s = &self.writing.streams[stream];
+        if s.next == s.stop {
+            self.end_turn(stream);
+        }
+    }
+}
+
 impl<P: Policies> Ftl<P> {
     /// Makes sure that the lane of a stream that has its turn has space.
     #[inline]

@@ -57,9 +57,9 @@ impl<P: Policies> Ftl<P> {
         self.check_blocks()?;
         self.writing.check_lanes(&self.layout, &self.blocks)?;
         self.writing.passes.check(&self.writing.buffer)?;
-        self.check_packing()?;
+        self.packing.check(&self.layout, &self.map, &self.blocks)?;
         self.check_counters()?;
-        self.check_stamps()?;
+        self.cuts.check(&self.map)?;
         self.wear.check(&self.blocks.all)?;
         self.check_map_pages()
     }

@@ -364,7 +364,7 @@ impl<P: Policies> Ftl<P> {
             return false;
         };
         let valid = self.blocks.all[victim as usize].valid;
-        let units = self.units_in(victim);
+        let units = self.packing.units_in(&self.layout, victim);
         self.collection.mover.cause = Cause::Space;
         let pool = self.blocks.victims.pool_of(victim);
         let each = self.policies.order().takes_emptiest();

@@ -128,4 +128,52 @@ impl<P: Policies> Ftl<P> {
         let starved = std::mem::take(&mut self.writing.starved);
         self.level(superblock, starved);
     }
+
+    /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
+    /// Nothing can tell the difference where no power cut can come: then it is erased at once, and
+    /// so are the map's, whose pages can be made anew from the spare areas of the data.
+    pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        let map = self.blocks.all[superblock as usize].map;
+        if self.cuts.is_on() {
+            self.flush_journal(ops);
+        }
+        let sequence = self.writing.sequence;
+        if map || !self.cuts.is_on() || self.oldest_pending_host() >= sequence {
+            self.start_erase(superblock, ops);
+            return;
+        }
+        self.retire_emptied(superblock);
+        self.cuts.wait_to_erase(superblock, sequence);
+    }
+
+    /// Erases the superblocks without valid data whose replacement is programmed by now.
+    #[cold]
+    pub(crate) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
+        let durable = self.oldest_pending_host();
+        for superblock in self.cuts.take_erasable(durable) {
+            self.start_erase(superblock, ops);
+        }
+    }
+
+    /// A row of the journal of trims has been programmed: what those trims emptied may be erased.
+    pub(crate) fn journal_written(&mut self, low: u32, ops: &mut Vec<NandOp>) {
+        self.cuts.journal_written(low);
+        if self.cuts.is_on() {
+            self.erase_waiting(ops);
+            self.erase_emptied(ops);
+        }
+    }
+
+    /// Where superblocks cannot be erased before a partly filled granule of the host's is on flash,
+    /// and somebody waits for them, the granule is padded. Not under data to come, which fills it.
+    pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
+        let waiting = self.cuts.erases_wait();
+        let waiting = waiting || self.cache.fold.waiting() || self.collection.mover.waiting();
+        if self.cuts.is_on() && waiting && self.writing.buffer.awaited.units() == 0 {
+            // Host granules that hold nothing but moved data too.
+            for &stream in self.writing.in_use.host {
+                self.pad_through(stream, ops);
+            }
+        }
+    }
 }

@@ -144,7 +144,7 @@ impl<P: Policies> Ftl<P> {
     /// collection.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
-        self.writing.streams[Stream::Fold].left() >= self.row_most()
+        self.writing.streams[Stream::Fold].left() >= self.packing.row_most()
             || self.cache.fold.pledged
             || self.available_to_movers() > 1
     }
@@ -224,7 +224,8 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
         let room = || {
             self.available() > self.policy.gc.reserve_superblocks
-                || self.writing.streams[Stream::Fold].left() >= block.valid + self.row_most()
+                || self.writing.streams[Stream::Fold].left()
+                    >= block.valid + self.packing.row_most()
         };
         block.in_flight == 0 && (!block.fixed || room())
     }

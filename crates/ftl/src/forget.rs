@@ -25,7 +25,7 @@ impl<P: Policies> Ftl<P> {
             "erase with programs in flight"
         );
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
-        self.forget_stamps();
+        self.cuts.forget();
         self.start_over();
         self.give_up_worn();
         for (index, block) in self.blocks.all.iter_mut().enumerate() {

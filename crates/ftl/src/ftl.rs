@@ -324,7 +324,10 @@ impl<P: Policies> Ftl<P> {
         match token {
             Token::Host(_) | Token::Rebuild(_) => unreachable!("{token:?} ends in the drive"),
             Token::FirstPass(place) => self.writing.first_passed(place),
-            Token::Checkpoint => self.checkpoint_row_written(ops),
+            Token::Checkpoint => {
+                let (layout, counters) = (&self.layout, &mut self.counters);
+                self.cuts.checkpoint_row_written(layout, counters, ops);
+            }
             Token::Journal(low) => self.journal_written(low, ops),
             Token::SystemErase => {}
             Token::Program(place) => self.granule_programmed(place, ops),
@@ -337,8 +340,8 @@ impl<P: Policies> Ftl<P> {
             Token::Copyback(place) => self.copied_back(place, ops),
             Token::Erase(superblock) => self.die_erased(superblock),
         }
-        if self.is_writing_checkpoint() {
-            self.end_checkpoint();
+        if self.cuts.is_writing_checkpoint() {
+            self.cuts.end_checkpoint(&self.writing);
         }
         self.pump(ops);
     }
@@ -454,7 +457,7 @@ impl<P: Policies> Ftl<P> {
             0,
             "purge with programs in flight"
         );
-        self.forget_stamps();
+        self.cuts.forget();
         for block in &mut self.blocks.all {
             if block.state == State::Retired {
                 continue;

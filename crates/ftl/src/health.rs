@@ -487,7 +487,7 @@ impl<P: Policies> Ftl<P> {
         self.map.collect_valid(first, count, lpns);
         self.packing.note_moved(&self.map, first, count);
         self.map.clear_valid_run(first, count);
-        self.wipe(first, count);
+        self.cuts.wipe(first, count);
         let taken = (lpns.len() - before) as u32;
         self.lose_valid(self.layout.superblock_of(first), taken);
     }

@@ -2,9 +2,10 @@
 //! paces and looks for lost units.
 
 use crate::ftl::Ftl;
-use crate::op::{Origin, Token};
+use crate::op::{NandOp, Origin, Token};
 use crate::orders::Policies;
 use crate::parity::Mate;
+use crate::power_cut::Placement;
 use crate::streams::Stream;
 
 impl<P: Policies> Ftl<P> {
@@ -134,5 +135,68 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn stripe_mates(&self, ppn: u32) -> Option<Vec<Mate>> {
         self.writing.stripe_mates(&self.layout, &self.blocks, ppn)
+    }
+
+    /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
+    /// the firmware erases a little earlier and takes less memory.
+    pub fn enable_power_cuts(&mut self) {
+        if self.cuts.is_on() {
+            return;
+        }
+        let used = self.writing.buffer.used_units;
+        assert_eq!(used, 0, "host data in the buffer");
+        let host_units = self.logical_units();
+        self.cuts.enable(&self.map, &self.blocks, host_units);
+    }
+
+    /// Whether what power cuts need is switched on.
+    #[must_use]
+    pub fn has_power_cuts(&self) -> bool {
+        self.cuts.is_on()
+    }
+
+    /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
+    /// none where nothing is written, or while power cuts are switched off.
+    #[must_use]
+    pub fn version(&self, lpn: u32) -> Option<u64> {
+        self.cuts.version(lpn, self.locate(lpn)?)
+    }
+
+    /// What the host changes from here on is the doing of this command.
+    #[inline]
+    pub fn note_tag(&mut self, tag: u32) {
+        self.cuts.note_tag(tag);
+    }
+
+    /// Changes of the map by the host since the last call, in their order; empty while power cuts
+    /// are switched off.
+    pub fn take_placements(&mut self) -> Vec<Placement> {
+        self.cuts.take_placements()
+    }
+
+    /// Programs the trims that wait for the journal; a flush does so.
+    pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        self.cuts.flush_journal(sequence, layout, counters, ops);
+    }
+
+    /// Whether the drive compresses what it stores.
+    #[inline]
+    #[must_use]
+    pub fn compresses(&self) -> bool {
+        self.layout.packs()
+    }
+
+    /// How much smaller the data can be made that the host hands over from now on.
+    pub fn incoming_data(&mut self, compressible_percent: u8) {
+        self.packing.expect(compressible_percent);
+    }
+
+    /// What crosses the channel when so many logical units from `lpn` on are read, all of which lie
+    /// in one row of a drive that compresses: in eighths of a unit.
+    #[must_use]
+    pub fn read_grains(&self, lpn: u32, count: u32) -> u32 {
+        self.packing.read_grains(&self.map, lpn, count)
     }
 }

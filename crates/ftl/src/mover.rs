@@ -401,7 +401,7 @@ impl<P: Policies> Ftl<P> {
             self.map.expect_moves(first, row_units);
         }
         let (die, class) = self.read_place(first);
-        let sent = self.row_sent(first, valid);
+        let sent = self.packing.row_sent(&self.layout, &self.map, first, valid);
         let token = match work {
             Work::Fold => Token::FoldRead(first),
             Work::Collect => Token::GcRead(first),
@@ -460,7 +460,11 @@ impl<P: Policies> Ftl<P> {
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
-        self.secure_trims(ops);
+        // Data that was not copied, because it had been trimmed, will be erased: the trim has to be
+        // on flash, or a cut would bring older data back.
+        if self.cuts.is_on() {
+            self.flush_journal(ops);
+        }
         let sequence = self.writing.sequence;
         self.mover(work).emptied.push(Emptied {
             superblock,
@@ -478,7 +482,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         let stream = self.stream_of(work);
-        let full = self.writing.streams[stream].left() < self.row_most();
+        let full = self.writing.streams[stream].left() < self.packing.row_most();
         if full && self.available_to_movers() <= floor(work) {
             self.pad_moved(work, true, ops);
             self.hasten_erases(ops);

@@ -2,31 +2,31 @@
 //!
 //! With a best ratio of r a row has r times as many *slots* as it holds whole units, and physical
 //! units (PPNs) number slots. How many of them are used depends on the data: a unit takes between
-//! `8 / r` and 8 *grains*, eighths of itself, and a row is closed when the next unit does not
-//! fit, or nothing could; its other slots stay empty. Units do not span rows. Whatever comes, a
-//! row takes at least as many units as without compression, so room is promised in whole units
-//! and data that cannot be compressed lies exactly as on a drive that does not compress.
+//! `8 / r` and 8 *grains*, eighths of itself. A row is closed when the next unit does not fit, or
+//! could not even if it were as small as possible; its other slots stay empty. Units do not span
+//! rows. Whatever comes, a row takes at least as many units as without compression, so room is
+//! promised in whole units, and data that cannot be compressed lies exactly as on a drive that does
+//! not compress.
 //!
 //! The size of each stored unit is kept (a byte a slot), so that moved data is packed again by
 //! its size. The buffer holds data as it came. Everything is counted in units as the host knows
 //! them; what compression kept off the flash is counted beside them.
 //!
-//! What crosses is named: [`Layout::packs`] and [`Layout::whole`] for arithmetic, and here how data
-//! is placed ([`Ftl::append_packed`], [`Ftl::append_moved_packed`], [`Ftl::pad_packed`]), what is
-//! told of moved rows and opened superblocks ([`Packing::note_moved`], [`Packing::opened`]), and
-//! what crosses the channel ([`Ftl::read_grains`], [`Ftl::row_sent`]).
+//! The room knows sizes and rows; where data goes is decided in [`crate::allocate`], which asks it
+//! what fits ([`Packing::fit`]), tells it what was placed ([`Packing::put`]) and that a granule is
+//! issued ([`Packing::issued`]). Arithmetic that the rest of the firmware needs is
+//! [`Layout::packs`] and [`Layout::whole`].
 //!
-//! Invariants (`Ftl::check`): the valid units of a row are no larger than the row; what was
+//! Invariants (`Packing::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
+use crate::allocate::Frontier;
 use crate::audit::Bounds;
+use crate::blocks::Blocks;
 use crate::check::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
+use crate::counters::Counters;
 use crate::layout::{Layout, Mode};
 use crate::map::Map;
-use crate::op::NandOp;
-use crate::orders::Policies;
-use crate::streams::Stream;
 
 /// Grains of a unit that cannot be compressed.
 pub(crate) const GRAINS: u32 = 8;
@@ -101,6 +101,17 @@ impl Packing {
         self.moved.extend(valid.map(|ppn| self.sizes[ppn as usize]));
     }
 
+    /// The sizes that have been noted, in the order of the units; to be given back.
+    pub(crate) fn take_moved(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.moved)
+    }
+
+    /// What was moved has been placed.
+    pub(crate) fn give_back_moved(&mut self, mut sizes: Vec<u8>) {
+        sizes.clear();
+        self.moved = sizes;
+    }
+
     /// A superblock is opened: nothing is in it.
     pub(crate) fn opened(&mut self, superblock: u32) {
         if let Some(filled) = self.filled.get_mut(superblock as usize) {
@@ -121,204 +132,145 @@ impl Packing {
     }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// Whether the drive compresses what it stores.
-    #[inline]
-    #[must_use]
-    pub fn compresses(&self) -> bool {
-        self.layout.packs()
-    }
-
+impl Packing {
     /// How much smaller the data can be made that the host hands over from now on.
-    pub fn incoming_data(&mut self, compressible_percent: u8) {
-        self.packing.incoming = grains_of(compressible_percent, self.packing.smallest);
+    pub(crate) fn expect(&mut self, compressible_percent: u8) {
+        self.incoming = grains_of(compressible_percent, self.smallest);
     }
 
-    /// What crosses the channel when so many logical units from `lpn` on are read, all of which lie
-    /// in one row: in units, or, on a drive that compresses, in eighths of a unit.
-    #[must_use]
-    pub fn read_grains(&self, lpn: u32, count: u32) -> u32 {
+    /// Grains of each unit that the host hands over now.
+    pub(crate) fn incoming(&self) -> u8 {
+        self.incoming
+    }
+
+    /// Grains that cross the channel when so many logical units from `lpn` on are read, all of
+    /// which lie in one row.
+    pub(crate) fn read_grains(&self, map: &Map, lpn: u32, count: u32) -> u32 {
         let units = lpn..lpn + count;
-        let size = |lpn: u32| self.packing.sizes[self.map.physical[lpn as usize] as usize];
+        let size = |lpn: u32| self.sizes[map.physical[lpn as usize] as usize];
         units.map(|lpn| u32::from(size(lpn))).sum()
     }
 
-    /// The same for the `valid` units of a row that a mover reads.
+    /// What crosses the channel when the `valid` units of a row are read: in units, or, on a drive
+    /// that compresses, in grains.
     #[inline]
-    pub(crate) fn row_sent(&self, first: u32, valid: u32) -> u32 {
-        if !self.layout.packs() {
+    pub(crate) fn row_sent(&self, layout: &Layout, map: &Map, first: u32, valid: u32) -> u32 {
+        if !layout.packs() {
             return valid;
         }
-        self.row_grains_valid(first, self.layout.row_units)
+        self.row_grains(layout, map, first)
     }
 
-    /// The same for the valid units of a row.
-    fn row_grains_valid(&self, first: u32, count: u32) -> u32 {
-        let valid = (first..first + count).filter(|&ppn| self.map.is_valid(ppn));
-        valid
-            .map(|ppn| u32::from(self.packing.sizes[ppn as usize]))
-            .sum()
+    /// Grains of the valid units of a row.
+    fn row_grains(&self, layout: &Layout, map: &Map, first: u32) -> u32 {
+        let valid = (first..first + layout.row_units).filter(|&ppn| map.is_valid(ppn));
+        valid.map(|ppn| u32::from(self.sizes[ppn as usize])).sum()
     }
 
     /// Units that a superblock in native mode frees and keeps together: those that it holds, and at
     /// least what it holds uncompressed.
     #[inline]
-    pub(crate) fn units_in(&self, superblock: u32) -> u32 {
-        let least = self.layout.whole_units(Mode::Native);
-        if self.layout.ratio == 1 {
+    pub(crate) fn units_in(&self, layout: &Layout, superblock: u32) -> u32 {
+        let least = layout.whole_units(Mode::Native);
+        if layout.ratio == 1 {
             return least;
         }
-        least.max(self.packing.filled[superblock as usize])
+        least.max(self.filled[superblock as usize])
     }
 
     /// Units that a row may hold, as far as is known.
     #[inline]
     pub(crate) fn row_most(&self) -> u32 {
-        self.packing.fullest_row
+        self.fullest_row
     }
 
-    /// Places units of consecutive LPNs that the host hands over; the answer is how many.
-    pub(crate) fn append_packed(
+    /// How many units of a size fit into the row that a stream fills.
+    pub(crate) fn fit(&self, layout: &Layout, s: &Frontier, size: u8) -> u32 {
+        let slots = layout.row_units - s.next % layout.row_units;
+        ((layout.row_grains() - s.used) / u32::from(size)).min(slots)
+    }
+
+    /// Units of a size that fit are placed in the next slots of a stream, the first of which is
+    /// `ppn`; the answer is whether the row is full.
+    pub(crate) fn put(
         &mut self,
-        stream: Stream,
-        lpn: u32,
+        layout: &Layout,
+        s: &mut Frontier,
+        ppn: u32,
         count: u32,
-        ops: &mut Vec<NandOp>,
-    ) -> u32 {
-        let size = self.packing.incoming;
-        let taken = count.min(self.fits(stream, size, ops));
-        self.invalidate_run(lpn, taken);
-        let s = &self.writing.streams[stream];
-        let ppn = self.layout.base(s.superblock) + s.next;
-        self.cuts.placed(lpn, ppn, taken);
-        self.put(stream, lpn, taken, size, ops);
-        taken
-    }
-
-    /// Places units that were moved from elsewhere, whose sizes have been noted.
-    pub(crate) fn append_moved_packed(
-        &mut self,
-        stream: Stream,
-        lpns: &[u32],
-        written: u64,
-        ops: &mut Vec<NandOp>,
-    ) {
-        let mut sizes = std::mem::take(&mut self.packing.moved);
-        assert_eq!(sizes.len(), lpns.len(), "sizes of what is moved");
-        for (&lpn, &size) in lpns.iter().zip(&sizes) {
-            self.fits(stream, size, ops);
-            let superblock = self.writing.streams[stream].superblock;
-            self.blocks.victims.received(superblock, written);
-            let ppn = self.layout.base(superblock) + self.writing.streams[stream].next;
-            self.cuts.copied(&[lpn], ppn);
-            self.put(stream, lpn, 1, size, ops);
-        }
-        sizes.clear();
-        self.packing.moved = sizes;
-    }
-
-    /// How many units of a size fit into the row being filled, at least one: a row without room for
-    /// one is closed.
-    fn fits(&mut self, stream: Stream, size: u8, ops: &mut Vec<NandOp>) -> u32 {
-        loop {
-            self.ensure_open(stream);
-            let s = &self.writing.streams[stream];
-            let slots = self.layout.row_units - s.next % self.layout.row_units;
-            let fit = ((self.layout.row_grains() - s.used) / u32::from(size)).min(slots);
-            if fit > 0 {
-                return fit;
-            }
-            self.close_row(stream, ops);
-        }
-    }
-
-    /// Points logical units at the next slots of a stream, which they fit into.
-    fn put(&mut self, stream: Stream, lpn: u32, count: u32, size: u8, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
-        if s.next == s.begun {
-            s.sequence = self.writing.sequence;
-            self.writing.sequence += 1;
-        }
-        let superblock = s.superblock;
-        let ppn = self.layout.base(superblock) + s.next;
+        size: u8,
+    ) -> bool {
         let grains = count * u32::from(size);
         s.next += count;
         s.used += grains;
         s.held += count;
         s.grains += grains;
+        self.sizes[ppn as usize..(ppn + count) as usize].fill(size);
+        self.filled[s.superblock as usize] += count;
+        let in_row = (ppn + count - 1) % layout.row_units + 1;
+        self.fullest_row = self.fullest_row.max(in_row);
         // A last row that may have no room for the next unit would keep its superblock open while
         // the host waits for another.
-        let full = s.used + u32::from(self.packing.smallest) > self.layout.row_grains()
-            || s.next.is_multiple_of(self.layout.row_units)
-            || s.left() == 0;
-        self.map.point(lpn, ppn, count);
-        self.packing.sizes[ppn as usize..(ppn + count) as usize].fill(size);
-        self.packing.filled[superblock as usize] += count;
-        let in_row = (ppn + count - 1) % self.layout.row_units + 1;
-        self.packing.fullest_row = self.packing.fullest_row.max(in_row);
-        self.gain_valid(superblock, count);
-        if full {
-            self.close_row(stream, ops);
-        }
+        s.used + u32::from(self.smallest) > layout.row_grains()
+            || s.next.is_multiple_of(layout.row_units)
+            || s.left() == 0
     }
 
-    /// Ends the row being filled; when it was the last of its granule, that is issued.
-    fn close_row(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
-        s.next = s.next.next_multiple_of(self.layout.row_units);
-        s.used = 0;
-        if s.next == s.begun + s.granule {
-            let sent = self.layout.granule_grains(s.mode);
-            self.issue_packed(stream, sent, ops);
-        }
-    }
-
-    /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
-    /// hold data cross the channel.
-    pub(crate) fn pad_packed(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
-        let rows = (s.next - s.begun) / self.layout.row_units;
-        let last = s.used.next_multiple_of(self.layout.page_grains());
-        s.next = s.begun + s.granule;
-        s.used = 0;
-        let sent = rows * self.layout.row_grains() + last;
-        self.issue_packed(stream, sent, ops);
-    }
-
-    fn issue_packed(&mut self, stream: Stream, sent: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
+    /// A granule has been filled or padded and is issued: what was saved and padded in it is
+    /// counted. The answer is how many units it holds.
+    pub(crate) fn issued(
+        &mut self,
+        layout: &Layout,
+        s: &mut Frontier,
+        counters: &mut Counters,
+    ) -> u32 {
         let (held, grains) = (s.held, s.grains);
         (s.held, s.grains) = (0, 0);
-        let padded = self.layout.granule_grains(s.mode) - grains;
-        let p = &mut self.packing;
-        self.counters.saved_units +=
-            Packing::whole_units(&mut p.saved_rest, held * GRAINS - grains);
-        self.counters.pad_units += Packing::whole_units(&mut p.padded_rest, padded);
-        self.issue_program(stream, held, sent, ops);
-        if self.writing.streams[stream].next == self.writing.streams[stream].stop {
-            self.end_turn(stream);
-        }
+        let padded = layout.granule_grains(s.mode) - grains;
+        let saved = held * GRAINS - grains;
+        counters.saved_units += Packing::whole_units(&mut self.saved_rest, saved);
+        counters.pad_units += Packing::whole_units(&mut self.padded_rest, padded);
+        held
     }
 
-    /// No row holds more than it can, and what was saved and padded makes whole granules.
-    pub(crate) fn check_packing(&self) -> Checked {
-        if !self.compresses() {
+    /// Checks that no row holds more than it can, and that what was saved and padded makes whole
+    /// granules.
+    pub(crate) fn check(&self, layout: &Layout, map: &Map, blocks: &Blocks) -> Checked {
+        if !layout.packs() {
             return Ok(());
         }
-        let p = &self.packing;
-        ensure_eq!(p.saved_rest, p.padded_rest, "granules are not whole");
-        let row = self.layout.row_units;
-        for first in (0..self.layout.physical_units()).step_by(row as usize) {
-            let used = self.row_grains_valid(first, row);
-            ensure!(used <= self.layout.row_grains(), "row {first} holds {used}");
+        ensure_eq!(self.saved_rest, self.padded_rest, "granules are not whole");
+        for first in (0..layout.physical_units()).step_by(layout.row_units as usize) {
+            let used = self.row_grains(layout, map, first);
+            ensure!(used <= layout.row_grains(), "row {first} holds {used}");
         }
-        for (superblock, block) in self.blocks.all.iter().enumerate() {
+        for (superblock, block) in blocks.all.iter().enumerate() {
             ensure!(
-                block.valid <= p.filled[superblock],
+                block.valid <= self.filled[superblock],
                 "{superblock} is packed"
             );
         }
         Ok(())
+    }
+}
+
+impl Frontier {
+    /// Ends the row being filled, on a drive that compresses; whether it was the last of its
+    /// granule.
+    pub(crate) fn close_row(&mut self, layout: &Layout) -> bool {
+        self.next = self.next.next_multiple_of(layout.row_units);
+        self.used = 0;
+        self.next == self.begun + self.granule
+    }
+
+    /// Fills the rest of the granule with nothing, on a drive that compresses; the answer is what
+    /// crosses the channel: only the pages that hold data.
+    pub(crate) fn close_granule(&mut self, layout: &Layout) -> u32 {
+        let rows = (self.next - self.begun) / layout.row_units;
+        let last = self.used.next_multiple_of(layout.page_grains());
+        self.next = self.begun + self.granule;
+        self.used = 0;
+        rows * layout.row_grains() + last
     }
 }
 

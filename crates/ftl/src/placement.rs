@@ -403,7 +403,14 @@ impl<P: Policies> Ftl<P> {
         self.owe(count);
         self.erase_dead(ops);
         if self.cuts.is_checkpoint_due(self.counters.host_units) {
-            self.begin_checkpoint(ops);
+            self.cuts.begin_checkpoint(
+                self.writing.sequence,
+                &self.map,
+                &self.blocks,
+                &self.layout,
+                &mut self.counters,
+                ops,
+            );
         }
         self.pump(ops);
     }

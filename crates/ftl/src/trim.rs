@@ -14,7 +14,10 @@ impl<P: Policies> Ftl<P> {
         self.invalidate_run(lpn, count);
         self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
         self.entries_trimmed(lpn, count);
-        self.note_trim(lpn, count, ops);
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        self.cuts
+            .note_trim((lpn, count), sequence, layout, counters, ops);
         self.erase_dead(ops);
     }
 

@@ -4,18 +4,21 @@
 //!
 //! A checkpoint is the whole map as it stood when it began. It counts once it is programmed and so
 //! is all the data that it points to; until then the one before it counts. A trim has no data that
-//! would bear its stamp: it is a journal entry, which a flush programs, or the entries of a row
-//! when there are so many.
+//! could bear its stamp: it is an entry of the journal. Entries are programmed by a flush, and as
+//! soon as they fill a row.
 //!
-//! Invariants: at most one row a die is under way for a checkpoint, so that host work gets its
-//! turn; while power cuts are switched on, what a trim has emptied is erased only once the trim is
-//! in the journal.
+//! Invariants: at most one row a die is under way for a checkpoint, so that the host's work goes on
+//! beside it; while power cuts are switched on, what a trim has emptied is erased only once the
+//! trim is in the journal.
 
-use crate::ftl::Ftl;
-use crate::layout::Mode;
+use super::PowerCuts;
+use crate::blocks::Blocks;
+use crate::counters::Counters;
+use crate::layout::{Layout, Mode};
+use crate::map::Map;
 use crate::op::{NandOp, Token, class};
-use crate::orders::Policies;
 use crate::policy::Durability;
+use crate::writing::Writing;
 
 /// Bytes of a journal entry: first unit, how many, version stamp.
 const ENTRY_BYTES: u64 = 16;
@@ -114,112 +117,158 @@ impl Journal {
     }
 }
 
-impl<P: Policies> Ftl<P> {
+/// Rows of the system area have been programmed.
+pub(super) fn count_rows(rows: u64, layout: &Layout, counters: &mut Counters) {
+    let units = rows * u64::from(layout.whole(layout.row_units));
+    counters.journal_units += units;
+    counters.slc_mode_units += units;
+}
+
+impl Journal {
     /// Programs the next row of the system area.
-    fn write_system_row(&mut self, token: Token, ops: &mut Vec<NandOp>) {
-        let dies = u64::from(self.layout.dies);
-        let wordlines = u64::from(self.layout.wordlines());
-        let die = (self.cuts.journal.rows % dies) as u16;
-        if self.cuts.journal.rows.is_multiple_of(dies * wordlines) && self.cuts.journal.rows > 0 {
-            ops.extend((0..self.layout.dies).map(|die| {
+    fn write_row(
+        &mut self,
+        token: Token,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let dies = u64::from(layout.dies);
+        let wordlines = u64::from(layout.wordlines());
+        let die = (self.rows % dies) as u16;
+        if self.rows.is_multiple_of(dies * wordlines) && self.rows > 0 {
+            ops.extend((0..layout.dies).map(|die| {
                 NandOp::new(die as u16, class::erase(Mode::Slc), 0, Token::SystemErase)
             }));
         }
-        self.cuts.journal.rows += 1;
-        self.count_journal(1);
+        self.rows += 1;
+        count_rows(1, layout, counters);
         // The map and its journal are not compressed.
-        let sent = self.layout.granule_grains(Mode::Slc) as u16;
+        let sent = layout.granule_grains(Mode::Slc) as u16;
         ops.push(NandOp::new(die, class::SLC_PROGRAM, sent, token));
     }
 
-    /// Rows of the system area have been programmed.
-    pub(super) fn count_journal(&mut self, rows: u64) {
-        let units = rows * u64::from(self.layout.whole(self.layout.row_units));
-        self.counters.journal_units += units;
-        self.counters.slc_mode_units += units;
+    /// Programs rows of the checkpoint under way, as many at a time as there are dies.
+    fn write_map(&mut self, layout: &Layout, counters: &mut Counters, ops: &mut Vec<NandOp>) {
+        while let Checkpoint::Writing(rows, sequence) = self.checkpoint
+            && rows > 0
+            && self.rows_in_flight < layout.dies
+        {
+            self.checkpoint = Checkpoint::Writing(rows - 1, sequence);
+            self.rows_in_flight += 1;
+            self.write_row(Token::Checkpoint, layout, counters, ops);
+        }
     }
+}
 
-    /// The host has written so much that a checkpoint is due; one that is under way goes on.
+impl PowerCuts {
+    /// The host has written so much that a checkpoint is due; one that is under way goes on. It
+    /// will count once everything that was begun below the `sequence` number is on flash.
     #[cold]
-    pub(crate) fn begin_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
-        self.cuts.journal.due = self.counters.host_units + self.cuts.journal.interval_units;
-        if self.cuts.journal.checkpoint != Checkpoint::Off {
+    pub(crate) fn begin_checkpoint(
+        &mut self,
+        sequence: u64,
+        map: &Map,
+        blocks: &Blocks,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let journal = &mut self.journal;
+        journal.due = counters.host_units + journal.interval_units;
+        if journal.checkpoint != Checkpoint::Off {
             return;
         }
-        let rows = self.cuts.journal.checkpoint_rows;
-        self.cuts.journal.checkpoint = Checkpoint::Writing(rows, self.writing.sequence);
-        self.snapshot_map();
-        self.write_map_rows(ops);
-    }
-
-    fn write_map_rows(&mut self, ops: &mut Vec<NandOp>) {
-        while let Checkpoint::Writing(rows, sequence) = self.cuts.journal.checkpoint
-            && rows > 0
-            && self.cuts.journal.rows_in_flight < self.layout.dies
-        {
-            self.cuts.journal.checkpoint = Checkpoint::Writing(rows - 1, sequence);
-            self.cuts.journal.rows_in_flight += 1;
-            self.write_system_row(Token::Checkpoint, ops);
+        journal.checkpoint = Checkpoint::Writing(journal.checkpoint_rows, sequence);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.begin_checkpoint(map, blocks);
         }
+        journal.write_map(layout, counters, ops);
     }
 
     /// A row of a checkpoint has been programmed.
-    pub(crate) fn checkpoint_row_written(&mut self, ops: &mut Vec<NandOp>) {
-        self.cuts.journal.rows_in_flight -= 1;
-        self.write_map_rows(ops);
+    pub(crate) fn checkpoint_row_written(
+        &mut self,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        self.journal.rows_in_flight -= 1;
+        self.journal.write_map(layout, counters, ops);
     }
 
     /// Whether a checkpoint is under way, for a look in passing.
     #[inline]
     pub(crate) fn is_writing_checkpoint(&self) -> bool {
-        self.cuts.journal.checkpoint != Checkpoint::Off
+        self.journal.checkpoint != Checkpoint::Off
     }
 
     /// The checkpoint counts once all its rows and all that it points to are programmed.
     #[cold]
-    pub(crate) fn end_checkpoint(&mut self) {
-        if let Checkpoint::Writing(0, sequence) = self.cuts.journal.checkpoint
-            && self.cuts.journal.rows_in_flight == 0
-            && self.writing.oldest_pending(|_| true) >= sequence
+    pub(crate) fn end_checkpoint(&mut self, writing: &Writing) {
+        if let Checkpoint::Writing(0, sequence) = self.journal.checkpoint
+            && self.journal.rows_in_flight == 0
+            && writing.oldest_pending(|_| true) >= sequence
         {
-            self.cuts.journal.checkpoint = Checkpoint::Off;
-            self.keep_snapshot();
+            self.journal.checkpoint = Checkpoint::Off;
+            if let Some(stamps) = &mut self.stamps {
+                stamps.keep_checkpoint();
+            }
         }
     }
 
-    /// Notes a trim for the journal.
-    pub(super) fn journal_trim(&mut self, ops: &mut Vec<NandOp>) {
-        self.cuts.journal.entries += 1;
-        if self.cuts.journal.entries >= self.cuts.journal.row_entries {
-            self.flush_journal(ops);
+    /// Logical units have been deallocated: where the policy says so that is an entry of the
+    /// journal.
+    pub(crate) fn note_trim(
+        &mut self,
+        (lpn, count): (u32, u32),
+        sequence: &mut u64,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.trimmed(lpn, count);
         }
-    }
-
-    /// Programs the entries that wait; a flush does so.
-    pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
-        if self.cuts.journal.entries == 0 {
+        if !self.journal.keeps_trims {
             return;
         }
-        self.cuts.journal.entries = 0;
-        let sequence = self.writing.sequence;
-        self.writing.sequence += 1;
-        self.cuts.journal.writing.push(sequence);
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.write_trims(sequence);
+        self.journal.entries += 1;
+        if self.journal.entries >= self.journal.row_entries {
+            self.flush_journal(sequence, layout, counters, ops);
         }
-        self.write_system_row(Token::Journal(sequence as u32), ops);
     }
 
-    /// A row of entries has been programmed.
-    pub(crate) fn journal_written(&mut self, low: u32, ops: &mut Vec<NandOp>) {
-        let Some(sequence) = self.cuts.journal.writes(low) else {
+    /// Programs the entries that wait. Their row takes the next sequence number.
+    pub(crate) fn flush_journal(
+        &mut self,
+        sequence: &mut u64,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        if self.journal.entries == 0 {
+            return;
+        }
+        self.journal.entries = 0;
+        let own = *sequence;
+        *sequence += 1;
+        self.journal.writing.push(own);
+        if let Some(stamps) = &mut self.stamps {
+            stamps.write_trims(own);
+        }
+        let token = Token::Journal(own as u32);
+        self.journal.write_row(token, layout, counters, ops);
+    }
+
+    /// A row of entries has been programmed; `low` are the lower bits of its number.
+    pub(crate) fn journal_written(&mut self, low: u32) {
+        let Some(sequence) = self.journal.writes(low) else {
             panic!("a row of the journal that was not being programmed");
         };
-        self.cuts.journal.writing.retain(|&s| s != sequence);
-        if let Some(stamps) = &mut self.cuts.stamps {
+        self.journal.writing.retain(|&s| s != sequence);
+        if let Some(stamps) = &mut self.stamps {
             stamps.keep_trims(sequence);
-            self.erase_waiting(ops);
-            self.erase_emptied(ops);
         }
     }
 }

@@ -6,11 +6,11 @@
 //! [`recover`] is the cut and the start.
 //!
 //! What crosses is named: the rest of the firmware says what has been [placed](PowerCuts::placed),
-//! [copied](PowerCuts::copied), [deallocated](Ftl::note_trim), [opened](PowerCuts::opened) and
-//! [erased](PowerCuts::erased); it leaves it to the room when a superblock without valid data is
-//! erased ([`Ftl::erase_when_safe`], [`Ftl::erase_waiting`], [`Ftl::hasten_erases`]), and has trims
-//! secured that a copy no longer bears witness of ([`Ftl::secure_trims`]). With cuts switched off
-//! each of them is one comparison.
+//! [copied](PowerCuts::copied), [deallocated](PowerCuts::note_trim), [opened](PowerCuts::opened)
+//! and [erased](PowerCuts::erased). Before it erases a superblock without valid data, it has the
+//! trims programmed that emptied it ([`PowerCuts::flush_journal`]), and leaves it to the room until
+//! what replaced the data is on flash ([`PowerCuts::wait_to_erase`], [`PowerCuts::take_erasable`]).
+//! With cuts switched off each of them is one comparison.
 
 mod journal;
 pub mod recover;
@@ -20,10 +20,8 @@ use std::ops::Range;
 
 use crate::audit::Bounds;
 use crate::check::{Checked, ensure};
-use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
-use crate::op::NandOp;
-use crate::orders::Policies;
+use crate::map::Map;
 use crate::policy::Policy;
 use journal::Journal;
 use stamps::Stamps;
@@ -137,31 +135,27 @@ impl PowerCuts {
     }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// Logical units have been deallocated.
-    pub(crate) fn note_trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.trimmed(lpn, count);
-        }
-        if self.cuts.journal.keeps_trims {
-            self.journal_trim(ops);
+impl PowerCuts {
+    /// Units whose program was not issued, or had not ended at the cut, hold nothing.
+    pub(crate) fn wipe(&mut self, first: u32, units: u32) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.wipe(first, units);
         }
     }
 
-    /// Data that was not copied, because it had been trimmed, is going to be erased: the trim has
-    /// to be on flash, or a cut would bring older data back.
-    pub(crate) fn secure_trims(&mut self, ops: &mut Vec<NandOp>) {
-        if self.cuts.is_on() {
-            self.flush_journal(ops);
+    /// A purge leaves nothing to recover.
+    pub(crate) fn forget(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.forget();
         }
     }
 
-    /// What lies on the flash is what the map says: the unit's own data, of its present version.
-    pub(crate) fn check_stamps(&self) -> Checked {
-        let Some(stamps) = &self.cuts.stamps else {
+    /// Checks that flash holds what the map says: the unit's own data, of its present version.
+    pub(crate) fn check(&self, map: &Map) -> Checked {
+        let Some(stamps) = &self.stamps else {
             return Ok(());
         };
-        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+        for (lpn, &ppn) in map.physical.iter().enumerate() {
             let bears = ppn == NONE || stamps.lpn[ppn as usize] as usize == lpn;
             ensure!(bears, "unit {ppn} holds another's data than {lpn}");
             let version = (ppn != NONE).then(|| stamps.stamp[ppn as usize]);

@@ -10,6 +10,7 @@
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
 
+use super::journal::count_rows;
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -68,7 +69,8 @@ impl<P: Policies> Ftl<P> {
         self.lose_buffer(protected);
         for index in 0..self.blocks.all.len() as u32 {
             if self.blocks.all[index as usize].state == State::Erasing {
-                self.wipe(self.layout.base(index), self.layout.native_units);
+                let base = self.layout.base(index);
+                self.cuts.wipe(base, self.layout.native_units);
                 if let Some(stamps) = &mut self.cuts.stamps {
                     stamps.erased(index);
                 }
@@ -90,7 +92,8 @@ impl<P: Policies> Ftl<P> {
             }
             let data = flight.first < self.layout.physical_units();
             if data && !finished && !self.writing.stands_alone(index as u32) {
-                self.wipe(flight.first, self.writing.streams[flight.stream].granule);
+                let granule = self.writing.streams[flight.stream].granule;
+                self.cuts.wipe(flight.first, granule);
             }
         }
         for stream in Stream::ALL {
@@ -102,13 +105,7 @@ impl<P: Policies> Ftl<P> {
                 self.counters.lost_units += u64::from(s.waiting() - s.moved);
             }
             let first = self.layout.base(s.superblock) + s.begun;
-            self.wipe(first, s.end - s.begun);
-        }
-    }
-
-    pub(crate) fn wipe(&mut self, first: u32, units: u32) {
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.wipe(first, units);
+            self.cuts.wipe(first, s.end - s.begun);
         }
     }
 
@@ -294,7 +291,7 @@ impl<P: Policies> Ftl<P> {
             told.operations[class::read(mode, 0) as usize] += rows;
             told.operations[class::SLC_PROGRAM as usize] += rows;
             told.operations[class::SLC_READ as usize] += rows;
-            self.count_journal(rows);
+            count_rows(rows, &self.layout, &mut self.counters);
             told.rewritten += 1;
             self.erase_at_start(superblock, told);
         }
@@ -332,18 +329,6 @@ impl<P: Policies> Ftl<P> {
         }
         if self.layout.paired {
             self.land_wordlines(&mut Vec::new());
-        }
-    }
-
-    /// A purge leaves nothing to recover.
-    pub(crate) fn forget_stamps(&mut self) {
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.lpn.fill(NONE);
-            stamps.version.fill(0);
-            stamps.opened.fill(0);
-            stamps.trim_kept.fill(0);
-            stamps.checkpoint = None;
-            stamps.forget_ram();
         }
     }
 }

@@ -9,13 +9,12 @@
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
 //! so that what was durable once stays readable at every instant.
 
+use super::PowerCuts;
 use crate::audit::{Bounds, LIFETIME};
-use crate::blocks::{State, Superblock};
+use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
 use crate::layout::NONE;
-use crate::op::NandOp;
-use crate::orders::Policies;
+use crate::map::Map;
 
 /// A change of the map, for inspection: which logical units got which stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -28,7 +27,7 @@ pub struct Placement {
     pub stamp: u64,
     /// They were trimmed, not written.
     pub trimmed: bool,
-    /// The host's number of the command, see [`Ftl::note_tag`].
+    /// The host's number of the command, see [`Ftl::note_tag`](crate::Ftl::note_tag).
     pub tag: u32,
 }
 
@@ -189,6 +188,16 @@ impl Stamps {
         !self.dead.is_empty()
     }
 
+    /// Nothing holds data any more.
+    pub(super) fn forget(&mut self) {
+        self.lpn.fill(NONE);
+        self.version.fill(0);
+        self.opened.fill(0);
+        self.trim_kept.fill(0);
+        self.checkpoint = None;
+        self.forget_ram();
+    }
+
     /// Forgets what was in RAM at a cut.
     pub(super) fn forget_ram(&mut self) {
         self.dead.clear();
@@ -198,90 +207,91 @@ impl Stamps {
     }
 }
 
-impl<P: Policies> Ftl<P> {
-    /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
-    /// the firmware erases a little earlier and takes less memory.
-    pub fn enable_power_cuts(&mut self) {
-        if self.cuts.is_on() {
-            return;
-        }
-        assert_eq!(self.writing.buffer.used_units, 0, "host data in the buffer");
-        let physical = self.map.logical.len();
-        let mut stamps = Box::new(Stamps {
+impl Stamps {
+    /// The spare areas of a drive whose power cuts are switched on now; `host_units` are those
+    /// that the host can address.
+    fn of(map: &Map, blocks: &Blocks, host_units: u32) -> Stamps {
+        let physical = map.logical.len();
+        let mut stamps = Stamps {
             lpn: vec![NONE; physical],
             stamp: vec![0; physical],
-            version: vec![0; self.map.physical.len()],
-            opened: vec![0; self.blocks.all.len()],
+            version: vec![0; map.physical.len()],
+            opened: vec![0; blocks.all.len()],
             openings: 1,
             last: 1,
-            trim_kept: vec![0; self.map.physical.len()],
+            trim_kept: vec![0; map.physical.len()],
             pending_trims: Vec::new(),
             writing_trims: Vec::new(),
             checkpoint: None,
             begun: None,
             dead: Vec::new(),
-            host_units: self.logical_units(),
+            host_units,
             tag: 0,
             placements: Vec::new(),
-        });
-        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
+        };
+        for (lpn, &ppn) in map.physical.iter().enumerate() {
             if ppn != NONE {
                 stamps.version[lpn] = 1;
                 stamps.copied(lpn as u32, ppn);
             }
         }
-        for (opened, block) in stamps.opened.iter_mut().zip(&self.blocks.all) {
+        for (opened, block) in stamps.opened.iter_mut().zip(&blocks.all) {
             *opened = u64::from(block.written > 0);
         }
-        self.cuts.stamps = Some(stamps);
+        stamps
     }
 
-    /// Whether what power cuts need is switched on.
-    #[must_use]
-    pub fn has_power_cuts(&self) -> bool {
-        self.cuts.is_on()
+    /// The map as it is now goes into a checkpoint.
+    pub(super) fn begin_checkpoint(&mut self, map: &Map, blocks: &Blocks) {
+        let filling = |b: &Superblock| b.state == State::Open || b.in_flight > 0;
+        let all = (0u32..).zip(&blocks.all);
+        self.begun = Some(Snapshot {
+            physical: map.physical.clone(),
+            version: self.version.clone(),
+            openings: self.openings,
+            unfinished: all.filter(|(_, b)| filling(b)).map(|(s, _)| s).collect(),
+        });
     }
 
-    /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
-    /// none where nothing is written, or while power cuts are switched off.
-    #[must_use]
-    pub fn version(&self, lpn: u32) -> Option<u64> {
-        let stamps = self.cuts.stamps.as_ref()?;
-        let ppn = self.locate(lpn)? as usize;
+    /// The checkpoint that was begun counts from now on.
+    pub(super) fn keep_checkpoint(&mut self) {
+        self.checkpoint = self.begun.take();
+    }
+}
+
+impl PowerCuts {
+    /// Switches on what power cuts need.
+    pub(crate) fn enable(&mut self, map: &Map, blocks: &Blocks, host_units: u32) {
+        self.stamps = Some(Box::new(Stamps::of(map, blocks, host_units)));
+    }
+
+    /// Version stamp of what flash holds at `ppn`, where a read of a logical unit goes; none while
+    /// power cuts are switched off.
+    pub(crate) fn version(&self, lpn: u32, ppn: u32) -> Option<u64> {
+        let stamps = self.stamps.as_ref()?;
+        let ppn = ppn as usize;
         assert_eq!(stamps.lpn[ppn], lpn, "unit {ppn} holds another's data");
         Some(stamps.stamp[ppn])
     }
 
-    /// What the host changes from here on is the doing of this command.
+    /// See [`Ftl::note_tag`](crate::Ftl::note_tag).
     #[inline]
-    pub fn note_tag(&mut self, tag: u32) {
-        if let Some(stamps) = &mut self.cuts.stamps {
+    pub(crate) fn note_tag(&mut self, tag: u32) {
+        if let Some(stamps) = &mut self.stamps {
             stamps.tag = tag;
         }
     }
 
-    /// Changes of the map by the host since the last call, in their order; empty while power cuts
-    /// are switched off.
-    pub fn take_placements(&mut self) -> Vec<Placement> {
-        let stamps = self.cuts.stamps.as_mut();
+    /// See [`Ftl::take_placements`](crate::Ftl::take_placements).
+    pub(crate) fn take_placements(&mut self) -> Vec<Placement> {
+        let stamps = self.stamps.as_mut();
         stamps.map_or_else(Vec::new, |s| std::mem::take(&mut s.placements))
     }
 
-    /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
-    /// Nothing can tell the difference where no power cut can come: then it is erased at once, and
-    /// so are the map's, whose pages can be made anew from the spare areas of the data.
-    pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let map = self.blocks.all[superblock as usize].map;
-        if self.cuts.is_on() {
-            self.flush_journal(ops);
-        }
-        if map || !self.cuts.is_on() || self.oldest_pending_host() >= self.writing.sequence {
-            self.start_erase(superblock, ops);
-            return;
-        }
-        let sequence = self.writing.sequence;
-        self.retire_emptied(superblock);
-        if let Some(stamps) = &mut self.cuts.stamps {
+    /// A superblock without valid data is to be erased once every granule of the host's below the
+    /// sequence number is on flash.
+    pub(crate) fn wait_to_erase(&mut self, superblock: u32, sequence: u64) {
+        if let Some(stamps) = &mut self.stamps {
             stamps.dead.push(Dead {
                 superblock,
                 sequence,
@@ -289,55 +299,16 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The map as it is now goes into a checkpoint.
-    pub(super) fn snapshot_map(&mut self) {
-        let Some(stamps) = &mut self.cuts.stamps else {
-            return;
-        };
-        let filling = |b: &Superblock| b.state == State::Open || b.in_flight > 0;
-        let blocks = (0u32..).zip(&self.blocks.all);
-        stamps.begun = Some(Snapshot {
-            physical: self.map.physical.clone(),
-            version: stamps.version.clone(),
-            openings: stamps.openings,
-            unfinished: blocks.filter(|(_, b)| filling(b)).map(|(s, _)| s).collect(),
-        });
-    }
-
-    /// The checkpoint that was begun counts from now on.
-    pub(super) fn keep_snapshot(&mut self) {
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.checkpoint = stamps.begun.take();
-        }
-    }
-
-    /// Erases the dead superblocks whose replacement is programmed by now.
-    #[cold]
-    pub(crate) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
-        let durable = self.oldest_pending_host();
-        let Some(stamps) = &mut self.cuts.stamps else {
-            return;
+    /// The superblocks that may be erased now that everything below a sequence number is durable.
+    pub(crate) fn take_erasable(&mut self, durable: u64) -> Vec<u32> {
+        let Some(stamps) = &mut self.stamps else {
+            return Vec::new();
         };
         let (wait, safe): (Vec<Dead>, Vec<Dead>) = std::mem::take(&mut stamps.dead)
             .into_iter()
             .partition(|d| d.sequence > durable);
         stamps.dead = wait;
-        for dead in safe {
-            self.start_erase(dead.superblock, ops);
-        }
-    }
-
-    /// Superblocks wait for a partly filled host granule, and somebody waits for them: the granule
-    /// is padded. Not under data to come, which fills it.
-    pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
-        let waiting = self.cuts.erases_wait();
-        let waiting = waiting || self.cache.fold.waiting() || self.collection.mover.waiting();
-        if self.cuts.is_on() && waiting && self.writing.buffer.awaited.units() == 0 {
-            // Host granules that hold nothing but moved data too.
-            for &stream in self.writing.in_use.host {
-                self.pad_through(stream, ops);
-            }
-        }
+        safe.into_iter().map(|dead| dead.superblock).collect()
     }
 }
 
