@@ -129,10 +129,7 @@ class Words(click.Command):
     "Keep a run of the jobs in this directory. With --convert: where the job files go; by default"
     " one file on stdout."
 )
-@options.seed
-@options.sets
-@options.firmware
-@options.scale
+@options.changes
 @options.quiet
 def command(
     words: tuple[str, ...],
@@ -155,10 +152,7 @@ def command(
     budget: str | None,
     resume: Path | None,
     out: Path | None,
-    seed: int,
-    sets: tuple[str, ...],
-    firmware: tuple[str, ...],
-    scale: str | None,
+    changes: options.Changes,
     quiet: bool,
 ) -> int:
     """Run fio job files, or jobs in fio's words, on TARGET.
@@ -213,7 +207,7 @@ def command(
         )
     fio_command = fio_run.FioCommand(
         read=read,
-        variant=Variant(drive=on, firmware=firmware, sets=sets, scale=scale, seed=seed),
+        variant=Variant(drive=on, **changes),
         shape=_shape(formats, minimal, terse_version, status_s),
         output=output_file(output, inputs_of(read, on)),
         parse_only=parse_only,

@@ -8,8 +8,9 @@ by mistake would be a number that nobody meant. Sizes and times are those of `mo
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import click
 
@@ -137,6 +138,29 @@ seed: Decorator = click.option(
     show_default=True,
     help="The same seed gives the same bytes.",
 )
+
+
+class Changes(TypedDict):
+    """What makes one simulated drive of a spec, as requests and variants take it."""
+
+    seed: int
+    sets: tuple[str, ...]
+    firmware: tuple[str, ...]
+    scale: str | None
+
+
+def changes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--seed, --set, --firmware and --scale, which the command gets as one value, `changes`."""
+
+    @wraps(command)
+    def collecting(*words: Any, **values: Any) -> Any:
+        collected = {name: values.pop(name) for name in Changes.__annotations__}
+        return command(*words, changes=collected, **values)
+
+    optional: Callable[..., Any] = collecting
+    for option in (scale, firmware, sets, seed):
+        optional = option(optional)
+    return optional
 
 
 def budget(text: str) -> Decorator:

@@ -30,10 +30,7 @@ from flashtwin.cli import completions, options
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
 @options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
-@options.seed
-@options.sets
-@options.firmware
-@options.scale
+@options.changes
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -45,10 +42,7 @@ def command(
     size: str | None,
     budget: str | None,
     out: Path | None,
-    seed: int,
-    sets: tuple[str, ...],
-    firmware: tuple[str, ...],
-    scale: str | None,
+    changes: options.Changes,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -68,10 +62,7 @@ def command(
         targets=targets,
         size=size,
         budget=budget,
-        firmware=firmware,
-        sets=sets,
-        scale=scale,
-        seed=seed,
+        **changes,
         out=out,
         say=test.silent if quiet else None,
     )

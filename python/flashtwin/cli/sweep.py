@@ -64,10 +64,7 @@ SHOWN = 4
     "The sweep's directory; by default ./flashtwin-runs/<time>-sweep-<drive>. One that "
     "holds this sweep already is resumed."
 )
-@options.seed
-@options.sets
-@options.firmware
-@options.scale
+@options.changes
 @options.as_json
 @options.quiet
 def command(
@@ -78,10 +75,7 @@ def command(
     jobs: int | None,
     cluster: str | None,
     out: Path | None,
-    seed: int,
-    sets: tuple[str, ...],
-    firmware: tuple[str, ...],
-    scale: str | None,
+    changes: options.Changes,
     as_json: bool,
     quiet: bool,
 ) -> int | None:
@@ -102,10 +96,7 @@ def command(
         drive=drive,
         batteries=battery or registry.standard()[0],
         axes=tuple(axes(vary)),
-        seed=seed,
-        sets=sets,
-        firmware=firmware,
-        scale=scale,
+        **changes,
     )
     where = out or plan.default_out(datetime.now())
     with ExitStack() as stack:

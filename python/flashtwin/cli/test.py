@@ -61,10 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--no-report", is_flag=True, help="Make no report.html; flashtwin report makes it later."
 )
-@options.seed
-@options.sets
-@options.firmware
-@options.scale
+@options.changes
 @options.preparation
 @click.option(
     "--label",
@@ -86,10 +83,7 @@ def command(
     resume: Path | None,
     out: Path | None,
     no_report: bool,
-    seed: int,
-    sets: tuple[str, ...],
-    firmware: tuple[str, ...],
-    scale: str | None,
+    changes: options.Changes,
     preparation: str,
     labels: tuple[str, ...],
     as_json: bool,
@@ -120,10 +114,7 @@ def command(
         batteries=",".join(batteries or registry.standard()),
         size=size,
         budget=budget,
-        firmware=firmware,
-        sets=sets,
-        scale=scale,
-        seed=seed,
+        **changes,
         preparation=preparation,
         labels=labels,
         out=out,

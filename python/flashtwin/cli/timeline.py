@@ -47,10 +47,7 @@ from flashtwin.model import units
     help="How long it is.",
 )
 @options.out("The trace; by default ./<drive>.pftrace.")
-@options.seed
-@options.sets
-@options.firmware
-@options.scale
+@options.changes
 @options.as_json
 @options.quiet
 def command(
@@ -60,10 +57,7 @@ def command(
     from_s: float,
     length_s: float,
     out: Path | None,
-    seed: int,
-    sets: tuple[str, ...],
-    firmware: tuple[str, ...],
-    scale: str | None,
+    changes: options.Changes,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -78,7 +72,7 @@ def command(
     from flashtwin.runner.target import Variant
     from flashtwin.runner.timeline import Stretch, record
 
-    variant = Variant(drive=drive, firmware=firmware, sets=sets, scale=scale, seed=seed)
+    variant = Variant(drive=drive, **changes)
     name = variant.spec().id
     where = out if out is not None else Path(f"{name}.pftrace")
     stretch = Stretch(step=step, from_s=from_s, length_s=length_s)

@@ -8,11 +8,12 @@ is steady `analysis.steady` says.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import MOST_ROUNDS, RISE, WINDOW
 from flashtwin.batteries.base.parameter import decimal, integer, parameter
-from flashtwin.batteries.base.registry import Clause, Part
+from flashtwin.batteries.base.registry import Battery, Clause, Part
 from flashtwin.batteries.base.rounds import way_of
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 
@@ -96,6 +97,10 @@ def departs(parameters: object, info: DriveInfo) -> list[str]:
     if not info.can.whole_drive:
         departures.append("a part of a drive is measured, beside which other data lie")
     return departures
+
+
+# A battery of these tests: how well the original is known, and how it departs, is the same of all.
+battery = partial(Battery, trust="P", departs=departs)
 
 
 def round_parts(stem: str, rounds: int, preparation: str = PREPARATION) -> list[Part]:

@@ -17,7 +17,7 @@ from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, fills_before, prepared
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.finding import Interval
@@ -122,14 +122,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="JESD219-like composite: one mix of sizes and places in rounds until steady",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_composite.present",

@@ -33,7 +33,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.step import Mark, Result, Run
@@ -280,14 +280,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return [*rounds, cells, *points]
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like demand intensity: 7 by 7 threads and depths, and the tail at three points",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_dirth.present",

@@ -24,7 +24,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.saturation import CLAUSE, UNTIL, Saturation
 from flashtwin.model.job import Fio, Think
 from flashtwin.model.step import Mark, Result, Run
@@ -220,14 +220,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like host idle recovery: what pauses of 5 to 50 s give a saturated drive",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_hir.present",

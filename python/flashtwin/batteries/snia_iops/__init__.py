@@ -26,7 +26,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_block, show_block
@@ -141,14 +141,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like IOPS: random requests of 7 mixes and 8 sizes in rounds until steady",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(

@@ -19,7 +19,7 @@ from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, fills_before, prepared
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, host_time, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds, way_of
 from flashtwin.model.finding import Evidence, Finding
 
@@ -129,14 +129,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like latency: single random requests of 3 sizes and 3 mixes until steady",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(

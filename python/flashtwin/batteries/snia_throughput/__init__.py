@@ -25,7 +25,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -138,14 +138,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return parts
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like throughput: streams of 1024 and of 128 KiB in rounds until steady",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(

@@ -23,7 +23,7 @@ from flashtwin.batteries.base.parameter import (
     integer,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.saturation import CLAUSE, Saturation
 
 if TYPE_CHECKING:
@@ -177,14 +177,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return list(_saturation(parameters, info).parts())
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like write saturation: random writes from the erased drive on until steady",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_wsat.present",

@@ -24,7 +24,7 @@ from flashtwin.batteries.base.loads import (
 )
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Part, host_ns
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Mark, Result, Run
 
@@ -129,14 +129,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
+BATTERY = pts.battery(
     name=NAME,
     title="PTS-2.0-like cross stimulus recovery: a stream, random writes, the stream again",
-    trust="P",
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    departs=pts.departs,
     parts=parts,
     present="flashtwin.batteries.snia_xsr.present",
     meanings=beside(__file__, "over_time"),
