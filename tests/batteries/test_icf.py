@@ -118,7 +118,11 @@ def test_without_an_assignment_all_specifications_are_taken() -> None:
         ("\t2097152,0", "\t2097152,2048", "from sector 2048 on"),
         ("\t16,DISABLED,1", "\t0,DISABLED,1", "0 outstanding I/Os"),
         ("\t0          1          30", "\tsoon", "3 whole numbers"),
-        ("\t1          32         2          EXPONENTIAL", "\t1 32 1 EXPONENTIAL", "by 1 are none"),
+        (
+            "\t1          32         2          EXPONENTIAL",
+            "\t1 32 1 EXPONENTIAL",
+            "cannot go from 1 to 32 by 1",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_by_line(old: str, new: str, why: str) -> None:

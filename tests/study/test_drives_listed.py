@@ -53,7 +53,7 @@ def test_a_cache_that_shrinks_is_told_by_its_size_on_the_empty_drive(
 def test_a_condition_that_holds_for_nothing_is_said() -> None:
     pytest.importorskip("duckdb")
     done = CliRunner().invoke(app, ["drives", "--where", "cell = 'QLC'"])
-    assert done.exit_code == 0 and "this holds for no drive" in done.stderr
+    assert done.exit_code == 0 and "no drive is one of these" in done.stderr
     done = CliRunner().invoke(app, ["drives", "--where", "cell = 'qlc'"])
     assert "hp-fx700-2tb" in done.stdout and "holds for" not in done.stderr
 

@@ -359,7 +359,9 @@ def _rows(*columns: ArrayLike) -> int:
     """How many requests columns make together: one value stands for any number."""
     shapes = [np.shape(column) for column in columns]
     if any(len(shape) > 1 for shape in shapes):
-        raise FlashtwinError("a column of requests has one dimension", exit_code=USAGE)
+        raise FlashtwinError(
+            "a column of requests has to be an array of one dimension", exit_code=USAGE
+        )
     lengths = {shape[0] for shape in shapes if shape and shape[0] != 1}
     if len(lengths) > 1:
         rows = " and ".join(map(str, sorted(lengths)))

@@ -81,7 +81,7 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
     listing_table.columns[0].no_wrap = True
     terminal.emit(listing_table)
     if where is not None and not lines:
-        terminal.note("note: this holds for no drive; words are in small letters: cell = 'qlc'")
+        terminal.note("note: no drive is one of these; words are in small letters: cell = 'qlc'")
 
 
 @click.command(
@@ -183,7 +183,7 @@ def check(
     if catalogue is not None:
         typed = click.core.ParameterSource.COMMANDLINE
         if any(context.get_parameter_source(n) is typed for n in ("firmware", "sets", "scale")):
-            raise click.UsageError("--firmware, --set and --scale are of a SPEC")
+            raise click.UsageError("--firmware, --set and --scale belong to a SPEC")
         context.exit(_check_catalogue(catalogue, as_json))
     assert spec is not None
     from flashtwin.catalogue import loader

@@ -283,7 +283,7 @@ def _trace_words(trace: Path | None, speed: str | None, words: Sequence[str]) ->
     if trace is None:
         if speed is not None:
             raise FlashtwinError(
-                "--speed is that of a trace, and there is none",
+                "--speed says how fast a trace is replayed, and there is no trace",
                 hint="add --trace FILE; a job file has replay_time_scale",
                 exit_code=USAGE,
             )

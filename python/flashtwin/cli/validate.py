@@ -104,7 +104,9 @@ def command(
     theory_options = {"--policy": policy, "--op": op, "--pages": pages, "--trims": trims}
     if theory:
         if drives or sets or page or knock_out:
-            raise click.UsageError("--theory builds its own drives; leave all that is of DRIVE out")
+            raise click.UsageError(
+                "--theory builds its own drives; leave out DRIVE and its options"
+            )
         context.exit(_theory(policy, op, pages, trims, seed=seed, as_json=as_json, quiet=quiet))
     misplaced = [name for name, value in theory_options.items() if value is not None]
     if misplaced:
@@ -114,7 +116,7 @@ def command(
     from flashtwin.study.validation.validate import validate
 
     if page is not None and sets:
-        raise click.UsageError("--page is of the drives as they are; leave --set out")
+        raise click.UsageError("--page shows drives as the catalogue has them; leave out --set")
     chosen = drives or tuple(drive for family in families() for drive in family)
     if knock_out:
         if page is not None or sets:

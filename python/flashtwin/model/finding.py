@@ -111,7 +111,8 @@ class Finding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it answers to, the id first: without the variant, the battery, or both."""
+        """All names that it answers to, the id first: then without the variant, without the
+        battery, and without both."""
         variant = f"[{self.variant}]" if self.variant else ""
         return self.id, self.stem, f"{self.short}{variant}", self.short
 
@@ -127,7 +128,7 @@ class Finding:
 
     @property
     def number(self) -> float | None:
-        """The value of a quantity; none of a choice."""
+        """The value of a quantity; none where it is a choice."""
         return None if isinstance(self.value, str) else self.value
 
     @property
@@ -141,12 +142,13 @@ class Finding:
         return None if self.interval is None else self.interval.high
 
     def noted(self, text: str) -> Finding:
-        """The same with something to say first, before what its note says already: what happened
-        to it, which a short note has to keep."""
+        """The same with a note before the one that it has: a page shows the beginning of a long
+        note."""
         return replace(self, note=f"{text}; {self.note}" if self.note else text)
 
     def rounded(self) -> Finding:
-        """With six digits: more than a clock or a meter tells, and no last bits of a sum."""
+        """With six digits: a clock or a meter tells no more, and the last bits of a sum are left
+        out."""
         if self.number is None:
             return self
         interval = self.interval

@@ -27,7 +27,7 @@ Bins = Mapping[int, int]
 
 
 def bucket_of(nanoseconds: int) -> int:
-    """The bucket that a latency falls into; beyond the last one everything is in the last."""
+    """The bucket of a latency; the last one also takes all that are longer."""
     top = max(nanoseconds.bit_length() - 1, 0)
     if top <= BITS:
         return nanoseconds
@@ -68,10 +68,8 @@ def summed(several: Iterable[Bins]) -> dict[int, int]:
 
 
 def percentiles_of(bins: Bins, shares: Iterable[float]) -> dict[float, int]:
-    """Nanoseconds below or at which so many percent of the requests lie; empty without requests.
-
-    As fio does: the first bucket at which the running count reaches the share of the whole.
-    """
+    """The nanoseconds within which so many percent of the requests were answered; empty without
+    requests. As in fio, that is the first bucket at which the running count reaches the share."""
     total = sum(bins.values())
     rows = iter(sorted(bins.items()))
     latencies: dict[float, int] = {}

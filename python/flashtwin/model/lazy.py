@@ -1,7 +1,5 @@
-"""A module that is imported with its first use: numpy takes longer to load than most commands run.
-
-A name of it stands where the import would stand; for the type checker the import itself does.
-"""
+"""A module that is imported when it is first used: numpy takes longer to load than most commands
+run. A `Lazy` stands where the import would stand; the type checker sees the import itself."""
 
 from __future__ import annotations
 
@@ -15,6 +13,6 @@ class Lazy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(self.__name__)
-        # From here on nothing of it is looked up in vain.
+        # From here on its names are attributes, and this method is not called again.
         self.__dict__.update(vars(module))
         return getattr(module, name)

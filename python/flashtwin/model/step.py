@@ -24,11 +24,9 @@ else:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Jobs that run side by side; the step ends with the last of them. One series for all.
-
-    `repeats`: what this step measures once more; steps that repeat the same count together where
-    runs are compared. None where a step is the only one of its kind.
-    """
+    """Jobs that run side by side; the step ends with the last of them and has one series for
+    all. `repeats` names what this step measures once more: steps that repeat the same are
+    compared together. It is none where a step is the only one of its kind."""
 
     label: str
     jobs: tuple[Job, ...]

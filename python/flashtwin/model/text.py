@@ -119,12 +119,12 @@ def range_of(finding: Finding) -> str:
 
 
 def upwards(value: float) -> str:
-    """Two significant digits, rounded up: for a bound."""
+    """A value with two significant digits, rounded up: for an upper bound."""
     return _rounded(value, decimals(value, 2), ROUND_CEILING)
 
 
 def _ends(value: float, interval: Interval) -> str | None:
-    """The ends, with the places of the value; none where they are the value."""
+    """The two ends with as many places as the value; none where both equal the value."""
     places = decimals(value, DIGITS) if value else 3
     low, high = (
         None if side is None or not math.isfinite(side) else _rounded(side, places, rounding)

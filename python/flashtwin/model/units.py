@@ -194,7 +194,7 @@ def _readable_count(text: str) -> str:
 
 
 def readable_setting(value: str) -> str:
-    """A value as somebody typed it, a size as all others are written: 12GB as 12 GB."""
+    """A value as somebody typed it, with a size written as everywhere else: 12GB as 12 GB."""
     if value.strip().isdigit():
         return value
     try:

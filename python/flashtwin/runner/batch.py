@@ -40,10 +40,10 @@ from flashtwin.runs.writer import abandoned, tidy
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One target with its batteries and its run directory; `observer` shows it.
+    """One target with its batteries, its run directory and the observer that shows the run. A
+    task without batteries resumes the run in `place`, with the batteries of that run.
 
-    Without batteries the run in `place` is gone on with, with its own. `budget_s`: see
-    `runner.budget`. `command`, `label`: see `runner.request`.
+    `budget_s`: see `runner.budget`. `command`, `label`: see `runner.request`.
     """
 
     target: Target
@@ -123,7 +123,7 @@ class _Sender:
     def __getattr__(self, event: str) -> Callable[..., None]:
         if event not in EVENTS:
             raise AttributeError(event)
-        # A run is where its directory is: it is not sent.
+        # A run is not sent between processes: whoever wants it reads its directory.
         return lambda *arguments: self._send(event, () if event == "closed" else arguments)
 
 
@@ -159,7 +159,8 @@ def directories(names: Sequence[str], out: Path) -> list[Path]:
 
 
 def default_out(names: Sequence[str], now: datetime) -> Path:
-    """`flashtwin-runs/<time>-<target>+<target>`; the second of one second gets a number."""
+    """`flashtwin-runs/<time>-<target>+<target>`; a second run begun within the same second gets
+    a number."""
     name = f"{now:%Y%m%d-%H%M%S}-{'+'.join(map(plain_name, names))[:120]}"
     numbered = (name, *(f"{name}~{number}" for number in range(2, 100)))
     return next(
@@ -169,14 +170,17 @@ def default_out(names: Sequence[str], now: datetime) -> Path:
 
 
 def plain_name(name: str) -> str:
-    """A name that can be a directory: of a path its last part, nothing but letters, digits, ._-"""
+    """A name that a directory can have: the last part of a path, with letters, digits and ._-
+    only."""
     last = Path(name).name or name
     return re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip(".-") or "target"
 
 
 @contextmanager
 def planned(out: Path, tasks: Sequence[Task]) -> Iterator[None]:
-    """The plan of several tasks lies in `out` until they are done, or if none of them began."""
+    """Keep the plan of several tasks in `out` while they are carried out. It stays where they
+    were stopped, so that a later process can begin the rest; it goes once all are done, and
+    where no task has begun."""
     if len(tasks) > 1:
         _write_plan(out, tasks)
     try:
@@ -193,7 +197,7 @@ def planned(out: Path, tasks: Sequence[Task]) -> Iterator[None]:
 
 @contextmanager
 def plan_held(out: Path) -> Iterator[None]:
-    """The plan in `out`, where there is one, is this process's; refused where another has it."""
+    """Lock the plan in `out`, where there is one; refused where another process has it."""
     with lock.holding(out, PLAN) if (out / PLAN).exists() else contextlib.nullcontext():
         yield
 
@@ -311,7 +315,7 @@ class Unfinished:
         return find_runs(self._out)
 
 
-# A target's name, and where its file lies; the run of another machine's file has no path.
+# A target's name and the path of its file; a run that came from another machine has no path.
 Named = tuple[str, Path | None]
 
 

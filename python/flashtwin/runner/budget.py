@@ -57,7 +57,8 @@ def careful_s(step: StepEstimate) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a battery with what it takes: seconds by the clock, seconds that data decides."""
+    """A part of a battery with the time it takes: `timed_s` in steps that end by the clock,
+    `moved_s` in steps that end when their data is moved."""
 
     battery: str
     part: Part
@@ -137,7 +138,8 @@ class Budget:
         return replace(estimate, steps=steps)
 
     def leaves_out(self, battery: str, step: Step, clock_s: float) -> bool:
-        """Whether the step is not to be done, its part neither; the drive's clock stands there."""
+        """Whether the budget leaves out this step, which is to begin at `clock_s` on the drive's
+        clock. Where its part no longer fits, the whole part is dropped."""
         used_s = self._made_s + clock_s
         piece = self._piece(battery, step.label)
         if piece is None:
@@ -178,7 +180,8 @@ class Budget:
         return self.seconds - used_s < min(LEAST_S, LEAST_SHARE * self.seconds)
 
     def _over(self, battery: str, step: Step) -> list[Piece]:
-        """Once the budget is used up: the begun pieces without the one that this step is of."""
+        """The pieces that must end once the budget is used up: those begun, but for the one to
+        which this step belongs."""
         return [
             piece
             for piece in self._started
@@ -257,7 +260,7 @@ def left_out(
     info: DriveInfo,
     steps: Sequence[StepRecord],
 ) -> list[Finding]:
-    """What every battery lacks, among its findings: from what the manifest says of the budget."""
+    """A finding for each battery of which the budget left something out, as the manifest says."""
     findings = []
     for request in requests:
         rows = [row for row in budget.get("left_out") or () if row["battery"] == request.name]
@@ -277,7 +280,7 @@ def left_out(
 def _finding(
     battery: str, rows: Sequence[Mapping[str, Any]], seconds: float, *, any_part: bool
 ) -> Finding:
-    """`any_part`: of the battery some part was done, or was begun and cut."""
+    """`any_part`: some part of the battery was done, or was begun and cut."""
     titles = [f"{row['part']} (cut short)" if row.get("cut") else row["part"] for row in rows]
     named = ", ".join(titles) if any_part else "all of it"
     return Finding(

@@ -72,7 +72,8 @@ def findings_of(
 def _requests_begun(
     requests: Sequence[Request], steps: Sequence[StepRecord], finished: bool
 ) -> Sequence[Request]:
-    """Of a run that is not finished those up to the last that has a step."""
+    """All batteries of a finished run; of one that is not finished, those up to the last that
+    has a step in the journal."""
     there = {step.battery for step in steps}
     last = max((n for n, request in enumerate(requests) if request.name in there), default=-1)
     return requests if finished else requests[: last + 1]
@@ -137,8 +138,8 @@ class Teller:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A finding that is not what it was; none on the side where there is none of that id. What it
-    is called may be newer: that is no change."""
+    """A finding that changed. `before` is none where it is new, `now` where it is gone. Another
+    title alone is no change: what a finding is called may be newer."""
 
     id: str
     before: Finding | None
@@ -194,7 +195,7 @@ def reconclude(run: Run, *, write: bool = False) -> Reconclusion:
 
 
 def _changes(before: Findings, now: Findings) -> list[Change]:
-    """In the order of today's findings, those that are no more behind them."""
+    """The changes in the order of today's findings; those that are gone come last."""
     old, new = dict(before.items()), dict(now.items())
     pairs = ((name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old]))
     return [

@@ -237,7 +237,7 @@ def _samples(step: Step, info: DriveInfo, stream_bytes_s: float) -> int:
 
 
 def _directions(step: Step) -> int:
-    """Directions that a step's series has rows of, at most."""
+    """How many directions a step's series may have rows of."""
     if isinstance(step, Chain):
         return max((_directions(part) for part in step.parts), default=1)
     jobs = step.jobs if isinstance(step, Run) else ()
@@ -302,7 +302,7 @@ def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, 
 
 
 def _asked_bytes(job: Job, capacity: int) -> int:
-    """What ends a job that no time ends."""
+    """The bytes after which a job ends that has no time limit."""
     if job.fio is None:
         return job.io_bytes or job.size or capacity - job.offset
     if job.fio.number_ios:
@@ -321,9 +321,10 @@ def can_be_cut(step: Step) -> bool:
 
 
 def _can(job: Job) -> bool:
-    """One pass of several threads, or at random, ends otherwise than so many bytes do."""
+    """Whether a job can be given an end in bytes or in time. One pass of several threads, or in
+    random order, does not end after a fixed number of bytes."""
     if job.fio is not None:
-        # Of a job that waits for others, a bound on its own time would not bound the step's.
+        # A job that waits for others ends late: a limit on its own time is none on the step's.
         return not (job.fio.gate.waits_for or job.fio.gate.stonewall or job.fio.start_ns)
     if job.io_bytes is not None or job.runtime_s is not None:
         return True

@@ -58,10 +58,8 @@ class Status:
 
 
 def counted(name: str, count: int, total: int, label: str, began_s: float) -> Status:
-    """Where work stands of whose `total` parts of about the same length `count` are over.
-
-    `began_s` is when it began, by `time.monotonic`.
-    """
+    """How far work is that has `total` parts of about equal length, `count` of which are done.
+    `began_s` is when it began, by `time.monotonic`."""
     elapsed_s = time.monotonic() - began_s
     return Status(
         target=name,
@@ -80,7 +78,7 @@ def counted(name: str, count: int, total: int, label: str, began_s: float) -> St
 
 
 class Observer:
-    """Shows a run; of what a kind of its own does not take up, nothing is shown."""
+    """Shows a run. A class below it overrides the calls that it shows; the others do nothing."""
 
     def estimated(self, info: DriveInfo, estimate: Estimate, departs: dict[str, list[str]]) -> None:
         """Before the first byte: what it will take, and where each battery leaves its original."""
@@ -193,7 +191,7 @@ class Meter:
         )
 
     def _left_s(self, fraction: float) -> float | None:
-        """The time left, from what this process did in its time."""
+        """The time left, judged by what this process has done so far."""
         this_session = fraction - self._skipped_s / self._whole_s
         return (
             self.elapsed_s * (1 - fraction) / this_session if this_session > TELLS_ABOVE else None

@@ -20,10 +20,8 @@ _PACKAGES = ("numpy",)
 
 
 class Clock:
-    """The wall clock of one run: this process's session, and those before it by their host.json.
-
-    Of a session that was killed nobody knows how long it took: it has no end and adds nothing.
-    """
+    """The wall clock of one run: the session of this process, and earlier ones as host.json has
+    them. A session that was killed has no end there and adds no time."""
 
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:
         self._began, self._at = datetime.now(UTC), time.monotonic()

@@ -97,11 +97,8 @@ class Pool:
         self._under_way: dict[int, Work] = {}
 
     def run(self, works: Sequence[Work], stop: Stop) -> Iterator[Message | Ended]:
-        """What happens, as it happens, until all is done.
-
-        Once `stop` is asked for, workers are told to stop and nothing else begins; what is under
-        way then has no `Ended`.
-        """
+        """Carry out all work, and yield what happens as it happens. Once `stop` is asked for,
+        workers are told to stop and nothing else begins; what was under way then has no `Ended`."""
         self._waiting = list(enumerate(works))
         try:
             while (self._waiting and not stop.asked) or self._under_way:
@@ -188,7 +185,8 @@ class Pool:
             yield _ended(number, **arguments)
 
     def _end(self) -> None:
-        """Tell all to stop; said again each time, for a worker may not have listened yet."""
+        """Tell all workers to stop. It is said again each time, as a worker may not have
+        listened before."""
         for worker in self._workers:
             if worker.number is not None:
                 worker.process.terminate()
@@ -206,7 +204,7 @@ class Pool:
                     pass
 
     def _leave(self) -> None:
-        """All is done: workers end when nobody can send them anything any more."""
+        """All is done: with their pipes closed, the workers end."""
         for worker in self._workers:
             worker.connection.close()
         for worker in self._workers:
@@ -235,11 +233,9 @@ def _ended(
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """A process that begins in here does not run the program of its parent again.
-
-    A spawned process runs the main module first, and a script that calls us without asking for its
-    name would begin everything anew in each.
-    """
+    """Keep a process that begins in here from running its parent's program again. A spawned
+    process runs the main module first; a script that calls us without asking for `__name__`
+    would begin all of its work anew in each."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

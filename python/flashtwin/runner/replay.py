@@ -52,7 +52,8 @@ _ANEW = "begin the run anew with flashtwin test; what it measured can still be r
 
 
 class States:
-    """Keeps one drive's state; does nothing for a drive that has none to keep."""
+    """Keeps the states of one drive in files; does nothing for a drive whose state cannot be
+    kept."""
 
     def __init__(self, drive: Drive, place: Path) -> None:
         self.unusable: list[str] = []
@@ -60,19 +61,16 @@ class States:
         self._took_s, self._saving_s = 0.0, 0.0
 
     def after(self, checks: Sequence[str], took_s: float) -> None:
-        """A step is in the journal, whose `checks` these are; it took so long on the wall's clock.
-
-        There is one check more than steps.
-        """
+        """A step was written into the journal and took `took_s` on the wall's clock: keep the
+        drive's state if that saves more time than it costs. `checks` are the journal's, one more
+        than it has steps."""
         self._took_s += took_s
         if self._took_s >= max(WORTH_S, WORTH_TIMES * self._saving_s):
             self._save(len(checks) - 1, checks[-1])
 
     def restore(self, checks: Sequence[str]) -> int:
-        """Make the drive what it was after as many of the journal's steps as can be; how many.
-
-        `unusable` says afterwards which files were no help, and why.
-        """
+        """Load the latest kept state that belongs to the journal; the answer is how many of its
+        steps that state covers. `unusable` says afterwards which files were of no use, and why."""
         if not isinstance(self._drive, Keeps):
             return 0
         for covered, path, digest in sorted(self._stored(), reverse=True):
@@ -131,7 +129,7 @@ def _digest(path: Path, check: str) -> str:
 
 
 def detail_of(step: Step) -> dict[str, Any]:
-    """A step's own fields as JSON values: enough to know the same step again."""
+    """A step's own fields as JSON values, by which the same step is recognised."""
     fields = asdict(step)
     del fields["label"]
     for part in (fields, *fields.get("parts", ())):
@@ -169,7 +167,8 @@ def check_target(run: Path, before: Mapping[str, Any], info: DriveInfo) -> list[
 
 
 class CannotGoOnError(UsageError):
-    """A run that is left as it is, for what is there is not what was measured."""
+    """The run cannot be resumed, and is left as it is: what is there now is not what was
+    measured."""
 
 
 class Replay:
@@ -191,7 +190,7 @@ class Replay:
 
     @property
     def over(self) -> bool:
-        """Whether the battery heard all of them."""
+        """Whether the battery has heard all steps of the journal."""
         return len(self._steps) == len(self._records)
 
     def answer(self, battery: str, bound: BoundStep) -> Result | NotPossible:
@@ -210,10 +209,9 @@ class Replay:
         return self._writer.answer(number)
 
     def catch_up(self, watch: Watch, report: Callable[[str, Step, bool], None]) -> str | None:
-        """Bring the drive to where the battery is; the answer is a note for what follows.
-
-        `report` hears of each step that is simulated again, as it begins and as it ends.
-        """
+        """Bring the drive to where the battery is; the answer is a note for the steps that
+        follow. `report` is called for each step that is simulated again, as it begins and as it
+        ends."""
         if self._caught_up:
             return None
         self._caught_up = True
@@ -247,11 +245,9 @@ class Replay:
         report(record.battery, step, False)
 
     def _preparing(self) -> list[Step]:
-        """What prepared the drive, in the battery under way, for the step to come.
-
-        The steps that prepare, each with the rest right after it, and the rest right before the
-        step to come: what was measured in between is not measured again.
-        """
+        """The steps of the battery under way that prepared the drive for the next step: fills,
+        purges, TRIMs and flushes, each with the rest right after it, and the rest right before
+        the next step. What was measured between them is not measured again."""
         work = [
             (bound.step, record)
             for bound, record in zip(self._steps, self._records, strict=True)
@@ -275,7 +271,8 @@ def _kind(step: Step) -> str:
 
 
 def _comparable(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step asks of the drive; runs that were begun earlier do not say what it repeats."""
+    """What a step asks of the drive, without `repeats`: older runs do not say what a step
+    repeats."""
     return {name: value for name, value in detail.items() if name != "repeats"}
 
 

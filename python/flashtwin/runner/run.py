@@ -36,14 +36,14 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
 
-# A battery that is answered with so many refusals in a row waits in vain for a result.
+# After so many refusals in a row a battery is stopped: it waits for a result that will not come.
 MOST_EMPTY = 100_000
 BatteryRequest = Request | tuple[str, Mapping[str, object] | object]
 
 
 @dataclass
 class _Going:
-    """One run on its way: what the steps need to be carried out and told of."""
+    """A run that is under way: what its steps need in order to be carried out and reported."""
 
     drive: Drive
     writer: Writer
@@ -128,7 +128,8 @@ def run_batteries(
 
 
 class _Before:
-    """A run that is gone on with, as it is before that; nobody else writes it from here on."""
+    """What a run that is resumed has done so far. The process has locked it: nobody else writes
+    it from here on."""
 
     def __init__(self, out: Path, leaving: ExitStack) -> None:
         self._run = Run(out)
@@ -148,7 +149,7 @@ class _Before:
             watcher.noted(note)
 
     def tell(self, watcher: Observer) -> dict[str, Any]:
-        """Tell what is there; the answer is what host.json says of the sessions so far."""
+        """Report what was done before; the answer is what host.json says of the sessions so far."""
         steps = sum(1 for record in self.writer.records if record.kind != "mark")
         finished = "1 step that was" if steps == 1 else f"{steps} steps that were"
         watcher.noted(f"goes on after {finished} done")
@@ -232,7 +233,7 @@ def _go(
 
 
 def stopped(out: Path | str, requests: Sequence[Request] = ()) -> str:
-    """What to say of a run of `requests`, or of runs in a folder, that somebody stopped."""
+    """The message for a run of `requests`, or for the runs in a folder, that somebody stopped."""
     return f"stopped; {_way_on(out, requests)}"
 
 
@@ -321,7 +322,7 @@ def _do(going: _Going, battery: str, bound: BoundStep) -> Result | NotPossible:
 
 
 def _catch_up(going: _Going) -> None:
-    """Bring a drive after the steps that the journal answered."""
+    """Bring the drive to where the journal's answers end."""
 
     def on_repeat(battery: str, step: Step, begins: bool) -> None:
         if begins and not isinstance(step, Mark):

@@ -46,8 +46,8 @@ def program_begins() -> None:
 
 
 def _unraisable(lost: sys.UnraisableHookArgs) -> None:
-    """A signal that comes within a callback of the interpreter (a weak reference's, say that of an
-    import's lock) would be told as a fault and forgotten: it comes again when that is over."""
+    """Send a signal again that came within a callback of the interpreter (of a weak reference,
+    say, or of an import's lock). There it would be printed as a fault and forgotten."""
     if lost.exc_type is KeyboardInterrupt and not _program.over:
         signal.setitimer(signal.ITIMER_REAL, 0.001)
     elif not _program.over:
@@ -55,7 +55,7 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
 
 
 def nothing_left() -> None:
-    """All is told and written: in the program, signals from here on change nothing."""
+    """Everything is reported and written: in the program, signals change nothing from here on."""
     if _program.begun:
         _program.over = True
         for number in (*_SIGNALS, signal.SIGALRM):

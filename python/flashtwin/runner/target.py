@@ -102,10 +102,8 @@ class Variant:
 
 
 def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None = None) -> Target:
-    """A twin to be; `name` where it is not the spec's own id, `drive` where it is built already.
-
-    Refused where it does not fit into memory.
-    """
+    """A twin that is made when the run begins. `name` is given where it is not the spec's own
+    id, `drive` where the twin is built already. Refused where it does not fit into memory."""
     spec = variant.spec()
     memory.check(spec)
     called = name or spec.id
@@ -131,7 +129,8 @@ def file_target(
     leftover: Mapping[str, Any] | None = None,
     say: Say | None = None,
 ) -> Target:
-    """A file to be made; `leftover` is what host.json says of one that a killed run left."""
+    """A file that is made when the run begins. `leftover` is what host.json says of the file of
+    a run that was killed."""
     where = path.absolute()
     return Target(
         name=path.name or "file",
@@ -156,10 +155,8 @@ def files_target(
     say: Say | None = None,
     drive: Drive | None = None,
 ) -> Target:
-    """Files to be made for the jobs of a job file, by its lines; `drive` where it is there.
-
-    `formats`: how fio is to tell its answer.
-    """
+    """The files that a job file names, made when the run begins; `drive` is given where it is
+    built already. `formats`: how fio is to report."""
 
     def make() -> Drive:
         from flashtwin.fio.drives import FilesDrive
@@ -189,15 +186,13 @@ def from_form(
 
 
 def _from_text(name: str, toml: str, seed: int, preparation: str) -> Target:
-    """A twin of a spec as it was resolved: what the catalogue says today does not matter."""
+    """A twin of a resolved spec, whatever the catalogue says of that drive today."""
     return twin_target(Variant(drive=toml, seed=seed, preparation=preparation), name=name)
 
 
 def of_run(run: Run, *, say: Say | None = None) -> Target:
-    """The target of a run that is not finished; `say` hears what a file's making has to tell.
-
-    A twin is made from the spec in the manifest, a file where host.json says.
-    """
+    """The target of a run that is not finished: a twin by the spec in the manifest, a file where
+    host.json says it lay. `say` hears what the making of a file has to report."""
     check_schema(run)
     target = run.target
     if target["kind"] == "twin":

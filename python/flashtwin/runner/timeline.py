@@ -25,14 +25,14 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runner.target import Variant
 
 _NS = 1_000_000_000
-# So many steps are named where one is asked for that there is not.
+# A message that a step is not there names so many of those that are.
 _LABELS_SHOWN = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """What to record: so many seconds from a moment on, which counts from the beginning of a step
-    of that name or, without one, of the drive."""
+    """What to record: `length_s` seconds from `from_s` on, which counts from the beginning of
+    the step `step`, or without one from the drive's first moment."""
 
     step: str | None = None
     from_s: float = 0.0
@@ -53,7 +53,7 @@ class Recorded:
 
 @dataclass(kw_only=True)
 class _Recording:
-    """The stretch as it becomes known: its moments on the drive's clock, and the step it is in."""
+    """The stretch on the drive's clock, which is known once its step has begun."""
 
     drive: Twin
     stretch: Stretch
@@ -76,7 +76,7 @@ class _Recording:
             self.step = step.label
 
     def is_over(self, drive_s: float = 0.0) -> bool:
-        """Whether the stretch has passed, so long after the beginning of the step."""
+        """Whether the stretch has passed at this time after the beginning of the step."""
         now_ns = self.began_ns + round(drive_s * _NS)
         return self.window_ns is not None and now_ns >= self.window_ns[1]
 
@@ -161,7 +161,8 @@ def _check(stretch: Stretch, expected: Estimate) -> None:
 
 def _too_late(stretch: Stretch, now_ns: int) -> FlashtwinError:
     return FlashtwinError(
-        f"all was over after {now_ns / _NS:.6g} s on the drive's clock, before the stretch began",
+        f"the battery was over after {now_ns / _NS:.6g} s on the drive's clock, before the stretch"
+        " began",
         hint=f"begin earlier than {stretch.from_s:.6g} s, or name a later step",
         exit_code=USAGE,
     )

@@ -56,10 +56,8 @@ class Blocks:
 
     @classmethod
     def taken_up(cls, run: Path, *, repeatable: bool) -> Blocks:
-        """The file of a run that goes on, to write to.
-
-        `repeatable`: the steps can be done again, so a missing file is made anew; else refused.
-        """
+        """The file of a run that is resumed, to write to. `repeatable`: the steps can be done
+        again, so a missing file is made anew; otherwise it is refused."""
         path = run / TABLES
         with disk(path, "write"):
             if not repeatable:
@@ -72,7 +70,7 @@ class Blocks:
 
     @classmethod
     def of(cls, run: Path) -> Blocks:
-        """The file of any run, to read from."""
+        """The file of a run, to read from."""
         return cls(run, open_file(run / TABLES))
 
     def close(self) -> None:
@@ -126,7 +124,7 @@ class Blocks:
         return tables
 
     def _bytes(self, block: Block) -> bytes | None:
-        """None where the file is too short for them."""
+        """The block's bytes; none where the file is too short for them."""
         handle = self._file.fileno()
         with disk(self.path, "read"):
             size = os.fstat(handle).st_size
@@ -135,7 +133,7 @@ class Blocks:
             return os.pread(handle, block.bytes, block.at)
 
     def joined(self, records: Iterable[StepRecord]) -> dict[str, Table]:
-        """The tables of these steps under one another."""
+        """The tables of all these steps as one."""
         kinds: dict[str, list[Table]] = {name: [] for name in frames.SCHEMAS}
         for record in records:
             for name, table in self.read(record).items():
@@ -148,7 +146,8 @@ class Blocks:
 
 
 def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result | NotPossible:
-    """A step out of its line and its tables, of a chain with its parts."""
+    """The answer of a step, made of its line in the journal and its tables; that of a chain with
+    its parts."""
     if record.not_possible is not None:
         return NotPossible(reason=record.not_possible)
     table = {name: tables.get(name) or frames.empty(name) for name in frames.SCHEMAS}

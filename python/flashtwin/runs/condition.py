@@ -40,9 +40,9 @@ COLUMNS = {
 }
 # What a list can be sorted by, besides the names of findings.
 SORTS = ("time", "target", "battery", "state", "seed", "size", "path")
-# The exit code where no memory was left.
+# The exit code of this process where its memory did not suffice.
 OUT_OF_MEMORY = 9
-# What stands for the condition's type in what is said of it.
+# How messages call the type of a condition that is not true or false.
 _TYPES = {'"NULL"': "nothing (NULL)", "VARCHAR": "text (VARCHAR)"}
 _MORE_THAN_ONE = ("ROW", "STRUCT", "TUPLE")
 
@@ -91,8 +91,8 @@ def _fill(
     shape: dict[str, Any],
     rows: list[dict[str, Any]],
 ) -> None:
-    """Types that do not follow from the values; by columns, which DuckDB reads five times as fast
-    as rows."""
+    """Make a table in DuckDB with the given types, which do not follow from the values. It is
+    filled by columns, which DuckDB reads five times as fast as rows."""
     columns = {column: [row.get(column) for row in rows] for column in shape}
     forms = {column: [kind] for column, kind in shape.items()}
     lists = ", ".join(f"unnest(one.{_quoted(column)}) AS {_quoted(column)}" for column in shape)

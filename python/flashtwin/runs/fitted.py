@@ -17,17 +17,18 @@ COMMAND = ("flashtwin", "fit")
 
 
 def place_of_twin(run: Path) -> Path:
-    """Where the run of a run's twin is, or would be."""
+    """The directory for the run of the twin that was fitted to a run; it may not be there."""
     return run.with_name(f"{run.name}-twin")
 
 
 def command_of_twin(run: Path) -> tuple[str, ...]:
-    """What the manifest of a run's twin says that it was made by."""
+    """The command that the manifest of such a twin's run has."""
     return (*COMMAND, run.name)
 
 
 def is_made_by_fit(place: Path, run: Path) -> bool:
-    """Whether a directory is the run of a twin of a run of this name, finished or not."""
+    """Whether a directory is the run of a twin that was fitted to a run of this name, finished
+    or not."""
     try:
         command = Run(place).manifest.get("command")
     except FlashtwinError:
@@ -44,7 +45,8 @@ def twin_of(run: Run) -> Run | None:
 
 
 def with_twins(runs: Sequence[Run]) -> list[Run]:
-    """Each run, and behind it its twin's where that is not among them."""
+    """The runs, each followed by the run of its fitted twin, where there is one that is not
+    among them."""
     paths = {run.path.resolve() for run in runs}
     both: list[Run] = []
     for run in runs:

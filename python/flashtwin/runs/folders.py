@@ -44,7 +44,7 @@ def write_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def read_plan(folder: Path) -> dict[str, Any]:
-    """The plan of a folder; raises where it cannot be gone on with."""
+    """The plan of a folder; raises where its runs cannot be resumed."""
     path = folder / PLAN
     data = read_file(path, MOST_JSON)
     plan = object_of(path, data)
@@ -113,7 +113,8 @@ def read_sweep(folder: Path) -> dict[str, Any]:
 
 
 def under_way(folder: Path) -> bool:
-    """Whether some process carries out what the runs in a folder belong to."""
+    """Whether some process carries out the plan or the sweep to which the runs in a folder
+    belong."""
     if plan_of(folder) is not None and lock.is_held(folder, PLAN):
         return True
     above = folder.parent
@@ -121,10 +122,8 @@ def under_way(folder: Path) -> bool:
 
 
 def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) -> None:
-    """Take targets out of a plan: those of some run directories, or all that never began.
-
-    A plan of which nothing is left goes, with what never got beyond its making.
-    """
+    """Remove targets from a plan: those of some run directories, or all that never began. An
+    empty plan is deleted, with directories in which nothing was written yet."""
     plan = plan_of(folder)
     if plan is None:
         return
@@ -141,7 +140,8 @@ def forget(folder: Path, *, runs: tuple[str, ...] = (), others: bool = False) ->
 
 
 def remove_empty(folder: Path) -> None:
-    """A folder of several runs goes with the last of them, if nothing but ours is left in it."""
+    """Remove a folder of several runs once the last of them is gone, unless it holds something
+    that is not flashtwin's."""
     if folder.name == POINTS:
         if not any(folder.iterdir()) and is_sweep(folder.parent):
             _remove_sweep(folder.parent)

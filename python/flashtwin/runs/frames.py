@@ -132,7 +132,7 @@ def empty(name: str) -> Table:
 
 
 def join(name: str, tables: Sequence[Table]) -> Table:
-    """Tables under one another, in order, by the columns of the first that has rows."""
+    """Tables one below the other, with the columns of the first that has rows."""
     filled = [table for table in tables if rows(table)]
     if not filled:
         return empty(name)
@@ -158,7 +158,7 @@ def columns_of(table: Table, step: int) -> Table:
 
 
 def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
-    """Counts by direction, full length again."""
+    """Counts by direction, with every bucket."""
     return _histograms(rows_of(table, step))
 
 
@@ -174,8 +174,8 @@ def _histograms(rows: Table) -> dict[str, NDArray[np.uint64]]:
 
 
 def parts_of(chain: Result, labels: Sequence[str], tables: Mapping[str, Table]) -> list[Result]:
-    """The parts of a chain out of its result and its tables; raises `ValueError` where they are
-    not those of this chain."""
+    """The parts of a chain, cut out of its result and its tables; raises `ValueError` where the
+    tables are not this chain's."""
     part_rows, counts = tables["parts"], tables["part_hist"]
     owned = {
         "jobs": len(chain.jobs),
@@ -224,7 +224,8 @@ def _cut(columns: Mapping[str, Any], own: slice) -> dict[str, Any]:
 
 
 def _earlier(columns: dict[str, Any], offset_ns: int) -> dict[str, Any]:
-    """Columns whose times count from the beginning of a part instead of the step's."""
+    """The columns with times that count from the beginning of a part, instead of that of the
+    step."""
     return {**columns, "t_ns": columns["t_ns"] - offset_ns} if columns else {}
 
 
@@ -256,7 +257,7 @@ def _table(step: int, columns: Mapping[str, Any]) -> Table:
 
 
 def _per_gb(result: Result) -> dict[str, NDArray[np.int64]]:
-    """The series cut at every GB, of the directions in which a whole one was moved."""
+    """The series divided at every GB, of each direction in which at least one was moved."""
     parts: dict[str, list[NDArray[np.int64]]] = {
         name: [np.zeros(0, dtype=np.int64)] for name in SCHEMAS["per_gb"][1:]
     }
@@ -285,7 +286,8 @@ def _counts(hist: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Grains:
-    """One row a grain of data: where it ends, its size (the last may be smaller), its time."""
+    """One row for each `grain_bytes` of data: where it ends, its size (the last may be smaller),
+    and its time."""
 
     end_bytes: NDArray[np.int64]
     bytes: NDArray[np.int64]
@@ -314,7 +316,7 @@ def by_bytes(
     row = np.searchsorted(after, ends, side="left")
     share = 1.0 - (after[row] - ends) / amount[row]
     reached_ns = t_ns[moved][row] + share * dt_ns[moved][row]
-    # What comes after the last byte (a drive that still answers nothing) is the last grain's.
+    # Time after the last byte, in which the drive answers nothing, belongs to the last grain.
     reached_ns[-1] = max(float(reached_ns[-1]), float(t_ns[-1] + dt_ns[-1]))
     return Grains(
         end_bytes=ends,
@@ -324,7 +326,7 @@ def by_bytes(
 
 
 def programmed_bytes(columns: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Bytes programmed so far in each row; a column that a run does not have counts nothing."""
+    """The bytes programmed up to each row; a column that a run does not have counts as 0."""
     total = np.zeros(len(columns["t_ns"]), dtype=np.int64)
     for column in PROGRAMMED.values():
         total += columns.get(column, 0)

@@ -114,10 +114,9 @@ def origin_of(manifest: Mapping[str, Any]) -> str:
 
 
 def append(descriptor: int, record: StepRecord, before: str, *, durable: bool) -> str:
-    """A whole line, on the disk when this returns if `durable`; one that did not fit is taken back.
-
-    `before` is the check of the line before, or the origin; the answer is this line's.
-    """
+    """Write a whole line; with `durable` it is on the disk when this returns. A line that did
+    not fit is taken back. `before` is the check of the line before, or the origin; the answer is
+    the check of this line."""
     row = asdict(record)
     if not record.smart:
         # Left out where empty: nearly every step has none, and older readers do not know the field.
@@ -154,11 +153,9 @@ def _check(before: str, body: bytes) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Journal:
-    """The lines up to the first that is none, and what is `wrong` with that one.
-
-    `checks` has one more: the origin, then each line's. `breaks_off`: there is a last line without
-    its end, which was being written when the run died, so that its step has not ended.
-    """
+    """The lines up to the first that cannot be read, and what is `wrong` with that one. `checks`
+    has one more: the origin, then each line's. `breaks_off`: the last line has no end. It was
+    being written when the run died, so its step has not ended."""
 
     steps: list[StepRecord]
     checks: Sequence[str]
@@ -166,7 +163,7 @@ class Journal:
     breaks_off: bool
 
     def complete(self) -> list[StepRecord]:
-        """All steps; raises where a line is none."""
+        """All steps; raises where a line cannot be read."""
         if self.wrong is not None:
             raise self.wrong
         return self.steps
@@ -231,7 +228,7 @@ def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[Ste
 
 
 def _no_json(line: bytes) -> str | None:
-    """Why a line is no JSON text that can be written again."""
+    """Why a line is not JSON that can be written again."""
     try:
         parse_json(line)
     except ValueError as error:

@@ -100,7 +100,7 @@ class Stored:
 
     @property
     def key_text(self) -> str:
-        """The few findings that say most, short enough for a line."""
+        """The few findings that say most, short enough for one line."""
         return ", ".join(
             f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
             for finding in self.key_findings()
@@ -113,7 +113,8 @@ class Stored:
 
     @property
     def began(self) -> str:
-        """When, in the reader's own time; the year only where it is another."""
+        """When the run began, in the reader's time zone; the year stands there only where it is
+        not this one."""
         if self.started is None:
             return ""
         began = self.started.astimezone()
@@ -218,7 +219,8 @@ def stored_in(folder: Path) -> Stored:
 
 
 def _not_begun(folder: Path) -> Stored | None:
-    """What a plan has that never began, or a sweep of which no point is there."""
+    """The entry of a folder whose plan has targets that never began, or of a sweep without a
+    point."""
     if folders.is_sweep(folder):
         state = UNDER_WAY if lock.is_held(folder, folders.SWEEP) else NOT_BEGUN
         why = "a sweep without a stored point"
@@ -248,10 +250,8 @@ def find(word: str | Path) -> Path:
 
 
 def named(words: Iterable[str | Path], *, once: bool = False) -> list[Run]:
-    """The runs that words mean: run directories, folders of several, names in the default place.
-
-    `once`: one that is meant twice is refused.
-    """
+    """The runs that words mean: run directories, folders of several, and names in the default
+    place. With `once` a run that is named twice is refused."""
     runs = [run for word in words for run in find_runs(find(word))]
     paths = [run.path.resolve() for run in runs]
     twice = next((run for at, run in enumerate(runs) if paths[at] in paths[:at]), None)
@@ -353,7 +353,7 @@ def _left(host: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def _lacking(run: Run) -> str | None:
-    """What is wrong with the files of a finished run, where one is missing; else none."""
+    """What is missing of the files of a finished run; none where nothing is."""
     tables = [f"{name}.parquet" for name in run.manifest.get("tables", ())]
     named = [*tables, *run.manifest.get("files", ())]
     for name in named or (lock.JOURNAL, "series.parquet", "hist.parquet"):
@@ -453,7 +453,8 @@ def chosen(
     older: timedelta | None = None,
     now: datetime,
 ) -> list[Stored]:
-    """The runs that go, the oldest first: all but the `keep` newest, of those that are older."""
+    """The runs to remove, the oldest first: those that are older than `older`, without the
+    `keep` newest."""
     finished = [run for run in runs if run.is_run and run.state != UNDER_WAY and not run.busy]
     finished.sort(key=lambda run: (run.started or _OLDEST, str(run.path)))
     going = finished[: max(len(finished) - keep, 0)]
@@ -463,7 +464,7 @@ def chosen(
 
 
 def remove(run: Stored) -> None:
-    """Take a run away; refused where a process has begun to write it meanwhile."""
+    """Remove a run; refused where a process has begun to write it in the meantime."""
     if lock.is_held(run.path) or folders.under_way(run.path.parent):
         raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
     if run.state == NOT_BEGUN:
@@ -483,7 +484,7 @@ def remove(run: Stored) -> None:
 
 
 def left_files(run: Stored) -> list[Path]:
-    """Files that a run which was killed left behind, and that go with it."""
+    """Files that a killed run left behind, which are removed with it."""
     return [Path(row["path"]) for row in run.left if _is_left(row)]
 
 
@@ -494,7 +495,7 @@ def _is_left(row: Mapping[str, Any]) -> bool:
 
 
 def _remove_left(row: Mapping[str, Any]) -> None:
-    """Take the file of a killed run away, if it is that file: the mark says so."""
+    """Remove the file of a killed run, if the mark in it says that it is that file."""
     from flashtwin.drives.real import real_file
 
     leftover = real_file.Leftover(
@@ -517,7 +518,7 @@ def unfinished(command: Sequence[str]) -> Path | None:
 
 
 def _began(folder: Path) -> list[str] | None:
-    """The command of what can be gone on with; none where nothing can."""
+    """The command of a run that can be resumed; none where it cannot."""
     if (folder / folders.PLAN).exists():
         return None if folders.under_way(folder) else folders.read_plan(folder)["command"]
     run = Run(folder)

@@ -24,7 +24,8 @@ _LOCKED = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 def hold(descriptor: int, run: Path) -> None:
-    """Lock the journal of a run for as long as its file is open; refused where somebody has it."""
+    """Lock the journal of a run for as long as its file is open; refused where another process
+    has locked it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -37,7 +38,7 @@ def hold(descriptor: int, run: Path) -> None:
 
 
 def _who(run: Path) -> str:
-    """The process that host.json names: it may be of another machine, and is told only."""
+    """The process that host.json names, for the message: it may run on another machine."""
     try:
         process = object_of(run / "host.json", read_file(run / "host.json", MOST_JSON))["process"]
     except (FlashtwinError, KeyError):
@@ -69,7 +70,7 @@ def _is_still(descriptor: int, path: Path) -> bool:
 
 
 def is_held(run: Path, name: str = JOURNAL) -> bool:
-    """Whether some process is writing the run, or has another file locked that stands for it."""
+    """Whether some process is writing the run, or has locked another file that stands for it."""
     try:
         # Only a regular file: to open another one may be to use it, or to wait.
         if not stat.S_ISREG(os.stat(run / name).st_mode):

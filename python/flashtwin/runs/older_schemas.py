@@ -40,7 +40,7 @@ _BETTER = {"cache_size": "higher", "fold_begin": "higher"}
 
 
 def capabilities(target: Mapping[str, Any]) -> dict[str, bool]:
-    """What conclusions need to know of a drive, of a manifest that names its kind alone."""
+    """What conclusions need to know of a drive, from a manifest that names only its kind."""
     virtual = bool(target.get("virtual_time", target.get("kind") == "twin"))
     return {"whole_drive": target.get("kind") != "file", "virtual_time": virtual}
 
@@ -84,7 +84,7 @@ def _finding(row: Mapping[str, Any]) -> dict[str, Any]:
 def _means(row: Mapping[str, Any]) -> str | None:
     if row.get("low") is None and row.get("high") is None:
         return None
-    # Of a fill without a cache: how large one could be that would not show.
+    # A fill that shows no cache: how large a cache could be without showing.
     unseen = row["battery"] == "fill" and row["unit"] == "GB" and row["value"] == 0
     if row["battery"] == "waf" or unseen:
         return "bound"
@@ -92,13 +92,14 @@ def _means(row: Mapping[str, Any]) -> str | None:
 
 
 def repeats(record: StepRecord) -> str:
-    """What a step that does not say so itself measures: of CrystalDiskMark's runs their cell."""
+    """What a step measures once more, where its line does not say so: runs of CrystalDiskMark
+    repeat their cell."""
     loop = _LOOP.fullmatch(record.label)
     return loop["cell"] if loop else record.label
 
 
 def joined(run: Path, name: str, records: Iterable[StepRecord]) -> Table:
-    """The parts of the journal's steps as one table, without those of a step that never ended."""
+    """The tables of the journal's steps as one, without those of a step that never ended."""
     tables: list[Table] = []
     for record in records:
         place = run / "parts" / f"{record.step:05}.{name}.parquet"

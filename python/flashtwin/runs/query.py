@@ -56,8 +56,8 @@ MOST_CHARACTERS = 65_536
 def search(
     places: Sequence[str | Path] = (), *, where: str | None = None, sort: str | None = None
 ) -> StoredRuns:
-    """What lies in the places, by default ./flashtwin-runs: all of it, or the runs for which a
-    condition holds; sorted by a key or a finding, with - in front for the other way round."""
+    """What lies in the places, by default ./flashtwin-runs: everything, or the runs for which a
+    condition holds. It is sorted by a key or a finding, and with - in front the other way round."""
     no_place = not places and not DEFAULT_PARENT.exists()
     chosen = [] if no_place else stored([Path(place) for place in places] or [DEFAULT_PARENT])
     if where is not None:
@@ -107,10 +107,8 @@ def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
 def holding(
     condition: str, table: str, tables: Mapping[str, tuple[Mapping[str, Any], Sequence[Any]]]
 ) -> list[int]:
-    """The numbers of the rows of a table, from 0 on, for which an SQL condition holds.
-
-    Each of `tables` is its columns with their types, as DuckDB has them, and its rows.
-    """
+    """The numbers (from 0 on) of those rows of a table for which an SQL condition holds. Each of
+    `tables` has its columns with DuckDB's types, and its rows."""
     shape, rows = tables[table]
     numbered = {"_row": "BIGINT", **shape}, [{"_row": i, **row} for i, row in enumerate(rows)]
     names = list(shape)
@@ -138,7 +136,7 @@ def _holding(
 
 
 def _no_text(condition: str) -> str | None:
-    """Why a text cannot be a condition, or none if it can."""
+    """Why a text cannot be a condition; none where it can."""
     if len(condition) > MOST_CHARACTERS:
         return f"a condition of {len(condition)} characters, and {MOST_CHARACTERS} are possible"
     odd = next(
@@ -149,7 +147,7 @@ def _no_text(condition: str) -> str | None:
 
 
 def _asked(question: str) -> subprocess.CompletedProcess[bytes]:
-    """The judging process, at its end."""
+    """The judging process, once it has ended."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "flashtwin.runs.condition", str(MOST_S), str(MOST_BYTES)],
         input=question.encode(),
@@ -180,8 +178,9 @@ def _judged(question: str) -> dict[str, Any]:
 
 
 def short_names(runs: Sequence[Stored]) -> dict[str, tuple[str, ...]]:
-    """The short columns of each finding, by id: that of its name, which is the first variant's, and
-    with the variant that of its own. A name that is taken has none."""
+    """The short column names of each finding, by its id: one from its name, which the first
+    variant gets, and one from its name and variant. A finding whose short name is taken has
+    none."""
     taken_columns = {column.lower() for column in COLUMNS}
     columns: dict[str, str | None] = {}
 
@@ -246,8 +245,8 @@ def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
 
 
 def _cells(value: Any) -> Any:
-    """Values that a table takes: numbers beyond 64 bits become NULL, broken characters question
-    marks."""
+    """Values as a table can hold them: numbers beyond 64 bits become NULL, broken characters
+    question marks."""
     if isinstance(value, dict):
         return {key: _cells(cell) for key, cell in value.items()}
     if isinstance(value, list):
@@ -293,13 +292,13 @@ def _sides(finding: Finding) -> dict[str, Any]:
     return {side: document[side] for side in SIDES}
 
 
-# What DuckDB says of a name that is none, in its own words.
+# DuckDB's own words about a name that it does not know.
 _NO_COLUMN = re.compile(r'Referenced column "(.+)" not found')
 _NO_TABLE = re.compile(r'Referenced table "(.+)" not found')
 
 
 def _unknown(reason: str, known: Sequence[str]) -> str | None:
-    """What to say of a name that is no column, with those that are nearest to it."""
+    """The message about a name that is no column, with the nearest ones."""
     if column := _NO_COLUMN.search(reason):
         return f"there is no column {column[1]}{_nearest(column[1], known)}"
     if table := _NO_TABLE.search(reason):
@@ -320,7 +319,7 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """As a condition has it: a whole id in quotes."""
+    """A whole id in quotes, as a condition needs it."""
     return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else f'"{name}"'
 
 

@@ -109,7 +109,8 @@ class Run:
 
     @property
     def target(self) -> dict[str, Any]:
-        """The target's name (the directory's where there is none), kind, capacity and identity."""
+        """The target's name (that of the directory where there is none), kind, capacity and
+        identity."""
         return {"name": self.path.name, **self.manifest["target"]}
 
     @property
@@ -162,7 +163,7 @@ class Run:
         return answer_of(self.path, record, self._tables_of(record))
 
     def smart(self, when: Moment) -> dict[str, Any]:
-        """The drive's SMART data before or after the run; empty where it told none."""
+        """The drive's SMART data before or after the run; empty where it gave none."""
         name = smart_name(when)
         if not self._has(name):
             return {}
@@ -170,7 +171,7 @@ class Run:
 
     @property
     def findings(self) -> Findings:
-        """What was concluded, in order and by name; none of a run that was killed before."""
+        """What was concluded, in order and by name; empty where the run was killed before."""
         path = self.path / FINDINGS
         if not is_there(path) and not self.finished:
             return Findings()
@@ -186,7 +187,7 @@ class Run:
 
     @property
     def left_out(self) -> list[str]:
-        """What the run does not hold though its batteries have it, and why; each reason once."""
+        """What the run lacks of its batteries, and why; each reason once."""
         reasons = [
             f"{finding.battery}: {finding.note or finding.title}"
             for finding in self.findings
@@ -203,7 +204,7 @@ class Run:
 
     @property
     def host(self) -> dict[str, Any]:
-        """The machine that ran it; empty where the file was taken away."""
+        """The machine that ran it; empty where host.json was removed."""
         path = self.path / HOST
         if not is_there(path):
             return {}
@@ -223,7 +224,8 @@ class Run:
         return value
 
     def _bytes(self, name: str, most_bytes: int) -> bytes:
-        """What is in a file; of one that the manifest tells the digest of, what was written."""
+        """The bytes of a file; refused where the manifest has their digest and they are not what
+        was written."""
         data, digest = read_file(self.path / name, most_bytes), self._digests.get(name)
         if digest is not None and digest_of(data) != digest:
             raise damaged(self.path / name, "its contents are not what flashtwin wrote")
@@ -258,7 +260,7 @@ class Run:
         return self._tables[name]
 
     def _tables_of(self, record: StepRecord) -> dict[str, Table]:
-        """A step's tables: of a run that is not finished those of this step alone are read."""
+        """A step's tables. Of a run that is not finished, only those of this step are read."""
         if self.finished or self.schema < BLOCKS_SINCE:
             return {name: self.table(name) for name in frames.SCHEMAS}
         if record.block is None:
@@ -312,8 +314,8 @@ def smart_name(when: Moment) -> str:
 
 
 def seal_of(name: str, origin: str | None) -> str:
-    """What a file's check covers besides its text: its name and, but for host.json, the run's
-    origin."""
+    """What the check of a file covers besides its text: its name and the run's origin (not in
+    host.json)."""
     return name if name == HOST else f"{name} {origin}"
 
 

@@ -57,7 +57,7 @@ class SpecValue(Struct, frozen=True, kw_only=True):
 
 
 class Identity(Struct, frozen=True, kw_only=True):
-    """What tells a target from others; of a twin its spec, resolved."""
+    """What tells a target from others; for a twin its resolved spec."""
 
     values: list[SpecValue] | UnsetType | None = UNSET
     toml: str | UnsetType | None = UNSET
@@ -137,7 +137,8 @@ class OlderFinding(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A finding: a quantity has a number or none, a choice one of its words or none."""
+    """A finding. The value of a quantity is a number or none, that of a choice one of its words
+    or none."""
 
     battery: str
     name: str
@@ -163,7 +164,7 @@ class Finding(Struct, frozen=True, kw_only=True):
             raise ValueError("value is text, not a number")
 
     def read(self) -> model.Finding:
-        """The finding; ends of which nobody says what they mean are none."""
+        """The finding; without its interval where nobody says what the ends mean."""
         row = {name: getattr(self, name) for name in _AS_IT_IS}
         if self.means:
             row["interval"] = Interval(low=self.low, high=self.high, means=self.means)
@@ -307,7 +308,7 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class TwinForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="twin"):
-    """From which another process makes a twin."""
+    """What another process needs to make a twin."""
 
     name: str
     toml: str
@@ -315,7 +316,7 @@ class TwinForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="twin"):
 
 
 class FileForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="file"):
-    """From which another process makes a file to measure."""
+    """What another process needs to make a file to measure."""
 
     path: str
     size_bytes: Natural
@@ -344,7 +345,7 @@ class AskedBattery(Struct, frozen=True, kw_only=True):
 
 
 class WholeTask(Struct, frozen=True, kw_only=True):
-    """A run that never began, with all that it takes to begin it."""
+    """A run that never began, with everything that it needs to begin."""
 
     place: str
     target: TwinForm | FileForm
@@ -400,7 +401,7 @@ FILES: dict[str, type[Struct]] = {
 
 
 def check(value: object, type_: type[Shape]) -> Shape:
-    """A value that JSON text held, as a type; raises `SchemaError` where it is not of it."""
+    """A value from JSON text as its type; raises `SchemaError` where it does not fit."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
@@ -428,7 +429,7 @@ _RULES = (
 
 
 def in_words(error: Exception) -> SchemaError:
-    """What msgspec says of a value, as a sentence about its place."""
+    """A sentence for what msgspec says about a value and its place."""
     text = str(error)
     place = _PLACE.search(text)
     at = re.sub(r"\[[^\]]*\]", "", place[1]).strip(".") if place else ""

@@ -41,7 +41,7 @@ CHECK, CHECKED_SINCE = "check", 3
 
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file of a stored run in one go; `durable` costs a wait for the disk."""
+    """Replace a file of a stored run as a whole; `durable` waits for the disk."""
     outputs.write(path, data, within=path.parent, durable=durable)
 
 
@@ -54,7 +54,7 @@ def remove_tree(path: Path) -> None:
 
 
 def json_bytes(value: object) -> bytes:
-    """Indented JSON; not-a-number is refused because no other reader would take it."""
+    """Indented JSON. Not-a-number is refused, because other readers would not take it."""
     text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode(errors="replace")
 
@@ -77,10 +77,8 @@ def sealed_bytes(value: Mapping[str, Any], of: str) -> bytes:
 
 
 def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str, schema: int) -> None:
-    """Refuse a file that is not what was written, and take the check out of its value.
-
-    Files of schemas before the check need have none.
-    """
+    """Refuse a file that is not what was written, and remove the check from its value. Files of
+    schemas before the check have none."""
     tail = _TAIL.search(data)
     right = tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
     if not right and (tail or schema >= CHECKED_SINCE):
@@ -93,7 +91,7 @@ def _digest(body: bytes, of: str) -> str:
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """All bytes of a file of a run, or a sentence about what is wrong with it."""
+    """All bytes of a file of a run; raises with a sentence where it cannot be read."""
     try:
         return read_regular(path, most_bytes=most_bytes)
     except InputError as error:
@@ -120,7 +118,7 @@ def object_of(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a name is in its directory, whatever it stands for: a link into nowhere is there."""
+    """Whether a directory has that name, also where it is a link that leads nowhere."""
     return os.path.lexists(path)
 
 
@@ -164,13 +162,13 @@ def _plain(column: Column) -> Any:
 
 
 def digest_of(data: bytes) -> str:
-    """What tells whether a file is still what was written."""
+    """The digest that tells whether a file is still what was written."""
     return hashlib.sha256(data).hexdigest()
 
 
 def read_parquet(path: Path, digest: object = None) -> dict[str, NDArray[np.int64]]:
-    """The columns of whole numbers in a file; of one that is not what was written, by its
-    `digest`, nothing else is looked into."""
+    """The columns of whole numbers in a file. With a `digest` a file that is not what was
+    written is refused before it is read any further."""
     data = read_file(path, memory_bytes() // TABLE_SHARE)
     if digest is not None and digest_of(data) != digest:
         raise damaged(path, "its contents are not what flashtwin wrote")
@@ -181,7 +179,7 @@ def read_parquet(path: Path, digest: object = None) -> dict[str, NDArray[np.int6
 
 
 def memory_bytes() -> int:
-    """What the machine has."""
+    """The memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -191,7 +189,7 @@ AS_PART = " cannot be read as part of a run: "
 def damaged(
     path: Path, why: str, *, line: int | None = None, hint: str | None = None
 ) -> FlashtwinError:
-    """What to say of a file that cannot be used; `line` counts from 1."""
+    """The error for a file that cannot be used; `line` counts from 1."""
     place = path if line is None else f"{path}:{line}"
     return FlashtwinError(
         f"{place}{AS_PART}{why}",

@@ -54,7 +54,7 @@ class Sheet:
         return [None if value != value else value for value in values]
 
     def polars(self) -> pl.DataFrame:
-        """The same as a polars frame; directions are an enumeration there."""
+        """The same as a polars frame, with directions as an enumeration."""
         need_polars()
         import polars as pl
 
@@ -62,7 +62,7 @@ class Sheet:
 
 
 def need_polars() -> None:
-    """Refuse to make a polars frame where polars, an extra, is not installed."""
+    """Raise where polars, which is an extra, is not installed."""
     if find_spec("polars") is None:
         raise FlashtwinError(
             "this is a polars frame, and polars is not installed",
@@ -115,7 +115,8 @@ def sheet_of(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, str]) -> She
 
 
 def findings(run: Run) -> Sheet:
-    """A row a finding; it rests on `on_label`, from `on_start` to `on_end` of `on_axis`."""
+    """One row for each finding; it rests on the step `on_label`, from `on_start` to `on_end` of
+    `on_axis`."""
     rows = []
     for finding in run.findings:
         row = finding.to_json()
@@ -138,7 +139,7 @@ _FINDING = {
 
 
 def steps(run: Run) -> Sheet:
-    """A row a step, with what its jobs moved together."""
+    """One row for each step, with what its jobs moved together."""
     rows = [
         {
             **step.heading(),
@@ -165,7 +166,7 @@ _STEP = {
 
 
 def jobs(run: Run) -> Sheet:
-    """A row a job of each step, as the drive's totals have it."""
+    """One row for each job of each step, with the drive's totals."""
     rows = [
         {"step": step.step, "battery": step.battery, "label": step.label, **asdict(job)}
         for step in run.steps
@@ -209,7 +210,8 @@ def per_gb(run: Run) -> Sheet:
 
 
 def meter(run: Run) -> Sheet:
-    """What a meter read, a row a sample, with watts and degrees; no row where there was none."""
+    """What a meter read, one row for each sample, with watts and degrees; empty where there was
+    no meter."""
     table = run.table("meter")
     watts, celsius = table["power_uw"] / 1e6, table["temperature_mc"] / 1e3
     return _labelled(run, table, watts=watts, celsius=celsius)
@@ -221,7 +223,7 @@ def xray(run: Run) -> Sheet:
 
 
 def _labelled(run: Run, table: Mapping[str, Column], **more: Column) -> Sheet:
-    """`battery` and `label` behind the number of the step."""
+    """The table with the columns `battery` and `label` behind the number of the step."""
     step = table["step"]
     assert not isinstance(step, Words)
     columns: dict[str, Column] = {"step": step}

@@ -50,8 +50,8 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """For each share: erase, fill, rest, write what is free."""
     if not info.can.purge:
         raise FlashtwinError(
-            f"{NAME} cannot be measured on {info.name}: it cannot be erased, so it is always as"
-            " full as it is",
+            f"{NAME} cannot be measured on {info.name}: it cannot be erased, so"
+            " nobody can set how full it is",
             hint=f"leave {NAME} out of --battery, or measure a simulated drive",
             exit_code=USAGE,
         )

@@ -67,7 +67,8 @@ class Zones:
         count = min(parameters.zones, info.capacity_bytes // max(size, 1))
         if size == 0 or count < FEWEST_ZONES:
             raise FlashtwinError(
-                f"{NAME}: {info.name} holds fewer than {FEWEST_ZONES} zones, or a zone no request",
+                f"{NAME}: {info.name} holds fewer than {FEWEST_ZONES} zones, or a zone is smaller"
+                " than a request",
                 hint=f"set {NAME}:zone to 1MiB, or measure a larger target",
                 exit_code=USAGE,
             )

@@ -138,7 +138,7 @@ def _cycling(setup: Setup, line: _Line) -> None:
     exponential = line.text.upper().endswith("EXPONENTIAL")
     if not 1 <= start <= end <= MOST_DEPTH or step < (2 if exponential else 1):
         line.refuse(
-            f"queue depths from {start} to {end} by {step} are none",
+            f"queue depths cannot go from {start} to {end} by {step}",
             f"depths rise from 1 or more to {MOST_DEPTH} at most",
         )
     setup.cycling = [start]
@@ -158,7 +158,9 @@ def _test_type(setup: Setup, line: _Line) -> None:
 def _outstanding(setup: Setup, line: _Line) -> None:
     (depth,) = line.numbers(1)
     if not 1 <= depth <= MOST_DEPTH:
-        line.refuse(f"{depth} outstanding I/Os cannot be", f"write 1 to {MOST_DEPTH}")
+        line.refuse(
+            f"{depth} outstanding I/Os cannot be asked for here", f"write 1 to {MOST_DEPTH}"
+        )
     setup.depths.append(depth)
     if len(setup.depths) == 2:
         setup.notes.append("several workers become one: their depths are tested one by one")
@@ -167,7 +169,10 @@ def _outstanding(setup: Setup, line: _Line) -> None:
 def _disk(setup: Setup, line: _Line) -> None:
     sectors, start = line.numbers(2)
     if start:
-        line.refuse(f"a test file from sector {start} on", "set the starting sector to 0")
+        line.refuse(
+            f"a test file that begins at sector {start} cannot be asked for here",
+            "set the starting sector to 0",
+        )
     setup.size = sectors * SECTOR or None
 
 
@@ -191,7 +196,7 @@ def _spec(setup: Setup, line: _Line) -> None:
     try:
         setup.specs[setup.spec] = parse_access(f"{size}-{reads}r-{random}x")
     except ValueError as error:
-        line.refuse(f"{size} bytes with {reads} % of reads cannot be", str(error))
+        line.refuse(f"{size} bytes with {reads} % of reads cannot be asked for here", str(error))
 
 
 def _assigned(setup: Setup, line: _Line) -> None:

@@ -63,7 +63,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     if not parameters.block <= parameters.size <= info.capacity_bytes:
         raise FlashtwinError(
             f"{NAME}: a pattern of {readable_size(parameters.size)} does not fit on {info.name}, or"
-            " holds no request",
+            " is smaller than a request",
             hint=f"set {NAME}:size to what is free",
             exit_code=USAGE,
         )

@@ -77,8 +77,9 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     count = windows(parameters)
     if not 1 <= count <= MOST_WINDOWS:
         raise FlashtwinError(
-            f"{NAME}: {count} windows do not make an hour: there may be 1 to {MOST_WINDOWS}",
-            hint="set qos:window_s between a part of seconds and all of it",
+            f"{NAME}: {count} windows are too {'few' if count < 1 else 'many'}: 1 to {MOST_WINDOWS}"
+            " are possible",
+            hint="set qos:window_s, or qos:seconds, which windows are parts of",
             exit_code=USAGE,
         )
     yield from prepared(f"{NAME}/prepare", parameters.fills)

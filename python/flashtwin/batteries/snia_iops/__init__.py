@@ -83,7 +83,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 def _check(rounds: Rounds, info: DriveInfo) -> None:
     if rounds.tracked not in rounds.loads:
         raise FlashtwinError(
-            f"{NAME}: no cell is the one that decides, writes of 4 KiB",
+            f"{NAME}: writes of 4 KiB decide when the rounds are steady, and no cell has them",
             hint="put 0 among the reads and 4k among the blocks",
             exit_code=USAGE,
         )

@@ -124,7 +124,7 @@ def _of_document(place: Path, file: Path, submission: Submission) -> Iterator[Fa
     if not submission.drive.name.strip():
         yield fault(file, "the drive has no name", "flashtwin submit RUN --drive NAME")
     if not submission.conditions.batteries:
-        yield fault(file, "no battery is named that was run", _AGAIN)
+        yield fault(file, "it does not say which batteries were run", _AGAIN)
     if submission.simulated and not place.resolve().name.endswith(document.SIMULATED):
         hint = f"call the folder {place.resolve().name}{document.SIMULATED}"
         yield fault(file, "it is simulated, and its folder does not say so", hint)
@@ -134,7 +134,7 @@ def _of_file(file: Path, submission: Submission) -> Iterator[Fault]:
     """A file beside the document: listed, what was listed, and what its name says."""
     listed = submission.files.get(file.name)
     if listed is None or file.name not in document.FILES:
-        yield fault(file, "it is none of a submission's files", "take it out")
+        yield fault(file, "it is not one of a submission's files", "take it out")
         return
     try:
         data = read_regular(file, most_bytes=MOST_TABLE)

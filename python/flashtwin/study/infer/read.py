@@ -139,7 +139,7 @@ def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
     size = np.diff(np.concatenate(([0.0], done)))
     if np.any(size < 0) or np.any(rate <= 0):
         raise _refused(
-            path, "has bytes that fall, or rates of 0", "bytes are those since the start"
+            path, "has bytes that become fewer, or rates of 0", "bytes are those since the start"
         )
     dt = size / rate
     moving = size > 0
@@ -157,7 +157,7 @@ def _samples(path: Path, end: Floats, rate: Floats, doubled: bool, columns: str)
             "several jobs in one log are summed with --doubled",
         )
     if np.any(np.diff(end) < 0) and not doubled:
-        raise _refused(path, "has times that fall", "hand over one file a run, with --join")
+        raise _refused(path, "has times that go back", "hand over one file a run, with --join")
     rate = np.bincount(index, weights=rate).astype(np.float64)
     usual = float(np.median(np.diff(stamps))) if stamps.size > 1 else 1.0
     # A log may begin at 0 with the end of nothing: its first interval is a usual one.
