@@ -115,7 +115,7 @@ def test_without_an_assignment_all_specifications_are_taken() -> None:
         ("\t4096,100,67,100,0,1,4096,0", "\t4096,100,67", "8 whole numbers"),
         ("\t4096,100,67,100,0,1,4096,0", "\t4000,100,67,100,0,1,0,0", "4000 bytes"),
         ("\tNORMAL", "\tCYCLE_TARGETS", "test type CYCLE_TARGETS"),
-        ("\t2097152,0", "\t2097152,2048", "from sector 2048 on"),
+        ("\t2097152,0", "\t2097152,2048", "begins at sector 2048"),
         ("\t16,DISABLED,1", "\t0,DISABLED,1", "0 outstanding I/Os"),
         ("\t0          1          30", "\tsoon", "3 whole numbers"),
         (

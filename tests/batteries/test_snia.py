@@ -67,7 +67,7 @@ def test_presets_and_the_least_and_the_most() -> None:
 
 
 def test_without_the_cell_that_decides_it_is_refused() -> None:
-    with pytest.raises(FlashtwinError, match="no cell is the one that decides"):
+    with pytest.raises(FlashtwinError, match="no cell has them"):
         played(registry.request("snia_iops", {"reads": "100+65"}), FakeDrive())
 
 

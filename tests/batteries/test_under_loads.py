@@ -229,7 +229,7 @@ def test_windows_draw_new_addresses_and_are_bounded() -> None:
     seeds = [step.jobs[0].seed for step in steps if isinstance(step, StepRun)]
     assert seeds == list(range(1, 61))
     for asked in ({"window_s": "2h"}, {"window_s": "1s"}):
-        with pytest.raises(FlashtwinError, match="windows are too (few|many)"):
+        with pytest.raises(FlashtwinError, match=r"windows are too (few|many)"):
             steps_of("qos", dict(asked))
 
 

@@ -131,7 +131,7 @@ def test_a_run_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         ("submission.json", lambda data: data.replace(b"MX500", b"MX501"), "not what flashtwin"),
         ("submission.json", lambda _: b"[]", "it cannot be read: it holds no JSON object"),
         ("hist.parquet", None, "there is no such file"),
-        ("notes.txt", lambda _: b"", "none of a submission's files"),
+        ("notes.txt", lambda _: b"", "not one of a submission's files"),
     ],
 )
 def test_what_was_changed_is_seen(tmp_path: Path, name: str, change: Any, fault: str) -> None:

@@ -172,7 +172,7 @@ def resume(
 
 
 def _as_runs(outcome: Outcome, several: bool, report: bool) -> Run | Runs:
-    """The runs as a program has them, with their page."""
+    """The runs as programs get them, and their page."""
     runs = tuple(Run(stored=stored) for stored in outcome.runs)
     result = Runs(path=outcome.where, runs=runs) if several else runs[0]
     if report:
@@ -181,7 +181,7 @@ def _as_runs(outcome: Outcome, several: bool, report: bool) -> Run | Runs:
 
 
 def _silent(text: str) -> None:
-    """A program does not hear what becomes of the file on its way."""
+    """A program hears nothing of what the making of a file reports."""
 
 
 def load_runs(path: str | Path) -> Runs:

@@ -29,7 +29,7 @@ EVERY_S = 0.2
 
 
 class Shows(Protocol):
-    """Gives out an observer for each run."""
+    """Makes an observer for each run."""
 
     def observer(self, name: str) -> Observer: ...
 
@@ -38,7 +38,7 @@ class Shows(Protocol):
 def progress_shown(
     progress: Progress, observer: Observer | None
 ) -> Iterator[Callable[[str], Observer]]:
-    """What makes the observers of the runs, by the name of each; `observer` is one for all."""
+    """The observers of the runs, by the name of each; `observer` is one for all."""
     if observer is not None:
         yield lambda name: observer
     elif callable(progress):
@@ -56,14 +56,15 @@ def progress_shown(
 
 
 def _in_notebook() -> bool:
-    """Whether a kernel runs us, which shows what is displayed in the cell."""
+    """Whether this program runs in a notebook's kernel, which shows what is displayed in the
+    cell."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class _Calls(Observer):
-    """Hands each status on."""
+    """Hands each status to a function."""
 
     def __init__(self, call: Callable[[Status], None]) -> None:
         self._call = call

@@ -112,11 +112,12 @@ class Run:
         return tables.xray(self.stored).polars()
 
     def smart(self, when: Literal["before", "after"] = "after") -> dict[str, Any]:
-        """The drive's SMART data, of a drive that tells them."""
+        """The drive's SMART data, where the drive has them."""
         return self.stored.smart(when)
 
     def result(self, label: str) -> Result | NotPossible:
-        """A step as the drive answered it, in arrays; of a chain, `parts` has each part's own."""
+        """A step as the drive answered it, in arrays; the answer of a chain has each part's in
+        `parts`."""
         return self.stored.result(self._step(label))
 
     def percentiles(
@@ -238,7 +239,7 @@ class Runs(Sequence[Run]):
 
     @property
     def findings(self) -> dict[str, Findings]:
-        """What was concluded of each: the findings of a run by the run's name."""
+        """The findings of each run, by the run's name."""
         return {name: run.findings for name, run in self.items()}
 
     def values(self, finding: str) -> list[float | str | None]:

@@ -67,7 +67,7 @@ class Curve:
     rates: Floats
 
     def mean(self, axis: str, start: float, end: float) -> float | None:
-        """Bytes over time between two places on an axis; none past the end of the curve."""
+        """Bytes over time between two places on an axis; none beyond the end of the curve."""
         along = self.done if axis == "gb" else self.seconds
         end = min(end, float(along[-1]))
         if end <= start:
@@ -112,7 +112,7 @@ def _samples(rows: Series) -> tuple[Floats, Floats]:
 
 
 def _joined(values: Floats) -> Floats:
-    """The last two as one."""
+    """The columns with the last two samples as one."""
     return np.append(values[:-2], values[-2] + values[-1])
 
 
@@ -173,12 +173,12 @@ def table(curves: Sequence[Curve], axis: str) -> list[tuple[float, float, list[f
 
 
 def points_each(curves: int) -> int:
-    """How many points a curve may have on a page with so many."""
+    """How many points a curve may have on a page with so many curves."""
     return max(FEWEST_POINTS, min(MOST_POINTS, PAGE_POINTS // max(curves, 1)))
 
 
 def progress(seconds: Floats, done: Floats) -> Floats:
-    """From 0 to 1, the mean of the share of time and the share of bytes at each sample."""
+    """From 0 to 1 at each sample: the mean of the share of time and the share of bytes."""
     shares = [axis / axis[-1] for axis in (seconds, done) if len(axis) and axis[-1] > 0]
     return np.mean(shares, axis=0) if shares else np.zeros(len(seconds))
 
@@ -203,7 +203,7 @@ def _bucket(at: Floats, count: int) -> NDArray[np.int64]:
 
 
 def outlines(curves: Sequence[Curve]) -> dict[int, str]:
-    """The first curve of each drive as a path in the box; all share a scale."""
+    """The first curve of each drive as a path in the box, all on one scale."""
     first: dict[int, Curve] = {}
     for curve in curves:
         first.setdefault(curve.drive, curve)
@@ -216,7 +216,7 @@ def outlines(curves: Sequence[Curve]) -> dict[int, str]:
 
 
 def path(x: Floats, y: Floats) -> str:
-    """A line through places that are shares of the box, from its lower left corner."""
+    """A line through places given as shares of the box, from its lower left corner."""
     high = HEIGHT - 4
     points = [
         f"{across * WIDTH:.1f} {HEIGHT - 2 - high * up:.1f}"

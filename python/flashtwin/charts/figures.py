@@ -36,7 +36,7 @@ STEPS: Spec = {"interpolate": "step-after"}
 
 
 class Drawn(Protocol):
-    """What has a colour and a shape of its own on a page: its number there, and its name."""
+    """A drive with a colour and a shape of its own on a page: its number there, and its name."""
 
     @property
     def index(self) -> int: ...
@@ -71,7 +71,7 @@ def throughput(drives: Sequence[Drawn], phases: Sequence[str], axis: str) -> Spe
 
 
 def deltas(drives: Sequence[Drawn], phases: Sequence[str], description: str) -> Spec:
-    """How much faster a drive is than another at each place, in %, over data; 0 is a rule."""
+    """How much faster a drive is than another at each place, in %, over data, with a rule at 0."""
     y = _y("y", title="%", low="y0")
     even = _layer("even", {"type": "rule", "clip": True, "color": "var(--quiet)"}, {"y": y})
     lines = _curves(_x("gb"), y, drives, phases)
@@ -145,7 +145,7 @@ def bars(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: 
 
 
 def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: str) -> Spec:
-    """Values of cells as dots on a logarithmic scale, where bars would have no foot."""
+    """Values of cells as dots on a logarithmic scale, on which bars would have no beginning."""
     rows = _rows(cells, drives)
     x = {
         **_number("value"),
@@ -382,11 +382,8 @@ def _figure(
     feet: bool = False,
     axis: str = "gb",
 ) -> Spec:
-    """The whole; the page gives it its width, data, domain and colours.
-
-    `axis`: what it is over; `zoom`: it has a left end that moves; `feet`: a foot of its scale that
-    is not 0.
-    """
+    """A whole figure; the page adds width, data, domain and colours. `axis`: what it is over;
+    `zoom`: its left end can move; `feet`: the scale begins at this value instead of 0."""
     starts = {"x1": 1.0, "y1": 1.0} | ({"x0": 0.0} if zoom else {}) | ({"y0": 0.0} if feet else {})
     spec = _layered(layers, height)
     spec["params"] = [{"name": name, "value": value} for name, value in starts.items()]
@@ -454,7 +451,8 @@ def _time_step() -> str:
 
 
 def _y(field: str, *, title: str | None = "MB/s", ticks: int = 5, low: float | str = 0) -> Spec:
-    """Its unit stands above the axis, so that plots under one another begin at the same place."""
+    """The vertical axis. Its unit stands above it, so that plots below each other begin at the
+    same place."""
     axis = {
         "tickCount": ticks,
         "minExtent": AXIS_WIDTH,

@@ -21,7 +21,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def fixed(value: float, places: int) -> str:
-    """So many places after the point, with the same minus."""
+    """A number with so many places after the point, and the wide minus."""
     return units.fixed(value, places).replace("-", "\u2212")
 
 
@@ -41,8 +41,8 @@ def rate(bytes_per_s: float | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, hours before them where there are some: 36:05, 1:02:03; below a minute
-    with a digit more."""
+    """Minutes and seconds, with hours where there are some: 36:05, 1:02:03; below a minute with
+    one more digit."""
     if seconds < 60:
         return f"{significant(seconds, 3)}\u00a0s"
     minutes, remainder = divmod(round(seconds), 60)
@@ -72,7 +72,7 @@ def steps(places: object) -> dict[str, object]:
 
 
 def compact(values: object, digits: int = 5) -> list[float | int | None]:
-    """An array as JSON numbers of so many significant digits; what is not finite is none."""
+    """An array as JSON numbers with so many significant digits; what is not finite becomes null."""
     import numpy as np
 
     array = np.asarray(values, dtype=np.float64)

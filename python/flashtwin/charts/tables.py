@@ -26,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table; `pattern` says which way of testing its findings are of."""
+    """A table; `pattern` names the way of testing that its findings belong to."""
 
     title: str
     pattern: str
@@ -34,7 +34,7 @@ class Table:
 
 
 def row_title(finding: Finding) -> str:
-    """A finding's title as it begins a row."""
+    """A finding's title as a row begins with it."""
     return finding.title[:1].upper() + finding.title[1:]
 
 
@@ -75,7 +75,8 @@ def by_variant(
     heading: Callable[[Finding], str] = lambda _: "",
     naming: Callable[[Finding], str] = row_title,
 ) -> list[Table]:
-    """A table for each variant, in order of appearance; `pattern` is how a reader calls one."""
+    """A table for each variant, in order of appearance; `pattern` is the reader's name for a
+    variant."""
     variants = dict.fromkeys(finding.variant for column in findings.values() for finding in column)
     tables = []
     for variant in variants:

@@ -138,11 +138,11 @@ class _Commands(MutableMapping[str, click.Command]):
 
 
 class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us
-    """The reader of our output has closed the pipe."""
+    """Whoever reads our output has closed the pipe."""
 
 
 def _guarded(work: Callable[[], object]) -> int:
-    """The exit code of a command, its errors said."""
+    """Run a command and print its error, if there is one; the answer is the exit code."""
     try:
         result = work()
         sys.stdout.flush()
@@ -183,8 +183,9 @@ def _guarded(work: Callable[[], object]) -> int:
 
 
 def _outside(error: OSError) -> int:
-    """What the system refused and nobody turned into a sentence: a path too long, a stdout that is
-    full. One that names neither is a mistake of ours."""
+    """Report an error of the system that nobody turned into a sentence, such as a path that is
+    too long or a full stdout. One with neither a path nor a full disk is a bug, and raised
+    again."""
     if error.filename is not None:
         path = error.filename if isinstance(error.filename, str) else repr(error.filename)
         why = error.strerror or str(error)
@@ -203,7 +204,7 @@ def _give_up_stdout() -> None:
 
 
 def say_error(message: str, hint: str | None) -> None:
-    """An error, and what to do about it."""
+    """Print an error, and a hint on what to do."""
     terminal.note(with_short_words(message), head="error:", colour="red")
     _say_hint(hint)
 

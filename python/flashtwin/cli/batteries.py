@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.runner.forecast import Forecast
 
-# Where a battery's original is known from.
+# How well a battery's original is known.
 TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
 
 
@@ -167,7 +167,7 @@ def _one_battery(text: str, taken: Forecast | None, as_json: bool) -> None:
 
 
 def _clauses(battery: Battery) -> list[RenderableType]:
-    """Whom it follows, if it says so."""
+    """Whom the battery follows, if it says so."""
     if not battery.follows:
         return []
     rows = [(row.says, row.source, row.here or "the same") for row in battery.follows]
@@ -190,7 +190,7 @@ def _taken(name: str, taken: Forecast) -> dict[str, object]:
 
 
 def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
-    """The same for a reader."""
+    """What a battery takes on a target, in words."""
     from flashtwin.cli import progress
     from flashtwin.model import units
 
@@ -254,7 +254,7 @@ def _meanings(as_json: bool) -> None:
 
 
 def _values(word: str, finding_id: str, meaning: Meaning) -> list[tuple[str, Finding]]:
-    """What the runs have of such findings; of a variant, if one is asked for."""
+    """The findings of this kind that the runs have; of one variant, if it is named."""
     from flashtwin.runs.listing import named
 
     variant = finding_id.strip().partition("[")[2].removesuffix("]")

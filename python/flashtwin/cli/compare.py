@@ -162,8 +162,8 @@ def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableT
 
 
 def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
-    """What has room on a terminal: findings under their battery and variant, values alone where
-    they do not fit with their intervals, what --json says left out."""
+    """What fits on a narrow terminal: findings under headings of battery and variant, and values
+    without intervals where both do not fit. What is left out is in --json."""
     from flashtwin.cli import findings
 
     columns = [base, pair.name, "difference"]
@@ -220,7 +220,7 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
 
 
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
-    """The curve that differs most as two lines of blocks; none where they lie on one another."""
+    """The curve that differs most as two lines of blocks; none where both are the same."""
     from flashtwin.runs.compare.curves import spark
     from flashtwin.runs.compare.measures import LEAST_PERCENT
 

@@ -14,7 +14,7 @@ VARIABLE = "_FLASHTWIN_COMPLETE"
 
 
 def drives(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Ids of the catalogue, and files."""
+    """Completions for a drive: ids of the catalogue, and files."""
     from flashtwin.catalogue.loader import drive_ids, shipped_ids
     from flashtwin.errors import FlashtwinError
 
@@ -27,7 +27,7 @@ def drives(context: click.Context, param: click.Parameter, begun: str) -> list[C
 
 
 def runs(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Runs in ./flashtwin-runs by their names, and folders."""
+    """Completions for a run: names in ./flashtwin-runs, and folders."""
     from flashtwin.runs.listing import DEFAULT_PARENT
 
     there = DEFAULT_PARENT.iterdir() if DEFAULT_PARENT.is_dir() else ()
@@ -36,7 +36,7 @@ def runs(context: click.Context, param: click.Parameter, begun: str) -> list[Com
 
 
 def batteries(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Names of batteries, the last of several too."""
+    """Completions for the last of several batteries."""
     from flashtwin.batteries.base import registry
 
     before, comma, last = begun.rpartition(",")

@@ -18,7 +18,7 @@ from flashtwin.runs.schema import DIALECT
 
 
 class Document(Struct, forbid_unknown_fields=True):
-    """An object with these keys and no others."""
+    """An object with exactly these keys."""
 
 
 class Finding(schema.Finding, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -335,7 +335,7 @@ class Sweep(Document):
 
 
 class OfARun(Document):
-    """What a list of runs and the view of one say alike."""
+    """What a list of runs and the view of one run have in common."""
 
     path: str
     state: str
@@ -682,7 +682,7 @@ class CacheClear(Document):
     removed: list[Prepared]
 
 
-# The document of each command by its words; two of some, by what is asked of it.
+# The document of each command, by its words; a command that can be asked for two things has two.
 DOCUMENTS: dict[str, type[Document]] = {
     "drives": Drives,
     "show": Show,

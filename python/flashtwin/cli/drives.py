@@ -68,7 +68,7 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
         "validating": [str(line.validating) for line in lines],
         "fitted": [str(line.fitted) for line in lines],
     }
-    # The id says most of the name, and is what other commands take: it stays in a line.
+    # The id is what other commands take, so it is not wrapped.
     least = ("name", "fitted", "validating", "4K read", "fill", "in it")
     for count in range(len(least) + 1):
         left_out = least[:count]
@@ -353,7 +353,7 @@ def new(
 
 
 def _prompted(option: str, value: Any, usual: str, kind: click.ParamType[Any]) -> Any:
-    """An option, asked for on a terminal; elsewhere it has to be there."""
+    """The value of an option: asked for on a terminal, required elsewhere."""
     if value is not None:
         return value
     if not sys.stdin.isatty():

@@ -34,7 +34,7 @@ _IN_BRACKETS = re.compile(r" \([^()]*\)")
 
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
-    """A table for each group, then the notes that the numbers point to."""
+    """A table for each group, then the notes to which its numbers refer."""
     columns = {
         name: {finding.id: finding for finding in findings} for name, findings in by_drive.items()
     }
@@ -84,14 +84,15 @@ def _first(columns: Columns, name: str) -> Finding:
 
 
 def _brief(finding: Finding) -> str:
-    """The first clause of a note; where there is no value, the one that says why."""
+    """The first clause of a note; where there is no value, the clause that says why."""
     clauses = (finding.note or "").split("; ")
     why = [clause for clause in clauses if clause.startswith(NOT_FOUND)]
     return why[0] if why and finding.value is None else clauses[0]
 
 
 def _shared(columns: Columns, ids: Sequence[str]) -> str:
-    """The note that every finding of a group has: it is said once, at the group's heading."""
+    """The note that all findings of a group have in common: it stands once, at the group's
+    heading."""
     notes = {_brief(column[name]) for column in columns.values() for name in ids & column.keys()}
     return notes.pop() if len(ids) > 1 and len(notes) == 1 else ""
 
@@ -101,7 +102,7 @@ def _number(note: str, notes: dict[str, int]) -> int:
 
 
 def _fitted(line: str, width: int) -> str:
-    """A line of that width: without what stands in brackets, and then cut between words."""
+    """A line that fits the width: first without what stands in brackets, then cut between words."""
     if len(line) > width:
         line = _IN_BRACKETS.sub("", line)
     return line if len(line) <= width else f"{line[: width - 1].rpartition(' ')[0]} …"
@@ -126,7 +127,7 @@ def _tables(
 
 
 def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """From which column to which a table goes, so that each fits; a column at least."""
+    """The first and last column of each table, so that each fits; at least one column."""
     first, used = 0, 0
     for at, width in enumerate(widths):
         if at > first and used + width + BETWEEN > room:
@@ -137,8 +138,8 @@ def _fitting(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 
 
 def _title(columns: Columns, name: str) -> str:
-    """The group's heading says the pattern already. Where drives read differently, what the
-    titles have in common."""
+    """A finding's title without the pattern, which the group's heading has. Where the titles of
+    drives differ, what they have in common."""
     titles = {column[name].title for column in columns.values() if name in column}
     return min(titles, key=len).partition(" [")[0]
 
@@ -162,7 +163,7 @@ def _is_grid(columns: Columns, ids: Sequence[str]) -> bool:
 
 
 def _grid(columns: Columns, heading: str, ids: Sequence[str]) -> Iterator[str]:
-    """A block for each unit: the main findings', then those of what is told beside them."""
+    """A block for each unit: first that of the main findings, then those beside them."""
     findings = [_first(columns, name) for name in ids]
     for unit in dict.fromkeys(finding.unit for finding in findings):
         of_unit = [finding for finding in findings if finding.unit == unit]
@@ -214,14 +215,15 @@ def _score(finding: Finding) -> str:
 
 
 def _ranges(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
-    """A line for each score whose runs lie far apart."""
+    """A line for each score whose runs differ much."""
     for finding, of in _scores(columns, ids):
         if _wide(finding):
             yield f"{finding.title}: {text.range_of(finding)} over its runs{of}"
 
 
 def _unusual(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
-    """A line for each score with another note than most: that requests failed, say."""
+    """A line for each score with another note than most scores, for example that requests
+    failed."""
     notes = Counter(_brief(finding) for finding, _ in _scores(columns, ids))
     usual = notes.most_common(1)[0][0] if notes else ""
     for finding, of in _scores(columns, ids):
@@ -230,7 +232,7 @@ def _unusual(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
 
 
 def _scores(columns: Columns, ids: Sequence[str]) -> Iterator[tuple[Finding, str]]:
-    """The main findings, each with the drive that it is of where there are several."""
+    """The main findings, each with its drive's name where there are several drives."""
     for drive, column in columns.items():
         for name in ids:
             if (finding := column.get(name)) and not finding.beside:

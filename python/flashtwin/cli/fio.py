@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 LEAST_STATUS_S = 0.001
 FORMATS = ("normal", "terse", "json", "json+")
-# Requests of a trace under way at once: what a SATA drive takes; more would wait in the host, where
-# no trace shows it.
+# How many requests of a trace are outstanding at once: as many as a SATA drive takes. Further ones
+# would wait in the host, which a trace does not show.
 TRACE_DEPTH = 32
 
 
 class Words(click.Command):
-    """click's command, with fio's words left to us: one dash does for a long option."""
+    """click's command, which leaves fio's words alone: a long option may begin with one dash."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click's, each word of one dash made one of two."""
+        """Like click's, after long options with one dash have been given their second one."""
         longer = [f"-{word}" if re.match(r"-[a-zA-Z][a-z]", word) else word for word in args]
         return super().parse_args(ctx, longer)
 
@@ -228,7 +228,8 @@ def command(
 
 
 def _refuse_drives(words: Sequence[str]) -> None:
-    """A drive among the job files: flashtwin test takes it there, fio's command line does not."""
+    """Refuse the name of a drive among the job files: flashtwin test takes drives there, fio's
+    command line does not."""
     from flashtwin.runner.target import is_spec
 
     drive = next((word for word in words if is_spec(word) and not word.startswith("-")), None)
@@ -241,7 +242,7 @@ def _refuse_drives(words: Sequence[str]) -> None:
 
 
 def _shape(formats: Sequence[str], minimal: bool, terse: str, status_s: float | None) -> Shape:
-    """The answer's shape out of the command's options."""
+    """The form of the answer that the options ask for."""
     from flashtwin.fio.report.formats import Shape
 
     if status_s is not None and status_s < LEAST_STATUS_S:
@@ -266,7 +267,7 @@ def _formats(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Replaying:
-    """How traces are read, out of the options."""
+    """How the options say that traces are read."""
     from flashtwin.fio.plan.traces import Replaying
     from flashtwin.model.job import Reading
 
@@ -279,7 +280,7 @@ def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Rep
 
 
 def _trace_words(trace: Path | None, speed: str | None, words: Sequence[str]) -> tuple[str, ...]:
-    """The words of fio's that replay a trace; those that were given, where none is replayed."""
+    """fio's words for replaying a trace; raises where they are given without a trace."""
     if trace is None:
         if speed is not None:
             raise FlashtwinError(

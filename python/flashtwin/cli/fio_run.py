@@ -62,7 +62,7 @@ class FioCommand:
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """Where the run goes, if somebody says, how long it may take, and what was typed."""
+    """Where the run is kept (nowhere, if nobody says), how long it may take, and what was typed."""
 
     out: Path | None = None
     budget: str | None = None
@@ -114,11 +114,11 @@ def on_twin(command: FioCommand, replaying: Replaying) -> int:
         answer.end(results, ended)
         answer.write_logs(results)
         if ended and "normal" not in command.shape.formats:
-            # There it is told within the answer, where it would spoil the other formats.
+            # In that format it is part of the answer; in the others it would break the format.
             terminal.note(ended)
         ended_early = _say_failures(results, command.quiet)
         check_written(answer.failed)
-        # From here on a signal changes nothing: all is told.
+        # From here on a signal changes nothing: everything is printed.
         stop.nothing_left()
         if stop_asked.number:
             return TERMINATED
@@ -136,7 +136,7 @@ def _planned(command: FioCommand, replaying: Replaying | None = None) -> tuple[S
 
 
 def _goes_on(command: FioCommand, spec: Spec, planned: Plan) -> bool:
-    """Tell the notes; whether the jobs are to run, and their logs can be written."""
+    """Print the notes; the answer is whether the jobs are to run and their logs can be written."""
     from flashtwin.fio.answer import check_logs
 
     terminal.notes(
@@ -149,7 +149,7 @@ def _goes_on(command: FioCommand, spec: Spec, planned: Plan) -> bool:
 
 
 def _say() -> Callable[[str], object]:
-    """stdout as it is now: progress on a terminal puts something else in its place."""
+    """A function that prints on stdout as it is now: progress on a terminal replaces stdout."""
     return partial(terminal.say, nl=False, stdout=sys.stdout)
 
 
@@ -176,13 +176,14 @@ def _run(
 
 
 def _signalled(results: Sequence[PhaseResult], number: int | None) -> str | None:
-    """What fio says of a signal that ended its jobs; one that came too late ended nothing."""
+    """fio's sentence about the signal that ended its jobs; none where the signal came too late
+    to end one."""
     stopped = any(result.stopped for result in results)
     return f"fio: terminating on signal {number}" if stopped else None
 
 
 def _say_failures(results: Sequence[PhaseResult], quiet: bool) -> bool:
-    """Whether jobs have ended early, each told."""
+    """Print each job that ended early; the answer is whether there was one."""
     failed = [
         (process.job.name, row["failure"][1])
         for result in results
@@ -213,7 +214,7 @@ class _Progress:
         self._done = 0
 
     def moved(self, at: Progress) -> None:
-        """Somewhere in the phase at hand."""
+        """The phase under way has come so far."""
         now = time.monotonic()
         if now - self._last < OFTEN_S or now - self._begun < QUICK_S:
             return
@@ -251,12 +252,12 @@ class _Progress:
         return self._observer
 
     def over(self) -> None:
-        """The phase at hand has ended."""
+        """The phase under way has ended."""
         self._done += 1
 
 
 def on_path(command: FioCommand) -> int:
-    """Let fio itself run the jobs, on files of our own; its exit code as ours."""
+    """Let fio itself run the jobs, on files that we make; fio's exit code becomes ours."""
     from flashtwin.fio import on_files
     from flashtwin.runner.stop import listening
 
@@ -311,7 +312,8 @@ def run(command: FioCommand, keeping: Keeping) -> int:
 
 
 def _refuse_status(shape: Shape) -> None:
-    """A run keeps what is over; a status is of a group that is under way."""
+    """Refuse --status-interval for a run that is kept: a run keeps groups that have ended, and a
+    status is about one that is running."""
     if shape.status_ns:
         raise FlashtwinError(
             "--status-interval is not possible with --out, --budget or --resume",
@@ -369,7 +371,8 @@ def _keep_files(command: FioCommand, keeping: Keeping) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Resumed:
-    """A run to go on with, and how its answer is told; without `formats` as it was asked for."""
+    """A run to resume, and the formats of its answer; without `formats` those that were asked
+    for at first."""
 
     run: Path
     words: tuple[str, ...]
@@ -411,7 +414,7 @@ def resume(resumed: Resumed) -> int:
 
 
 def _stored_answer(run: Run, resumed: Resumed) -> list[FlashtwinError]:
-    """Tell fio's answer as the run's steps have it; what could not be written."""
+    """Print fio's answer from the run's steps; the answer is what could not be written."""
     from flashtwin.batteries.base import registry
     from flashtwin.fio import drives
     from flashtwin.fio.answer import Answer, write
@@ -434,7 +437,8 @@ def _stored_answer(run: Run, resumed: Resumed) -> list[FlashtwinError]:
 
 
 def _carried_out(request: Request, quiet: bool, answered: Callable[[], bool]) -> str | None:
-    """Run the groups; what to say where somebody stopped them and there is an answer."""
+    """Run the groups; the answer is the message where somebody stopped them and there is
+    something to print."""
     from flashtwin.cli import progress
     from flashtwin.model.target import Interrupted
     from flashtwin.runner.request import test
@@ -462,7 +466,8 @@ def _ended(
 
 
 def _hear(quiet: bool) -> Callable[[str], None]:
-    """What hears what becomes of the files on their way: a line for each, or nothing."""
+    """What prints a line for each thing that happens to the files; nothing where that is not
+    wanted."""
     return (lambda text: None) if quiet else terminal.note
 
 

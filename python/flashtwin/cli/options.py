@@ -29,7 +29,7 @@ class Integer(click.IntRange):
 
 
 class Seed(Integer):
-    """What is out of bounds is told as a program is told it (`drives.twin`)."""
+    """A seed; one out of bounds has the same message as from a program (`drives.twin`)."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number = _number(units.parse_whole, value, self, param, ctx)
@@ -85,7 +85,7 @@ AGE = Quantity("time", units.parse_age)
 
 
 class Budget(click.ParamType[str]):
-    """A time to go through with; it stays as it was typed, for the command that a run has."""
+    """A time above 0. It stays as it was typed, because the run's command repeats it."""
 
     name = "time"
 

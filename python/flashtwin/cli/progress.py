@@ -30,19 +30,20 @@ EVERY_S = 5.0
 # A run of an hour gets a line every three minutes, and so does a longer one.
 EVERY_SHARE, EVERY_MOST_S = 0.05, 180.0
 
-# So much longer than expected a run has to be able to take for that to be told.
+# Where a run may take so much longer than expected, the longest time is shown too.
 WORTH_SAYING = 1.5
 
 
 class Display(Protocol):
-    """Gives out an observer for each run that is shown."""
+    """Makes an observer for each run that is shown."""
 
     def observer(self, name: str) -> Observer: ...
 
 
 @contextmanager
 def display(quiet: bool) -> Iterator[Display]:
-    """What suits stderr."""
+    """The display that suits stderr: a live block on a terminal, lines elsewhere, nothing with
+    --quiet."""
     if quiet:
         yield _Silent()
     elif sys.stderr.isatty():
@@ -72,7 +73,7 @@ class _Silent:
 
 
 class _Notes:
-    """Lines that are worth saying once."""
+    """Lines that are printed once each."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -99,7 +100,7 @@ class _Lines(_Notes):
 
 
 class _Noting(Observer):
-    """The notes that every kind of display gives."""
+    """The notes that every kind of display prints."""
 
     def __init__(self, notes: _Notes, name: str) -> None:
         self._notes, self._name = notes, name
@@ -198,13 +199,13 @@ _DOING = {"purge": "be erased", "trim": "take TRIM", "ask": "be asked for its re
 
 
 def cannot(kinds: Sequence[str]) -> str:
-    """Of steps that a target cannot do, for a reader."""
+    """The kinds of steps that a target cannot do, in words."""
     doing = " or ".join(_DOING.get(kind, kind) for kind in kinds)
     return f"cannot {doing}; those steps are left out"
 
 
 def moved(estimate: Estimate) -> str:
-    """What a run is expected to write and read."""
+    """What a run is expected to write and read, in words."""
     text = f"writes {units.readable_size(estimate.write_bytes)}"
     if estimate.read_bytes:
         text += f", reads {units.readable_size(estimate.read_bytes)}"
@@ -212,5 +213,5 @@ def moved(estimate: Estimate) -> str:
 
 
 def memory(estimate: Estimate) -> str:
-    """What a run is expected to take of the machine's memory."""
+    """What a run is expected to take of the machine's memory, in words."""
     return f"{units.readable_size(estimate.memory_bytes, 3)} of memory"

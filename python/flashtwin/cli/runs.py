@@ -114,8 +114,8 @@ def listed(
 
 
 def _table(runs: Sequence[Stored]) -> Any:
-    """What a line has room for: on a narrow terminal a name, a date and what was found, which says
-    more than the target again and a size."""
+    """The columns for which a line has room. A narrow terminal shows name, date and findings,
+    which say more than the target and the size."""
     rows = [
         {
             "run": run.name,
@@ -255,7 +255,7 @@ def _setup(run: Run) -> list[tuple[str, str]]:
 
 
 def _identity(key: str, value: object) -> tuple[str, str]:
-    """What a target says of itself: sizes in GB, of a hash its beginning."""
+    """What a target says of itself: sizes in GB, and the beginning of a hash."""
     if key.endswith("_bytes") and isinstance(value, int):
         return key.removesuffix("_bytes").replace("_", " "), units.readable_size(value)
     return key.replace("_", " "), _text(value)[:HASH_SHOWN] if key == "hash" else _text(value)
@@ -306,7 +306,7 @@ def _files(run: Run) -> list[tuple[str, int]]:
 
     sizes = []
     for at in sorted(run.path.iterdir()):
-        # A link counts itself: what it leads to does not belong to the run.
+        # A link has its own size: what it leads to does not belong to the run.
         folder = at.is_dir() and not at.is_symlink()
         sizes.append(
             (f"{at.name}/" if folder else at.name, size_of(at) if folder else at.lstat().st_size)
@@ -378,7 +378,7 @@ def prune(
 
 
 def _agreed(going: list[Stored], yes: bool, as_json: bool) -> None:
-    """Ask, where somebody can answer."""
+    """Ask for agreement, where somebody can answer."""
     if yes:
         return
     if as_json or not _somebody_there():

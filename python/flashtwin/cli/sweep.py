@@ -167,7 +167,7 @@ def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
     terminal.say(f"report: {report}")
     unknown = [word for word, known in names_by_word.items() if not known]
     if unknown and findings:
-        # Said at the end: what was measured is worth more than a name.
+        # A wrong name is reported at the end, so that nothing that was measured is lost.
         raise FlashtwinError(
             f"no point has a finding {unknown[0]}",
             hint=f"there are: {', '.join(findings)}",
@@ -176,7 +176,7 @@ def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
 
 
 def _titles(names: Sequence[str], findings: Mapping[str, Finding]) -> list[str]:
-    """What each finding is; its pattern too, where several patterns have it."""
+    """The title of each finding, with its pattern where several patterns have it."""
     shown = [findings[name] for name in names]
     titles = [finding.title for finding in shown]
     return [

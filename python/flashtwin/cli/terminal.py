@@ -54,13 +54,14 @@ def note(text: str, *, head: str = "", colour: str = "") -> None:
 
 
 def typed(text: str) -> str:
-    """A text that names commands of ours as they are typed here: a checkout has another word."""
+    """A text in which flashtwin's commands stand as they are typed here: in a checkout that is
+    ./dev flashtwin."""
     word = os.environ.get("FLASHTWIN_TYPED")
     return re.sub(r"(?<![\w./-])flashtwin (?=[a-z])", f"{word} ", text) if word else text
 
 
 def printable(text: str) -> str:
-    """Text that does nothing but be shown; half a character is shown as its escape, too."""
+    """Text without characters that do anything but print; such characters are shown as escapes."""
     return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -77,7 +78,7 @@ def coloured(text: str, colour: str) -> str:
 
 
 def emit(*parts: RenderableType) -> None:
-    """Tables and text on stdout."""
+    """Print tables and text on stdout."""
     console = _console(sys.stdout)
     with console.capture() as captured:
         for part in parts:
@@ -138,7 +139,7 @@ def table(
 def with_content(
     columns: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> tuple[list[str], list[list[object]]]:
-    """The columns that some row has something in, and the rows with these alone."""
+    """The columns in which some row has a value, and the rows with only these."""
     all_rows = list(rows)
     filled = [at for at in range(len(columns)) if any(str(row[at]) for row in all_rows)]
     return [columns[at] for at in filled], [[row[at] for at in filled] for row in all_rows]
@@ -154,7 +155,7 @@ def fits(grid: Table) -> bool:
 
 
 def cell(text: object, style: str = "") -> Text:
-    """Text as it is: specs hold brackets, which rich would take for markup."""
+    """Text as it is: specs contain brackets, which rich would take for markup."""
     from rich.text import Text
 
     return Text("" if text is None else printable(str(text)), style=style)

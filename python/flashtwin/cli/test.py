@@ -143,7 +143,8 @@ def carry_out(
 
 
 def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
-    """A request for the batteries of a group; what does not suit the targets is told."""
+    """A request for the batteries of a group. What does not suit the targets is left out and
+    noted."""
     from flashtwin.runner import forecast
 
     say = silent if quiet else partial(terminal.note, head="note:", colour="yellow")
@@ -151,7 +152,7 @@ def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
 
 
 def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:
-    """Go on with a run and print what was found; `words` are its targets, if they are named."""
+    """Resume a run and print what was found; `words` are its targets, if they are named."""
     from flashtwin.cli import progress
     from flashtwin.runner import request
 
@@ -164,7 +165,7 @@ def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: 
 
 
 def _only_resume(context: click.Context) -> None:
-    """A run is gone on with as it was asked for: nothing can be asked of it now."""
+    """Refuse other options beside --resume: a run is resumed as it was asked for."""
     default = click.core.ParameterSource.DEFAULT
     options_set = [
         parameter.opts[0]
@@ -181,7 +182,7 @@ def _only_resume(context: click.Context) -> None:
 
 
 def silent(text: str) -> None:
-    """For --quiet."""
+    """Prints nothing, for --quiet."""
 
 
 def _present(
@@ -238,7 +239,7 @@ def _ranking(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:
-    """The targets' names, or their directories' where two have the same."""
+    """The targets' names, or those of their directories where two are the same."""
     names = [str(run.target["name"]) for run in runs]
     return names if len(set(names)) == len(names) else [run.path.name for run in runs]
 

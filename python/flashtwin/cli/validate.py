@@ -203,7 +203,7 @@ def _cells(row: Row) -> list[Text]:
 
 
 def _beside(row: Row) -> str:
-    """Which cell it is, what else was found, and whether an assumed condition decides."""
+    """The cell of a row, what else was found, and whether the row rests on an assumed condition."""
     stand_ins = [twin for twin in row.fact.twins if twin not in row.fact.drives]
     parts = [f"measured on {', '.join(stand_ins)}"] if stand_ins else []
     parts += [f"worst: {row.cell}"] if row.cell else []
@@ -231,7 +231,8 @@ def _share(row: Row, value: float | None) -> float | None:
 
 
 def _sum(validation: Validation) -> str:
-    """How many of each, calibration apart; what waits for a battery is told, not counted."""
+    """How many rows of each kind, calibration apart; rows that wait for a battery are named and
+    not counted."""
     lines = []
     for name, counted in validation.counts().items():
         total = sum(counted.values())
@@ -255,7 +256,7 @@ def _theory(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Try the points, print them; the answer is the exit code."""
+    """Simulate the points and print them; the answer is the exit code."""
     from flashtwin.cli import progress
     from flashtwin.study.theory.run import validate
 
@@ -296,7 +297,7 @@ def _law_table(rows: tuple[LawRow, ...]) -> Table:
 
 
 def _point(point: Point) -> str:
-    """The parameters, without what the law's name says already."""
+    """The parameters of a point, without those that the law's name has."""
     known = {"policy", "separation"}
     return ", ".join(
         f"{key} {value}" for key, value in point.parameters.items() if key not in known

@@ -45,7 +45,7 @@ KIB = 1 << 10
 # The smallest target that the checks have room on.
 LEAST_BYTES = 32 * MIB
 
-# A real target's clock has a grain of a millisecond, which is so much of the shortest run here.
+# A real target's clock counts milliseconds; one of them is so much of the shortest run here.
 GRAIN_NS = 1_000_000
 LITTLE = 0.03
 # A closed loop keeps nearly all of its depth outstanding; what it loses is the host's own time.
@@ -90,8 +90,8 @@ def check_building(make: Callable[[], Drive]) -> Drive:
 
 
 class _Watching:
-    """What a piece of program opened and started. Python's audit hooks cannot be taken away again,
-    so there is one, which listens to whoever watches now."""
+    """What a piece of the program opened and started. An audit hook of Python cannot be removed
+    again, so there is one for all, which reports to whoever watches at the time."""
 
     def __init__(self) -> None:
         self._seen: list[str] | None = None
@@ -335,7 +335,7 @@ def _check_rows(label: str, rows: Series) -> None:
 
 
 def check_totals(label: str, job: Job, totals: JobTotals, *, holds_depth: bool = True) -> None:
-    """A job did what it was asked for, and Little's law holds for it."""
+    """Check that a job did what it was asked for, and that Little's law holds for it."""
     assert totals.errors == 0, f"{label}: {totals.errors} errors"
     assert totals.ios > 0, f"{label}: no request completed"
     assert totals.bytes == totals.ios * job.block_bytes, (
@@ -388,7 +388,8 @@ def _check_little(label: str, job: Job, totals: JobTotals, *, holds_depth: bool)
 
 
 def check_sums(label: str, result: Result, *, ramped: bool = False) -> None:
-    """The series adds up to the jobs; with a ramp, which only the series has, to no less."""
+    """Check that the series adds up to the jobs; with a ramp, which is in the series alone, to
+    no less."""
     series, jobs = result.series, result.jobs
     latency = sum(job.ios * job.latency_mean_ns for job in jobs)
     pairs = {
@@ -437,7 +438,7 @@ def check_rest(check: DriveCheck) -> None:
 
 
 def check_stall(check: DriveCheck) -> None:
-    """Intervals in which nothing completed are there, with zeros."""
+    """Check that intervals in which nothing completed have rows with zeros."""
     job = Job(
         name="thinks",
         rw="randread",

@@ -32,12 +32,13 @@ def available_bytes() -> int | None:
 
 
 def shared_bytes() -> int | None:
-    """Memory that processes side by side can have together: limits are each one's own."""
+    """Memory that several processes can have together; a limit of a process does not count, as
+    each has its own."""
     return _least([_free(), *_of_groups()])
 
 
 def processes(most: int, drive_bytes: int) -> int:
-    """How many processes with such a drive each have room side by side; at least one."""
+    """How many processes with such a drive fit side by side; at least one."""
     there = shared_bytes()
     if there is None:
         return most
@@ -53,7 +54,7 @@ def check(spec: Spec, *, beside: int = 0) -> None:
 
 
 def require(count: int, user: str, hint: str) -> None:
-    """Refuse what takes more than there is, beside drives that are made already."""
+    """Refuse what takes more than there is. Drives that are made already count as taken."""
     available = available_bytes()
     if available is not None and count > available:
         raise FlashtwinError(
@@ -76,7 +77,7 @@ def built(make: Callable[[], Built]) -> Built:
 
 
 def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
-    """What to say of a drive that does not fit, and at which scale it would."""
+    """The error for a drive that does not fit, with the scale at which it would."""
     needed = readable_size(spec.memory_bytes + beside, 3)
     scale = spec.scale_within(max(there - beside, 0))
     hint = f"--scale 1/{scale} fits" if scale else "no scale of this drive fits"
@@ -89,7 +90,7 @@ def refusal(spec: Spec, *, there: int, beside: int = 0) -> FlashtwinError:
 
 
 def lacking(error: MemoryError) -> FlashtwinError:
-    """The error for memory that ran out although the estimate said that it would do."""
+    """The error where memory ran out although the estimate said that it would do."""
     return FlashtwinError(
         f"there is not enough memory: {error}" if str(error) else "there is not enough memory",
         hint="take a smaller --scale, fewer processes at once, or raise the limit",
@@ -114,7 +115,7 @@ def _fields(path: Path, name: str, unit: int) -> Iterator[int]:
 
 
 def _of_groups() -> Iterable[int | None]:
-    """What each control group that this process is in may still take."""
+    """What each control group of this process may still take."""
     for line in _text(_PROC / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -139,7 +140,7 @@ def _free_bytes(root: Path, path: str, limit: str, usage: str, reclaimed: str) -
 
 
 def _of_process() -> Iterator[int]:
-    """What the limits of the process leave of its address space and of its data."""
+    """What the process's own limits leave of its address space and its data."""
     for kind, name in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
         limit, _ = resource.getrlimit(kind)
         used = next(_fields(_PROC / "self" / "status", name, 1024), 0)

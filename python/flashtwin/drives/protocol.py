@@ -42,7 +42,7 @@ class Keeps(Protocol):
 
 @runtime_checkable
 class Resumes(Protocol):
-    """A drive in real time whose run is taken up: nothing brings its past back."""
+    """A drive in real time whose run is resumed: nothing brings back the state that it had."""
 
     def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
         """Go on at `at_ns` of the drive's clock; the answer is a sentence on what was done to it.
@@ -54,7 +54,7 @@ class Resumes(Protocol):
 
 @runtime_checkable
 class TellsHost(Protocol):
-    """A drive that knows something for host.json, with which it is found again."""
+    """A drive that knows facts for host.json, by which it is found again."""
 
     def host(self) -> dict[str, Any]:
         """Facts of this machine, such as paths; they go into host.json and nowhere else."""
@@ -63,11 +63,11 @@ class TellsHost(Protocol):
 
 @runtime_checkable
 class Foresees(Protocol):
-    """A drive whose `info` is there only while it is open, and that knows most of it before."""
+    """A drive that has its full `info` only while it is open, and knows most of it before."""
 
     @property
     def foreseen(self) -> DriveInfo:
-        """What it will be: enough for an estimate."""
+        """What its `info` will be: enough for an estimate."""
         ...
 
 

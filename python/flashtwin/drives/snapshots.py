@@ -36,7 +36,7 @@ OFF = "off"
 LIMIT_BYTES = 8 * 10**9
 # A preparation that took less is repeated: to load a drive takes a few seconds as well.
 WORTH_S = 10.0
-# What another process was writing when it ended is in nobody's way; a day later it goes.
+# Files that a process left half written disturb nobody, and are removed after a day.
 STALE_S = 86_400.0
 ABOUT, DRIVE, RESULT, ARRAYS = "about.json", "drive.snap", "result.json", "result.npz"
 
@@ -47,18 +47,16 @@ Preparing = Purge | Fill | Rest | Trim | Flush
 
 
 def key_of(spec: _core.Spec, seed: int, steps: Sequence[Mapping[str, Any]]) -> str:
-    """The key of a prepared drive: a digest of all that decides its state, labels of steps not
-    among it."""
+    """The key of a prepared drive: a digest of all that decides its state. Labels of steps do
+    not."""
     made_of = {"spec": spec.hash, "seed": seed, "model": _core.MODEL, "steps": list(steps)}
     text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical(step: Preparing, *, is_untimed: bool = False) -> dict[str, Any]:
-    """A step in the form that is hashed: only the fields that decide a drive's state.
-
-    `is_untimed`: what fills is done without time, which leaves a drive of its own.
-    """
+    """A step as it is hashed: only the fields that decide a drive's state. `is_untimed`: fills
+    are done without time, which leaves the drive in another state."""
     fields = {name: value for name, value in asdict(step).items() if name != "label"}
     how = "untimed " if is_untimed and isinstance(step, Fill) else ""
     return {"step": how + type(step).__name__.lower(), **fields}
@@ -109,7 +107,7 @@ class Store:
             raise FlashtwinError(f"{SIZE}: {error}", exit_code=USAGE) from error
 
     def entries(self) -> list[Entry]:
-        """Every drive that is kept, the one used last first."""
+        """Every kept drive, the one used last first."""
         there = [entry for place in self._places() if (entry := _entry(place))]
         return sorted(there, key=lambda entry: (-entry.used, entry.key))
 
@@ -156,7 +154,7 @@ class Store:
         shutil.rmtree(self.place / key, ignore_errors=True)
 
     def clear(self, *, unused_s: float = 0.0) -> list[Entry]:
-        """Forget all drives that were not used for so long; the answer is which."""
+        """Remove all drives that were not used for so long; the answer is which."""
         before = time.time() - unused_s
         unused = [entry for entry in self.entries() if entry.used <= before]
         for entry in unused:
@@ -211,7 +209,7 @@ class Preparation:
         return result
 
     def load(self) -> _core.Twin | None:
-        """The drive that is kept; none where it cannot be had any more."""
+        """The kept drive; none where it cannot be read any more."""
         self._took_s = 0.0
         key = self._key()
         try:
@@ -221,7 +219,7 @@ class Preparation:
             return None
 
     def done(self, step: Preparing, result: Result, took_s: float, drive: _core.Twin) -> None:
-        """The next step was carried out: the drive is kept if it was worth the time."""
+        """The next step was carried out; the drive is kept if that saves time."""
         self.steps.append(step)
         self._took_s += took_s
         if self._took_s < self._store.worth_s:
@@ -243,7 +241,7 @@ def _size(place: Path) -> int:
 
 
 def _entry(place: Path) -> Entry | None:
-    """What a directory holds; nothing where it is no entry."""
+    """The kept drive in a directory; none where there is none."""
     try:
         about = json.loads((place / ABOUT).read_text())
         return Entry(

@@ -108,11 +108,8 @@ class Twin:
             self._core.save(part)
 
     def precondition(self, jobs: Sequence[Job], watch: Watch) -> None:
-        """Write what jobs write, one after another, without time.
-
-        Raises `FlashtwinError` where the drive's state would be another than after the same in its
-        time.
-        """
+        """Write what jobs write, one after another, without time. Raises `FlashtwinError` where
+        that would leave the drive in another state than the same writes in their time."""
         why = self._spec.precondition_refusal(any(job.rw == "randwrite" for job in jobs))
         if why is not None:
             raise untimed.refusal(self._spec, why, "write the same with do(Fill()) or play")
@@ -145,7 +142,7 @@ class Twin:
 
     @property
     def info(self) -> DriveInfo:
-        """What is known of it: the whole spec, as it is a simulated drive."""
+        """What is known of the drive: its whole spec, as it is simulated."""
         return self._info
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
@@ -165,16 +162,16 @@ class Twin:
 
     @property
     def simulation(self) -> _core.Twin:
-        """The drive itself, for who submits requests of its own; see `api.twin`."""
+        """The drive itself, for programs that submit their own requests; see `api.twin`."""
         return self._core
 
     @property
     def _core(self) -> _core.Twin:
-        """The drive as it is after the steps so far, loaded or made anew where that was put off."""
+        """The drive after the steps so far. It is loaded or made now, if that was put off."""
         if self._drive is None:
             raise FlashtwinError("the drive is not open", exit_code=USAGE)
         if self._ahead and self._preparation:
-            # The new drive makes room first: two of them may be more than there is.
+            # The old drive goes first: there may be no memory for two.
             self._ahead = self._drive = None
             loaded = self._preparation.load()
             self._drive = loaded or _new(self._spec, self._seed)
@@ -184,7 +181,8 @@ class Twin:
         return self._drive
 
     def _answer(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
-        """Carry out a step, or say what came of it before, on a drive that is kept."""
+        """Carry out a step; for a prepared drive that is kept, the answer is the result that is
+        kept with it."""
         if self._preparation is None:
             return self._do(step, watch)
         if isinstance(step, Mark) or step == Ask(label=step.label, of="power"):
@@ -203,7 +201,7 @@ class Twin:
             self._ahead = prepared
             return replace(prepared, label=step.label)
         drive = self._core
-        # A step that is not finished leaves a drive that nothing describes.
+        # After a step that was broken off nothing says what state the drive is in.
         self._preparation = None
         began = time.monotonic()
         result = self._do(step, watch)
@@ -250,7 +248,7 @@ class Twin:
         return step.size if step.size is not None else self._info.capacity_bytes - step.offset
 
     def _fill(self, step: Fill, watch: Callable[[int, int], bool]) -> Result:
-        """Preparation: whole blocks, then what is left in units of the map."""
+        """Preparation: whole blocks, then the rest in units of the map."""
         results = []
         for job in untimed.fill_jobs(step.offset, self._size(step), step.block_bytes, step.depth):
             jobs = jobs_json([job])
@@ -321,7 +319,8 @@ def _prepare(core: _core.Twin, jobs: str, watch: Callable[[int, int], bool]) -> 
 
 
 def _meter_of(core: _core.Twin) -> tuple[int, int]:
-    """Microjoules drawn since the drive was built, and its temperature in thousandths."""
+    """Microjoules drawn since the drive was made, and its temperature in thousandths of a
+    degree."""
     inside = core.smart()["flashtwin"]
     return int(inside["energy"]["energy_uj"]), round(1000 * inside["thermal"]["celsius"])
 
@@ -329,7 +328,7 @@ def _meter_of(core: _core.Twin) -> tuple[int, int]:
 def _readings(
     xray: Mapping[str, Any], before_uj: int, duration_ns: int, core: _core.Twin
 ) -> dict[str, Any]:
-    """What the meter that a twin sits on read in a step: watts from its counter, and degrees."""
+    """What a meter at the twin read in a step: watts, from the counter of energy, and degrees."""
     ends, counted, degrees = (xray[name] for name in ("t_ns", "energy_uj", "temperature_mc"))
     if not len(ends) and duration_ns:
         # A step that the drive does by itself, a purge: one sample for all of it.
@@ -352,7 +351,7 @@ def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
 
 
 def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = False) -> DriveInfo:
-    """What is known of the twin of a spec, which need not be made for that."""
+    """What is known of the twin of a spec before it is made."""
     return DriveInfo(
         name=name or spec.id,
         kind="twin",
@@ -373,7 +372,7 @@ def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = Fal
 
 
 def identity_of(spec: _core.Spec) -> dict[str, object]:
-    """What the manifest says of a twin: the resolved spec, value by value, its hash, the model."""
+    """What a manifest says of a twin: the resolved spec value by value, its hash, and the model."""
     return {
         "spec": spec.id,
         "name": spec.name,

@@ -21,7 +21,7 @@ SMALL_BYTES = 4096
 
 
 def check_way(way: str) -> None:
-    """Refuse a word that is no way to prepare."""
+    """Refuse a word that names no way to prepare a drive."""
     if way not in WAYS:
         raise FlashtwinError(
             f"there is no way {way!r} to prepare a drive",
@@ -40,7 +40,7 @@ def is_untimed(spec: _core.Spec, way: str) -> bool:
 
 
 def note_of(spec: _core.Spec, way: str) -> str | None:
-    """What to say where a drive is prepared in its time although that was left to us."""
+    """The note for a drive that is prepared in its time although `auto` was asked for."""
     why = spec.precondition_refusal(False)
     if way != AUTO or why is None:
         return None
@@ -48,7 +48,7 @@ def note_of(spec: _core.Spec, way: str) -> str | None:
 
 
 def refusal(spec: _core.Spec, why: str, hint: str) -> FlashtwinError:
-    """A drive whose state depends on time."""
+    """The error for a drive whose state depends on time."""
     message = f"{spec.id} cannot be prepared without time: {why}"
     return FlashtwinError(message, hint=hint, exit_code=USAGE)
 
@@ -77,7 +77,7 @@ def writing(
     io_bytes: int | None = None,
     seed: int = 1,
 ) -> Job:
-    """A job that prepares."""
+    """A job that writes for preparation."""
     return Job(
         name="prepare",
         rw=rw,

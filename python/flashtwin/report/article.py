@@ -86,7 +86,7 @@ def _ratio(column: Mapping[int, Column]) -> float | None:
 
 
 def _value(finding: Finding) -> str:
-    """As a sentence tells it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
+    """A value as a sentence has it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
     beside = Shown.of(finding).beside if finding.unit == "s" else None
     value = finding.number or 0.0
     if finding.unit == "W" and value < 1:
@@ -103,7 +103,7 @@ def _against(finding: Finding, other: Finding) -> str:
 
 
 def _sentences(name: str, clauses: Sequence[str]) -> list[str]:
-    """A few statements each; the first has the drive's name."""
+    """Sentences of a few statements each; the first begins with the drive's name."""
     groups = [clauses[at : at + TOGETHER] for at in range(0, len(clauses), TOGETHER)]
     heads = [name, "It also", *["It"] * len(groups)]
     return [f"{head} {listed(group)}." for head, group in zip(heads, groups, strict=False)]

@@ -116,7 +116,7 @@ class Section:
 
     @property
     def headed(self) -> list[tuple[str, list[Change]]]:
-        """The findings by what their tables are called."""
+        """The findings, by the headings of their tables."""
         rows: dict[str, list[Change]] = {}
         for change in self.changes:
             rows.setdefault(change.heading, []).append(change)
@@ -124,8 +124,8 @@ class Section:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How many findings are better, worse and so on, in that order, those that are the same
-        last."""
+        """How many findings are better, worse and so on, in that order; the last count is of
+        those that are the same."""
         there = Counter(change.verdict for change in self.changes)
         return [(word, there[word]) for word in VERDICTS.values() if there[word]] + [
             ("the same", self.same)
@@ -141,7 +141,8 @@ def sections_of(comparison: Comparison, contents: Contents) -> list[Section]:
 
 
 def setups_of(comparison: Comparison) -> list[Setup]:
-    """The values in which the set-ups differ; a hash only where nothing else says why."""
+    """The values in which the set-ups differ. A hash is shown only where nothing else explains
+    the difference."""
     rows = comparison.setups.rows
     spelled = any(row.section == "spec" for row in rows)
     return [
@@ -155,8 +156,9 @@ def setups_of(comparison: Comparison) -> list[Setup]:
 
 
 def _readable(values: Sequence[str | None]) -> tuple[str, ...]:
-    """Long counts of bytes as people say them, where that leaves them apart; nothing too long."""
-    # What a run was not told, JSON writes as null.
+    """Values as people write them: long counts of bytes in larger units, where they still differ
+    then, and no long text."""
+    # JSON writes null for what a run does not know.
     known = [numbers.MISSING if text in (None, "null") else text for text in values]
     texts = units.readable_sizes([text or numbers.MISSING for text in known])
     return tuple(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026" for text in texts)
@@ -211,7 +213,7 @@ def _pairs(comparison: Comparison, contents: Contents) -> Iterator[tuple[int, Pa
 
 
 def _drawn(pair: Pair, contents: Contents) -> list[tuple[CurvePair, Phase]]:
-    """The curves that the page draws as such; cells of a grid have bars."""
+    """The curves that the page draws; cells of a grid have bars instead."""
     phases = contents.phases[contents.drives[0].index]
     return [(curve, phases[curve.label]) for curve in pair.curves if curve.label in phases]
 

@@ -70,7 +70,7 @@ class Drive:
         return {str(row.get("name")): row for row in rows if isinstance(row, dict)}
 
     def subject(self, battery: str) -> Subject | None:
-        """What a battery left in the run; none where it was not part of it."""
+        """What a battery left in the run; none where it was not run."""
         findings = Findings(finding for finding in self.findings if finding.battery == battery)
         steps = [step for step in self.run.steps if step.battery == battery]
         if battery not in self.uses and not findings and not steps:
@@ -170,21 +170,21 @@ class Contents:
         return [fact for section in self.batteries for fact in section.facts]
 
     def places(self) -> Iterator[tuple[Drive, Place]]:
-        """The edges that findings put into curves."""
+        """The edges in curves that findings name."""
         for section in self.batteries:
             for subject in section.subjects:
                 for place in section.present.places(subject):
                     yield self.drives[subject.index], place
 
     def plateaus(self) -> Iterator[tuple[Drive, Plateau]]:
-        """The stretches of curves that have their speed written over them."""
+        """The stretches of curves over which their speed is written."""
         for section in self.batteries:
             for subject in section.subjects:
                 for plateau in section.present.plateaus(subject):
                     yield self.drives[subject.index], plateau
 
     def counterparts(self, drive: Drive) -> Iterator[Counterpart]:
-        """What of a twin's inside the findings of a drive are about."""
+        """What the findings of a drive are about inside a twin."""
         for shown in self.batteries:
             for subject in shown.subjects:
                 if subject.index == drive.index:
@@ -201,7 +201,7 @@ class Contents:
         ]
 
     def alone(self, drive: Drive) -> str:
-        """What the first battery that has something to say would say first of a drive."""
+        """What the first battery with something to say puts first about a drive."""
         sentences = (
             section.present.alone(subject)
             for section in self.batteries
@@ -211,7 +211,8 @@ class Contents:
         return next(filter(None, sentences), "")
 
     def columns(self) -> list[dict[int, Column]]:
-        """What the drives are ranked by: a column each, by drive, without those that are empty."""
+        """The columns by which drives are ranked, each with a finding by drive; empty ones are
+        left out."""
         ranked: list[dict[int, Column]] = []
         for section in self.batteries:
             by_title: dict[str, dict[int, Column]] = {}

@@ -30,7 +30,7 @@ class Row:
 
 
 def rows_of(drives: Sequence[Drive]) -> tuple[list[Drive], list[Row]]:
-    """The drives that have such data, and the rows in which at least one of them has a number."""
+    """The drives with such data, and the rows in which at least one of them has a number."""
     lives = [(drive, drive.run.smart("after").get("flashtwin")) for drive in drives]
     with_counters = [drive for drive, counters in lives if counters]
     known: list[dict[str, Any]] = [counters for _, counters in lives if counters]
@@ -65,7 +65,7 @@ def _life(known: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """A row for each cause that any of the drives has programmed for."""
+    """A row for each cause for which any of the drives has programmed flash."""
     shares: list[dict[str, float]] = [
         counters.get("waf", {}).get("by_cause") or {} for counters in known
     ]
@@ -84,7 +84,7 @@ def _causes(known: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _saved(counters: Mapping[str, Any]) -> str:
-    """What compression took off the sum of the causes; nothing where it is only rounding."""
+    """What compression saved of the sum of the causes; nothing where it is only rounding."""
     waf = counters.get("waf", {})
     saved = sum((waf.get("by_cause") or {}).values()) - (waf.get("total") or 0.0)
     return f"\N{MINUS SIGN}{numbers.significant(saved)}" if saved >= LEAST else numbers.MISSING

@@ -69,7 +69,7 @@ class Card:
 
     @property
     def columns(self) -> int:
-        """How many the table has, the names of its rows among them."""
+        """The number of columns of the table, that of the row names included."""
         drives = max((len(row.cells) for part in self.parts for row in part.rows), default=0)
         return 1 + drives + 2 * len(self.with_truth)
 
@@ -80,7 +80,7 @@ class Card:
 
     @property
     def differing(self) -> int:
-        """How many are not."""
+        """How many rows are not equal."""
         return sum(len(part.rows) for part in self.parts) - self.same
 
 
@@ -135,7 +135,7 @@ def card(
 
 
 def by_title(cards: Sequence[Card]) -> list[list[Card]]:
-    """Those of one title together: a table that a reader sees one pattern of at a time."""
+    """The cards by title: of tables with one title a reader sees one pattern at a time."""
     titles: dict[str, list[Card]] = {}
     for card in cards:
         titles.setdefault(card.title, []).append(card)
@@ -161,12 +161,12 @@ def grid_rows(grid: Grid, drives: Sequence[Drive]) -> list[GridRow]:
 
 
 def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:
-    """By drive, what a click on a value shows: the whole interval, the note, the evidence."""
+    """What a click on a value shows, by drive: the whole interval, the note, the evidence."""
     return [{finding.id: _details(finding) for finding in drive.findings} for drive in drives]
 
 
 def meanings_of(drives: Sequence[Drive]) -> list[Meaning]:
-    """The entries for what is on the page, each once."""
+    """The explanations of what is on the page, each once."""
     meanings = [meaning_of(finding) for drive in drives for finding in drive.findings]
     return list(dict.fromkeys(meaning for meaning in meanings if meaning is not None))
 

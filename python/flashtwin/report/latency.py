@@ -76,7 +76,7 @@ def payload(rows: Sequence[Row]) -> list[dict[str, object]]:
 
 
 def _counts_of(contents: Contents, drive: Drive) -> dict[tuple[str, str, str], Counts]:
-    """What each step measured; steps that go on with a phase count as it."""
+    """The counts of what each step measured. Steps that continue a phase count as part of it."""
     labels = {
         label: phase.label
         for phase in contents.phases[drive.index].values()
@@ -91,7 +91,7 @@ def _counts_of(contents: Contents, drive: Drive) -> dict[tuple[str, str, str], C
 
 
 def _titles(contents: Contents, drive: Drive) -> dict[str, str]:
-    """What is shown, by what steps measure: steps with a curve, and those of cells."""
+    """What is shown, by the labels of what steps measure: steps with a curve, and cells."""
     titles = {
         label: f"{phase.group_title}, {phase.title}"
         for label, phase in contents.phases[drive.index].items()
@@ -122,5 +122,5 @@ def _tail(drive: int, bins: Mapping[int, int]) -> Tail:
 
 
 def _there(share: float, total: int) -> bool:
-    """Whether a request lies beyond it."""
+    """Whether at least one request lies beyond the percentile."""
     return total * (100 - share) / 100 >= 1

@@ -16,7 +16,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, listed
 from flashtwin.report.drives import Contents, Drive
 
-# So many drives have their numbers beside their names; more are ranked in a table instead.
+# Up to so many drives have numbers beside their names; more are ranked in a table instead.
 FEW = 2
 # Tiles a drive that stand open: with more the first chart would leave the first screen.
 FIRST_TILES = 5
@@ -56,7 +56,7 @@ def origin(drive: Drive) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Lead:
-    """In one column the best drive is so many times better than the next one, or than the other."""
+    """In one column, how many times better the best drive is than the next one."""
 
     drive: Drive
     ratio: float
@@ -66,7 +66,7 @@ class Lead:
 
     @property
     def amount(self) -> str:
-        """By how much: "15 %" of the other's, or "11 times"."""
+        """The lead in words: "15 %" of the other's value, or "11 times"."""
         lower = self.column.better == "lower"
         if self.ratio >= TIMES and self.column.claim.in_times:
             return f"{significant(self.ratio, 2)} times"
@@ -75,7 +75,7 @@ class Lead:
 
 
 def verdict(contents: Contents) -> str:
-    """One sentence about the page; "" where nothing was concluded that one would say first."""
+    """One sentence about the page; empty where nothing was concluded that belongs there."""
     drives = contents.drives
     if len(drives) == 1:
         return _sentence([contents.alone(drives[0]) or _numbers(contents.tiles(drives[0]))])
@@ -97,7 +97,8 @@ def verdict(contents: Contents) -> str:
 
 
 def _of_each(contents: Contents) -> str:
-    """Where nothing ranks the drives: the first number that all of them have, of each."""
+    """The sentence where nothing ranks the drives: the first number that all of them have, for
+    each."""
     rows = [{tile.title: tile for tile in contents.tiles(drive)} for drive in contents.drives]
     shared = next((title for title in rows[0] if all(title in row for row in rows)), None)
     if shared is None:
@@ -110,7 +111,7 @@ def _of_each(contents: Contents) -> str:
 
 
 def _numbers(tiles: Sequence[Tile]) -> str:
-    """The first numbers of a drive of whose batteries none has a sentence."""
+    """The first numbers of a drive whose batteries have no sentence."""
     return "; ".join(f"{tile.title}: {tile.value} {tile.unit}".strip() for tile in tiles[:2])
 
 
@@ -150,7 +151,7 @@ def _meet(first: Finding, other: Finding) -> bool:
 
 
 def _clauses(statements: Sequence[tuple[Drive, str]]) -> list[str]:
-    """What is said of one drive in a row shares its name."""
+    """What is said of one drive, joined behind its name."""
     by_drive: dict[str, list[str]] = {}
     for drive, text in statements:
         by_drive.setdefault(drive.name, []).append(text)
@@ -158,7 +159,7 @@ def _clauses(statements: Sequence[tuple[Drive, str]]) -> list[str]:
 
 
 def _sentence(clauses: Sequence[str]) -> str:
-    """As many clauses as fit."""
+    """A sentence of as many clauses as fit."""
     text = ""
     for clause in filter(None, clauses):
         longer = f"{text}; {clause}" if text else clause
@@ -169,7 +170,7 @@ def _sentence(clauses: Sequence[str]) -> str:
 
 
 def unfinished(drives: Sequence[Drive]) -> list[str]:
-    """A sentence for each run that did not come to its end."""
+    """A sentence for each run that did not end as it was meant to."""
     return [
         f"The run of {drive.name} {STATES.get(drive.state, f'was {drive.state}')} after "
         f"{len(drive.run.steps)} steps; what was done is shown."
@@ -179,7 +180,8 @@ def unfinished(drives: Sequence[Drive]) -> list[str]:
 
 
 def facts(contents: Contents) -> list[Fact]:
-    """The sentences: drive by drive, then those about several; of many drives no details."""
+    """The sentences of the batteries, drive by drive, then those about several; with many drives
+    without details."""
     known, brief = contents.facts, len(contents.drives) > FEW
     ordered = []
     for drive in contents.drives:
@@ -193,7 +195,7 @@ def facts(contents: Contents) -> list[Fact]:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """A tile beside that of the other drive: `ratio` is empty where they do not differ."""
+    """A tile beside that of the other drive; `ratio` is empty where they do not differ."""
 
     tile: Tile
     ratio: str = ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROWS = 5000
 MOST, FEWEST = 1000, 50
-# What is shown when no step is named: those with so many intervals are curves.
+# A step with so many intervals is a curve, and shown where none is named.
 CURVE_ROWS = 20
 _TITLES = {"gb": "data moved (GB)", "s": "time (s)"}
 WIDTH, HEIGHT = 640, 300
@@ -135,7 +135,7 @@ Rows = dict[str, NDArray[Any]]
 
 
 def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
-    """The rows of each label and direction, in the order in which they first come."""
+    """The rows of each label and direction, in the order of their first appearance."""
     labels, directions = sheet["label"], sheet["direction"]
     assert isinstance(labels, Words) and isinstance(directions, Words)
     if label is not None and label not in labels.words:
@@ -160,7 +160,8 @@ def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
 
 
 def _pieces(rows: Rows, over: str, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Bytes over time in at most so many pieces of whole intervals: where each ends, its MB/s."""
+    """Bytes over time in at most so many pieces of whole intervals: the end of each piece, and
+    its MB/s."""
     size = rows["bytes"].astype(np.float64)
     ends_s = (rows["t_ns"] + rows["dt_ns"]) / 1e9
     written, spent = np.cumsum(size), np.cumsum(rows["dt_ns"] / 1e9)

@@ -123,7 +123,7 @@ def render(
 
 
 def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
-    """What a review's page says beyond others: a written verdict, the drives among the twins."""
+    """What the page of a review has besides: a written verdict, and the drives among the twins."""
     if not ranks:
         return {"article": [], "ranked": None}
     from flashtwin.report import article, ranked
@@ -132,7 +132,7 @@ def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
 
 
 def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, Any]:
-    """What the page says of a comparison; `same` are the findings that it finds equal."""
+    """What the page has of a comparison; `same` are the findings that are equal in all runs."""
     if comparison is None:
         return {"compared": [], "setups": [], "same_setups": 0, "same": frozenset()}
     from flashtwin.report import compared
@@ -152,7 +152,7 @@ def _data(
     truths: Truths,
     latencies: Sequence[latency.Row],
 ) -> dict[str, Any]:
-    """What the scripts work on."""
+    """The data for the scripts."""
     drives, grids = contents.drives, contents.grids
     panels, deltas = _panels(contents, insides), []
     if latencies:
@@ -265,8 +265,8 @@ def _curve_phases(contents: Contents) -> list[str]:
 
 
 def _shown_phases(contents: Contents, comparison: Comparison | None) -> list[str]:
-    """Those that are drawn until the reader asks for more: the first of each pattern, so that no
-    chart is empty; all of a comparison."""
+    """The phases that are drawn at first: the first of each pattern, so that no chart is empty,
+    and all of a comparison."""
     if comparison:
         return _curve_phases(contents)
     first: dict[str, str] = {}
@@ -281,7 +281,8 @@ def _phase_titles(contents: Contents) -> dict[str, str]:
 
 
 def _gauges(insides: Sequence[Inside]) -> dict[str, str]:
-    """Those that some phase has numbers for: older runs know neither power nor temperature."""
+    """The measures for which some phase has numbers: older runs have neither power nor
+    temperature."""
     there = {"waf"}
     for inside in insides:
         there |= {xray.GAUGES[column][0] for column in inside.gauges}
@@ -304,7 +305,7 @@ class CurveTable:
 
 
 def _curve_tables(contents: Contents) -> list[CurveTable]:
-    """A table a group and axis."""
+    """A table for each group and axis."""
     tables = []
     for axis in figures.AXES:
         for group, _ in _patterns(contents, []):

@@ -44,7 +44,7 @@ _LABELS = {
     "firmware": "firmware",
 }
 _OF_ONE_RUN = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "process"}
-# What flashtwin needs to go on with a run and tells no reader anything; the command stands below.
+# What only a resumption needs; the command is shown below.
 _OF_PROGRAM = {"process", "arguments", "file"}
 _HOST_LABELS = {
     "directory": "run directory",
@@ -57,7 +57,7 @@ _HOST_LABELS = {
 }
 # As much of a hash as tells specs apart; the whole one is in the run's manifest.
 HASHES, SHORT_HASH = {"hash", "spec_hash"}, 12
-# A prior for simulated hosts; where a host of its own runs the jobs it has no effect.
+# A prior for simulated hosts; on a real host it has no effect.
 HOST_TIME = "host_us"
 # Characters of a parameter's value on a page.
 MOST_SHOWN = 200
@@ -89,7 +89,7 @@ class SpecRow:
 
     @property
     def unwritten(self) -> bool:
-        """Whether no spec says anything of it: every drive has the default of the format."""
+        """Whether no spec sets it: every drive has the default of the format."""
         return all(cell is not None and cell.unwritten for cell in self.cells)
 
 
@@ -121,7 +121,8 @@ def specs_of(drives: Sequence[Drive]) -> tuple[list[Drive], dict[str, list[SpecR
 
 
 def _by_section(keys: Sequence[str]) -> list[str]:
-    """In the order of the specs, but what a drive has besides joins its section."""
+    """Rows by section, in the order of the first spec; keys that only another drive has join
+    their section."""
     sections = list(dict.fromkeys(key.rpartition(".")[0] for key in keys))
     return sorted(keys, key=lambda key: sections.index(key.rpartition(".")[0]))
 
@@ -149,7 +150,7 @@ def _cell(row: Mapping[str, Any]) -> SpecCell:
 
 
 def spec_texts(drives: Sequence[Drive]) -> list[tuple[Drive, str]]:
-    """The resolved specs as TOML, to be copied."""
+    """The resolved specs as TOML, for copying."""
     texts = []
     for drive in drives:
         text = drive.identity.get("toml") or drive.identity.get("spec_toml")
@@ -159,7 +160,7 @@ def spec_texts(drives: Sequence[Drive]) -> list[tuple[Drive, str]]:
 
 
 def targets(drives: Sequence[Drive]) -> list[Item]:
-    """What each target is, but for the values of its spec."""
+    """What each target is, without the values of its spec."""
     columns = []
     for drive in drives:
         column = {"name": drive.long_name or drive.name, "kind": drive.kind_name}
@@ -184,8 +185,8 @@ class BatteryUse:
 
 
 def batteries(drives: Sequence[Drive]) -> list[BatteryUse]:
-    """Every battery that did something, with its parameters beside each other: what a run that was
-    stopped did not come to is left out."""
+    """Every battery that was begun, with the parameters of all drives side by side. A battery to
+    which a stopped run did not come is left out."""
     uses = [_begun(drive) for drive in drives]
     names = list(dict.fromkeys(name for of_drive in uses for name in of_drive))
     return [_battery(name, drives, uses) for name in names]
@@ -227,7 +228,7 @@ def _battery(
 
 
 def _unset(battery: str) -> dict[str, str]:
-    """What is said of a battery's parameters that have no value: "auto", "off"."""
+    """The word for a parameter that has no value: "auto", "off"."""
     try:
         parameters = registry.get(battery).parameters
     except FlashtwinError:
@@ -248,8 +249,8 @@ def _not_possible(drive: Drive, battery: str) -> list[str]:
 
 
 def hosts(drives: Sequence[Drive]) -> list[Item]:
-    """What host.json says of each run, in its order; of a twin without what changes run by run, so
-    that equal runs have equal pages."""
+    """What host.json says of each run, in its order. For a twin, what changes from run to run is
+    left out, so that equal runs have equal pages."""
     columns = []
     for drive in drives:
         host = drive.run.host

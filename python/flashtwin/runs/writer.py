@@ -155,7 +155,7 @@ class Writer:
             self._write_manifest({**self._manifest, "state": "running"})
 
     def leave(self) -> None:
-        """Let the run go without a word on how it ended; safe after `close`."""
+        """Unlock the run without writing how it ended; safe after `close`."""
         self._closed = True
         self._release()
 
@@ -188,7 +188,7 @@ class Writer:
 
     @property
     def checks(self) -> Sequence[str]:
-        """What stands for the run after so many steps: the checks of the journal's lines."""
+        """The checks of the journal's lines: each stands for the run after so many steps."""
         return tuple(self._checks)
 
     def host(self, values: Mapping[str, Any]) -> None:
@@ -201,7 +201,7 @@ class Writer:
             (self.path / "smart").mkdir(exist_ok=True)
         data = self._write_sealed(smart_name(when), values)
         if when == "before":
-            # Nothing tells them again; those after are told anew when the run goes on.
+            # They cannot be read again; those of the end are read anew when the run is resumed.
             files = {smart_name(when): digest_of(data)}
             self._write_manifest({**self._manifest, "files": files})
 
@@ -213,10 +213,9 @@ class Writer:
         return data
 
     def _forget_smart(self, run: Run) -> None:
-        """A run that begins anew asks for the SMART data again; another does without, if it must.
-
-        Those before a real drive's first step are not to be had any more.
-        """
+        """Drop SMART data that were read before. A run that begins anew reads them again;
+        another one does without them where it has to, as those from before a real drive's first
+        step cannot be had any more."""
         name = smart_name("before")
         if name not in self._manifest.get("files", {}):
             return
@@ -342,14 +341,14 @@ def _write_manifest_of(run: Run, values: Mapping[str, Any]) -> None:
 
 
 def tidy(path: Path) -> None:
-    """Remove what only a run that goes on needs; a run that is finished has it no more."""
+    """Remove what only a resumption needs: a finished run has it no more."""
     with disk(path / TABLES, "remove"):
         for path_left in (path / TABLES, *path.glob(f"{STATE}-*"), *path.rglob(f"*{UNFINISHED}")):
             path_left.unlink(missing_ok=True)
 
 
 def abandoned(path: Path) -> bool:
-    """Whether a run directory was left before there was anything in it, not even a manifest."""
+    """Whether a run directory was left before anything was in it, not even a manifest."""
     if not path.is_dir() or Run(path).under_way:
         return False
     for file in path.iterdir():
@@ -362,10 +361,8 @@ def abandoned(path: Path) -> bool:
 
 
 def _claimed(path: Path) -> Blocks:
-    """Make the directory, with the file for its tables.
-
-    One with something in it is somebody's, perhaps another run.
-    """
+    """Make the directory, with the file for its tables. A directory with something in it is
+    refused: it may be another run."""
     with disk(path, "create"):
         path.mkdir(parents=True, exist_ok=True)
         try:
@@ -392,7 +389,7 @@ def _checked_for_resume(run: Run) -> None:
             exit_code=USAGE,
         )
     check_schema(run)
-    # What these hold is written and removed: of another directory that would be somebody's.
+    # Files in these are written and removed: behind a link they would be somebody else's.
     for name in (TABLES, "smart"):
         if (run.path / name).is_symlink():
             raise FlashtwinError(
@@ -420,7 +417,7 @@ def check_schema(run: Run) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Intact:
-    """The steps that a run goes on after, their checks, and why others are done again."""
+    """The steps after which a run is resumed, their checks, and why later ones are done again."""
 
     steps: Sequence[StepRecord]
     checks: Sequence[str]
@@ -435,9 +432,7 @@ _NO_OTHER = (
 
 def _intact(run: Run, blocks: Blocks, *, refuse: bool) -> _Intact:
     """The steps up to the first that is not what was written, in the journal or in its tables.
-
-    `refuse` where such a step cannot be done again as it was.
-    """
+    `refuse` raises where such a step cannot be done again."""
     stored = run.journal
     if stored.wrong is not None and refuse:
         raise stored.wrong
@@ -465,7 +460,8 @@ def _intact(run: Run, blocks: Blocks, *, refuse: bool) -> _Intact:
 
 
 def _smart_is_wrong(run: Run) -> str | None:
-    """What is wrong with the SMART data from before the first step, if it is there to be wrong."""
+    """What is wrong with the SMART data from before the first step; none where they are not
+    there."""
     try:
         run.smart("before")
     except FlashtwinError as error:
@@ -478,7 +474,7 @@ def _done_again(step: int, label: str, why: str) -> str:
 
 
 def _sweep(path: Path) -> None:
-    """Remove files half written."""
+    """Remove files that were only half written."""
     with disk(path, "write"):
         for file in path.iterdir():
             half_kept = file.name.startswith(f"{STATE}-") and file.suffix == ".part"

@@ -20,7 +20,7 @@ from typing import Any
 
 SYS = Path("/sys")
 SMARTCTL_S = 5.0
-# What smartctl calls what we tell.
+# smartctl's names of the facts that we keep.
 _SMARTCTL = {"device_model": "model_name", "device_firmware": "firmware_version"}
 
 
@@ -34,7 +34,7 @@ def facts_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
 
 
 def _fill(path: Path) -> str | None:
-    """The share that is used of what may be, as df tells it."""
+    """The used share of the file system's space, as df shows it."""
     room = os.statvfs(path)
     used = room.f_blocks - room.f_bfree
     there = used + room.f_bavail
@@ -42,7 +42,7 @@ def _fill(path: Path) -> str | None:
 
 
 def _disk(sys_root: Path, major: int, minor: int) -> Path | None:
-    """The disk of a device: that of a partition, and what lies under a mapping of one."""
+    """The disk of a device: that of a partition, and the one under a mapped device."""
     at = sys_root / "dev" / "block" / f"{major}:{minor}"
     if not at.exists():
         return None
@@ -73,7 +73,8 @@ def _from_sys(disk: Path) -> dict[str, Any]:
 
 
 def _link(disk: Path) -> str | None:
-    """PCIe speed and lanes of the nearest device on that bus, or what SATA has agreed on."""
+    """Speed and lanes of the nearest PCIe device above the disk, or the speed that a SATA link
+    has agreed on."""
     for above in [disk.resolve(), *disk.resolve().parents][:12]:
         speed, lanes = _line(above / "current_link_speed"), _line(above / "current_link_width")
         if speed and lanes and not speed.lower().startswith("unknown"):
@@ -92,7 +93,8 @@ def _temperature(disk: Path) -> float | None:
 
 
 def _from_smartctl(name: str) -> dict[str, Any]:
-    """What smartctl says of a disk where it is installed, may ask, and does not have to wake it."""
+    """What smartctl says of a disk, where it is installed, has permission, and need not wake the
+    disk."""
     program = shutil.which("smartctl")
     if program is None:
         return {}

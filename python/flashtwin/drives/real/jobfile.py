@@ -58,7 +58,7 @@ TARGET = "target"
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One job as fio runs it: in which run of the step, with how many threads of which depth."""
+    """One job as fio runs it: its run within the step, its number of threads, and their depth."""
 
     name: str
     part: int
@@ -85,7 +85,7 @@ class JobFile:
 def job_file(
     step: Run | Chain, *, capacity_bytes: int, engine: Engine, fresh_data: bool = False
 ) -> JobFile:
-    """The job file of a step; jobs that do not fit into the target are the caller's mistake."""
+    """The job file of a step. The caller has checked that its jobs fit into the target."""
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
     sections = _sections(runs, capacity_bytes, engine)
@@ -158,7 +158,7 @@ def _text(
 
 
 def fitted(job: Job, capacity_bytes: int) -> Job:
-    """The job with its size filled in and in whole blocks."""
+    """The job with its size filled in, in whole blocks."""
     if job.fio is not None and job.fio.spans:
         return job
     room = capacity_bytes - job.offset
@@ -264,7 +264,8 @@ def _logs(section: Section, exact: bool, sample_ms: int) -> Options:
 
 
 def _sample_ms(run: Run, exact: bool) -> int:
-    """fio's logs count milliseconds: no interval is finer, or finer than fio's helper."""
+    """The length of a sample in whole milliseconds, as fio's logs count them; never shorter than
+    fio's helper can do."""
     return max(round(run.sample_s * 1000), 1 if exact else AVERAGE_MS_LEAST)
 
 
@@ -293,7 +294,7 @@ def _notes(
     return notes
 
 
-# What the two stonewalls about a rest cost.
+# The time that the two stonewalls around a rest take.
 WALLS_S = 0.5
 
 
@@ -305,7 +306,8 @@ class Timing:
     wall: bool = False
 
     def options(self, *, first: bool) -> dict[str, str | None]:
-        """Those of a section; `first` in its run: the others begin beside it."""
+        """The options of a section; `first`: it is the first of its run, beside which the others
+        begin."""
         if self.wall:
             return {"stonewall": None} if first else {}
         return {"startdelay": f"{round(self.delay_s * 1000)}ms"} if self.delay_s else {}
@@ -314,10 +316,9 @@ class Timing:
 def laid_out(
     parts: Sequence[Run | Rest], *, delays: bool = True
 ) -> tuple[list[Timing], list[list[str]]]:
-    """For each run of a chain how it is held back, and the sections that fill rests before it.
-
-    Without `delays` by stonewalls only, for a chain that does not begin with its job file.
-    """
+    """For each run of a chain: the options that hold it back, and the sections that fill the
+    rests before it. Without `delays` only stonewalls are used, for a chain that does not begin
+    with its job file."""
     runs = [part for part in parts if isinstance(part, Run)]
     timed = delays and all(_seconds(run) is not None for run in runs[:-1])
     timing: list[Timing] = []
@@ -337,7 +338,7 @@ def laid_out(
 
 
 def _seconds(run: Run) -> float | None:
-    """How long a run takes if time alone bounds it."""
+    """How long a run takes, if only time ends it."""
     longest = 0.0
     for job in run.jobs:
         if job.runtime_s is None or job.io_bytes is not None:
@@ -349,7 +350,7 @@ def _seconds(run: Run) -> float | None:
 
 
 def _filler(number: int, seconds: float) -> str:
-    """A section in which the target gets no request for some time."""
+    """A section in which the target gets no request for a time."""
     return section_text(
         f"rest{number}",
         {

@@ -30,7 +30,7 @@ def become(parent: int, words: list[str]) -> None:
 
 
 def _open_more_files() -> None:
-    """Jobs that are threads share the number of files that one process may open."""
+    """Raise the limit of open files: jobs that are threads share that of one process."""
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -28,8 +28,8 @@ def section_text(name: str, options: Mapping[str, str | None]) -> str:
 
 
 def by_direction(texts: Sequence[str]) -> str:
-    """Values of reads, writes and trims in as few parts as mean the same; an empty one is as it
-    was before: `8k,` leaves writes and trims alone, `8k,4k` has both."""
+    """The values for reads, writes and trims, in as few parts as mean the same. An empty part
+    stays as it was: `8k,` leaves writes and trims alone, `8k,4k` sets both."""
     reads, writes, trims = texts
     if writes != trims:
         return f"{reads},{writes},{trims}"
@@ -69,10 +69,8 @@ def options_of(
 
 
 def unsaid(job: Job, capacity_bytes: int | None = None) -> str | None:
-    """The first field of a job that options on one file of `capacity_bytes` do not say, and why.
-
-    Without a capacity the one file may be a part of the target.
-    """
+    """The first field of a job that no option can say on one file of `capacity_bytes`, and why.
+    Without a capacity the file may be a part of the target."""
     if job.handles:
         return "handles: a file has no placement handles"
     return next(_unsaid(job, capacity_bytes), None) if job.fio is not None else None
@@ -85,7 +83,7 @@ def smallest_bytes(job: Job) -> int:
 
 
 def passes(job: Job) -> int:
-    """How often a job without a limit goes over its span."""
+    """How many times a job without a limit goes over its span."""
     loops = job.fio.loops if job.fio else 1
     return loops * (1 if job.shared_stream else job.threads)
 
@@ -100,7 +98,8 @@ def _pattern(job: Job) -> str:
 
 
 def _sizes(job: Job) -> Options:
-    """bssplit over bsrange over bs, each by direction."""
+    """The sizes of requests: bssplit where there is one, else bsrange, else bs, each by
+    direction."""
     blocks = job.fio.blocks if job.fio else None
     if blocks is None:
         return {"bs": str(job.block_bytes)}
@@ -125,7 +124,7 @@ def _split(sizes: Blocks) -> str:
 
 
 def _place(job: Job) -> Options:
-    """Where the job works in its file."""
+    """The part of its file in which the job works."""
     offset, size = job.offset, job.size
     if job.fio is not None and job.fio.spans:
         (span,) = job.fio.spans
@@ -161,7 +160,7 @@ def _limits(job: Job, threads: int, logs_ramp: bool) -> Options:
 
 
 def _rate(job: Job, threads: int) -> str:
-    """fio's limit is a thread's and a direction's."""
+    """The limits of speed. fio's are for one thread and one direction."""
     assert job.rate_bytes_s is not None, "only called for a job with a rate"
     if job.rw not in _MIXED:
         return str(max(job.rate_bytes_s // threads, 1))

@@ -32,10 +32,8 @@ class DirectionTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class JobOutput:
-    """A reporting group of fio's; `error` is an errno, `by_direction` has those with requests.
-
-    With `unified_rw_reporting` all directions are one, "mixed".
-    """
+    """One reporting group of fio's. `error` is an errno; `by_direction` has the directions with
+    requests. With `unified_rw_reporting` all directions are one, "mixed"."""
 
     name: str
     error: int
@@ -50,14 +48,14 @@ class JobOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class FioOutput:
-    """All of what fio said: a row for each job or group of jobs, and the rows by name."""
+    """fio's whole answer: a row for each job or group of jobs, and the rows by name."""
 
     version: str
     rows: tuple[JobOutput, ...]
 
     @property
     def jobs(self) -> Mapping[str, JobOutput]:
-        """The rows by name, where no two have the same."""
+        """The rows by name, where no two have the same name."""
         return {row.name: row for row in self.rows}
 
 
@@ -75,7 +73,8 @@ def parse_output(text: str) -> FioOutput:
 
 
 def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
-    """The text before the first JSON object of fio's output, the object, and the text after it."""
+    """fio's output in three parts: the text before the first JSON object, the object, and the
+    text behind it."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:

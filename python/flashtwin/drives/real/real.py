@@ -163,7 +163,8 @@ class Real:
                 )
 
     def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
-        """Take up a run; see `protocol.Resumes`. A file that was never filled is filled now."""
+        """Take over the file of a run that is resumed; see `protocol.Resumes`. A file that was
+        never filled is filled now."""
         is_filled = self._taken_over and at_ns > 0
         self._filled = is_filled
         self._fill_once(watch)
@@ -180,7 +181,7 @@ class Real:
         return f"taken up on a file that was made again, filled with random data{prepared}"
 
     def host(self) -> dict[str, Any]:
-        """Where the file is, which one, and what it stands on; see `protocol.TellsHost`."""
+        """The file's place and identity, and the disk under it; see `protocol.TellsHost`."""
         file = real_file.left_behind(self._file, self._size)
         return {"file": file, **disk.facts_of(self._file.path)}
 
@@ -274,7 +275,7 @@ class Real:
         return self._after(one_result(step, measured, file.notes, began_ns - unix_ns, ended_ns))
 
     def _prepare(self, step: Fill, watch: Watch) -> Result:
-        """A step that only prepares: its totals are kept, its series is not."""
+        """Carry out a step that only prepares: its totals are kept, its series is not."""
         job = Job(
             name="prepare",
             rw="write",
@@ -350,7 +351,7 @@ class Real:
 
 
 def _trailing_s(parts: Sequence[Run | Rest]) -> float:
-    """The rests after the last run, which no job of fio's follows."""
+    """The rests after the last run, for which no job of fio's stands."""
     seconds = 0.0
     for part in reversed(parts):
         if isinstance(part, Run):
@@ -371,11 +372,9 @@ def one_result(
     clock_ns: int,
     ended_ns: int | None,
 ) -> Result:
-    """The runs under one another, times counted from the first request.
-
-    `clock_ns` leads from the wall clock to the drive's. `ended_ns`: when the step was over on the
-    drive's clock, if that was not with its last request.
-    """
+    """All runs as one result, with times counted from the first request. `clock_ns` leads from
+    the wall clock to the drive's. `ended_ns` is when the step ended on the drive's clock, if
+    that was not with its last request."""
     offsets = _offsets(measured)
     begins = [_first(measured) + clock_ns + offset for offset in offsets]
     step_parts = step.parts if isinstance(step, Chain) else (step,)
@@ -395,11 +394,9 @@ def part_results(
     begins: Sequence[int],
     ended_ns: int | None,
 ) -> tuple[Result, ...]:
-    """What each part of a step answers, on the drive's clock; `begins` are those of the runs.
-
-    A rest begins with the end of the part before it and ends as the next one begins, the last one
-    with the step.
-    """
+    """The answer of each part of a step, on the drive's clock; `begins` are the beginnings of
+    the runs. A rest begins where the part before it ends, and ends where the next one begins;
+    the last one ends with the step."""
     runs = iter(zip(measured, begins, strict=True))
     leading_s = sum(part.seconds for part in _first_rests(parts))
     clock_ns = next(iter(begins), ended_ns or 0) - round(leading_s * 1e9)
@@ -442,7 +439,7 @@ def quiet(label: str, start_ns: int, duration_ns: int) -> Result:
 
 
 def _first(measured: Sequence[Measured]) -> int:
-    """The wall clock at the first request of all."""
+    """The wall clock at the first request."""
     return next((run.start_unix_ns for run in measured if run.start_unix_ns), 0)
 
 
@@ -457,7 +454,7 @@ def _offsets(measured: Sequence[Measured]) -> list[int]:
 
 
 def _silences(measured: Sequence[Measured], offsets: Sequence[int]) -> list[str]:
-    """How long the target was really left alone between the runs of a chain."""
+    """How long the target really had no request between the runs of a chain."""
     ends = [offset + run.duration_ns for offset, run in zip(offsets, measured, strict=True)]
     silent = [began - ended for began, ended in zip(offsets[1:], ends[:-1], strict=True)]
     if not silent:

@@ -46,10 +46,8 @@ _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """A file of ours: where it lies, which one it is, and the process that made it.
-
-    `handle` is open in that process until the file is removed.
-    """
+    """A file that flashtwin made: its path, its identity (device and inode), and the process
+    that made it. `handle` is open in that process until the file is removed."""
 
     path: Path
     device: int
@@ -59,7 +57,8 @@ class OwnFile:
 
     @property
     def link(self) -> str:
-        """What leads a child that has inherited `handle` to the file, whatever lies at its path."""
+        """A path that leads a child with the inherited `handle` to the file, whatever lies at
+        its own path by now."""
         descriptor_path = f"/proc/self/fd/{self.handle}"
         return descriptor_path if os.path.exists(descriptor_path) else str(self.path.absolute())
 
@@ -95,7 +94,7 @@ _lock = threading.RLock()
 
 
 def place(path: Path) -> Path:
-    """Where the file would be made; refuses what is not ours to write to."""
+    """The path where the file would be made; refused where flashtwin may not write."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -188,7 +187,7 @@ def create(path: Path, size_bytes: int) -> OwnFile:
 
 
 def _hold(path: Path, handle: int) -> OwnFile:
-    """The open file is ours from now on, and goes when the process does."""
+    """Keep the open file in the list of those that are removed when the process ends."""
     there = os.fstat(handle)
     file = OwnFile(
         path=path, device=there.st_dev, inode=there.st_ino, process=os.getpid(), handle=handle
@@ -200,7 +199,7 @@ def _hold(path: Path, handle: int) -> OwnFile:
 
 
 def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
-    """What it takes to know the file again after this process was killed; `Leftover` has it."""
+    """What is needed to find the file again after this process was killed; see `Leftover`."""
     return {
         "path": str(file.path.absolute()),
         "size_bytes": size_bytes,
@@ -209,10 +208,8 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
 
 
 def take_over(leftover: Leftover) -> OwnFile | None:
-    """The file that a killed run left, now this process's; none if it is not there.
-
-    What lies at the path and is another file is refused by `place`, not here.
-    """
+    """Take over the file that a killed run left; none if it is not there. Another file at that
+    path is refused by `place`, not here."""
     with _lock:
         try:
             if not stat.S_ISREG(os.lstat(leftover.path).st_mode):
@@ -232,7 +229,7 @@ def take_over(leftover: Leftover) -> OwnFile | None:
 
 
 def _mark(handle: int) -> None:
-    """Give a new file a name of its own that no other file has; not every file system can."""
+    """Give a new file a mark that no other file has; not every file system can keep one."""
     with contextlib.suppress(OSError, AttributeError):
         os.setxattr(handle, _ATTRIBUTE, secrets.token_hex(16).encode())
 
@@ -246,7 +243,7 @@ def _mark_of(file: Path | int) -> str | None:
 
 
 def bears(path: Path, mark: str) -> bool:
-    """Whether what lies at a path is the file of that mark."""
+    """Whether the file at a path has that mark."""
     return _mark_of(path) == mark
 
 
@@ -274,7 +271,7 @@ def _catch_signals() -> None:
 
 
 def _let_signals_go() -> None:
-    """Put the former signal handlers back: no file is open any more."""
+    """Restore the former signal handlers: no file is open any more."""
     _exchange(_dying, signal.SIG_DFL)
 
 

@@ -37,7 +37,7 @@ OLDEST = (3, 28)
 
 _GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
 _FULL = ("No space left on device", "Disk quota exceeded")
-# What fio gets of our environment: where programs and libraries are, and the zone of its dates.
+# The variables that fio inherits: paths of programs and libraries, and the time zone.
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ")
 _LAUNCH = Path(__file__).with_name("launch.py")
 _POLL_S = 0.1
@@ -178,7 +178,7 @@ class Meter:
     _last_s: float | None = None
 
     def line(self, line: str, now_s: float) -> None:
-        """Take a status line; the first rate stands for the time before it too."""
+        """Read a status line; the first rate also stands for the time before it."""
         rates = [
             float(number) * (1024 if binary else 1000) ** _POWER[unit]
             for number, unit, binary in _RATE.findall(line)
@@ -207,7 +207,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_words(errors: Path, answer: Path, code: int) -> str:
-    """The last error line that fio wrote, on stderr or among its results."""
+    """The last error that fio printed, on stderr or among its results."""
     lines = errors.read_text(errors="replace").splitlines()
     if not any(line.strip() for line in lines) and answer.exists():
         text = answer.read_text(errors="replace").split("{", 1)[0]
@@ -230,7 +230,8 @@ class Engine:
 
     @property
     def holds_depth(self) -> bool:
-        """Whether it always does: what the page cache takes or has is done as it is asked for."""
+        """Whether it always does: an engine that uses the page cache answers some requests at
+        once."""
         return self.asynchronous and self.direct
 
     def __str__(self) -> str:

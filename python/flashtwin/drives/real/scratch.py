@@ -24,7 +24,8 @@ _YOUNG_S = 60.0
 
 
 class Scratch:
-    """An empty directory; it goes with `close`, with the end of a `with`, or with the process."""
+    """An empty directory, which is removed by `close`, at the end of a `with`, or with the
+    process."""
 
     def __init__(self, purpose: Literal["fio", "validation", "point"]) -> None:
         remove_abandoned(Path(tempfile.gettempdir()))
@@ -52,7 +53,7 @@ class Scratch:
 
 
 def remove_abandoned(parent: Path) -> None:
-    """Remove those that killed processes of this user have left."""
+    """Remove the directories that killed processes of this user have left."""
     # A directory that cannot be read or removed stays.
     with contextlib.suppress(OSError):
         for path in parent.iterdir():

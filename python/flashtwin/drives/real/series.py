@@ -82,7 +82,7 @@ class Grid:
 
 
 def assembled(grid: Grid, rows: Mapping[int, Mapping[str, Ints]]) -> Series:
-    """A series out of the columns of each direction: by time, then by direction."""
+    """A series made of the columns of each direction, ordered by time and then by direction."""
     columns = {
         "t_ns": [grid.starts() for _ in rows],
         "dt_ns": [grid.lengths() for _ in rows],
@@ -132,7 +132,7 @@ def read(path: Path) -> Log:
 
 
 def counts_of(latencies_ns: Ints) -> Counts:
-    """Counts of whole arrays; agrees with `bucket_of` value by value."""
+    """The bucket counts of whole arrays, value by value the same as with `bucket_of`."""
     # frexp's exponent of a double is exact for the lengths of time that there are (below 2^53 ns).
     top = np.frexp(np.maximum(latencies_ns, 1).astype(np.float64))[1].astype(np.int64) - 1
     shift = np.maximum(top - BITS, 0)
@@ -188,12 +188,12 @@ def from_requests(
 
 
 def _first_issued(log: Log) -> int:
-    """The wall clock when the first request was issued; the log has their ends."""
+    """The wall clock when the first request was issued; the log has only the ends of requests."""
     return int((log.t_ms * MS - log.value).min())
 
 
 def _ended(log: Log, job: JobOutput, start: int) -> int:
-    """When a job was over: fio's own runtime, but never before its last request."""
+    """When a job ended: by fio's own runtime, but not before its last request."""
     if not len(log.t_ms):
         return job.runtime_ms * MS
     last = int(log.t_ms.max()) * MS
@@ -236,7 +236,7 @@ def _after_ramp(log: Log, section: Section) -> Log:
 def _totals_of_log(section: Section, log: Log, job: JobOutput) -> JobTotals:
     """A job's row. Its duration is that of its own requests, without those of jobs beside it."""
     ios, latency = len(log.t_ms), int(log.value.sum())
-    # Less than fio's grain is no time at all: a depth out of it would be nonsense.
+    # A time shorter than a millisecond of fio's clock says nothing: no depth follows from it.
     duration = max(job.runtime_ms * MS - round(section.job.ramp_s * 1e9), MS)
     return JobTotals(
         name=section.job.name,
@@ -301,7 +301,7 @@ def from_averages(
 
 
 def _grain_bytes(job: Job) -> int:
-    """What every size of its requests is a multiple of."""
+    """The largest size of which all of its requests are multiples."""
     blocks = job.fio.blocks if job.fio else None
     if blocks is None:
         return job.block_bytes
@@ -311,7 +311,8 @@ def _grain_bytes(job: Job) -> int:
 
 
 def _began(logs: list[Log], job: JobOutput) -> int:
-    """fio closes its latency log as the job ends, its runtime leads back to the beginning."""
+    """When the job began: fio closes its latency log at the job's end, and its runtime leads
+    back from there."""
     return (int(max(log.t_ms.max() for log in logs)) - job.runtime_ms) * MS
 
 
@@ -370,7 +371,8 @@ def bytes_so_far(rates: Sequence[Log], total: int, grid: Grid) -> _Floats:
 
 
 def _shared(size: Ints, ios: int) -> Ints:
-    """The requests of each interval: as many as its bytes' share, whole, and their sum exact."""
+    """The number of requests in each interval, in proportion to its bytes: whole numbers that
+    add up exactly."""
     total = int(size.sum())
     if not total:
         return np.zeros(len(size), dtype=np.int64)
@@ -380,7 +382,7 @@ def _shared(size: Ints, ios: int) -> Ints:
 
 
 def _mean_latency(latency: Log, grid: Grid, overall: float) -> _Floats:
-    """The mean latency of each interval: of the logged window that its middle lies in."""
+    """The mean latency of each interval: that of the logged window in which its middle lies."""
     if not len(latency.t_ms):
         return np.full(grid.count, overall)
     order = np.argsort(latency.t_ms, kind="stable")
@@ -424,7 +426,7 @@ def _empty(grid: Grid) -> _Rows:
 
 
 def _added(rows: _Rows, more: _Rows) -> _Rows:
-    """Two jobs of one direction in the same intervals."""
+    """The sum of two jobs of one direction in the same intervals."""
     ios = rows["ios"] + more["ios"]
     least = [
         np.where(row["ios"] > 0, row["lat_min_ns"], np.iinfo(np.int64).max) for row in (rows, more)

@@ -53,7 +53,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """All runs; `names` are unique and in their order."""
+    """All runs, in their order, with unique `names`."""
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ class Comparison:
         }
 
     def table(self) -> pl.DataFrame:
-        """A row a finding of every pair: both values, the difference, the verdict."""
+        """One row for each finding of every pair: both values, the difference, and the verdict."""
         rows = [_row(pair.name, measure) for pair in self.pairs for measure in pair.measures]
         frame = sheet_of(rows, _COLUMNS).polars()
         return frame.with_columns(frame["significant"].cast(bool))
@@ -156,7 +156,7 @@ def _row(name: str, measure: Measure) -> dict[str, Any]:
 
 
 def compare(runs: Sequence[Run], allowed: Limits | None = None) -> Comparison:
-    """Hold every run against the first; raises where there is nothing to compare with."""
+    """Compare every run with the first; raises where there is only one."""
     if len(runs) < 2:
         raise FlashtwinError(
             "one run alone cannot be compared",

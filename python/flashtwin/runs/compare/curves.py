@@ -110,7 +110,7 @@ def _cut(series: Series, grain: int) -> Grains:
 
 
 def spark(values: Sequence[float] | _Floats, top: float, width: int = 40) -> str:
-    """A curve in eight heights of blocks; `top` is the height of the whole line."""
+    """A curve as blocks of eight heights; `top` is the value at full height."""
     array = np.asarray(values, dtype=np.float64)
     parts = np.array_split(array, min(width, len(array)))
     levels = [min(int(part.mean() / top * 8), 7) if top > 0 else 0 for part in parts]

@@ -26,7 +26,8 @@ _FORM = "write --fail-on 5% for every finding, or --fail-on cache_size=3% for on
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Percent; none: findings without a limit of their own are not tested."""
+    """Limits in percent, for all findings and for named ones. Without one for all, findings that
+    are not named are not tested."""
 
     every: float | None = None
     named: dict[str, float] = field(default_factory=dict)
@@ -76,7 +77,7 @@ def parse(texts: Sequence[str]) -> Limits:
 def failures(
     limits: Limits, measures: Sequence[Measure], *, finished: bool = True
 ) -> list[Failure]:
-    """What is beyond its limit; `finished`: whether the other run is."""
+    """The findings beyond their limits; `finished`: whether the other run is."""
     failed = []
     for measure in measures:
         limit = limits.of(measure.finding)
@@ -88,7 +89,7 @@ def failures(
 
 
 def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: str) -> None:
-    """Runs that measured nothing alike pass no test."""
+    """Refuse runs that have no finding in common: they would pass every test."""
     if not any(
         measure.verdict != "not measured"
         for measure in measures
@@ -102,7 +103,7 @@ def check_tested(limits: Limits, measures: Sequence[Measure], base: str, other: 
 
 
 def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
-    """A name that no finding has would be a test that never fails."""
+    """Refuse the name of a finding that is not there: its test could not fail."""
     answers = {name for measure in measures for name in measure.finding.names}
     for name in limits.named:
         if name not in answers:

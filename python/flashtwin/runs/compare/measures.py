@@ -35,7 +35,7 @@ Verdict = Literal[
     "not measured",
 ]
 HIGHER, LOWER = 1, -1
-# Percent of a value; a smaller difference is told as none.
+# In % of the value: a smaller difference is shown as none.
 LEAST_PERCENT = 0.005
 _BY_UNIT = {
     "MB/s": HIGHER,
@@ -177,7 +177,7 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
 
 
 def _interval(base: Finding, other: Finding, difference: float, means: Sequence[Means]) -> Interval:
-    """The difference's interval, made of those intervals that mean one of these."""
+    """The interval of the difference, where both intervals have one of these meanings."""
     kinds = {finding.interval.means for finding in (base, other) if finding.interval} & set(means)
     kind = next((kind for kind in ("bound", "range") if kind in kinds), "estimate")
     low = difference - _reach(base, other, means)
@@ -190,7 +190,8 @@ def _interval(base: Finding, other: Finding, difference: float, means: Sequence[
 
 
 def _reach(upwards: Finding, downwards: Finding, means: Sequence[Means]) -> float:
-    """How far the intervals let two values approach: the lower upwards, the higher downwards."""
+    """How far the two values can approach within their intervals: the lower one upwards, the
+    higher one downwards."""
     sides = [(upwards, upwards.high), (downwards, downwards.low)]
     added, squares = 0.0, 0.0
     for finding, end in sides:
@@ -268,7 +269,7 @@ def counts(measures: Sequence[Measure]) -> dict[str, int]:
 
 
 def percent_text(value: float | None) -> str:
-    """A difference in %, with its sign; one that nobody can see is 0."""
+    """A difference in %, with its sign; one too small to be seen is 0."""
     if value is None:
         return "-"
     if abs(value) < LEAST_PERCENT:

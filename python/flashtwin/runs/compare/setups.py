@@ -19,13 +19,13 @@ VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "p
     "path",
     "file",
 }
-# Of a twin's identity: what the values say one by one, or another row says.
+# Members of a twin's identity that its single values or another row show already.
 _SHOWN_ELSEWHERE = {"values", "toml", "spec_toml"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A value that is not the same in all runs; none where a run has no such thing."""
+    """A value that differs between runs; none where a run does not have it."""
 
     section: str
     key: str

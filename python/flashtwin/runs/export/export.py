@@ -29,11 +29,9 @@ def export(run: Run, form: Format, out: Path) -> list[Path]:
 
 
 def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]:
-    """As `export`, of several runs, each into its directory; all of them are read first.
-
-    Where some have nothing of the kind, they have no directory in the answer; where none has, it
-    is an error.
-    """
+    """Like `export`, for several runs, each into its own directory; all are read before anything
+    is written. A run without anything of the kind has no directory in the answer; where no run
+    has any, it is an error."""
     read = {
         out: _fio(run) if form == "fio-json" else _tables(run, form) for out, run in runs.items()
     }
@@ -52,8 +50,8 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
 
 
 def _tables(run: Run, form: Format) -> dict[str, bytes]:
-    """The X-ray of a real drive and what else has no row is left out, but for the four that every
-    reader expects."""
+    """The tables to write. Those without rows (the X-ray of a real drive) are left out, but for
+    the four that every reader expects."""
     files = {}
     for name in tables.NAMES:
         sheet = tables.table(run, name)

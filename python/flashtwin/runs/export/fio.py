@@ -38,7 +38,7 @@ _Job = Mapping[str, Any]
 
 
 def documents(run: Run, *, plus: bool = True) -> dict[str, dict[str, Any]]:
-    """By file name, the JSON of each step in which jobs ran."""
+    """The JSON of each step in which jobs ran, by file name."""
     by_name: dict[str, dict[str, Any]] = {}
     for step in run.steps:
         if step.kind in ("run", "chain") and step.not_possible is None and step.jobs:
@@ -63,7 +63,7 @@ def _document(run: Run, step: StepRecord, plus: bool) -> dict[str, Any]:
 
 
 def _jobs(step: StepRecord) -> list[_Job]:
-    """The jobs as they were asked for, as many as there are totals; older runs may lack them."""
+    """The jobs as they were asked for, one for each total; older runs may lack them."""
     parts = step.detail.get("parts") or [step.detail]
     jobs = [job for part in parts for job in part.get("jobs") or ()]
     if len(jobs) == len(step.jobs):
@@ -111,10 +111,9 @@ def _report(
 
 
 def _direction(series: Series, counts: Any, runtime_ns: int, alone: JobTotals | None) -> Direction:
-    """Totals of a job that has the direction to itself are exact; else they follow from the series.
-
-    The series has the ramp in it, which the totals and the latencies have not.
-    """
+    """What a job did in one direction: its exact totals where no other job has the direction,
+    otherwise what the series says. The series includes the ramp, which totals and latencies do
+    not."""
     counted = int(counts.sum()) if counts is not None else 0
     ios, size = int(series.ios.sum()), int(series.bytes.sum())
     if alone is not None:
@@ -208,7 +207,8 @@ def _windows(series: Series) -> tuple[Any, Any]:
 
 
 def options_of(jobs: Sequence[_Job]) -> dict[str, str]:
-    """The jobs' options in fio's words; of several, the first one's, with the threads of all."""
+    """The options of the jobs in fio's words; of several, those of the first, with the threads
+    of all."""
     first = jobs[0]
     if "block_bytes" not in first:
         return {"name": str(first.get("name", "")), "rw": str(first.get("rw", "rw"))}

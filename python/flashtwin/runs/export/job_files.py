@@ -38,7 +38,7 @@ class Converted:
 
     @property
     def file(self) -> str:
-        """A name that sorts as the steps do."""
+        """A file name that sorts in the order of the steps."""
         slug = re.sub(r"[^A-Za-z0-9]+", "-", self.label)[:LONGEST].strip("-").lower()
         return f"{self.step:03d}-{slug or 'step'}.fio"
 
@@ -117,7 +117,7 @@ def _rest(detail: Mapping[str, Any]) -> Rest:
 
 
 def _pass(record: StepRecord, capacity: int, rw: Any, block: int, depth: int) -> Run:
-    """A pass over a range: a job of whole blocks, and one for the remaining sectors."""
+    """One pass over a range: a job of whole blocks, and one for the sectors that remain."""
     offset = int(record.detail["offset"])
     size_asked = record.detail["size"]
     size = capacity - offset if size_asked is None else int(size_asked)

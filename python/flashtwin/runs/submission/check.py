@@ -31,7 +31,7 @@ MOST_TABLE = 64 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """What a folder has, and all that is wrong with it."""
+    """What a folder holds, and all that is wrong with it."""
 
     folder: Path
     drives: int
@@ -85,7 +85,7 @@ def _submissions(folder: Path) -> Checked:
 
 
 def _in_order(folders: list[str]) -> bool:
-    """Has `os.walk` go down by name, so that the same folder gives the same lines."""
+    """Sort the names for `os.walk`, so that the same folder gives the same lines."""
     folders.sort()
     return True
 

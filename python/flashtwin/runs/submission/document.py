@@ -46,11 +46,9 @@ class Battery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Under which the numbers hold; what the run does not know is null.
-
-    `whole_drive`: the drive itself was measured and not a file on it. `filled`: how full the file
-    system was before. `date`: of the first session.
-    """
+    """The conditions under which the numbers hold; null where the run does not know.
+    `whole_drive`: the drive itself was measured and not a file on it. `filled`: how full the
+    file system was before. `date`: that of the first session."""
 
     batteries: list[Battery]
     seed: int
@@ -67,7 +65,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Host(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The machine, as far as a speed depends on it."""
+    """The machine, as far as speed depends on it."""
 
     system: str | None
     kernel: str | None
@@ -85,7 +83,8 @@ class File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Submission(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`submission.json`; `merged`: at most so many samples of the run are one row of the series."""
+    """The contents of `submission.json`. `merged`: a row of the series stands for at most so
+    many samples of the run."""
 
     schema: int
     flashtwin: str

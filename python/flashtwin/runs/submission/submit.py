@@ -36,7 +36,7 @@ else:
     np = Lazy("numpy")
 
 MOST_ROWS = 2_000
-# Shorter names are words that may stand in any text.
+# A name with fewer characters may be a word of any text.
 LEAST_NAME = 4
 _ABSOLUTE = re.compile(r"(?<![\w./])(?:/[\w.@+-]+){2,}/?|(?<!\w)[A-Z]:\\[^\s\"']+")
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
@@ -184,7 +184,7 @@ def _conditions(run: Run, simulated: bool, secrets: list[str]) -> Conditions:
 
 
 def _is_whole(run: Run, simulated: bool) -> bool:
-    """Whether the drive itself was measured, and not a file on it."""
+    """Whether the drive itself was measured and not a file on it."""
     return simulated or bool((run.target.get("can") or {}).get("whole_drive"))
 
 
@@ -226,7 +226,7 @@ def _name(submission: Submission) -> str:
 
 
 def compact(table: Table, most_rows: int = MOST_ROWS) -> tuple[dict[str, NDArray[np.int64]], int]:
-    """A series of fewer rows, and how many samples a row holds at most."""
+    """The series with fewer rows, and the largest number of samples in a row."""
     columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in table}
     merged = 0
     pairs = sorted({*zip(table["step"].tolist(), table["direction"].tolist(), strict=True)})
@@ -244,7 +244,7 @@ def compact(table: Table, most_rows: int = MOST_ROWS) -> tuple[dict[str, NDArray
 
 
 def _joined(rows: Table, each: int) -> dict[str, NDArray[np.int64]]:
-    """Of one step and direction, `each` neighbours as one row."""
+    """The rows of one step and direction, every `each` neighbours as one."""
     starts = np.arange(0, len(rows["t_ns"]), each)
     none = np.iinfo(np.int64).max
     least = np.minimum.reduceat(np.where(rows["ios"] > 0, rows["lat_min_ns"], none), starts)
@@ -259,8 +259,8 @@ def _joined(rows: Table, each: int) -> dict[str, NDArray[np.int64]]:
 
 
 def _secrets(run: Run) -> set[str]:
-    """What the run's own files say of the machine and whoever uses it; a device's name (sda) and
-    that of the measured file tell nobody anything."""
+    """What the run's own files say of the machine and its user. The name of a device (sda) and
+    of the measured file reveal nothing and are not among them."""
     host, target = run.host, run.target
     paths = [host.get("directory"), host.get("path"), (host.get("file") or {}).get("path")]
     secrets = {str(path) for path in paths if path}
@@ -276,7 +276,7 @@ def _smart(run: Run) -> list[Any]:
 
 
 def _people(path: Path) -> Iterator[str]:
-    """The user in a path: what follows the directory of all users."""
+    """The user's name in a path: the part behind the directory of all users."""
     parts = path.parts
     for place, name in enumerate(parts[:-1]):
         if name in ("home", "Users"):
@@ -284,7 +284,8 @@ def _people(path: Path) -> Iterator[str]:
 
 
 def _serials(value: Any) -> Iterator[str]:
-    """Values whose names say that they tell one drive from all others."""
+    """Values under names that mean a serial number or the like, by which one drive is known from
+    all others."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if _SERIALS.search(str(key)) and isinstance(inner, str | int) and len(str(inner)) >= 4:
@@ -300,7 +301,7 @@ _NAMES = ("id", "battery", "name", "label", "kind", "unit", "variant", "rw")
 
 
 def _freed(value: Any, secrets: list[str]) -> Any:
-    """Words without what names a machine; `secrets` the longest first."""
+    """A text without what names the machine; `secrets` are sorted, the longest first."""
     if isinstance(value, str):
         for secret in secrets:
             value = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "(left out)", value)
@@ -315,7 +316,8 @@ def _freed(value: Any, secrets: list[str]) -> Any:
 
 
 def _check_private(files: Mapping[str, bytes], secrets: list[str]) -> None:
-    """Refuse what still names the machine: a label or a drive's name that somebody chose so."""
+    """Refuse a text that still names the machine: somebody may have put it into a label or a
+    drive's name."""
     for name, data in files.items():
         if name.endswith(".parquet"):
             # Whole numbers alone.
