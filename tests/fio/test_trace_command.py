@@ -76,7 +76,7 @@ BAD = [
         "--help",
         USAGE,
     ),
-    (("--speed=2", "job.fio", *TWIN), "--speed is that of a trace", "replay_time_scale", USAGE),
+    (("--speed=2", "job.fio", *TWIN), "there is no trace", "replay_time_scale", USAGE),
     (("--trace=none", *TWIN), "the trace none cannot be read", "exists", USAGE),
     (
         ("--trace=t.csv", "--trace-format=iolog", *TWIN),
