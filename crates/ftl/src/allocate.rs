@@ -13,118 +13,12 @@
 
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
-use crate::layout::{Layout, Mode, NONE};
+use crate::layout::{Mode, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::packing::GRAINS;
-use crate::policy::Policy;
-use crate::streams::Stream;
+use crate::streams::{Frontier, Stream};
 use crate::write_buffer::Flight;
 use crate::writing::Writing;
-
-/// The open superblock whose turn it is, and how far it is filled.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frontier {
-    /// The open superblock, or none.
-    pub(crate) superblock: u32,
-    /// Offset of the next unit.
-    pub(crate) next: u32,
-    /// Offset at which the granule being filled begins.
-    pub(crate) begun: u32,
-    /// Offset at which the superblock is full.
-    pub(crate) end: u32,
-    /// Offset at which another lane has its turn: the end where there is one lane.
-    pub(crate) stop: u32,
-    /// Die group of the lane that has its turn.
-    pub(crate) lane: u32,
-    /// Units that fit into the superblocks of the other lanes.
-    pub(crate) parked: u32,
-    /// Units of a granule.
-    pub(crate) granule: u32,
-    /// Units of collected data in the granule being filled, where the stream is the host's.
-    pub(crate) moved: u32,
-    /// Sequence number of the granule being filled.
-    pub(crate) sequence: u64,
-    /// How it programs.
-    pub(crate) mode: Mode,
-    /// Slots for each whole unit, and whole units of a row (see [`crate::packing`]).
-    pub(crate) ratio: u32,
-    pub(crate) row: u32,
-    /// Compressed: grains in the row being filled; units, and their grains, in the granule.
-    pub(crate) used: u32,
-    pub(crate) held: u32,
-    pub(crate) grains: u32,
-}
-
-flashtwin_base::state! { Frontier {
-    kept: superblock, next, begun, end, stop, lane, parked, moved, sequence, used, held, grains;
-    built: granule, mode, ratio, row;
-} }
-
-impl Frontier {
-    pub(crate) fn new(layout: &Layout, policy: &Policy, stream: Stream) -> Frontier {
-        let mode = stream.mode(policy);
-        Frontier {
-            superblock: NONE,
-            next: 0,
-            begun: 0,
-            end: 0,
-            stop: 0,
-            lane: 0,
-            parked: 0,
-            granule: layout.granule(mode),
-            moved: 0,
-            sequence: 0,
-            mode,
-            ratio: layout.ratio,
-            row: layout.row_units / layout.ratio,
-            used: 0,
-            held: 0,
-            grains: 0,
-        }
-    }
-
-    /// Units that fit before a new superblock has to be opened.
-    #[inline]
-    pub(crate) fn left(&self) -> u32 {
-        if self.ratio > 1 {
-            return self.left_packed();
-        }
-        self.end - self.next + self.parked
-    }
-
-    /// The same where units are compressed: as many as fit whatever their size.
-    fn left_packed(&self) -> u32 {
-        let slots = self.row * self.ratio;
-        let rows = (self.end - self.next.next_multiple_of(slots)) / slots;
-        let here = if self.next.is_multiple_of(slots) {
-            0
-        } else {
-            self.row - self.used.div_ceil(GRAINS)
-        };
-        rows * self.row + here + self.parked / self.ratio
-    }
-
-    /// What waits for its granule to be full is taken elsewhere.
-    pub(crate) fn drop_waiting(&mut self) {
-        (self.used, self.held, self.grains) = (0, 0, 0);
-    }
-
-    /// Units that wait for their granule to be full.
-    #[inline]
-    pub(crate) fn waiting(&self) -> u32 {
-        if self.ratio > 1 {
-            return self.held;
-        }
-        self.next - self.begun
-    }
-
-    /// Units that fit before another lane has its turn.
-    #[inline]
-    pub(crate) fn here(&self) -> u32 {
-        self.stop - self.next
-    }
-}
 
 impl<P: Policies> Ftl<P> {
     /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the
@@ -151,7 +45,7 @@ impl<P: Policies> Ftl<P> {
             self.map.expect_run(lpn + taken, ppn + taken, taken);
         }
         self.cuts.placed(lpn, ppn, taken);
-        self.gain_valid(s.superblock, taken);
+        self.blocks.gain_valid(&mut self.cache, s.superblock, taken);
         self.advance_stream(stream, taken, ops);
         taken
     }
@@ -166,9 +60,10 @@ impl<P: Policies> Ftl<P> {
         let ppn = self.layout.base(superblock) + s.next;
         let old = self.map.point_unit(lpn, ppn);
         if old != NONE {
-            self.invalidate_unit(old);
+            let (map, cache) = (&mut self.map, &mut self.cache);
+            self.blocks.invalidate_unit(map, cache, &self.layout, old);
         }
-        self.gain_valid(superblock, 1);
+        self.blocks.gain_valid(&mut self.cache, superblock, 1);
         self.advance_stream(stream, 1, ops);
     }
 
@@ -193,12 +88,12 @@ impl<P: Policies> Ftl<P> {
             let count = now.len() as u32;
             self.map.point_all(now, ppn);
             self.cuts.copied(now, ppn);
-            self.gain_valid(s.superblock, count);
+            self.blocks.gain_valid(&mut self.cache, s.superblock, count);
             self.blocks.victims.received(s.superblock, written);
             self.advance_stream(stream, count, ops);
             rest = later;
         }
-        self.entries_moved(lpns);
+        self.paged.entries_moved(lpns, &mut self.counters);
     }
 
     /// Moves a stream on and issues the granules that became full.
@@ -530,7 +425,7 @@ impl<P: Policies> Ftl<P> {
         let ppn = self.layout.base(superblock) + s.next;
         let full = self.packing.put(&self.layout, s, ppn, count, size);
         self.map.point(lpn, ppn, count);
-        self.gain_valid(superblock, count);
+        self.blocks.gain_valid(&mut self.cache, superblock, count);
         if full {
             self.close_row(stream, ops);
         }
@@ -583,14 +478,23 @@ impl<P: Policies> Ftl<P> {
         let mode = self.writing.streams[stream].mode;
         let group = self.writing.streams[stream].lane;
         let superblock = match stream {
-            Stream::Cache => self.take_cache_superblock(group),
-            Stream::Tier => self.take_tier_superblock(group),
+            Stream::Cache => {
+                let blocks = &mut self.blocks;
+                self.cache.take(blocks, &self.wear, &self.layout, group)
+            }
+            Stream::Tier => {
+                let blocks = &mut self.blocks;
+                self.cache
+                    .take_for_tier(blocks, &self.wear, &self.layout, group)
+            }
             Stream::Map => self.blocks.free_map.pop_front(),
             _ => self
                 .wear
                 .take_free(&mut self.blocks, &self.layout, (stream, group)),
         };
-        self.look_at_cache();
+        let logical_units = self.logical_units();
+        let (cache, seen) = self.cache_and_seen();
+        cache.taken(&seen, logical_units);
         let Some(superblock) = superblock else {
             panic!(
                 "no superblock left for stream {stream:?}\n{}",
@@ -744,9 +648,9 @@ impl<P: Policies> Ftl<P> {
             Stream::Cache => {
                 let group = self.writing.streams[stream].lane;
                 self.blocks.has_fixed(&self.layout, group)
-                    || (self.lane_has_free(stream) && self.cache_lendable() > 0)
+                    || (self.lane_has_free(stream) && self.cache.borrowable(&self.seen()) > 0)
             }
-            Stream::Tier => self.lane_has_free(stream) && self.tier_may_open(),
+            Stream::Tier => self.lane_has_free(stream) && self.cache.tier_may_open(&self.seen()),
             Stream::Direct => self.lane_has_free(stream) && self.available() > reserve,
             _ => self.lane_has_free(stream) && self.available_to_movers() > reserve,
         }

@@ -30,6 +30,8 @@ use crate::wear::Cause;
 /// superblock is taken instead. A drive short of space would otherwise copy full superblocks for
 /// ever.
 const FULL_IN_TURN: u32 = 16;
+/// Superblocks that have to be to spare before data is moved for another reason than space.
+const SPARE_SUPERBLOCKS: u32 = 2;
 /// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
 /// part of it is invalid, and at least so many granules. A collection may end with a padded granule
 /// in each of two streams: with less to gain, the padding could use up the gain and collection
@@ -324,7 +326,10 @@ impl<P: Policies> Ftl<P> {
     /// Data that is moved for another reason than space goes first. The host does not pay for it.
     #[cold]
     fn start_relocation(&mut self) -> bool {
-        let Some((superblock, cause)) = self.next_relocation() else {
+        if self.writing.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
+            return false;
+        }
+        let Some((superblock, cause)) = self.wear.next(&mut self.blocks) else {
             return false;
         };
         self.collection.mover.cause = cause;

@@ -1,5 +1,10 @@
 //! The end of a program, and the end of a superblock: from the loss of its last valid unit to the
 //! queue of free ones.
+//!
+//! After a crypto erase superblocks that held something are *stale*: they hold nothing and are not
+//! free. They are erased when few superblocks are free, ahead of the host's need, and one after the
+//! other in idle time. Invariant: a stale superblock is no candidate for folding or collection, and
+//! nothing points into it.
 
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
@@ -7,6 +12,10 @@ use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
+
+/// After a crypto erase so many superblocks are kept erased, or in erase, beyond those at which
+/// collection ends: one for each stream that the host may open.
+const AHEAD: u32 = 2;
 
 impl<P: Policies> Ftl<P> {
     /// A program has ended, well or not.
@@ -113,7 +122,11 @@ impl<P: Policies> Ftl<P> {
         if !fixed {
             self.cache.give_back(pool);
         }
-        if fixed && !self.cuts.is_recovering() && self.gives_up_static(superblock) {
+        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
+        if fixed
+            && !self.cuts.is_recovering()
+            && self.cache.gives_up(superblock, worn, &self.wear, blocks)
+        {
             self.writing.starved = false;
             return;
         }
@@ -126,7 +139,11 @@ impl<P: Policies> Ftl<P> {
         };
         queue.push_back(superblock);
         let starved = std::mem::take(&mut self.writing.starved);
-        self.level(superblock, starved);
+        // Data rests if the host has written as much as the drive holds since the youngest of it.
+        let holds = u64::from(self.logical_units());
+        let rested = self.counters.host_units.checked_sub(holds);
+        self.wear
+            .level(&mut self.blocks, (superblock, starved), rested);
     }
 
     /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
@@ -175,5 +192,57 @@ impl<P: Policies> Ftl<P> {
                 self.pad_through(stream, ops);
             }
         }
+    }
+
+    /// Erases the closed superblocks that have lost their last valid unit.
+    #[inline(always)]
+    pub(crate) fn erase_dead(&mut self, ops: &mut Vec<NandOp>) {
+        if !self.cache.dead.is_empty() {
+            self.erase_all_dead(ops);
+        }
+    }
+
+    #[inline(never)]
+    fn erase_all_dead(&mut self, ops: &mut Vec<NandOp>) {
+        while let Some(superblock) = self.cache.dead.pop() {
+            let block = &self.blocks.all[superblock as usize];
+            if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {
+                self.erase_when_safe(superblock, ops);
+            }
+        }
+    }
+
+    /// Erases stale superblocks as far as free ones are short, or one while time is offered.
+    #[cold]
+    pub(crate) fn erase_stale(&mut self, ops: &mut Vec<NandOp>) {
+        while let Some(at) = self.next_stale() {
+            let Some(superblock) = self.blocks.stale.remove(at) else {
+                return;
+            };
+            self.start_erase(superblock, ops);
+        }
+    }
+
+    /// Place of the stale superblock to be erased now, if one is to be.
+    fn next_stale(&self) -> Option<usize> {
+        let blocks = &self.blocks;
+        let is_fixed = |s: &u32| blocks.all[*s as usize].fixed;
+        let is_map = |s: &u32| blocks.all[*s as usize].map;
+        if self.paged.is_short(blocks)
+            && let Some(at) = blocks.stale.iter().position(is_map)
+        {
+            return Some(at);
+        }
+        if blocks.free_fixed.len() as u32 + blocks.erasing < AHEAD
+            && let Some(at) = blocks.stale.iter().position(is_fixed)
+        {
+            return Some(at);
+        }
+        let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
+        let idle = (self.cache.fold.idle || self.collection.mover.idle) && blocks.erasing == 0;
+        if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s) && !is_map(s)) {
+            return Some(at);
+        }
+        (idle && !blocks.stale.is_empty()).then_some(0)
     }
 }

@@ -14,7 +14,6 @@
 //! then and checks it; where it finds too many errors the rest of the superblock goes through the
 //! controller.
 
-use crate::blocks::Superblock;
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
@@ -61,7 +60,7 @@ impl<P: Policies> Ftl<P> {
         let free = self.blocks.free_count();
         let rule = &self.cache.rule;
         let keep_up = rule.keeps_up_milli(self.policy.cache.direct_milli);
-        let near = || self.cache_is_full() || free < reserve + NEAR_SUPERBLOCKS;
+        let near = || self.cache.is_full(&self.seen()) || free < reserve + NEAR_SUPERBLOCKS;
         let keeps_up = keep_up > 0 && near();
         let pace = i64::from(self.policy.fold.pace_milli);
         match (keeps_up, free < reserve) {
@@ -71,19 +70,6 @@ impl<P: Policies> Ftl<P> {
             (false, true) => pace,
             (false, false) => 0,
         }
-    }
-
-    /// The borrowed part is beyond its size, or, where nothing is borrowed, the static part is all
-    /// in use. Where there is a second tier, it is full too.
-    #[inline]
-    pub(crate) fn cache_is_full(&self) -> bool {
-        if self.tier_takes() {
-            return false;
-        }
-        if self.cache.limit == 0 {
-            return self.blocks.free_fixed.is_empty();
-        }
-        self.cache.borrowed > self.cache.limit
     }
 
     /// Whether folding should go on now.
@@ -190,8 +176,10 @@ impl<P: Policies> Ftl<P> {
     /// there are some worth reclaiming, else the oldest; the second tier's after the first's.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
-        let emptiest = self.emptiest();
-        self.cache.reclaiming = emptiest.is_some() && self.reclaims_on();
+        let seen = self.seen();
+        let emptiest = self.cache.emptiest(&seen);
+        let reclaiming = emptiest.is_some() && self.cache.reclaims_on(&seen);
+        self.cache.reclaiming = reclaiming;
         let source = match emptiest {
             Some(at) => self.blocks.cache.get(at).copied(),
             None => self.oldest_fold_source(),
@@ -213,21 +201,10 @@ impl<P: Policies> Ftl<P> {
         if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
             return None;
         }
-        let ready = |s: &&u32| self.may_fold(&self.blocks.all[**s as usize]);
+        let seen = self.seen();
+        let ready = |s: &&u32| self.cache.may_fold(&seen, &self.blocks.all[**s as usize]);
         let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
         queues.find(ready).copied()
-    }
-
-    /// Whether a closed cache superblock may be folded now. One of the cache's own takes native
-    /// room and gives none back: it waits for collection where no superblock is to spare, unless
-    /// what folding has open holds its data.
-    pub(crate) fn may_fold(&self, block: &Superblock) -> bool {
-        let room = || {
-            self.available() > self.policy.gc.reserve_superblocks
-                || self.writing.streams[Stream::Fold].left()
-                    >= block.valid + self.packing.row_most()
-        };
-        block.in_flight == 0 && (!block.fixed || room())
     }
 
     /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
@@ -261,7 +238,7 @@ impl<P: Policies> Ftl<P> {
         }
         let first = self.layout.base(self.cache.fold.source) + start;
         let busy =
-            self.cache.fold.outstanding > 0 || self.fold_programs_enough() || self.map_holds();
+            self.cache.fold.outstanding > 0 || self.fold_programs_enough() || self.paged.holds();
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
@@ -370,14 +347,14 @@ impl<P: Policies> Ftl<P> {
                     self.map.clear_valid(from);
                     let lpn = self.map.logical[from as usize];
                     self.map.point(lpn, to, 1);
-                    self.entries_moved(&[lpn]);
+                    self.paged.entries_moved(&[lpn], &mut self.counters);
                     self.cuts.copied(&[lpn], to);
                     moved += 1;
                 }
             }
         }
-        self.lose_valid(origin, moved);
-        self.gain_valid(target, moved);
+        self.blocks.lose_valid(&mut self.cache, origin, moved);
+        self.blocks.gain_valid(&mut self.cache, target, moved);
         self.blocks
             .victims
             .received(target, self.blocks.victims.written(origin));

@@ -1,9 +1,8 @@
 //! The state of the firmware and the calls that the drive makes on it.
 
-use flashtwin_base::state::{self, Visitor};
 use flashtwin_nand::Part;
 
-use crate::blocks::{Blocks, State, Superblock};
+use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::collect::Collector;
 use crate::counters::Counters;
 use crate::health::{self, Born, Health};
@@ -11,15 +10,16 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::lifetimes::Lifetimes;
 use crate::map::Map;
 use crate::mover::Work;
-use crate::op::{NandOp, Token, class};
+use crate::op::{NandOp, Origin, Token, class};
 use crate::orders::{BuiltIn, Policies};
 use crate::packing::Packing;
 use crate::paged_map::PagedMap;
+use crate::parity::Mate;
 use crate::policy::{CacheMode, Policy};
-use crate::power_cut::PowerCuts;
-use crate::slc_cache::Cache;
+use crate::power_cut::{Placement, PowerCuts};
+use crate::slc_cache::{Cache, Seen};
 use crate::streams::Stream;
-use crate::wear::Wear;
+use crate::wear::{Rated, Wear};
 use crate::writing::Writing;
 
 /// Where a logical unit's data is.
@@ -70,64 +70,6 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) counters: Counters,
     /// What a start after a power cut goes by.
     pub(crate) cuts: PowerCuts,
-}
-
-/// The order is that of snapshots, which is older than the rooms: so the pieces of two of them are
-/// shown one by one. Both are taken apart without a rest pattern, as `state!` does it.
-impl<P: Policies> state::State for Ftl<P> {
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
-        let Ftl {
-            layout: _,
-            policy: _,
-            policies,
-            map,
-            paged,
-            blocks,
-            writing,
-            cache,
-            collection,
-            wear,
-            packing,
-            health,
-            counters,
-            cuts,
-        } = self;
-        let Writing {
-            streams,
-            in_use: _,
-            lanes,
-            passes,
-            buffer,
-            sequence,
-            starved,
-            row: _,
-        } = writing;
-        let Collector {
-            mover,
-            memory,
-            chance,
-            alone: _,
-        } = collection;
-        visitor.kept("Ftl.counters", counters)?;
-        visitor.kept("Ftl.sequence", sequence)?;
-        visitor.kept("Ftl.starved", starved)?;
-        visitor.kept("Ftl.chance", chance)?;
-        map.visit(visitor)?;
-        paged.visit(visitor)?;
-        blocks.visit(visitor)?;
-        streams.visit(visitor)?;
-        lanes.visit(visitor)?;
-        passes.visit(visitor)?;
-        buffer.visit(visitor)?;
-        cache.visit(visitor)?;
-        mover.visit(visitor)?;
-        wear.visit(visitor)?;
-        packing.visit(visitor)?;
-        health.visit(visitor)?;
-        memory.visit(visitor)?;
-        cuts.visit(visitor)?;
-        policies.visit(visitor)
-    }
 }
 
 impl Ftl {
@@ -239,7 +181,8 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn cache_units(&self) -> (u64, u64) {
         let each = self.layout.whole_units(Mode::Slc);
-        let given = u64::from(self.cache.borrowed + self.fixed_in_use()) * u64::from(each);
+        let given = u64::from(self.cache.borrowed + self.cache.fixed_in_use(&self.blocks))
+            * u64::from(each);
         (
             given - u64::from(self.writing.streams[Stream::Cache].left()),
             u64::from(self.cache.valid_units),
@@ -476,7 +419,59 @@ impl<P: Policies> Ftl<P> {
         self.blocks.free_all();
         self.start_over();
         self.mend_all();
-        self.give_up_worn();
+        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
+        self.cache.give_up_worn(worn, &self.wear, blocks);
+    }
+
+    /// A crypto erase: the keys are thrown away, so all data is gone at once, and what is left on
+    /// the flash is erased later. Only with nothing in flight; wear and counters stay.
+    pub fn forget(&mut self) {
+        self.writing.forget_passes(&self.layout, &mut self.blocks);
+        assert_eq!(
+            self.writing.buffer.in_flight(),
+            0,
+            "erase with programs in flight"
+        );
+        assert_eq!(self.blocks.erasing, 0, "erase while erasing");
+        self.cuts.forget();
+        self.start_over();
+        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
+        self.cache.give_up_worn(worn, &self.wear, blocks);
+        for (index, block) in self.blocks.all.iter_mut().enumerate() {
+            block.valid = 0;
+            block.pool = if block.map { Pool::Map } else { Pool::Data };
+            if block.written > 0 {
+                block.state = State::Emptied;
+                self.blocks.stale.push_back(index as u32);
+            }
+        }
+    }
+
+    /// Deallocates `count` logical units from `lpn`; superblocks without valid data are erased.
+    pub fn trim(&mut self, lpn: u32, count: u32, ops: &mut Vec<NandOp>) {
+        let first = self.logical_units();
+        self.invalidate_run(lpn, count);
+        self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
+        let (map, cache) = (&mut self.map, &mut self.cache);
+        let blocks = &mut self.blocks;
+        self.paged.entries_trimmed(lpn, count, |page| {
+            blocks.invalidate_run(map, cache, &self.layout, first + page, 1);
+            map.physical[(first + page) as usize] = NONE;
+        });
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        self.cuts
+            .note_trim((lpn, count), sequence, layout, counters, ops);
+        self.erase_dead(ops);
+    }
+
+    /// Marks the present copies of a run of logical units invalid. The map itself is left to the
+    /// caller.
+    #[inline(always)]
+    pub(crate) fn invalidate_run(&mut self, lpn: u32, count: u32) {
+        let (map, cache) = (&mut self.map, &mut self.cache);
+        self.blocks
+            .invalidate_run(map, cache, &self.layout, lpn, count);
     }
 
     /// Forgets the map, all that was under way and what was inferred of the data. The superblocks
@@ -503,5 +498,257 @@ impl<P: Policies> Ftl<P> {
             .start_over(&self.policy, &self.layout, host_units);
         let units = self.mapped_units();
         self.policies.lifetimes().start(units);
+    }
+}
+
+/// What the drive asks and tells beside that.
+impl<P: Policies> Ftl<P> {
+    /// The superblock that a granule in flight is programmed into.
+    #[must_use]
+    pub fn superblock_of_flight(&self, place: u32) -> u32 {
+        self.writing.buffer.flights[place as usize].superblock
+    }
+
+    /// Superblock and wordline that an operation works on, which may be of any wordline; none of a
+    /// read for the host, whose place the drive knows, and in the system area.
+    #[must_use]
+    pub fn worked_on(&self, token: Token) -> Option<(u32, u32)> {
+        match token {
+            Token::Program(place) | Token::FirstPass(place) => {
+                let flight = &self.writing.buffer.flights[place as usize];
+                let mode = self.blocks.all[flight.superblock as usize].mode;
+                let wordline = self.layout.wordline(mode, flight.stripe);
+                Some((flight.superblock, wordline))
+            }
+            Token::Copyback(place) => {
+                let first = self.writing.buffer.flights[place as usize].first;
+                Some(self.wordline_at(first))
+            }
+            Token::Erase(superblock) => Some((superblock, 0)),
+            _ => self.source_of_read(token).map(|ppn| self.wordline_at(ppn)),
+        }
+    }
+
+    /// Superblock and wordline of a physical unit.
+    #[must_use]
+    pub fn wordline_at(&self, ppn: u32) -> (u32, u32) {
+        let (superblock, offset) = self.layout.split(ppn);
+        let mode = self.blocks.all[superblock as usize].mode;
+        let stripe = self.layout.stripe_of(mode, offset).0;
+        (superblock, self.layout.wordline(mode, stripe))
+    }
+
+    /// The superblock that a copyback in flight copies from.
+    #[must_use]
+    pub fn source_of_copyback(&self, place: u32) -> u32 {
+        let source = self.writing.buffer.flights[place as usize].source;
+        self.layout.superblock_of(source)
+    }
+
+    /// Logical units of what is valid in a row.
+    #[must_use]
+    pub fn units_of_row(&self, first: u32) -> Vec<u32> {
+        let mut lpns = Vec::new();
+        self.map
+            .collect_valid(first, self.layout.row_units, &mut lpns);
+        lpns
+    }
+
+    /// Whether a granule in flight has data on its way from the host, or folded; not data that
+    /// collection, refresh or wear levelling moves.
+    #[must_use]
+    pub fn is_hosts_data(&self, place: u32) -> bool {
+        let stream = self.writing.buffer.flights[place as usize].stream;
+        stream.is_host() || stream == Stream::Fold
+    }
+
+    /// Where the data of a read of the firmware's own lies; none of another operation.
+    #[must_use]
+    pub fn source_of_read(&self, token: Token) -> Option<u32> {
+        match token {
+            Token::FoldRead(first)
+            | Token::GcRead(first)
+            | Token::MapGcRead(first)
+            | Token::FoldCheck(first) => Some(first),
+            Token::MapRead(slot) => self.locate(self.map_unit_in(slot)?),
+            Token::MapUpdate(page) => self.locate(self.map_unit(page)),
+            _ => None,
+        }
+    }
+
+    /// Who an operation is done for that has not been reported. Erases are done for nobody.
+    #[must_use]
+    pub fn origin(&self, token: Token) -> Option<Origin> {
+        Some(match token {
+            Token::Host(_) => Origin::Host,
+            Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
+                match self.writing.buffer.flights[place as usize].stream {
+                    Stream::Fold => Origin::Fold,
+                    Stream::Levelled => Origin::Levelling,
+                    Stream::Map => Origin::Map,
+                    Stream::Parity => Origin::Parity,
+                    stream if stream.is_host() => Origin::Host,
+                    _ => Origin::Collect,
+                }
+            }
+            Token::FoldRead(_) | Token::FoldCheck(_) => Origin::Fold,
+            Token::GcRead(_) => Origin::Collect,
+            Token::MapRead(_) | Token::MapUpdate(_) | Token::MapGcRead(_) | Token::Checkpoint => {
+                Origin::Map
+            }
+            Token::Journal(_) => Origin::Journal,
+            Token::Rebuild(_) => Origin::Parity,
+            Token::Erase(_) | Token::SystemErase => return None,
+        })
+    }
+
+    /// Dies have taken the data of these granules, given by the places in their tokens.
+    pub fn programs_begun(&mut self, places: impl Iterator<Item = u32>) {
+        places.for_each(|place| self.writing.buffer.begin(place));
+    }
+
+    /// Sequence number that the next granule to be begun will get.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.writing.sequence
+    }
+
+    /// Lowest sequence number of a host granule that is not programmed yet: all before it are
+    /// durable.
+    #[must_use]
+    pub fn oldest_pending_host(&self) -> u64 {
+        let host = self.writing.oldest_of_host();
+        host.min(self.checkpoint_pending())
+            .min(self.cuts.oldest_trims())
+            .min(self.health.homeless)
+    }
+
+    /// The rows that have to be read to rebuild the one of a physical unit: those of the other
+    /// granules of its stripe that are on flash; what is in RAM of the stripe needs no read. None
+    /// where there is no parity to rebuild it from.
+    #[must_use]
+    pub fn stripe_mates(&self, ppn: u32) -> Option<Vec<Mate>> {
+        self.writing.stripe_mates(&self.layout, &self.blocks, ppn)
+    }
+
+    /// Switches on what power cuts need. At any time with nothing of the host's in RAM; without it
+    /// the firmware erases a little earlier and takes less memory.
+    pub fn enable_power_cuts(&mut self) {
+        if self.cuts.is_on() {
+            return;
+        }
+        let used = self.writing.buffer.used_units;
+        assert_eq!(used, 0, "host data in the buffer");
+        let host_units = self.logical_units();
+        self.cuts.enable(&self.map, &self.blocks, host_units);
+    }
+
+    /// Whether what power cuts need is switched on.
+    #[must_use]
+    pub fn has_power_cuts(&self) -> bool {
+        self.cuts.is_on()
+    }
+
+    /// Version stamp of what a read of a logical unit returns, from the flash and not from the map;
+    /// none where nothing is written, or while power cuts are switched off.
+    #[must_use]
+    pub fn version(&self, lpn: u32) -> Option<u64> {
+        self.cuts.version(lpn, self.locate(lpn)?)
+    }
+
+    /// What the host changes from here on is the doing of this command.
+    #[inline]
+    pub fn note_tag(&mut self, tag: u32) {
+        self.cuts.note_tag(tag);
+    }
+
+    /// Changes of the map by the host since the last call, in their order; empty while power cuts
+    /// are switched off.
+    pub fn take_placements(&mut self) -> Vec<Placement> {
+        self.cuts.take_placements()
+    }
+
+    /// Programs the trims that wait for the journal; a flush does so.
+    pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        self.cuts.flush_journal(sequence, layout, counters, ops);
+    }
+
+    /// Whether the drive compresses what it stores.
+    #[inline]
+    #[must_use]
+    pub fn compresses(&self) -> bool {
+        self.layout.packs()
+    }
+
+    /// How much smaller the data can be made that the host hands over from now on.
+    pub fn incoming_data(&mut self, compressible_percent: u8) {
+        self.packing.expect(compressible_percent);
+    }
+
+    /// What crosses the channel when so many logical units from `lpn` on are read, all of which lie
+    /// in one row of a drive that compresses: in eighths of a unit.
+    #[must_use]
+    pub fn read_grains(&self, lpn: u32, count: u32) -> u32 {
+        self.packing.read_grains(&self.map, lpn, count)
+    }
+
+    /// Least and greatest wear of the superblocks in use, as shares of the rated life.
+    #[must_use]
+    pub fn wear_range(&self) -> (f64, f64) {
+        self.wear.range(&self.blocks.all)
+    }
+
+    /// What wear is measured against.
+    #[must_use]
+    pub fn rated(&self) -> Rated {
+        self.wear.rated
+    }
+
+    /// The mean wear of all superblocks, as a share of the rated life.
+    #[must_use]
+    pub fn mean_wear(&self) -> f64 {
+        self.wear.mean(&self.counters, self.layout.superblocks)
+    }
+
+    /// The share that is left of the rated cycles of the static superblocks; those that were given
+    /// up have none. 0 without a static part.
+    #[must_use]
+    pub fn static_budget(&self) -> f64 {
+        self.wear.static_budget(&self.blocks)
+    }
+
+    /// Units that the cache may hold now: its static part and what it may borrow at this fill.
+    #[must_use]
+    pub fn cache_limit_units(&self) -> u64 {
+        u64::from(self.cache.most()) * u64::from(self.layout.whole_units(Mode::Slc))
+    }
+
+    /// What the cache looks at.
+    #[inline]
+    pub(crate) fn seen(&self) -> Seen<'_> {
+        Seen {
+            policy: &self.policy,
+            layout: &self.layout,
+            blocks: &self.blocks,
+            writing: &self.writing,
+            available: self.available(),
+            row_most: self.packing.row_most(),
+        }
+    }
+
+    /// The cache, to be changed, and what it looks at.
+    #[inline]
+    pub(crate) fn cache_and_seen(&mut self) -> (&mut Cache, Seen<'_>) {
+        let seen = Seen {
+            available: self.available(),
+            row_most: self.packing.row_most(),
+            policy: &self.policy,
+            layout: &self.layout,
+            blocks: &self.blocks,
+            writing: &self.writing,
+        };
+        (&mut self.cache, seen)
     }
 }

@@ -489,7 +489,8 @@ impl<P: Policies> Ftl<P> {
         self.map.clear_valid_run(first, count);
         self.cuts.wipe(first, count);
         let taken = (lpns.len() - before) as u32;
-        self.lose_valid(self.layout.superblock_of(first), taken);
+        let superblock = self.layout.superblock_of(first);
+        self.blocks.lose_valid(&mut self.cache, superblock, taken);
     }
 
     /// Units of a failed program that are programmed again are counted as such, and once more by
@@ -630,7 +631,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Closes a superblock that a stream fills, or has half filled, where there is another for it
     /// to go on in.
-    pub(crate) fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+    fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks.all[superblock as usize];
         let coming = self.writing.buffer.awaited.units() > 0;
         let may = !coming && self.available_to_movers() >= FALL_BACK;
@@ -661,6 +662,26 @@ impl<P: Policies> Ftl<P> {
             self.place_again(stream, &flight, &lpns, ops);
         }
         self.release_erases(ops);
+    }
+
+    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. One that
+    /// is being written is closed first; the answer is whether it will be moved.
+    pub fn refresh(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> bool {
+        self.close_early(superblock, ops);
+        let block = &self.blocks.all[superblock as usize];
+        if block.state != State::Closed || block.valid == 0 {
+            return false;
+        }
+        if block.map {
+            return self.refresh_map(superblock);
+        }
+        self.wear
+            .relocate(&mut self.blocks, superblock, Cause::Refresh)
+    }
+
+    /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
+    pub fn distrust(&mut self, superblock: u32) {
+        self.blocks.all[superblock as usize].distrusted = true;
     }
 
     /// Has a superblock with a bad block emptied as soon as possible.

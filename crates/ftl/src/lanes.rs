@@ -8,12 +8,11 @@
 //! Pages of the map are few and their superblocks too: their stream has one lane, in the group of
 //! the superblock that is open.
 
-use crate::allocate::Frontier;
 use crate::audit::Bounds;
 use crate::blocks::{Blocks, State};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::layout::{Layout, NONE};
-use crate::streams::{STREAMS, Stream};
+use crate::streams::{Frontier, STREAMS, Stream};
 use crate::writing::Writing;
 
 /// A lane that is not the current one: its superblock, how far that is filled, and where it ends.

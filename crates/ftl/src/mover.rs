@@ -310,7 +310,7 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn may_read(&mut self, work: Work) -> bool {
         let stream = self.stream_of(work);
         let programs = self.programs_of(work, stream);
-        if self.mover_of(work).is_far_ahead(programs) || self.map_holds() {
+        if self.mover_of(work).is_far_ahead(programs) || self.paged.holds() {
             return false;
         }
         let mover = self.mover_of(work);
@@ -422,7 +422,8 @@ impl<P: Policies> Ftl<P> {
         self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
-        self.lose_valid(superblock, lpns.len() as u32);
+        self.blocks
+            .lose_valid(&mut self.cache, superblock, lpns.len() as u32);
         let written = self.blocks.victims.written(superblock);
         let mover = self.mover(work);
         mover.outstanding -= 1;

@@ -20,13 +20,13 @@
 //! Invariants (`Packing::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
-use crate::allocate::Frontier;
 use crate::audit::Bounds;
 use crate::blocks::Blocks;
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
 use crate::layout::{Layout, Mode};
 use crate::map::Map;
+use crate::streams::Frontier;
 
 /// Grains of a unit that cannot be compressed.
 pub(crate) const GRAINS: u32 = 8;

@@ -6,11 +6,10 @@
 //! a stripe without parity; so does one whose parity was torn by a power cut. From there on its
 //! data stands alone ([`crate::blocks::Superblock::bare`]).
 
-use crate::allocate::Frontier;
 use crate::blocks::{Blocks, State};
 use crate::layout::{Layout, NONE};
 use crate::op::class;
-use crate::streams::Stream;
+use crate::streams::{Frontier, Stream};
 use crate::write_buffer::Flight;
 use crate::writing::Writing;
 

@@ -19,7 +19,6 @@
 
 use std::collections::VecDeque;
 
-use crate::allocate::Frontier;
 use crate::audit::Bounds;
 use crate::blocks::Blocks;
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
@@ -27,7 +26,7 @@ use crate::counters::Counters;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
 use crate::pairs::Pairs;
-use crate::streams::{COUNTED, STREAMS, Stream};
+use crate::streams::{COUNTED, Frontier, STREAMS, Stream};
 use crate::write_buffer::{Flight, WriteBuffer};
 
 /// A stream, and the group of dies in which it has a superblock open.

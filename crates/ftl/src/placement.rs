@@ -157,8 +157,9 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub fn decide(&mut self, route: Route) -> Option<Placement> {
         let buffer = self.buffer_free();
-        let held =
-            self.cache.fold.holds_host() || self.collection.mover.holds_host() || self.map_holds();
+        let held = self.cache.fold.holds_host()
+            || self.collection.mover.holds_host()
+            || self.paged.holds();
         if buffer == 0 || held || self.collection.memory.halts_host {
             return None;
         }
@@ -191,7 +192,10 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn host_stream(&mut self, route: Route) -> Stream {
         match route {
-            Route::Cache if self.cache.mode != CacheMode::None => self.cached_stream(),
+            Route::Cache if self.cache.mode != CacheMode::None => {
+                let (cache, seen) = self.cache_and_seen();
+                cache.stream(&seen)
+            }
             Route::Cache | Route::Direct => Stream::Direct,
             Route::Handle(handle) => self.handle_stream(handle),
         }
@@ -215,19 +219,10 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn may_open(&self, stream: Stream) -> bool {
         match stream {
-            Stream::Cache => self.cache_openable() > 0,
-            Stream::Tier => self.tier_may_open(),
-            _ => self.direct_openable(stream),
+            Stream::Cache => self.cache.openable(&self.seen()) > 0,
+            Stream::Tier => self.cache.tier_may_open(&self.seen()),
+            _ => self.seen().direct_openable(stream),
         }
-    }
-
-    /// Whether a superblock may be opened for one of the streams of direct data.
-    #[inline]
-    pub(crate) fn direct_openable(&self, stream: Stream) -> bool {
-        let awaited = &self.writing.buffer.awaited;
-        let others = awaited.superblocks() - awaited.promised_to(stream);
-        self.available() > self.policy.gc.reserve_superblocks + others
-            || (stream == Stream::Direct && !self.blocks.half.is_empty())
     }
 
     /// Sets buffer aside for units that the host is sending, no more than there is room for, and a
@@ -386,7 +381,7 @@ impl<P: Policies> Ftl<P> {
     fn place_host(&mut self, reserved: Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
         let count = reserved.units;
         self.counters.host_units += u64::from(count);
-        self.entries_changed(lpn, count);
+        self.paged.entries_changed(lpn, count);
         let stream = if count == 1 && !self.layout.packs() && !self.cuts.is_on() {
             let mut stream = self.stream_for(&reserved);
             if stream == Stream::Direct {
@@ -399,7 +394,10 @@ impl<P: Policies> Ftl<P> {
             self.append_run(&reserved, lpn, ops)
         };
         self.writing.buffer.awaited.arrived(reserved.stream, count);
-        self.placed(stream, count);
+        if self.cache.rule.shares {
+            let (cache, seen) = self.cache_and_seen();
+            cache.placed(&seen, stream, count);
+        }
         self.owe(count);
         self.erase_dead(ops);
         if self.cuts.is_checkpoint_due(self.counters.host_units) {

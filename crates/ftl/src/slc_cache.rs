@@ -4,18 +4,21 @@
 //! its size, and never those that folding and collection need to finish. While host data is
 //! staged, two superblocks more than the size may be open or in the middle of an erase: the pace
 //! of folding, not this bound, is what holds the cache at its size.
+//!
+//! The room decides and counts. It is shown what it has to look at ([`Seen`]), and is handed the
+//! superblocks where it takes one or gives one up.
 
 use crate::audit::{Bounds, LIFETIME};
-use crate::blocks::{Pool, State, Superblock};
+use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::designs::Borrows;
-use crate::ftl::Ftl;
 use crate::full_rules::FullRule;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Mover;
-use crate::orders::Policies;
 use crate::policy::{CacheMode, Policy, SizeAt, Worn};
 use crate::streams::Stream;
+use crate::wear::Wear;
+use crate::writing::Writing;
 
 /// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
@@ -200,114 +203,204 @@ fn size_at(table: &[SizeAt], fill: u32) -> u64 {
     }
 }
 
-impl<P: Policies> Ftl<P> {
+/// What the cache looks at besides its own state.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) layout: &'a Layout,
+    pub(crate) blocks: &'a Blocks,
+    pub(crate) writing: &'a Writing,
+    /// Free native superblocks that are not set aside for a mover.
+    pub(crate) available: u32,
+    /// Units that a row holds at most, as far as is known.
+    pub(crate) row_most: u32,
+}
+
+impl Seen<'_> {
+    /// Whether a superblock may be opened for one of the streams of direct data.
+    #[inline]
+    pub(crate) fn direct_openable(&self, stream: Stream) -> bool {
+        let awaited = &self.writing.buffer.awaited;
+        let others = awaited.superblocks() - awaited.promised_to(stream);
+        self.available > self.policy.gc.reserve_superblocks + others
+            || (stream == Stream::Direct && !self.blocks.half.is_empty())
+    }
+
+    /// Free native superblocks that may be borrowed where so many have to stay.
+    fn lendable(&self, keep: u32) -> u32 {
+        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
+        self.available.saturating_sub(keep)
+    }
+}
+
+/// Which superblocks it has and may take.
+impl Cache {
     /// Superblocks that the cache could open now.
-    pub(crate) fn cache_openable(&self) -> u32 {
-        self.blocks.free_fixed.len() as u32 + self.cache_lendable()
+    pub(crate) fn openable(&self, seen: &Seen<'_>) -> u32 {
+        seen.blocks.free_fixed.len() as u32 + self.borrowable(seen)
     }
 
     /// Free native superblocks that the cache could borrow now.
-    pub(crate) fn cache_lendable(&self) -> u32 {
-        let gc = self.policy.gc.reserve_superblocks;
-        let (limit, keep) = if self.cache.rule.bypasses {
-            (self.cache.limit, gc.max(self.cache.reserve))
-        } else if self.cache.limit == 0 || self.tier_takes() {
+    pub(crate) fn borrowable(&self, seen: &Seen<'_>) -> u32 {
+        let gc = seen.policy.gc.reserve_superblocks;
+        let (limit, keep) = if self.rule.bypasses {
+            (self.limit, gc.max(self.reserve))
+        } else if self.limit == 0 || self.tier_takes(seen) {
             // Data that the second tier takes need not be staged through SLC.
-            (self.cache.limit, gc)
+            (self.limit, gc)
         } else {
-            (self.cache.limit.saturating_add(STAGING_SUPERBLOCKS), gc)
+            (self.limit.saturating_add(STAGING_SUPERBLOCKS), gc)
         };
-        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
-        let lendable = self.available().saturating_sub(keep);
-        limit.saturating_sub(self.cache.borrowed).min(lendable)
+        let lendable = seen.lendable(keep);
+        limit.saturating_sub(self.borrowed).min(lendable)
     }
 
     /// Free native superblocks that the second tier could borrow now.
-    fn tier_openable(&self) -> u32 {
-        if self.cache.tier_limit == 0 {
+    fn tier_openable(&self, seen: &Seen<'_>) -> u32 {
+        if self.tier_limit == 0 {
             return 0;
         }
-        let gc = self.policy.gc.reserve_superblocks;
-        let keep = if self.cache.rule.bypasses {
-            gc.max(self.cache.reserve)
+        let gc = seen.policy.gc.reserve_superblocks;
+        let keep = if self.rule.bypasses {
+            gc.max(self.reserve)
         } else {
             gc
         };
-        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
-        let lendable = self.available().saturating_sub(keep);
         // A failed program may have opened one beyond the size.
-        let left = self
-            .cache
-            .tier_limit
-            .saturating_sub(self.cache.tier_borrowed);
-        left.min(lendable)
+        let left = self.tier_limit.saturating_sub(self.tier_borrowed);
+        left.min(seen.lendable(keep))
     }
 
-    /// Whether a lane of the second tier may have a superblock.
-    pub(crate) fn tier_may_open(&self) -> bool {
-        self.tier_openable() > 0
+    /// Whether the second tier may have another superblock.
+    pub(crate) fn tier_may_open(&self, seen: &Seen<'_>) -> bool {
+        self.tier_openable(seen) > 0
     }
 
     /// Whether the second tier takes what the SLC cache cannot.
     #[inline]
-    pub(crate) fn tier_takes(&self) -> bool {
-        self.cache.tier_limit > 0
-            && (self.writing.streams[Stream::Tier].left() > 0 || self.tier_openable() > 0)
+    pub(crate) fn tier_takes(&self, seen: &Seen<'_>) -> bool {
+        self.tier_limit > 0
+            && (seen.writing.streams[Stream::Tier].left() > 0 || self.tier_may_open(seen))
+    }
+
+    /// The borrowed part is beyond its size, or, where nothing is borrowed, the static part is all
+    /// in use. Where there is a second tier, it is full too.
+    #[inline]
+    pub(crate) fn is_full(&self, seen: &Seen<'_>) -> bool {
+        if self.tier_takes(seen) {
+            return false;
+        }
+        if self.limit == 0 {
+            return seen.blocks.free_fixed.is_empty();
+        }
+        self.borrowed > self.limit
     }
 
     /// Takes a superblock of a die group for the second tier.
-    pub(crate) fn take_tier_superblock(&mut self, group: u32) -> Option<u32> {
-        self.cache.tier_borrowed += 1;
-        self.wear
-            .take_free(&mut self.blocks, &self.layout, (Stream::Tier, group))
+    pub(crate) fn take_for_tier(
+        &mut self,
+        blocks: &mut Blocks,
+        wear: &Wear,
+        layout: &Layout,
+        group: u32,
+    ) -> Option<u32> {
+        self.tier_borrowed += 1;
+        wear.take_free(blocks, layout, (Stream::Tier, group))
     }
 
     /// Takes a superblock of a die group for the cache: a static one if there is one, else a
     /// borrowed one.
-    pub(crate) fn take_cache_superblock(&mut self, group: u32) -> Option<u32> {
-        if let Some(fixed) = self.blocks.take_fixed(&self.layout, group) {
+    pub(crate) fn take(
+        &mut self,
+        blocks: &mut Blocks,
+        wear: &Wear,
+        layout: &Layout,
+        group: u32,
+    ) -> Option<u32> {
+        if let Some(fixed) = blocks.take_fixed(layout, group) {
             return Some(fixed);
         }
-        self.cache.borrowed += 1;
-        self.wear
-            .take_free(&mut self.blocks, &self.layout, (Stream::Cache, group))
+        self.borrowed += 1;
+        wear.take_free(blocks, layout, (Stream::Cache, group))
     }
 
+    /// A superblock was taken: the size follows the fill of the host's `logical_units`, and a cache
+    /// that runs out of superblocks looks for one that is worth reclaiming.
+    pub(crate) fn taken(&mut self, seen: &Seen<'_>, logical_units: u32) {
+        if !seen.policy.cache.size_by_fill.is_empty() {
+            self.follow_fill(seen, logical_units);
+        }
+        if self.reclaim_most.is_some() && !self.reclaiming {
+            self.reclaiming = self.openable(seen) <= 1 && self.emptiest(seen).is_some();
+        }
+    }
+
+    /// The borrowed part may be as large as the table says at the present fill.
+    fn follow_fill(&mut self, seen: &Seen<'_>, logical_units: u32) {
+        let valid: u64 = seen.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
+        let fill = valid * 100_000 / u64::from(logical_units);
+        let bytes = size_at(&seen.policy.cache.size_by_fill, fill as u32);
+        let slc = seen.layout.slc_bytes();
+        self.limit = ((bytes + slc / 2) / slc) as u32;
+    }
+
+    /// Superblocks that have to come free for a full cache to be used again: no more than there
+    /// are.
+    fn rearms_at(&self) -> u32 {
+        let most = self.fixed_total.saturating_add(self.limit);
+        self.rearm.min(most).max(1)
+    }
+
+    /// Static superblocks that are neither free nor given up.
+    pub(crate) fn fixed_in_use(&self, blocks: &Blocks) -> u32 {
+        self.fixed_total - blocks.free_fixed.len() as u32
+    }
+
+    /// Superblocks that the cache may have now: its static part and what it may borrow at this
+    /// fill.
+    pub(crate) fn most(&self) -> u32 {
+        self.fixed_total.saturating_add(self.limit)
+    }
+}
+
+/// Where the host's data goes.
+impl Cache {
     /// The stream for the next host data where there is a cache and the route may lead there.
-    pub(crate) fn cached_stream(&mut self) -> Stream {
-        if self.cache.bypass {
-            if self.cache_openable() < self.rearms_at() {
-                self.look_for_reclaim();
+    pub(crate) fn stream(&mut self, seen: &Seen<'_>) -> Stream {
+        if self.bypass {
+            if self.openable(seen) < self.rearms_at() {
+                self.look_for_reclaim(seen);
                 return Stream::Direct;
             }
-            self.cache.bypass = false;
+            self.bypass = false;
         }
-        let tier = self.tier_takes();
-        if self.cache.rule.shares && !tier {
-            return self.mixed_stream();
+        let tier = self.tier_takes(seen);
+        if self.rule.shares && !tier {
+            return self.mixed_stream(seen);
         }
-        if self.writing.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0 {
+        if seen.writing.streams[Stream::Cache].left() > 0 || self.openable(seen) > 0 {
             return Stream::Cache;
         }
         if tier {
             return Stream::Tier;
         }
-        if self.cache.rule.bypasses && !self.room_is_coming() {
-            self.cache.bypass = true;
+        if self.rule.bypasses && !self.room_is_coming(seen) {
+            self.bypass = true;
             return Stream::Direct;
         }
-        if self.cache.limit == 0 && self.cache.fixed_total == 0 {
+        if self.limit == 0 && self.fixed_total == 0 {
             return Stream::Direct;
         }
         Stream::Cache
     }
 
-    /// The stream whose turn it is in a mixed cache, or the other one where it has no room.
-    fn mixed_stream(&self) -> Stream {
-        let cache = self.writing.streams[Stream::Cache].left() > 0 || self.cache_openable() > 0;
-        let native =
-            self.writing.streams[Stream::Direct].left() > 0 || self.direct_openable(Stream::Direct);
-        match (self.cache.direct_next, cache, native) {
+    /// The stream that a mixed cache has chosen for the next data, or the other one where that has
+    /// no room.
+    fn mixed_stream(&self, seen: &Seen<'_>) -> Stream {
+        let streams = &seen.writing.streams;
+        let cache = streams[Stream::Cache].left() > 0 || self.openable(seen) > 0;
+        let native = streams[Stream::Direct].left() > 0 || seen.direct_openable(Stream::Direct);
+        match (self.direct_next, cache, native) {
             (true, true, false) | (false, true, _) | (false, _, false) => Stream::Cache,
             _ => Stream::Direct,
         }
@@ -315,172 +408,130 @@ impl<P: Policies> Ftl<P> {
 
     /// Host data has been placed: a full mixed cache decides where the next goes, so that each
     /// stream gets its share. Not while data is on its way to the place that was decided.
-    #[inline]
-    pub(crate) fn placed(&mut self, stream: Stream, units: u32) {
-        if !self.cache.rule.shares {
-            return;
-        }
-        let share = i64::from(self.policy.cache.direct_milli);
+    pub(crate) fn placed(&mut self, seen: &Seen<'_>, stream: Stream, units: u32) {
+        let share = i64::from(seen.policy.cache.direct_milli);
         let gone = if stream == Stream::Cache { 0 } else { 1000 };
-        let ahead = self.cache.direct_ahead_milli + i64::from(units) * (gone - share);
-        let full = self.cache_is_full();
-        self.cache.direct_ahead_milli = if full { ahead } else { 0 };
-        if self.writing.buffer.awaited.units() == 0 {
-            self.cache.direct_next = full && ahead < 0;
+        let ahead = self.direct_ahead_milli + i64::from(units) * (gone - share);
+        let full = self.is_full(seen);
+        self.direct_ahead_milli = if full { ahead } else { 0 };
+        if seen.writing.buffer.awaited.units() == 0 {
+            self.direct_next = full && ahead < 0;
         }
     }
+}
 
+/// Folding superblocks that hold little, to make room at little cost.
+impl Cache {
     /// Whether a full cache is about to get room back by folding little.
-    fn room_is_coming(&mut self) -> bool {
-        let Some(most) = self.cache.reclaim_most else {
+    fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
+        let Some(most) = self.reclaim_most else {
             return false;
         };
-        let source = self.cache.fold.source;
-        let block = |s: u32| &self.blocks.all[s as usize];
+        let source = self.fold.source;
+        let block = |s: u32| &seen.blocks.all[s as usize];
         let slc = source != NONE && block(source).pool == Pool::Cache;
         let folded = slc && block(source).valid <= most;
-        let used = self.cache.borrowed + self.fixed_in_use();
-        let at_work = used - self.blocks.cache.len() as u32 - u32::from(slc);
+        let used = self.borrowed + self.fixed_in_use(seen.blocks);
+        let at_work = used - seen.blocks.cache.len() as u32 - u32::from(slc);
         if folded || at_work > 0 {
             return true;
         }
-        self.look_for_reclaim();
-        self.cache.reclaiming
+        self.look_for_reclaim(seen);
+        self.reclaiming
     }
 
     /// Looks whether a cache superblock is empty enough to be reclaimed, every few granules.
-    fn look_for_reclaim(&mut self) {
-        if self.cache.reclaiming || self.writing.sequence < self.cache.look_again {
+    fn look_for_reclaim(&mut self, seen: &Seen<'_>) {
+        let sequence = seen.writing.sequence;
+        if self.reclaiming || sequence < self.look_again {
             return;
         }
-        self.cache.reclaiming = self.emptiest().is_some();
-        if !self.cache.reclaiming {
-            self.cache.look_again =
-                self.writing.sequence + LOOK_AGAIN_GRANULES * u64::from(self.layout.dies);
+        self.reclaiming = self.emptiest(seen).is_some();
+        if !self.reclaiming {
+            self.look_again = sequence + LOOK_AGAIN_GRANULES * u64::from(seen.layout.dies);
         }
     }
 
     /// Place in the queue of the cache superblock with the least valid data, where that is little
     /// enough to be reclaimed.
-    pub(crate) fn emptiest(&self) -> Option<usize> {
-        let most = self.cache.reclaim_most?;
-        let candidates = self.blocks.cache.iter().enumerate();
+    pub(crate) fn emptiest(&self, seen: &Seen<'_>) -> Option<usize> {
+        let most = self.reclaim_most?;
+        let candidates = seen.blocks.cache.iter().enumerate();
         candidates
-            .map(|(at, &s)| (at, &self.blocks.all[s as usize]))
-            .filter(|(_, block)| block.valid <= most && self.may_fold(block))
+            .map(|(at, &s)| (at, &seen.blocks.all[s as usize]))
+            .filter(|(_, block)| block.valid <= most && self.may_fold(seen, block))
             .min_by_key(|(_, block)| block.valid)
             .map(|(at, _)| at)
     }
 
-    /// A superblock was taken: the size follows the fill, and a cache that runs out of superblocks
-    /// looks for one that is worth reclaiming.
-    pub(crate) fn look_at_cache(&mut self) {
-        if !self.policy.cache.size_by_fill.is_empty() {
-            self.follow_fill();
-        }
-        if self.cache.reclaim_most.is_some() && !self.cache.reclaiming {
-            self.cache.reclaiming = self.cache_openable() <= 1 && self.emptiest().is_some();
-        }
+    /// Whether a closed cache superblock may be folded now. One of the cache's own takes native
+    /// room and gives none back: it waits for collection where no superblock is to spare, unless
+    /// what folding has open holds its data.
+    pub(crate) fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
+        let room = || {
+            let folded = &seen.writing.streams[Stream::Fold];
+            seen.available > seen.policy.gc.reserve_superblocks
+                || folded.left() >= block.valid + seen.row_most
+        };
+        block.in_flight == 0 && (!block.fixed || room())
     }
 
-    /// Superblocks that have to come free for a full cache to be used again: no more than there
-    /// are.
-    fn rearms_at(&self) -> u32 {
-        let most = self.cache.fixed_total.saturating_add(self.cache.limit);
-        self.cache.rearm.min(most).max(1)
+    /// Whether reclaiming goes on: until two superblocks can be opened, and in a bypass until
+    /// enough can for the cache to be used again.
+    pub(crate) fn reclaims_on(&self, seen: &Seen<'_>) -> bool {
+        let enough = if self.bypass { self.rearms_at() } else { 2 };
+        self.reclaiming && self.openable(seen) < enough
     }
+}
 
-    /// Static superblocks that are neither free nor given up.
-    pub(crate) fn fixed_in_use(&self) -> u32 {
-        self.cache.fixed_total - self.blocks.free_fixed.len() as u32
-    }
-
+/// The end of its own superblocks.
+impl Cache {
     /// A static superblock has been erased: whether it is given up, its cycles being used up.
-    pub(crate) fn gives_up_static(&mut self, superblock: u32) -> bool {
-        let cycles = u64::from(self.blocks.all[superblock as usize].slc_cycles);
-        let worn = self.wear.rated.wear(cycles, 0, 0) >= 1.0;
-        let given_up = match self.policy.cache.worn {
+    pub(crate) fn gives_up(
+        &mut self,
+        superblock: u32,
+        worn: Worn,
+        wear: &Wear,
+        blocks: &mut Blocks,
+    ) -> bool {
+        let is_worn = wear.is_worn_in_slc(&blocks.all[superblock as usize]);
+        let given_up = match worn {
             Worn::Keep => false,
-            Worn::Shrink => worn,
-            Worn::Close => worn || self.cache.static_closed,
+            Worn::Shrink => is_worn,
+            Worn::Close => is_worn || self.static_closed,
         };
         if !given_up {
             return false;
         }
-        self.give_up(superblock);
-        if self.policy.cache.worn == Worn::Close {
-            self.cache.static_closed = true;
-            while let Some(other) = self.blocks.free_fixed.pop_front() {
-                self.give_up(other);
+        self.give_up(superblock, blocks);
+        if worn == Worn::Close {
+            self.static_closed = true;
+            while let Some(other) = blocks.free_fixed.pop_front() {
+                self.give_up(other, blocks);
             }
         }
         true
     }
 
-    fn give_up(&mut self, superblock: u32) {
-        self.blocks.all[superblock as usize].state = State::Retired;
-        self.cache.fixed_total -= 1;
+    fn give_up(&mut self, superblock: u32, blocks: &mut Blocks) {
+        blocks.all[superblock as usize].state = State::Retired;
+        self.fixed_total -= 1;
     }
 
     /// The drive starts over with its wear as it was: what was given up stays so.
-    pub(crate) fn give_up_worn(&mut self) {
-        let worn =
-            |b: &Superblock| b.fixed && self.wear.rated.wear(b.slc_cycles.into(), 0, 0) >= 1.0;
-        let closes = self.policy.cache.worn == Worn::Close;
-        self.cache.static_closed = closes && self.blocks.all.iter().any(worn);
-        for superblock in std::mem::take(&mut self.blocks.free_fixed) {
-            if !self.gives_up_static(superblock) {
-                self.blocks.free_fixed.push_back(superblock);
+    pub(crate) fn give_up_worn(&mut self, worn: Worn, wear: &Wear, blocks: &mut Blocks) {
+        let is_worn = |b: &Superblock| b.fixed && wear.is_worn_in_slc(b);
+        self.static_closed = worn == Worn::Close && blocks.all.iter().any(is_worn);
+        for superblock in std::mem::take(&mut blocks.free_fixed) {
+            if !self.gives_up(superblock, worn, wear, blocks) {
+                blocks.free_fixed.push_back(superblock);
             }
         }
-        if self.cache.static_closed {
-            while let Some(other) = self.blocks.free_fixed.pop_front() {
-                self.give_up(other);
+        if self.static_closed {
+            while let Some(other) = blocks.free_fixed.pop_front() {
+                self.give_up(other, blocks);
             }
         }
-    }
-
-    /// The share that is left of the rated cycles of the static superblocks; those that were given
-    /// up have none. 0 without a static part.
-    #[must_use]
-    pub fn static_budget(&self) -> f64 {
-        let own = self.blocks.all.iter().filter(|b| b.fixed);
-        let (mut count, mut sum) = (0.0, 0.0);
-        for left in own.map(|b| match b.state {
-            State::Retired => 0.0,
-            _ => (1.0 - self.wear.rated.wear(b.slc_cycles.into(), 0, 0)).max(0.0),
-        }) {
-            count += 1.0;
-            sum += left;
-        }
-        if count > 0.0 { sum / count } else { 0.0 }
-    }
-
-    /// Units that the cache may hold now: its static part and what it may borrow at this fill.
-    #[must_use]
-    pub fn cache_limit_units(&self) -> u64 {
-        let superblocks = self.cache.fixed_total.saturating_add(self.cache.limit);
-        u64::from(superblocks) * u64::from(self.layout.whole_units(Mode::Slc))
-    }
-
-    /// Whether reclaiming goes on: until two superblocks can be opened, and in a bypass until
-    /// enough can for the cache to be used again.
-    pub(crate) fn reclaims_on(&self) -> bool {
-        let enough = if self.cache.bypass {
-            self.rearms_at()
-        } else {
-            2
-        };
-        self.cache.reclaiming && self.cache_openable() < enough
-    }
-
-    /// The borrowed part may be as large as the table says at the present fill.
-    pub(crate) fn follow_fill(&mut self) {
-        let valid: u64 = self.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
-        let fill = valid * 100_000 / u64::from(self.logical_units());
-        let bytes = size_at(&self.policy.cache.size_by_fill, fill as u32);
-        let slc = self.layout.slc_bytes();
-        self.cache.limit = ((bytes + slc / 2) / slc) as u32;
     }
 }
 

@@ -25,15 +25,10 @@ use flashtwin_nand::Part;
 use crate::audit::Bounds;
 use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::check::{Checked, ensure};
-use crate::ftl::Ftl;
+use crate::counters::Counters;
 use crate::layout::{Layout, Mode, NONE};
-use crate::op::NandOp;
-use crate::orders::Policies;
 use crate::policy::{self, Levelling};
 use crate::streams::Stream;
-
-/// Superblocks that have to be to spare before data is moved for another reason than space.
-const SPARE_SUPERBLOCKS: u32 = 2;
 
 /// How many causes there are.
 pub(crate) const CAUSES: usize = 4;
@@ -183,7 +178,7 @@ impl Wear {
     }
 
     /// Least and greatest wear of the superblocks in use, as shares of the rated life.
-    fn range(&self, all: &[Superblock]) -> (f64, f64) {
+    pub(crate) fn range(&self, all: &[Superblock]) -> (f64, f64) {
         let used = all.iter().filter(|b| b.state != State::Retired);
         used.map(|b| self.rated.wear_of(b))
             .fold(None, |range: Option<(f64, f64)>, wear| {
@@ -191,6 +186,35 @@ impl Wear {
                 Some((low.min(wear), high.max(wear)))
             })
             .unwrap_or((0.0, 0.0))
+    }
+
+    /// Whether a superblock has used up the cycles that SLC mode is rated for.
+    pub(crate) fn is_worn_in_slc(&self, block: &Superblock) -> bool {
+        self.rated.wear(block.slc_cycles.into(), 0, 0) >= 1.0
+    }
+
+    /// The share that is left of the rated cycles of the static cache's superblocks; those that
+    /// were given up have none. 0 without a static part.
+    pub(crate) fn static_budget(&self, blocks: &Blocks) -> f64 {
+        let own = blocks.all.iter().filter(|b| b.fixed);
+        let (mut count, mut sum) = (0.0, 0.0);
+        for left in own.map(|b| match b.state {
+            State::Retired => 0.0,
+            _ => (1.0 - self.rated.wear(b.slc_cycles.into(), 0, 0)).max(0.0),
+        }) {
+            count += 1.0;
+            sum += left;
+        }
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
+    /// The mean wear of so many superblocks, as a share of the rated life.
+    pub(crate) fn mean(&self, counters: &Counters, superblocks: u32) -> f64 {
+        let c = counters;
+        let sum = self
+            .rated
+            .wear(c.slc_erases, c.native_erases, c.tier_erases);
+        sum / f64::from(superblocks)
     }
 
     /// Takes a free superblock of a die group for a stream, by the policy of dynamic levelling.
@@ -230,7 +254,7 @@ impl Wear {
     }
 
     /// The next superblock to be moved, which leaves the queue.
-    fn next(&mut self, blocks: &mut Blocks) -> Option<(u32, Cause)> {
+    pub(crate) fn next(&mut self, blocks: &mut Blocks) -> Option<(u32, Cause)> {
         let mut at = 0;
         while let Some(&(superblock, cause)) = self.queue.get(at) {
             let block = &mut blocks.all[superblock as usize];
@@ -301,65 +325,6 @@ impl Wear {
             );
         }
         Ok(())
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    /// Least and greatest wear of the superblocks in use, as shares of the rated life.
-    #[must_use]
-    pub fn wear_range(&self) -> (f64, f64) {
-        self.wear.range(&self.blocks.all)
-    }
-
-    /// What wear is measured against.
-    #[must_use]
-    pub fn rated(&self) -> Rated {
-        self.wear.rated
-    }
-
-    /// The mean wear of all superblocks, as a share of the rated life.
-    #[must_use]
-    pub fn mean_wear(&self) -> f64 {
-        let c = &self.counters;
-        let wear = self.wear.rated;
-        let sum = wear.wear(c.slc_erases, c.native_erases, c.tier_erases);
-        sum / f64::from(self.layout.superblocks)
-    }
-
-    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. One that
-    /// is being written is closed first; the answer is whether it will be moved.
-    pub fn refresh(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> bool {
-        self.close_early(superblock, ops);
-        let block = &self.blocks.all[superblock as usize];
-        if block.state != State::Closed || block.valid == 0 {
-            return false;
-        }
-        if block.map {
-            return self.refresh_map(superblock);
-        }
-        self.wear
-            .relocate(&mut self.blocks, superblock, Cause::Refresh)
-    }
-
-    /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
-    pub fn distrust(&mut self, superblock: u32) {
-        self.blocks.all[superblock as usize].distrusted = true;
-    }
-
-    /// The next superblock to be moved for another reason than space; none while few are free.
-    pub(crate) fn next_relocation(&mut self) -> Option<(u32, Cause)> {
-        if self.writing.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
-            return None;
-        }
-        self.wear.next(&mut self.blocks)
-    }
-
-    /// A superblock has been erased. Data rests where the host has written as much as the drive
-    /// holds since the youngest of it.
-    pub(crate) fn level(&mut self, erased: u32, starved: bool) {
-        let holds = u64::from(self.logical_units());
-        let rested = self.counters.host_units.checked_sub(holds);
-        self.wear.level(&mut self.blocks, (erased, starved), rested);
     }
 }
 

@@ -6,7 +6,6 @@
 //! is numbered: each granule gets the next sequence number as it is begun, so that "everything
 //! before this is on flash" is a comparison.
 
-use crate::allocate::Frontier;
 use crate::blocks::Blocks;
 use crate::counters::Counters;
 use crate::lanes::Lanes;
@@ -15,7 +14,7 @@ use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
-use crate::streams::{InUse, STREAMS, Stream};
+use crate::streams::{Frontier, InUse, STREAMS, Stream};
 use crate::write_buffer::WriteBuffer;
 
 /// The state of the room. It is saved piece by piece by [`Ftl`](crate::Ftl), in the order that

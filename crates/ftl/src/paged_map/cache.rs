@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use crate::audit::Bounds;
 use crate::check::{Checked, ensure, ensure_eq};
+use crate::counters::Counters;
 use crate::layout::{Divider, NONE};
 use crate::policy::MapPolicy;
 
@@ -319,6 +320,50 @@ impl MapCache {
         self.deferred_total += count;
         if !std::mem::replace(&mut self.queued[page as usize], true) {
             self.owing.push_back(page);
+        }
+    }
+
+    /// Entries of a run of logical units have changed.
+    #[cold]
+    pub(super) fn run_changed(&mut self, lpn: u32, count: u32) {
+        let (mut at, end) = (lpn, lpn + count);
+        while at < end {
+            let page = self.page_of(at);
+            let to = end.min((page + 1).saturating_mul(self.entries));
+            self.changed(page, to - at);
+            at = to;
+        }
+    }
+
+    /// Units have been moved: data, or pages of the map.
+    #[cold]
+    pub(super) fn units_moved(&mut self, lpns: &[u32], counters: &mut Counters) {
+        for &lpn in lpns {
+            if lpn >= self.first {
+                counters.map_written += 1;
+                counters.map_moved += 1;
+                self.moved(lpn - self.first);
+            } else {
+                self.changed(self.page_of(lpn), 1);
+            }
+        }
+    }
+
+    /// A run of logical units was trimmed. A page without a mapped unit is forgotten, and `give_up`
+    /// is told its number; of another the entries have changed.
+    pub(super) fn run_trimmed(&mut self, lpn: u32, count: u32, mut give_up: impl FnMut(u32)) {
+        let (mut at, end) = (lpn, lpn + count);
+        while at < end {
+            let page = at / self.entries;
+            let to = end.min((page + 1).saturating_mul(self.entries));
+            let last = self.first.min((page + 1).saturating_mul(self.entries));
+            if at == page * self.entries && to == last {
+                give_up(page);
+                self.forget(page);
+            } else {
+                self.run_changed(at, to - at);
+            }
+            at = to;
         }
     }
 

@@ -4,25 +4,31 @@
 //! changes. [`pages`] is what lies on flash: pages are looked up, written back, collected.
 //!
 //! What crosses is named: the rest of the firmware says what became of the map's entries
-//! ([`Ftl::entries_changed`], [`Ftl::entries_moved`], [`Ftl::entries_trimmed`]), asks whether
-//! movers and host have to wait ([`Ftl::map_holds`]), reports ends ([`Ftl::map_page_read`],
-//! [`Ftl::map_page_updated`]), tells which of its superblocks are at risk or lost
-//! ([`Ftl::refresh_map`], [`Ftl::map_lost_superblock`]) and lets it work ([`Ftl::pump_map`]). Where
-//! the whole map is in RAM each of them is one comparison.
+//! ([`PagedMap::entries_changed`], [`PagedMap::entries_moved`], [`PagedMap::entries_trimmed`]),
+//! asks whether movers and host have to wait ([`PagedMap::holds`]), reports ends
+//! ([`Ftl::map_page_read`], [`Ftl::map_page_updated`]), tells which of its superblocks are at risk
+//! or lost ([`Ftl::refresh_map`], [`Ftl::map_lost_superblock`]) and lets it work
+//! ([`Ftl::pump_map`]). Where the whole map is in RAM each of them is one comparison.
+//!
+//! [`Ftl::map_page_read`]: crate::Ftl
+//! [`Ftl::map_page_updated`]: crate::Ftl
+//! [`Ftl::refresh_map`]: crate::Ftl
+//! [`Ftl::map_lost_superblock`]: crate::Ftl
+//! [`Ftl::pump_map`]: crate::Ftl
 
 mod cache;
 mod pages;
 
 use crate::audit::Bounds;
-use crate::blocks::{Pool, State};
+use crate::blocks::{Blocks, State};
 use crate::check::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
-use crate::layout::{Layout, Mode, NONE};
+use crate::counters::Counters;
+use crate::layout::{Layout, NONE};
+use crate::map::Map;
 use crate::mover::{Mover, Work};
-use crate::orders::Policies;
-use crate::policy::{CacheMode, Policy};
-use crate::streams::Stream;
+use crate::policy::Policy;
 use cache::MapCache;
+use pages::LOW_SUPERBLOCKS;
 
 pub use cache::JOURNAL_ENTRY_BYTES;
 pub use pages::{LookUp, pool_superblocks};
@@ -68,6 +74,12 @@ impl PagedMap {
         self.cache.is_some()
     }
 
+    /// Whether the journal is so full that whoever adds to it has to wait.
+    #[inline]
+    pub(crate) fn holds(&self) -> bool {
+        self.cache.as_ref().is_some_and(|c| c.journal_is_full())
+    }
+
     /// Pages of the map; 0 where all of it is in RAM.
     pub(crate) fn pages(&self) -> u32 {
         self.cache.as_ref().map_or(0, |c| c.pages)
@@ -97,41 +109,59 @@ impl PagedMap {
     }
 }
 
-impl<P: Policies> Ftl<P> {
+impl PagedMap {
     /// Entries of a run of logical units have changed.
     #[inline]
     pub(crate) fn entries_changed(&mut self, lpn: u32, count: u32) {
-        if self.paged.is_on() {
-            self.note_changed_entries(lpn, count);
+        if let Some(cache) = &mut self.cache {
+            cache.run_changed(lpn, count);
         }
     }
 
-    /// Units have been moved.
+    /// Units have been moved: their entries have changed, or, where they are map pages, they have
+    /// been written with all that is known of them.
     #[inline]
-    pub(crate) fn entries_moved(&mut self, lpns: &[u32]) {
-        if self.paged.is_on() {
-            self.note_moved_entries(lpns);
+    pub(crate) fn entries_moved(&mut self, lpns: &[u32], counters: &mut Counters) {
+        if let Some(cache) = &mut self.cache {
+            cache.units_moved(lpns, counters);
         }
     }
 
-    /// A run of logical units has been deallocated.
+    /// A run of logical units has been deallocated. Entries have changed; a page of which no unit
+    /// is mapped any more is forgotten, and `give_up` is told its number.
     #[inline]
-    pub(crate) fn entries_trimmed(&mut self, lpn: u32, count: u32) {
-        if self.paged.is_on() {
-            self.note_trimmed_entries(lpn, count);
+    pub(crate) fn entries_trimmed(&mut self, lpn: u32, count: u32, give_up: impl FnMut(u32)) {
+        if let Some(cache) = &mut self.cache {
+            cache.run_trimmed(lpn, count, give_up);
         }
+    }
+
+    /// Whether few superblocks of the pool are erased or being erased.
+    pub(crate) fn is_short(&self, blocks: &Blocks) -> bool {
+        let Some(cache) = &self.cache else {
+            return false;
+        };
+        let erasing = |&s: &u32| blocks.all[s as usize].state == State::Erasing;
+        let coming = cache.pool.iter().copied().filter(erasing).count();
+        blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
     }
 
     /// After a power cut: pages that may lack a change of the data that they point to have to be
     /// written anew. A change is newer than a page by its `version`, or by when the superblock that
     /// it lies in was `opened`.
-    pub(crate) fn mark_stale_pages(&mut self, version: &[u64], opened: &[u64]) {
-        let Some(cache) = &mut self.paged.cache else {
+    pub(crate) fn mark_stale_pages(
+        &mut self,
+        map: &Map,
+        layout: &Layout,
+        version: &[u64],
+        opened: &[u64],
+    ) {
+        let Some(cache) = &mut self.cache else {
             return;
         };
         let place = |lpn: u32| {
-            let ppn = self.map.physical[lpn as usize];
-            (ppn != NONE).then(|| opened[self.layout.superblock_of(ppn) as usize])
+            let ppn = map.physical[lpn as usize];
+            (ppn != NONE).then(|| opened[layout.superblock_of(ppn) as usize])
         };
         for page in 0..cache.pages {
             let own = cache.first + page;
@@ -147,48 +177,26 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Map pages live in their own blocks and nothing else does; each was programmed once for each
-    /// time it was written, or waits; what is mapped is on flash, in SRAM or in the journal.
-    pub(crate) fn check_map_pages(&self) -> Checked {
-        for (index, block) in self.blocks.all.iter().enumerate() {
-            let free = matches!(block.state, State::Free | State::Retired);
-            ensure!(
-                free || block.map == (block.pool == Pool::Map),
-                "superblock {index} serves another pool"
-            );
-            let declared = self.cache.mode != CacheMode::None || block.map;
-            ensure!(
-                declared || block.mode == Mode::Native,
-                "superblock {index} is in SLC mode without a cache"
-            );
-        }
-        let Some(paged) = self.paged.cache.as_deref() else {
+    /// Checks that map pages live in their own superblocks and nothing else does, and that what is
+    /// mapped is on flash, in SRAM or in the journal.
+    pub(crate) fn check(&self, map: &Map, blocks: &Blocks, layout: &Layout) -> Checked {
+        let Some(cache) = self.cache.as_deref() else {
             return Ok(());
         };
-        paged.check()?;
-        let own = paged
-            .pool
-            .iter()
-            .filter(|&&s| self.blocks.all[s as usize].map);
-        let all = self.blocks.all.iter().filter(|b| b.map).count();
+        cache.check()?;
+        let own = cache.pool.iter().filter(|&&s| blocks.all[s as usize].map);
+        let all = blocks.all.iter().filter(|b| b.map).count();
         ensure_eq!(own.count(), all, "superblocks of the map");
-        ensure_eq!(paged.pool.len(), all, "superblocks of its pool");
-        let s = self.writing.streams[Stream::Map];
-        ensure_eq!(
-            self.counters.map_units + u64::from(s.waiting()),
-            self.counters.map_written,
-            "map pages are lost or doubled"
-        );
-        let host_units = self.logical_units();
-        for (lpn, &ppn) in self.map.physical.iter().enumerate() {
-            let own = ppn != NONE && self.blocks.all[self.layout.superblock_of(ppn) as usize].map;
-            let page = lpn as u32 >= host_units;
+        ensure_eq!(cache.pool.len(), all, "superblocks of its pool");
+        for (lpn, &ppn) in map.physical.iter().enumerate() {
+            let own = ppn != NONE && blocks.all[layout.superblock_of(ppn) as usize].map;
+            let page = lpn as u32 >= cache.first;
             ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {
-                let page = paged.page_of(lpn as u32);
-                let has_page = self.map.physical[(host_units + page) as usize] != NONE;
+                let page = cache.page_of(lpn as u32);
+                let has_page = map.physical[(cache.first + page) as usize] != NONE;
                 ensure!(
-                    has_page || paged.is_stale(page),
+                    has_page || cache.is_stale(page),
                     "the entry of {lpn} is lost"
                 );
             }

@@ -30,7 +30,7 @@ const GRANULES_AHEAD: u32 = 2;
 const UPDATES_AHEAD: u32 = 2;
 /// Erased superblocks of the pool below which it is collected: one takes what collection copies,
 /// the other the pages that are written until it has freed one.
-const LOW_SUPERBLOCKS: usize = 2;
+pub(super) const LOW_SUPERBLOCKS: usize = 2;
 /// Superblocks of the pool beside its data: one open, one free for collection, one being erased.
 const SPARE_SUPERBLOCKS: u64 = 3;
 
@@ -265,78 +265,6 @@ impl<P: Policies> Ftl<P> {
         paged.map_or(0, |p| std::mem::take(&mut p.host_writes))
     }
 
-    /// See [`Ftl::entries_changed`].
-    #[cold]
-    pub(super) fn note_changed_entries(&mut self, lpn: u32, count: u32) {
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
-            return;
-        };
-        let (mut at, end) = (lpn, lpn + count);
-        while at < end {
-            let page = paged.page_of(at);
-            let to = end.min((page + 1).saturating_mul(paged.entries));
-            paged.changed(page, to - at);
-            at = to;
-        }
-    }
-
-    /// Units have been moved: their entries have changed, or, where they are map pages, they have
-    /// been written with all that is known of them.
-    #[cold]
-    pub(super) fn note_moved_entries(&mut self, lpns: &[u32]) {
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
-            return;
-        };
-        for &lpn in lpns {
-            if lpn >= paged.first {
-                self.counters.map_written += 1;
-                self.counters.map_moved += 1;
-                paged.moved(lpn - paged.first);
-            } else {
-                paged.changed(paged.page_of(lpn), 1);
-            }
-        }
-    }
-
-    /// A run of logical units within one map page was trimmed. A page without a mapped unit is
-    /// given up; of another the entries have changed.
-    pub(super) fn note_trimmed_entries(&mut self, lpn: u32, count: u32) {
-        let Some(paged) = self.paged.cache.as_deref() else {
-            return;
-        };
-        let (mut at, end) = (lpn, lpn + count);
-        let entries = paged.entries;
-        while at < end {
-            let page = at / entries;
-            let to = end.min((page + 1).saturating_mul(entries));
-            let last = self.logical_units().min((page + 1).saturating_mul(entries));
-            if at == page * entries && to == last {
-                self.forget_map_page(page);
-            } else {
-                self.note_changed_entries(at, to - at);
-            }
-            at = to;
-        }
-    }
-
-    fn forget_map_page(&mut self, page: u32) {
-        let unit = self.map_unit(page);
-        self.invalidate_run(unit, 1);
-        self.map.physical[unit as usize] = NONE;
-        if let Some(paged) = self.paged.cache.as_deref_mut() {
-            paged.forget(page);
-        }
-    }
-
-    /// Whether the journal is so full that whoever adds to it has to wait.
-    #[inline]
-    pub(crate) fn map_holds(&self) -> bool {
-        self.paged
-            .cache
-            .as_ref()
-            .is_some_and(|p| p.journal_is_full())
-    }
-
     /// Works the journal into its pages, writes a checkpoint on, and collects the pool.
     #[cold]
     pub(crate) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
@@ -532,16 +460,6 @@ impl<P: Policies> Ftl<P> {
                 self.read_row(Work::Map, ops);
             }
         }
-    }
-
-    /// Whether few superblocks of the pool are erased or being erased.
-    pub(crate) fn map_is_short(&self) -> bool {
-        let Some(paged) = self.paged.cache.as_deref() else {
-            return false;
-        };
-        let erasing = |&s: &u32| self.blocks.all[s as usize].state == State::Erasing;
-        let coming = paged.pool.iter().copied().filter(erasing).count();
-        self.blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
     }
 
     fn map_superblock_units(&self, superblock: u32) -> u32 {

@@ -116,7 +116,9 @@ impl<P: Policies> Ftl<P> {
         self.rebuild_map(&mut recovery);
         self.rebuild_blocks(&opened, &mut recovery);
         if let Some(stamps) = self.cuts.stamps.take() {
-            self.mark_stale_pages(&stamps.version, &stamps.opened);
+            let (version, opened) = (&stamps.version, &stamps.opened);
+            self.paged
+                .mark_stale_pages(&self.map, &self.layout, version, opened);
             self.cuts.stamps = Some(stamps);
         }
         for stream in Stream::ALL {
@@ -284,7 +286,7 @@ impl<P: Policies> Ftl<P> {
             self.packing.note_moved(&self.map, base, units);
             self.map.clear_valid_run(base, units);
             let valid = (lpns.len() - before) as u32;
-            self.lose_valid(superblock, valid);
+            self.blocks.lose_valid(&mut self.cache, superblock, valid);
             let row = self.layout.whole(self.layout.row_units);
             let rows = u64::from(valid.div_ceil(row));
             let mode = self.blocks.all[superblock as usize].mode;
