@@ -23,12 +23,13 @@ from flashtwin.batteries.base import parameter
 from flashtwin.batteries.base.meaning import COMMON, Meaning, read
 from flashtwin.batteries.base.record import Record, completed
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.step import Mark, Result
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from flashtwin.model.finding import Finding
-    from flashtwin.model.step import NotPossible, Result, Step
+    from flashtwin.model.step import NotPossible, Step
     from flashtwin.model.target import DriveInfo
 
     Answer = Result | NotPossible
@@ -74,6 +75,14 @@ class Clause:
     says: str
     source: str
     here: str = ""
+
+
+def with_mark(step: Step) -> Generator[Step, Answer, Answer]:
+    """A step and, where it took place, a mark behind it: what it came to can be concluded now."""
+    answer = yield step
+    if isinstance(answer, Result):
+        yield Mark(label=f"{step.label}/found")
+    return answer
 
 
 def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:

@@ -28,8 +28,8 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Mark, Rest, Result
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.model.step import Rest
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -71,9 +71,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         job = LOADS[kind].job(
             info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
         )
-        answer = yield over_time(_label(kind), job)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{_label(kind)}/found")
+        yield from with_mark(over_time(_label(kind), job))
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -27,12 +27,12 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.writing import SAMPLE_S, sample_s
 from flashtwin.batteries.fill.wording import NAME, name_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.step import Job, Mark, NotPossible, Purge, Rest, Result, Run
+from flashtwin.model.step import Job, NotPossible, Purge, Rest, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Answered, Record
@@ -109,9 +109,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
                 rest = f"{NAME}/{pattern}/rest-{number - 1}"
                 yield Rest(label=rest, seconds=_idle_s(parameters, info))
             step = _pass(parameters, info, pattern, number)
-            answer = yield step
-            if isinstance(answer, Result):
-                yield Mark(label=f"{step.label}/found")
+            yield from with_mark(step)
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -30,10 +30,10 @@ from flashtwin.batteries.base.parameter import (
     or_word,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
-from flashtwin.model.step import Mark, Purge, Result
+from flashtwin.model.step import Purge
 from flashtwin.model.units import parse_size
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     check_fits(NAME, list(LOADS.values()), replace(info, capacity_bytes=_size(parameters, info)))
     yield Purge(label=f"{NAME}/purge")
     for name in LOADS:
-        answer = yield over_time(f"{NAME}/{name}", _job(name, parameters, info))
-        if isinstance(answer, Result):
-            yield Mark(label=f"{NAME}/{name}/found")
+        yield from with_mark(over_time(f"{NAME}/{name}", _job(name, parameters, info)))
 
 
 def _size(parameters: Parameters, info: DriveInfo) -> int:

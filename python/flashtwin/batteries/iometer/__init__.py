@@ -35,10 +35,9 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.sweep import highest
 from flashtwin.model.finding import Finding
-from flashtwin.model.step import Mark, Result
 from flashtwin.model.units import parse_block, show_block
 
 if TYPE_CHECKING:
@@ -129,9 +128,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             seconds=parameters.seconds,
             host_ns=host_ns(parameters, info),
         )
-        answer = yield over_time(_label(access, load), job)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{_label(access, load)}/found")
+        yield from with_mark(over_time(_label(access, load), job))
 
 
 def _cells(parameters: Parameters) -> Iterator[tuple[Access, Load]]:

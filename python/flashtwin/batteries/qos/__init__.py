@@ -32,10 +32,10 @@ from flashtwin.batteries.base.parameter import (
     integer,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.step import Mark, Result
+from flashtwin.model.step import Result
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -85,9 +85,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield from prepared(f"{NAME}/prepare", parameters.fills)
     yield from scattered(f"{NAME}/prepare/random", info, parameters.random_percent)
     for number in range(1, count + 1):
-        answer = yield over_time(label_of(number), _job(parameters, info, number))
-        if isinstance(answer, Result):
-            yield Mark(label=f"{label_of(number)}/found")
+        yield from with_mark(over_time(label_of(number), _job(parameters, info, number)))
 
 
 def windows(parameters: Parameters) -> int:

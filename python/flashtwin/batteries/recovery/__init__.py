@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, parameter, several
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.step import Mark, Purge, Rest, Result, Trim
+from flashtwin.model.step import Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
     from flashtwin.analysis.curve import Curve
@@ -68,9 +68,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             exit_code=USAGE,
         )
     yield Purge(label=f"{NAME}/purge")
-    answer = yield _write(parameters, info, FIRST)
-    if isinstance(answer, Result):
-        yield Mark(label=f"{FIRST}/found")
+    yield from with_mark(_write(parameters, info, FIRST))
     for rung in rungs(parameters):
         if rung.trims:
             trimmed = yield Trim(label=f"{rung.stem}/trim")
@@ -78,9 +76,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
                 continue
         if rung.rest_s:
             yield Rest(label=f"{rung.stem}/rest", seconds=rung.rest_s)
-        answer = yield _write(parameters, info, rung.label)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{rung.label}/found")
+        yield from with_mark(_write(parameters, info, rung.label))
 
 
 @dataclass(frozen=True, kw_only=True)

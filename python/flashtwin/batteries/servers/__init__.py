@@ -31,8 +31,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Mark, Result
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -76,9 +75,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         job = LOADS[kind].job(
             info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
         )
-        answer = yield over_time(f"{NAME}/{kind}", job)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{NAME}/{kind}/found")
+        yield from with_mark(over_time(f"{NAME}/{kind}", job))
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -24,10 +24,10 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns, with_mark
 from flashtwin.batteries.base.saturation import CLAUSE, UNTIL, Saturation
 from flashtwin.model.job import Fio, Think
-from flashtwin.model.step import Mark, Result, Run
+from flashtwin.model.step import Run
 from flashtwin.model.units import show_seconds
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     check_fits(NAME, [_load(parameters)], info)
     yield from saturation.steps(info)
     for step in _waits(parameters, info):
-        answer = yield step
-        if isinstance(answer, Result):
-            yield Mark(label=f"{step.label}/found")
+        yield from with_mark(step)
 
 
 def _load(parameters: Parameters) -> Load:

@@ -24,9 +24,9 @@ from flashtwin.batteries.base.loads import (
 )
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Part, host_ns, with_mark
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.step import Mark, Result, Run
+from flashtwin.model.step import Run
 
 if TYPE_CHECKING:
     from flashtwin.analysis.curve import Curve
@@ -61,9 +61,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         seconds = parameters.random_s if kind == RANDOM else parameters.stream_s
         job = load.job(info, size=None, seconds=seconds, host_ns=host_ns(parameters, info))
         sample_s = max(1.0, seconds / MOST_SAMPLES) if seconds >= 60 else seconds / 60
-        answer = yield Run(label=f"{NAME}/{kind}", jobs=(job,), sample_s=sample_s)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{NAME}/{kind}/found")
+        yield from with_mark(Run(label=f"{NAME}/{kind}", jobs=(job,), sample_s=sample_s))
 
 
 def _loads(parameters: Parameters) -> dict[str, Load]:

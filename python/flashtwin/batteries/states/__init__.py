@@ -24,9 +24,9 @@ from flashtwin.batteries.base.loads import (
 )
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.model.finding import Interval
-from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Trim
+from flashtwin.model.step import Fill, Job, Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,9 +76,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             reached &= isinstance(answer, Result) or isinstance(step, Purge)
         if not reached:
             continue
-        answer = yield over_time(_label(state), _job(parameters, info))
-        if isinstance(answer, Result):
-            yield Mark(label=f"{_label(state)}/found")
+        yield from with_mark(over_time(_label(state), _job(parameters, info)))
 
 
 def _before(parameters: Parameters, state: str) -> list[Step]:

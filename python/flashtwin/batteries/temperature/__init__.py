@@ -30,8 +30,8 @@ from flashtwin.batteries.base.parameter import (
     host_time,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
-from flashtwin.model.step import Ask, Mark, NotPossible, Rest, Result, Run
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
 if TYPE_CHECKING:
     from flashtwin.analysis.curve import Curve, Floats
@@ -70,12 +70,8 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield from prepared(f"{NAME}/prepare", parameters.fills)
     yield Rest(label=IDLE, seconds=parameters.idle_s)
     job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
-    answer = yield Run(label=WRITE, jobs=(job,), sample_s=parameters.sample_s)
-    if isinstance(answer, Result):
-        yield Mark(label=f"{WRITE}/found")
-    answer = yield Rest(label=COOL, seconds=parameters.cool_s)
-    if isinstance(answer, Result):
-        yield Mark(label=f"{COOL}/found")
+    yield from with_mark(Run(label=WRITE, jobs=(job,), sample_s=parameters.sample_s))
+    yield from with_mark(Rest(label=COOL, seconds=parameters.cool_s))
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -30,9 +30,9 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
-from flashtwin.model.step import Mark, Rest, Result, Run
+from flashtwin.model.step import Rest, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -77,9 +77,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             yield Rest(label=f"{NAME}/{_variant(pace)}/rest", seconds=parameters.rest_s)
         sample_s = min(1.0, parameters.seconds / SAMPLES)
         jobs = tuple(_jobs(parameters, info, pace))
-        answer = yield Run(label=label_of(pace), jobs=jobs, sample_s=sample_s)
-        if isinstance(answer, Result):
-            yield Mark(label=f"{label_of(pace)}/found")
+        yield from with_mark(Run(label=label_of(pace), jobs=jobs, sample_s=sample_s))
 
 
 def _reads(parameters: Parameters) -> Load:
