@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.errors import DONE, MISS, USAGE
 from flashtwin.model import units
 
 if TYPE_CHECKING:
@@ -322,16 +322,7 @@ def new(
     )
     path = out or Path(f"{drive_id}.toml")
     text = spec_text(label)
-    if path.suffix != ".toml":
-        raise FlashtwinError(
-            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
-        )
-    if path.exists() and not force:
-        raise FlashtwinError(
-            f"{path} is there already",
-            hint="write to another file with --out, or over this one with --force",
-            exit_code=USAGE,
-        )
+    options.check_new_spec(path, force)
     outputs.write(path, text)
     try:
         spec = load(str(path))

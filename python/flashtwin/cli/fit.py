@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
     from flashtwin.study.fit.fit import Twin
@@ -82,7 +81,7 @@ def command(
 
     stored = Run(listing.find(run))
     path = out or Path(f"{stored.target['name']}-fitted.toml")
-    _check(path, force)
+    options.check_new_spec(path, force)
     if measured:
         beside.check(stored)
     count = simulations or SIMULATIONS
@@ -106,19 +105,6 @@ def command(
     else:
         terminal.say(f"{twin_run}: the twin, measured by the same fill")
         terminal.note(f"next: flashtwin report {run}, flashtwin compare {run}: both curves")
-
-
-def _check(path: Path, force: bool) -> None:
-    if path.suffix != ".toml":
-        raise FlashtwinError(
-            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
-        )
-    if path.exists() and not force:
-        raise FlashtwinError(
-            f"{path} is there already",
-            hint="write to another file with --out, or over this one with --force",
-            exit_code=USAGE,
-        )
 
 
 def _show(twin: Twin, path: Path, quiet: bool) -> None:

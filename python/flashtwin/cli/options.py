@@ -183,6 +183,20 @@ def out(text: str) -> Decorator:
     return click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help=text)
 
 
+def check_new_spec(path: Path, force: bool) -> None:
+    """Refuse a path where no spec is to be written: another ending, or a file without --force."""
+    if path.suffix != ".toml":
+        raise FlashtwinError(
+            f"{path} does not end in .toml", hint="specs are TOML files", exit_code=USAGE
+        )
+    if path.exists() and not force:
+        raise FlashtwinError(
+            f"{path} is there already",
+            hint="write to another file with --out, or over this one with --force",
+            exit_code=USAGE,
+        )
+
+
 def examples(*lines: str) -> str:
     """The end of a help page."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -20,11 +20,11 @@ from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     SIZE,
+    UsualTime,
     choice,
     decimal,
     host_time,
     integer,
-    or_word,
     parameter,
     several,
 )
@@ -61,7 +61,7 @@ TREE_TITLES = {"iso": "ISO", "program": "Program", "game": "Game"}
 # The part of each file size that is written to learn how much compression brings.
 COMPRESSED_BYTES = GB
 SAMPLE_S = 0.05
-SETTLE_S, SETTLE_S_REAL = 300.0, 2.0
+SETTLE = UsualTime(simulated_s=300.0, real_s=2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +79,7 @@ class Parameters:
         10, integer(1, 100), "between two points of the compression curve, in %"
     )
     fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
-    settle_s: float | None = parameter(
-        None,
-        or_word("auto", SECONDS),
-        "rest before each size, copy and point of the curve; auto: 300 s, in real time 2 s",
-    )
+    settle_s: float | None = SETTLE.parameter("rest before each size, copy and point of the curve")
     host_us: float = host_time(20.0)
 
 
@@ -114,9 +110,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 
 def _rest(parameters: Parameters, info: DriveInfo, stem: str) -> Rest:
-    usual = SETTLE_S if info.can.virtual_time else SETTLE_S_REAL
-    seconds = usual if parameters.settle_s is None else parameters.settle_s
-    return Rest(label=f"{stem}/rest", seconds=seconds)
+    return Rest(label=f"{stem}/rest", seconds=SETTLE.chosen(parameters.settle_s, info))
 
 
 def _offset(parameters: Parameters, info: DriveInfo) -> int:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
+
+if TYPE_CHECKING:
+    from flashtwin.model.target import DriveInfo
 
 P = TypeVar("P")
 # No parameter is as large; and characters of a value in a message.
@@ -196,6 +199,25 @@ def several(kind: Kind, plural: str) -> Kind:
 
 SIZE = Kind(name="a size", parse=units.parse_size, show=units.show_size, accepts=_number)
 SECONDS = Kind(name="a time", parse=units.parse_seconds, show=units.show_seconds, accepts=_number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsualTime:
+    """A time that a parameter leaves to the battery: shorter where a test takes real time."""
+
+    simulated_s: float
+    real_s: float
+
+    def parameter(self, meaning: str) -> Any:
+        """The parameter; none, which is typed as auto, takes the usual time."""
+        usual = f"auto: {self.simulated_s:g} s, in real time {self.real_s:g} s"
+        return parameter(None, or_word("auto", SECONDS), f"{meaning}; {usual}")
+
+    def chosen(self, seconds: float | None, info: DriveInfo) -> float:
+        """The parameter's seconds, or the usual ones on a target."""
+        if seconds is not None:
+            return seconds
+        return self.simulated_s if info.can.virtual_time else self.real_s
 
 
 def host_time(default_us: float) -> Any:

@@ -22,12 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree
 from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
-    SECONDS,
+    UsualTime,
     choice,
     decimal,
     host_time,
     integer,
-    or_word,
     parameter,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
@@ -51,7 +50,7 @@ SHARE_MOST = 0.8
 LEAST_SPAN = 32 * MIB
 WEIGHT_MOST = 1000
 FLOW_SLEEP_NS = 1_000_000
-SETTLE_S, SETTLE_S_REAL = 300.0, 10.0
+SETTLE = UsualTime(simulated_s=300.0, real_s=10.0)
 Scoring = Literal["both", "bandwidth", "time"]
 
 
@@ -68,9 +67,7 @@ class Parameters:
     fill_percent: float = parameter(
         0.0, decimal(0, 95), "how much of the drive is full of other data; parts lie behind it"
     )
-    settle_s: float | None = parameter(
-        None, or_word("auto", SECONDS), "rest before the first part; auto: 300 s, in real time 10 s"
-    )
+    settle_s: float | None = SETTLE.parameter("rest before the first part")
     host_us: float = host_time(20.0)
 
 
@@ -206,9 +203,7 @@ class Traces:
             if place.offset:
                 yield Fill(label=f"{stem}/fill", size=place.offset)
             yield Fill(label=f"{stem}/data", offset=place.offset, size=place.span)
-        usual = SETTLE_S if info.can.virtual_time else SETTLE_S_REAL
-        seconds = usual if parameters.settle_s is None else parameters.settle_s
-        yield Rest(label=f"{stem}/settle", seconds=seconds)
+        yield Rest(label=f"{stem}/settle", seconds=SETTLE.chosen(parameters.settle_s, info))
         for number in range(1, parameters.passes + 1):
             for mix in self.mixes:
                 yield place.run(self.label(mix, number), mix)

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
-    SECONDS,
+    UsualTime,
     choice,
     decimal,
     host_time,
-    or_word,
     parameter,
     several,
 )
@@ -61,7 +60,7 @@ WAYS: dict[str, tuple[CopyWay, ...]] = {
 }
 WAY_TITLES = {"write": "written", "duplicate": "duplicated", "read": "read"}
 # Between two copies; on a real drive somebody waits for it.
-REST_S, REST_S_REAL = 300.0, 10.0
+REST = UsualTime(simulated_s=300.0, real_s=10.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +71,7 @@ class Parameters:
         tuple(TREES), several(choice(*TREES), "sets of files"), "the sets, in their order"
     )
     fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
-    rest_s: float | None = parameter(
-        None,
-        or_word("auto", SECONDS),
-        "rest before each set; auto: 300 s, in real time 10 s",
-    )
+    rest_s: float | None = REST.parameter("rest before each set")
     host_us: float = host_time(20.0)
 
 
@@ -87,9 +82,8 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield Purge(label=f"{NAME}/prepare/purge")
     if copies.offset:
         yield Fill(label=f"{NAME}/prepare/fill", size=copies.offset)
-    usual = REST_S if info.can.virtual_time else REST_S_REAL
     for name in parameters.sets:
-        seconds = usual if parameters.rest_s is None else parameters.rest_s
+        seconds = REST.chosen(parameters.rest_s, info)
         yield Rest(label=f"{NAME}/{name}/rest", seconds=seconds)
         for way in WAYS[name]:
             yield copies.run(_label(name, way), name, way)

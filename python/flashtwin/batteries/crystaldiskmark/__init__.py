@@ -189,7 +189,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
         departures.append("the drive is purged first" + _and_filled(parameters))
     else:
         under = "the drive" if info.can.whole_drive else "the drive under the file"
-        departures.append(f"{under} is as full as it is: it cannot be purged")
+        departures.append(f"{under} cannot be purged, so what it holds stays")
     if parameters.variant == "kdiskmark":
         departures.append(
             "scores as KDiskMark: the mean, no unscored run, KiB/s / 1000, one pass a run"

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SAMPLE,
-    SECONDS,
     Kind,
+    UsualTime,
     host_time,
     integer,
     or_word,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
-IDLE_S, IDLE_S_FILE = 600.0, 30.0
+IDLE = UsualTime(simulated_s=600.0, real_s=30.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +86,7 @@ class Parameters:
         "how to write: block size and queue depth, each on an erased drive",
     )
     passes: int = parameter(2, integer(1, 9), "how often each pattern writes the whole drive")
-    idle_s: float | None = parameter(
-        None,
-        or_word("auto", SECONDS),
-        "rest before every pass that finds the drive written; auto: 600 s, on a file 30 s",
-    )
+    idle_s: float | None = IDLE.parameter("rest before every pass that finds the drive written")
     sample_s: float | None = parameter(
         None,
         or_word("auto", SAMPLE),
@@ -107,7 +103,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         for number in range(1, parameters.passes + 1):
             if number > 1 or isinstance(purged, NotPossible):
                 rest = f"{NAME}/{pattern}/rest-{number - 1}"
-                yield Rest(label=rest, seconds=_idle_s(parameters, info))
+                yield Rest(label=rest, seconds=IDLE.chosen(parameters.idle_s, info))
             step = _pass(parameters, info, pattern, number)
             yield from with_mark(step)
 
@@ -151,13 +147,6 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     if every_s != SAMPLE_S:
         departures.append(f"samples every {units.readable_period(every_s)} instead of every 500 ms")
     return departures
-
-
-def _idle_s(parameters: Parameters, info: DriveInfo) -> float:
-    """The rest that lets a drive clear its cache; real time is dear, so a file gets less of it."""
-    if parameters.idle_s is not None:
-        return parameters.idle_s
-    return IDLE_S if info.can.virtual_time else IDLE_S_FILE
 
 
 def _check(parameters: Parameters, info: DriveInfo) -> None:

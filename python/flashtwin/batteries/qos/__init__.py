@@ -20,6 +20,7 @@ from flashtwin.batteries.base.loads import (
     fills_before,
     over_time,
     prepared,
+    random_percent,
     rates_of,
     scattered,
 )
@@ -27,7 +28,6 @@ from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
-    decimal,
     host_time,
     integer,
     parameter,
@@ -63,11 +63,7 @@ class Parameters:
     seconds: float = parameter(3600.0, SECONDS, "how long the load is kept up")
     window_s: float = parameter(60.0, SECONDS, "the length of a window")
     fills: int = fills_before(2)
-    random_percent: float = parameter(
-        100.0,
-        decimal(0, 1000),
-        "what is then written at random in blocks of 4 KiB, in % of the target",
-    )
+    random_percent: float = random_percent()
     host_us: float = host_time(5.0)
 
 

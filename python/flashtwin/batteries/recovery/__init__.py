@@ -233,7 +233,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """How this run departs from what the reviewers do."""
     if info.can.whole_drive:
         return []
-    return ["writes a file: the drive under it is as full and as tired as it is"]
+    return ["writes a file: the drive under it is neither erased nor filled first"]
 
 
 FOLLOWS = (

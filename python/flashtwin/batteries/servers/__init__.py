@@ -20,13 +20,13 @@ from flashtwin.batteries.base.loads import (
     load_over_time,
     over_time,
     prepared,
+    random_percent,
     scattered,
 )
 from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     choice,
-    decimal,
     host_time,
     parameter,
     several,
@@ -58,11 +58,7 @@ class Parameters:
     )
     seconds: float = parameter(900.0, SECONDS, "how long each load is kept up")
     fills: int = fills_before(2)
-    random_percent: float = parameter(
-        100.0,
-        decimal(0, 1000),
-        "what is then written at random in blocks of 4 KiB, in % of the target",
-    )
+    random_percent: float = random_percent()
     host_us: float = host_time(5.0)
 
 
