@@ -34,7 +34,8 @@ STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def output_file(output: Path | None, inputs: Iterable[Path] = ()) -> Path | None:
-    """The file of the answer, checked; none for stdout. `inputs`: files that the command reads."""
+    """The file for the answer, checked; none for stdout. `inputs` are files that the command
+    reads."""
     if output is None or str(output) in STDOUT:
         return None
     outputs.check(output, inputs=set(inputs))
@@ -42,7 +43,8 @@ def output_file(output: Path | None, inputs: Iterable[Path] = ()) -> Path | None
 
 
 def check_logs(read: Script, plan: Plan, on: str, output: Path | None) -> tuple[Note, ...]:
-    """Refuse logs that cannot be written; notes on those that are not called as fio calls them."""
+    """Refuse logs that cannot be written; the answer is notes on those that get another name
+    than fio gives them."""
     from flashtwin.fio.report import logs
 
     traces = [process.job.fio.trace for process in plan.processes if process.job.fio]
@@ -91,7 +93,7 @@ class Answer:
         self._place.abandon(error)
 
     def status(self, phase: PhaseResult) -> None:
-        """What is counted so far of the phase at hand, below the phases before it."""
+        """Print what is counted so far of the phase under way, behind the phases before it."""
         self._add([*self._before, phase])
 
     def over(self, phase: PhaseResult) -> None:
@@ -120,7 +122,8 @@ class Answer:
 
 
 def write(text: str, output: Path | None, show: Callable[[str], object]) -> list[FlashtwinError]:
-    """An answer that is there as a whole, to a file or stdout; what was refused goes to stdout."""
+    """Write an answer that is complete, to a file or stdout; what the file refused goes to
+    stdout."""
     refused: list[FlashtwinError] = []
     if output is not None:
         try:
@@ -133,7 +136,7 @@ def write(text: str, output: Path | None, show: Callable[[str], object]) -> list
 
 
 def check_written(failed: Sequence[FlashtwinError]) -> None:
-    """One error for all that could not be written; the rest is."""
+    """Raise one error for all files that could not be written; everything else is written."""
     if failed:
         more = f", and so with {len(failed) - 1} more" if len(failed) > 1 else ""
         raise FlashtwinError(
@@ -144,7 +147,7 @@ def check_written(failed: Sequence[FlashtwinError]) -> None:
 
 
 def _refused(log: Log) -> FlashtwinError | None:
-    """Write a log, or say why not; what was there stays then."""
+    """Write a log; the answer is why it could not be written. A file that was there then stays."""
     try:
         within = None if log.typed else Path()
         with outputs.growing(Path(log.name), within=within) as file:
@@ -190,7 +193,7 @@ class _Place:
         self._show(text)
 
     def close(self) -> list[FlashtwinError]:
-        """The file is whole and gets its name; what was refused."""
+        """Give the complete file its name; the answer is what was refused."""
         try:
             self._stack.close()
         except (FlashtwinError, OSError) as error:

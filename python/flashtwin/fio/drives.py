@@ -45,7 +45,7 @@ _NO_SERIES = "no series: fio wrote no log of its bandwidth or of single requests
 
 
 def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
-    """What the battery is asked for; refused is what a run that is kept cannot go on with."""
+    """What the battery is asked for. Refused is what a kept run could not be resumed with."""
     for job in jobs:
         if job.has("read_iolog"):
             raise JobFileError(
@@ -64,7 +64,7 @@ def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
 
 
 def jobs_of(file: Sequence[str]) -> tuple[FioJob, ...]:
-    """The jobs of a job file whose lines a run has."""
+    """The jobs of the job file that a run holds."""
     return typed(lines.read_text("\n".join(file), file="the run's job file"), environment={}).jobs
 
 
@@ -87,10 +87,8 @@ class JobsTwin(Twin):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupAnswer:
-    """What fio said of a group: before its JSON, the JSON, and behind it.
-
-    `formats`: what it was asked to say beside its JSON. `ended_all`: no group behind it runs.
-    """
+    """fio's answer for a group: the text before its JSON, the JSON, and the text behind it.
+    `formats`: those asked for beside JSON. `ended_all`: no group after it runs."""
 
     before: str
     data: dict[str, Any]
@@ -100,7 +98,7 @@ class GroupAnswer:
 
 
 class FilesDrive:
-    """Files of our own under fio's jobs, which fio itself runs, group after group."""
+    """Files of ours, on which fio itself runs the jobs, group after group."""
 
     def __init__(
         self,
@@ -238,7 +236,7 @@ class FilesDrive:
 
 
 class _Watched:
-    """A watch as fio's process is asked by: it tells SIGINT once the watch says stop."""
+    """A watch in the form in which fio's process is asked: SIGINT, once the watch says stop."""
 
     def __init__(self, watch: Watch, began_ns: int, now_ns: Callable[[], int]) -> None:
         self._watch, self._began_ns, self._now_ns = watch, began_ns, now_ns
@@ -252,7 +250,7 @@ class _Watched:
 
 
 def _bounded(job: FioJob, step: Run) -> FioJob:
-    """The job with the runtime that a budget leaves it."""
+    """The job with at most the runtime that a budget leaves."""
     limits = [row.runtime_s for row in step.jobs if row.name == job.name]
     runtime_us = round(min((limit for limit in limits if limit), default=0.0) * 1e6)
     if not runtime_us or runtime_us == job["runtime"]:
@@ -290,7 +288,7 @@ def _hist(rows: Sequence[output.JobOutput]) -> dict[str, Counts]:
 
 
 def _series(step: Run, answer: output.FioOutput, directory: Path) -> tuple[Series, str | None]:
-    """The series out of the logs that all jobs ask for; none where one asks for none."""
+    """The series from the logs that all jobs ask for; none where they ask for none."""
     count = len(step.jobs)
     # fio gives a row a thread, or one for all where they report as a group.
     places = [[place] for place in range(count)] if len(answer.rows) == count else [[*range(count)]]
@@ -316,8 +314,8 @@ def _series(step: Run, answer: output.FioOutput, directory: Path) -> tuple[Serie
 
 
 def phases_of(plan: Plan, results: Sequence[Result | None]) -> list[PhaseResult]:
-    """What a twin's groups came to, as fio's answer is made of it; one that did not run has no
-    rows."""
+    """What a twin's groups came to, in the form of which fio's answer is made. A group that did
+    not run has no rows."""
     first_ns = next((result.start_ns for result in results if result), 0)
     return [
         PhaseResult(
@@ -330,7 +328,7 @@ def phases_of(plan: Plan, results: Sequence[Result | None]) -> list[PhaseResult]
 
 
 def _row(stored: Mapping[str, Any]) -> FioRow:
-    """What fio counts of a job, as the core tells it or as it comes back from a journal."""
+    """fio's counts of a job, from the core or from a journal."""
     row: dict[str, Any] = {"requests": None, "averages": None, **stored}
     for name in ("read", "write", "trim", "sync"):
         row[name] = {
@@ -345,7 +343,7 @@ def _row(stored: Mapping[str, Any]) -> FioRow:
 def answer_of_steps(
     steps: Sequence[Sequence[Mapping[str, Any]]], formats: Sequence[str] | None
 ) -> str:
-    """What fio said of groups on files, by what their steps keep of it, in formats that it has."""
+    """fio's answer for groups on files, from what their steps hold, in formats that are there."""
     groups = [
         GroupAnswer(**{**row, "formats": tuple(row["formats"])}) for step in steps for row in step
     ]

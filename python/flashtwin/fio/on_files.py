@@ -48,7 +48,8 @@ _NAME_BYTES_MOST = 250
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What a log of fio's is called, and where it says so; `typed`: on the command line."""
+    """The name of one of fio's logs, and the line that asks for it; `typed`: on the command
+    line."""
 
     option: str
     name: str
@@ -120,7 +121,7 @@ def _file(name: str, target: Target) -> str:
 
 
 def _check(job: FioJob) -> None:
-    """Refuse what fio may not get; the section's name is text as any other."""
+    """Refuse options that fio may not get; the section's name is checked as any other text."""
     _check_text(job.where, "name", job.section, rf"(?!.*[][]){PLAIN}")
     for name, setting in job.settings.items():
         option = find(name)
@@ -216,7 +217,7 @@ class _Rewriting:
         return rewritten
 
     def _files(self, number: int, job: FioJob) -> dict[str, object]:
-        """The names that fio gives to the job's files, or makes itself where copies differ."""
+        """The file names that the job names, or that fio makes itself where its copies differ."""
         copies = clones([_alone(job)])
         of_each = [[self._places[_file(name, self._target)] for name in names(c)] for c in copies]
         count = len(of_each[0])
@@ -233,7 +234,7 @@ class _Rewriting:
         return {"filename_format": f"job{number}.$jobnum.$filenum", "nrfiles": count}
 
     def _log(self, job: FioJob, option: str, setting: Setting) -> str:
-        """fio's name for a log; those of one name stay of one name."""
+        """A safe name for a log; logs with the same name keep the same name."""
         log = Log(
             option=option,
             name=str(setting.value) or name_for_files(job),
@@ -277,7 +278,7 @@ class OutputOptions:
     inputs: frozenset[Path] = frozenset()
 
     def check(self, log: Log, rest: str) -> tuple[Path, Path | None]:
-        """Where a log goes, and the directory that it may not leave; refused if it cannot."""
+        """Check where a log goes, and the directory that it may not leave."""
         path, within = Path(log.name + rest), None if log.typed else Path()
         others = () if self.output is None else (self.output,)
         outputs.check(path, within=within, inputs=self.inputs, others=others)
@@ -315,7 +316,7 @@ def run(
 
 
 class Files:
-    """Our files, and the directory in which fio sees links to them; building it does nothing."""
+    """Our files, and the directory in which fio sees links to them. Building it does nothing."""
 
     def __init__(
         self,
@@ -368,7 +369,7 @@ class Files:
         self._say(f"{len(lengths)} file(s) at {where}, {sum(lengths)} bytes; removed at the end")
 
     def fill(self, stopped: Callable[[], int | None]) -> None:
-        """Write all of them once; `Interrupted` where somebody stopped that."""
+        """Write all of them once; raises `Interrupted` where somebody stopped that."""
         self._say(
             "filling with random data first: reads of what was never written would not reach the"
             " drive"
@@ -395,7 +396,7 @@ class Files:
 
 
 def check_outputs(logs: Mapping[str, Log], output_options: OutputOptions) -> None:
-    """Refuse before the run what could not be written after it."""
+    """Refuse, before the run, outputs that could not be written after it."""
     if output_options.output is not None:
         outputs.check(output_options.output, inputs=output_options.inputs)
     for log in logs.values():
@@ -409,7 +410,8 @@ def check_outputs(logs: Mapping[str, Log], output_options: OutputOptions) -> Non
 def _move_answer(
     work: Path, logs: Mapping[str, Log], output_options: OutputOptions, show: Callable[[str], None]
 ) -> None:
-    """The answer and the logs to where they were asked for; one error for all that could not."""
+    """Move the answer and the logs to where they were asked for; raises one error for all that
+    could not be moved."""
     failed: list[FlashtwinError] = []
     answer = work / ANSWER
     if output_options.output is not None and answer.exists():
@@ -443,7 +445,7 @@ def move_logs(
 
 
 def _filling(prepared: Prepared) -> str:
-    """One job for all files, each as long as it is."""
+    """A job that fills all files, each over its length."""
     one_name = {place: name for name, place in prepared.links.items()}
     lines = ["[fill]", "rw=write", "bs=1m", "refill_buffers=1", "end_fsync=1", "ioengine=psync"]
     lines += ["thread=1", "allow_file_create=0", "fallocate=none", "file_service_type=sequential"]
@@ -459,7 +461,7 @@ def _open_more_files(count: int) -> None:
 
 
 def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:
-    """Wait for fio, which hears once of a signal; it takes its time to tell what it has."""
+    """Wait for fio. It gets a signal once, and time to write what it has."""
     signalled = False
     while True:
         try:

@@ -43,7 +43,7 @@ Listener = Callable[[PhaseResult], object]
 
 
 def _unheard(phase: PhaseResult) -> None:
-    """Nobody asked to hear of it."""
+    """Does nothing, where nobody asked to hear of phases."""
 
 
 def run_plan(
@@ -55,11 +55,8 @@ def run_plan(
     status: Listener = _unheard,
     on_end: Listener = _unheard,
 ) -> list[PhaseResult]:
-    """The results of all phases; `on_end` hears of each as it ends.
-
-    `status` hears of the phase at hand each time that `status_ns` have passed, with what is counted
-    so far. Nothing of it is kept.
-    """
+    """Run all phases; `on_end` is called for each as it ends. `status` is called each time that
+    `status_ns` have passed, with the counts so far of the phase under way, which are not kept."""
     results: list[PhaseResult] = []
     first_ns, over = drive.now_ns, False
     with left_alone():
@@ -78,9 +75,7 @@ def run_plan(
 
 def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
     """Refuse jobs that take more memory than there is beside the drive, and say what to change.
-
-    Phases follow one another, but what they have logged stays until it is written.
-    """
+    Phases run one after another, but their logs stay until they are written."""
     check(spec)
     needs = [
         _core.fio_memory(jobs_json(_with_status(phase, status_ns)), spec.capacity_bytes)
@@ -108,7 +103,7 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
 
 
 def _with_status(phase: Sequence[Process], status_ns: int) -> list[Job]:
-    """The jobs of a phase, which tell of themselves each time that so much time has passed."""
+    """The jobs of a phase, which report each time that so much time has passed."""
     jobs = []
     for process in phase:
         job, fio = process.job, process.job.fio
@@ -120,7 +115,7 @@ def _with_status(phase: Sequence[Process], status_ns: int) -> list[Job]:
 
 
 def _refused(phase: tuple[Process, ...], reason: str) -> FlashtwinError:
-    """The core names the job; its line is known here."""
+    """The core's error about a job, with the line of that job, which is known here."""
     for process in phase:
         if process.job.name and process.job.name in reason:
             return JobFileError(process.clone.job.where, reason)
@@ -164,7 +159,8 @@ class FioTwin:
 
 
 class Expected:
-    """What a phase will come to: bytes, or seconds of the drive's clock where time ends it."""
+    """What a phase will come to: so many bytes, or seconds of the drive's clock where time ends
+    it."""
 
     def __init__(self, phase: Sequence[Process]) -> None:
         jobs = [process.job for process in phase]

@@ -63,7 +63,7 @@ class JobFileError(UsageError):
 
 
 class BadValueError(Exception):
-    """A value that its kind does not take; whoever knows the line makes a `JobFileError` of it."""
+    """A value that an option does not take; whoever knows its line makes a `JobFileError` of it."""
 
     def __init__(self, message: str, *, hint: str | None = None):
         super().__init__(message)

@@ -18,7 +18,7 @@ from flashtwin.fio.language.table import DEFAULTS, find
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """An option that was written: its value, where, and in which words."""
+    """An option that was written: its value, its line, and its words."""
 
     value: Any
     where: Where
@@ -67,7 +67,7 @@ class FioJob:
         return name in self.settings
 
     def line(self, name: str) -> Where:
-        """Where an option was written; the section's own line where it was not."""
+        """The line of an option; that of the section where the option was not written."""
         return self.settings[name].where if name in self.settings else self.where
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +82,7 @@ class FioJob:
 
 
 def text_of(jobs: Sequence[FioJob]) -> str:
-    """The job file of some jobs."""
+    """A job file of these jobs."""
     return "\n".join(_section(job) for job in jobs)
 
 
@@ -93,7 +93,7 @@ def _section(job: FioJob) -> str:
 
 
 def spelled(name: str, value: object) -> str | None:
-    """What stands behind an option's equals sign; none where its name says it all."""
+    """The text behind an option's equals sign; none where the name alone says it."""
     option = find(name)
     assert option is not None, f"{name} is no option of the table"
     return option.kind.show(value)

@@ -43,12 +43,12 @@ class Kind(Protocol):
         ...
 
     def over(self, before: Any, value: Any) -> Any:
-        """The value when `before` held already."""
+        """The value, where `before` was set already."""
         ...
 
 
 class _Plain:
-    """A value that is always given, and replaces the one before."""
+    """A value that has to be given, and that replaces an earlier one."""
 
     def over(self, before: Any, value: Any) -> Any:
         return value
@@ -72,7 +72,7 @@ class Text(_Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Names(Text):
-    """Names with colons between them; fio adds those of a later line to those of an earlier."""
+    """Names separated by colons; fio adds those of a later line to those of an earlier one."""
 
     name: str = "text"
 
@@ -155,7 +155,7 @@ class Integer(_Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Percent:
-    """So many hundredths of something that is known later."""
+    """A percentage of something that is known later."""
 
     percent: int
 
@@ -295,10 +295,9 @@ class Choice(_Plain):
 
 @dataclass(frozen=True, kw_only=True)
 class Directions:
-    """One to three values: reads, writes, trims; the last given one holds for those after it.
-
-    An empty one leaves what was before: `,8k` is for writes and trims, `8k,` for reads alone.
-    """
+    """One to three values for reads, writes and trims; the last one holds for those that are not
+    given. An empty one keeps what was set before: `,8k` is for writes and trims, `8k,` for reads
+    alone."""
 
     each: Integer | Size | Time
 
@@ -338,7 +337,7 @@ def show_directions(value: ByDirection, show: Any) -> str:
 
 
 def over_directions(before: Any, value: ByDirection) -> ByDirection:
-    """`value` with what it leaves open from before."""
+    """`value`, with what it leaves empty taken from before."""
     old = before if before is not None else (None, None, None)
     filled = [new if new is not None else earlier for new, earlier in zip(value, old, strict=True)]
     return (filled[0], filled[1], filled[2])
@@ -352,7 +351,7 @@ def required(text: str | None) -> str:
 
 
 def single(text: str) -> None:
-    """Refuse what fio would take for several values."""
+    """Refuse text that fio would take for several values."""
     body = text.strip()
     if body.startswith("("):
         return

@@ -54,7 +54,8 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section with its lines; `first` in a job file after another one: it waits for those."""
+    """A section with its lines. `first`: it is the first of a job file that follows another one,
+    and waits for the jobs of that one."""
 
     name: str
     where: Where
@@ -121,7 +122,7 @@ class _Reader:
         return [*sections, _section(name, began, lines, waiting)] if name is not None else sections
 
     def _followed(self, line: Line, path: str) -> Iterator[Line]:
-        """The line itself, or those of the file that it includes."""
+        """The line itself, or the lines of the file that it includes."""
         match = _INCLUDE.fullmatch(line.text)
         if not match:
             self._lines += 1

@@ -46,14 +46,15 @@ _DIGITS_MOST = 80
 
 @dataclass(kw_only=True)
 class Reading:
-    """How values are read here: fio's `kb_base`, and what a reader should be told of them."""
+    """How values are read: with which of fio's `kb_base`, and notes on what a reader should
+    know."""
 
     kb_base: int = 1024
     notes: list[str] = field(default_factory=list)
 
 
 def without_rest(text: str, reading: Reading) -> str:
-    """A value up to the blank behind it: fio drops what follows, and the reader is told."""
+    """A value up to the first blank: fio ignores what follows, and a note says so."""
     match = re.fullmatch(r"(\s*[^\s(]\S*)\s+(.*)", text)
     if not match:
         return text
@@ -62,7 +63,7 @@ def without_rest(text: str, reading: Reading) -> str:
 
 
 def _reckoned(text: str, number: Callable[[str], int]) -> Fraction:
-    """`(…)`."""
+    """The value of an expression in parentheses."""
     return evaluate(text, lambda word: Fraction(number(word)))
 
 
@@ -172,7 +173,7 @@ _TOKEN = re.compile(
 )
 _HINT = "write numbers with + - * / % ^ and parentheses, for example (3*4k)"
 
-# Larger powers are a mistake, and take long to reckon.
+# Larger powers are a mistake, and would take long to compute.
 _POWER_MOST = 64
 # fio reckons with 64 bits and with doubles, which end at 2^1024: what goes beyond on the way is a
 # mistake, and takes long. The same bound holds for both sides of a fraction.

@@ -146,7 +146,8 @@ class SplitKind:
         return (filled[0], filled[1], filled[2])
 
     def _part(self, text: str, reading: Reading) -> Split | None:
-        """Up to the first empty entry, where fio stops to read; with none there is no split."""
+        """The entries up to the first empty one, where fio stops reading; without entries there
+        is no split."""
         entries: list[tuple[int, int | None]] = []
         for entry in _parts(text, SPLITS_MOST):
             if not entry.strip():

@@ -39,10 +39,8 @@ from flashtwin.fio.language.table import (
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Something that a reader should know of a line that was accepted.
-
-    `twin`: it holds where the drive is simulated, and not where fio itself runs the jobs.
-    """
+    """Something to know about a line that was accepted. `twin`: it holds only where the drive is
+    simulated."""
 
     where: Where
     text: str
@@ -102,7 +100,7 @@ class _Reader:
         return job
 
     def settings(self, section: Section, inherited: Mapping[str, Setting]) -> dict[str, Setting]:
-        """What holds in a section: `kb_base` first, as fio has it, then line by line."""
+        """The settings of a section: `kb_base` first, as in fio, then line by line."""
         settings = dict(inherited)
         for line in section.lines:
             # Its own options would be told of as unknown ones.
@@ -306,7 +304,7 @@ def _own(name: str, equals: str, pending: list[str], notes: list[Note]) -> None:
 
 
 def _beginning(name: str) -> Option | None:
-    """The one option that begins so, as fio's command line takes it."""
+    """The one option that begins with these letters, as fio's command line takes it."""
     options = {id(row): row for key, row in by_name().items() if key.startswith(name)}
     return next(iter(options.values())) if len(options) == 1 else None
 

@@ -257,7 +257,7 @@ def _option(row: Mapping[str, str]) -> Option:
 
 
 def _default(kind: Kind, text: str) -> Any:
-    """The value; 0 may stand for none where a written one is above it."""
+    """fio's default; 0 may stand for none, where values that are written begin above it."""
     if not text:
         return None
     return int(text) if isinstance(kind, kinds.Integer) else kind.parse(text, Reading())
@@ -303,7 +303,7 @@ _ELSEWHERE = Ruling(fate=Fate.REFUSED, says="belongs to an engine that reaches n
 
 
 def ruling(option: Option) -> Ruling:
-    """What becomes of an option on a path; what nobody ruled upon is refused."""
+    """What becomes of an option on a path; an option without a ruling is refused."""
     if option.engines and not set(option.engines) & set(LOCAL):
         return _ELSEWHERE
     return option.on_path or _UNRULED

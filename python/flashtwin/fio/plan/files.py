@@ -139,7 +139,7 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
 
 
 def _share(clone: Clone, is_drive: bool, count: int, target: Target) -> int | None:
-    """What `size` leaves for each file; nothing where it says no number of bytes."""
+    """The part of `size` for each file; none where `size` is not a number of bytes."""
     job, size = clone.job, clone.job["size"]
     if size and not isinstance(size, Percent):
         return int(size) // count
@@ -168,7 +168,8 @@ def _known(clone: Clone, name: str, length: int | None) -> int | None:
 
 
 def _worked(clone: Clone, name: str, known: int | None, offset: int, share: int | None) -> int:
-    """How many bytes of a file a process works on from its offset; not above 0 for none."""
+    """How many bytes of a file a process works on, from its offset; 0 or less where there are
+    none."""
     size, bounds = clone.job["size"], _filesize(clone.job)
     if bounds:
         fits = known is not None and bounds[0] <= known <= bounds[1]
@@ -185,13 +186,13 @@ def _worked(clone: Clone, name: str, known: int | None, offset: int, share: int 
 
 
 def _filesize(job: FioJob) -> tuple[int, int] | None:
-    """The bounds of `filesize`; from 0 on it says nothing, as in fio."""
+    """The bounds of `filesize`; a lower bound of 0 counts as not given, as in fio."""
     low, high = job["filesize"] or (0, 0)
     return (int(low), int(high)) if low else None
 
 
 def _made_length(clone: Clone, name: str) -> int:
-    """The length of a file that `filesize` makes."""
+    """The length of a file that is made by `filesize`."""
     bounds = _filesize(clone.job)
     assert bounds is not None
     low, high = bounds

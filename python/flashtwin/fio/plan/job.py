@@ -129,7 +129,8 @@ def _fio(clone: Clone, parts: Sequence[Part], layout: Layout, total: int, synchr
 
 
 def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
-    """What fio does with the data that a job writes; what it reads back, a twin leaves out."""
+    """What fio does with the data that a job writes. A twin leaves out what fio reads back for
+    it."""
     if job["verify"] in (None, "0"):
         return "no"
     if job["verify_state_load"] and job["rw"].rw in ("read", "randread"):
@@ -153,7 +154,7 @@ def _verify(job: FioJob) -> Literal["no", "later", "reads_back"]:
 
 
 def _is_synchronous(job: FioJob) -> bool:
-    """Whether an engine waits for each request; that of nothing does with a depth of 1."""
+    """Whether an engine waits for each request; the null engine does at a depth of 1."""
     return job["ioengine"] in SYNCHRONOUS or (job["ioengine"] == "null" and job["iodepth"] == 1)
 
 
@@ -199,7 +200,8 @@ def _reads(job: FioJob) -> int:
 
 
 def _compress(job: FioJob) -> int:
-    """A pattern is what the compressible part is made of, and all of it where there is no part."""
+    """How compressible the data is. A pattern fills the compressible part, or everything where
+    no part is given."""
     if job["buffer_compress_percentage"]:
         return int(job["buffer_compress_percentage"])
     return 100 if job["zero_buffers"] or job["buffer_pattern"] else 0
@@ -381,7 +383,7 @@ def _logs(job: FioJob) -> Logs:
 
 
 def _window(job: FioJob, name: str, log: str) -> int:
-    """fio samples at the interval of its log where there is one, unless it is told otherwise."""
+    """The sampling interval: that of fio's log where there is one, unless another is given."""
     if job.has(log) and job["log_avg_msec"]:
         own = int(job[name]) if job.has(name) else int(job["log_avg_msec"])
         return max(min(own, int(job["log_avg_msec"])), 1)
@@ -389,7 +391,7 @@ def _window(job: FioJob, name: str, log: str) -> int:
 
 
 def notes_on_changes(job: FioJob) -> list[Note]:
-    """What fio changes by itself in a job."""
+    """Notes on what fio changes by itself in a job."""
     notes = []
     if job["ioengine"] in SYNCHRONOUS and job["iodepth"] > 1:
         notes.append(
@@ -458,7 +460,7 @@ def check_generator(job: FioJob) -> None:
 
 
 def strides(job: FioJob, parts: Sequence[Part]) -> Strides | None:
-    """fio's zones with gaps, where they do anything."""
+    """fio's zones with gaps, where they have an effect."""
     if job["zonemode"] != "strided":
         if job["zonesize"]:
             raise JobFileError(

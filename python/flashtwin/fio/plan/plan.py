@@ -37,11 +37,9 @@ class Process:
 
 @dataclass(frozen=True, kw_only=True)
 class PhaseResult:
-    """What a phase came to: its processes in order, and a row for each in the same order.
-
-    `begun_ns`: when it began, since the first phase did. A phase that did not run has no rows.
-    `stopped`: the watch ended it.
-    """
+    """The result of a phase: its processes in order, and a row for each. `begun_ns`: when it
+    began, since the first phase did. A phase that did not run has no rows. `stopped`: the watch
+    ended it."""
 
     processes: tuple[Process, ...]
     begun_ns: int
@@ -50,7 +48,7 @@ class PhaseResult:
 
     @property
     def ran(self) -> list[tuple[Process, FioRow]]:
-        """Each process that ran with its row."""
+        """Each process that ran, with its row."""
         return list(zip(self.processes, self.rows, strict=False))
 
 
@@ -145,8 +143,8 @@ def _refused(job: FioJob, option: str, name: str, change: str) -> JobFileError:
 
 @contextmanager
 def left_alone() -> Iterator[None]:
-    """Python's collector does not look at what is there already: with thousands of processes it
-    would look at all of it each time that some more objects were made."""
+    """Keep Python's collector away from objects that are there already: with thousands of
+    processes it would go through all of them again and again."""
     gc.freeze()
     try:
         yield

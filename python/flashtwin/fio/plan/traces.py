@@ -62,7 +62,8 @@ _HINTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Replaying:
-    """What a job file has no words for: how traces are read, and what is beyond the drive."""
+    """What a job file cannot say: how traces are read, and what happens to requests beyond the
+    drive."""
 
     reading: Reading = field(default_factory=Reading)
     fit: Literal["refuse", "wrap"] = "refuse"
@@ -70,7 +71,7 @@ class Replaying:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """A process's trace: as the core replays it, what is in it, and where its files lie."""
+    """The trace of a process: as the core replays it, its contents, and where its files lie."""
 
     trace: Trace
     survey: TraceSurvey
@@ -239,7 +240,7 @@ def replayed(job: Job, trace: Trace) -> Job:
 
 
 def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
-    """What is in the trace, and what it does not leave to the job."""
+    """Notes on the trace's contents, and on what of the job it replaces."""
     survey, name = replay.survey, Path(replay.trace.path).name
     count = sum(survey["ios"])
     parts = [

@@ -110,7 +110,8 @@ def _target(job: JobReport) -> dict[str, Any]:
 def _direction(
     direction: Direction, group_bytes_s: int, style: Style, plus: bool
 ) -> dict[str, Any]:
-    """What a direction did; of one that did nothing it is the same for all jobs."""
+    """What a job did in one direction; for a direction without requests it is the same for all
+    jobs."""
     return (
         _idle(style, plus) if direction == IDLE else _moved(direction, group_bytes_s, style, plus)
     )
@@ -203,7 +204,8 @@ def indented(value: object) -> str:
 
 
 def _text(value: object, line: str, known: dict[tuple[int, str], str]) -> str:
-    """The text of a value whose lines begin with `line`; `known` are values written before."""
+    """The text of a value whose lines begin with `line`; `known` holds values that were written
+    before."""
     kind = type(value)
     if kind is int:
         return int.__repr__(value)

@@ -44,10 +44,8 @@ MS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessCounts:
-    """A process and what was counted of it: nothing where its phase was not reached.
-
-    `begun_ns`: when its phase began, since the first one did.
-    """
+    """A process and its counts; they are empty where its phase was not reached. `begun_ns`: when
+    its phase began, since the first one did."""
 
     process: Process
     row: FioRow | None
@@ -65,11 +63,9 @@ class ProcessCounts:
 
 
 def reports(processes: Sequence[ProcessCounts]) -> list[JobReport]:
-    """A report for each process, or for each group that is told as one, in their order.
-
-    As in fio, a process that is told with its group joins the one before it in that group, whether
-    that one says so or not.
-    """
+    """A report for each process, or for each group that is reported as one, in their order. As
+    in fio, a process that is reported with its group joins the one before it in that group,
+    whether that one says so or not."""
     groups: list[list[ProcessCounts]] = []
     for member in processes:
         before = groups[-1][-1].process.clone.group if groups else None
