@@ -13,26 +13,72 @@ are loaded when they are first asked for, so that `import flashtwin` costs nothi
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from flashtwin.api import *  # noqa: F403
+    from flashtwin.api import (
+        Completion,
+        DriveSummary,
+        Finding,
+        Findings,
+        FlashtwinError,
+        Interrupted,
+        MachineError,
+        Point,
+        RefusedError,
+        Run,
+        Runs,
+        Status,
+        Sweep,
+        Twin,
+        UsageError,
+        compare,
+        drives,
+        load_run,
+        load_runs,
+        resume,
+        runs,
+        submit,
+        sweep,
+        test,
+        validate,
+    )
 
 __version__ = "0.1.0"
+__all__ = [
+    "Completion",
+    "DriveSummary",
+    "Finding",
+    "Findings",
+    "FlashtwinError",
+    "Interrupted",
+    "MachineError",
+    "Point",
+    "RefusedError",
+    "Run",
+    "Runs",
+    "Status",
+    "Sweep",
+    "Twin",
+    "UsageError",
+    "__version__",
+    "compare",
+    "drives",
+    "load_run",
+    "load_runs",
+    "resume",
+    "runs",
+    "submit",
+    "sweep",
+    "test",
+    "validate",
+]
 
 
 def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'flashtwin' has no attribute {name!r}")
     from importlib import import_module
 
-    if name.startswith("__") and name != "__all__":
-        raise AttributeError(f"module 'flashtwin' has no attribute {name!r}")
-    api = import_module("flashtwin.api")
-    names = [*api.__all__, "__version__"]
-    if name == "__all__":
-        return names
-    if name not in names:
-        raise AttributeError(f"module 'flashtwin' has no attribute {name!r}")
-    return getattr(api, name)
+    return getattr(import_module("flashtwin.api"), name)
 
 
 def __dir__() -> list[str]:
-    from importlib import import_module
-
-    return [*import_module("flashtwin.api").__all__, "__version__"]
+    return __all__
