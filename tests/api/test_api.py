@@ -204,6 +204,12 @@ def test_importing_costs_nothing() -> None:
     assert not any(name in told.stdout for name in ("numpy", "polars", "altair", "click"))
 
 
+def test_a_room_is_imported_without_the_interface() -> None:
+    """`from flashtwin import _core` asks the package first, which may not answer with all of it."""
+    code = "import sys, flashtwin.runs.storage; sys.exit('flashtwin.api' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom flashtwin.cli import main\n"

@@ -316,7 +316,7 @@ def test_a_page_tells_of_a_host_what_a_reader_wants() -> None:
         "sessions": [{"wall_s": 1.0}, {"wall_s": 2.0}],
         "began": "2026-01-15T10:15:00+00:00",
     }
-    run = SimpleNamespace(host=host, target={"kind": "file"})
+    run = SimpleNamespace(host=host, is_simulated=False)
     rows = provenance.hosts([SimpleNamespace(run=run)])  # type: ignore[list-item]
     assert {row.name: row.texts[0] for row in rows} == {
         "CPUs": "2",

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from changed_runs import rewrite
 from stored_runs import finding, store, usual
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
+from flashtwin.report import page
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.submission.check import check
 from flashtwin.runs.submission.submit import compact, submit
@@ -111,6 +113,16 @@ def test_a_twin_is_refused_unless_it_is_meant_and_then_says_so(tmp_path: Path) -
         "submission.json: it is simulated, and its folder does not say so"
         " (hint: call the folder out-simulated)"
     ]
+
+
+def test_any_simulation_is_refused_whatever_its_kind_is_called(tmp_path: Path) -> None:
+    run = store(tmp_path / "run", kind="model")
+    manifest = json.loads((run.path / "manifest.json").read_text())
+    manifest["target"]["can"] = {"whole_drive": True, "virtual_time": True}
+    rewrite(run.path, "manifest.json", manifest)
+    with pytest.raises(FlashtwinError, match="no hardware was measured"):
+        submit(Run(run.path), tmp_path / "out")
+    assert "simulated" in page.render([Run(run.path)]).lower()
 
 
 def test_a_run_that_is_not_whole_is_refused(tmp_path: Path) -> None:

@@ -40,13 +40,13 @@ def title(drives: Sequence[Drive]) -> str:
 
 def kinds(drives: Sequence[Drive]) -> str:
     """Whether the numbers of the page are simulated, measured, or some of each."""
-    there = {"simulated" if drive.kind == "twin" else "measured" for drive in drives}
+    there = {"simulated" if drive.run.is_simulated else "measured" for drive in drives}
     return " and ".join(sorted(there, reverse=True))
 
 
 def origin(drive: Drive) -> str:
     """Where a drive's numbers come from, for the foot of a picture: "simulated, spec 0123abcd"."""
-    kind = "simulated" if drive.kind == "twin" else "measured"
+    kind = "simulated" if drive.run.is_simulated else "measured"
     digest = drive.identity.get("hash") or drive.identity.get("spec_hash")
     return f"{kind}, spec {str(digest)[:8]}" if digest else kind
 

@@ -249,8 +249,8 @@ def _not_possible(drive: Drive, battery: str) -> list[str]:
 
 
 def hosts(drives: Sequence[Drive]) -> list[Item]:
-    """What host.json says of each run, in its order. For a twin, what changes from run to run is
-    left out, so that equal runs have equal pages."""
+    """What host.json says of each run, in its order. Of a simulation, what changes from run to run
+    is left out, so that equal runs have equal pages."""
     columns = []
     for drive in drives:
         host = drive.run.host
@@ -258,8 +258,7 @@ def hosts(drives: Sequence[Drive]) -> list[Item]:
             {
                 _HOST_LABELS.get(key, _plain(key)): _text(key, value)
                 for key, value in host.items()
-                if key not in _OF_PROGRAM
-                and (drive.run.target.get("kind") != "twin" or key not in _OF_ONE_RUN)
+                if key not in _OF_PROGRAM and not (drive.run.is_simulated and key in _OF_ONE_RUN)
             }
         )
     return _items(columns)

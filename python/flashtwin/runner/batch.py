@@ -327,7 +327,7 @@ def _of_form(form: Mapping[str, Any]) -> Named:
 
 
 def _of_run(run: Run) -> Named:
-    path = run.host.get("path") if run.target["kind"] != "twin" else None
+    path = None if run.is_simulated else run.host.get("path")
     return str(run.target["name"]), None if path is None else Path(path)
 
 

@@ -114,6 +114,12 @@ class Run:
         return {"name": self.path.name, **self.manifest["target"]}
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether the drive's clock was a simulation's: then no hardware was measured."""
+        can = self.target.get("can") or older_schemas.capabilities(self.target)
+        return bool(can.get("virtual_time"))
+
+    @property
     def schema(self) -> int:
         """The version of the format."""
         return int(self.manifest["schema"])

@@ -41,7 +41,6 @@ LEAST_NAME = 4
 _ABSOLUTE = re.compile(r"(?<![\w./])(?:/[\w.@+-]+){2,}/?|(?<!\w)[A-Z]:\\[^\s\"']+")
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 _SERIALS = re.compile(r"serial|wwn|eui|nguid|uuid", re.IGNORECASE)
-_TWIN = "twin"
 
 
 def submit(
@@ -53,7 +52,7 @@ def submit(
     or was cut short, and for a simulated one unless `twin` says that it is meant.
     """
     _check_whole(run)
-    simulated = run.target.get("kind") == _TWIN or bool(run.target.get("virtual_time"))
+    simulated = run.is_simulated
     if simulated and not twin:
         raise FlashtwinError(
             f"{run.path} is a run of a twin: no hardware was measured",
