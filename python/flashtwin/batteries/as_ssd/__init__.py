@@ -239,7 +239,7 @@ def _row_findings(record: Record, size: int) -> Iterator[Finding]:
 
 
 def _falls(parameters: Parameters, findings: list[Finding]) -> list[Finding]:
-    """How much slower the largest file is written and read in order than the smallest."""
+    """How much slower the largest file is read and written in order than the smallest."""
     least, most = show_size(min(parameters.sizes)), show_size(max(parameters.sizes))
     known = {(finding.name, finding.variant): finding for finding in findings}
     falls = []
@@ -263,7 +263,7 @@ def _falls(parameters: Parameters, findings: list[Finding]) -> list[Finding]:
 
 
 def _curve(record: Record) -> list[Finding]:
-    """Each point of the compression curve; then what compression brings in all."""
+    """The points of the compression curve, then the gain of compression over all of it."""
     points: list[Finding] = []
     for percent in _percents(record.parameters):
         for way in ("write", "read"):
@@ -302,7 +302,7 @@ def _gain(way: str, random: float, zeros: float) -> Finding:
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
-    """Where copies are smaller, and a file that cannot be deleted."""
+    """Departures: copies that are smaller, and a file that cannot be deleted."""
     departures = []
     share = _copies(parameters, info).share if "copy" in parameters.tests else 1.0
     if share < 1:

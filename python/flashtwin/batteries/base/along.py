@@ -44,19 +44,19 @@ def present(battery: str, *, title: str, moved: str) -> Present:
 
 
 def sample_s(moved_bytes: int) -> float:
-    """Length of a sample of a stretch."""
+    """The length of a sample of a stretch that moves so many bytes."""
     seconds = moved_bytes / USUAL_RATE / POINTS
     return round(min(max(seconds, SAMPLE_S_LEAST), SAMPLE_S_MOST), 3)
 
 
 def load_of(way: Way, block_bytes: int) -> Load:
-    """The stream."""
+    """The stream of a way: in order, one request after another."""
     percent = 100 if way == "read" else 0
     return Load(random=False, block_bytes=block_bytes, read_percent=percent, depth=1)
 
 
 def ways() -> Any:
-    """The parameter that says which ways are gone."""
+    """The parameter that says whether a tool writes, reads, or both."""
     kinds = several(choice(*WAYS), "ways")
     return parameter(WAYS, kinds, "written, read, or both, in this order")
 
@@ -118,7 +118,7 @@ def curve_of(record: Record, label: str, way: Way) -> Curve | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Stretch:
-    """A step whose curve is told, of a battery."""
+    """A step of a battery whose curve is read."""
 
     battery: str
     label: str
@@ -126,7 +126,8 @@ class Stretch:
     job: Job
 
     def findings(self, record: Record) -> list[Finding]:
-        """Mean, least and most; of writes the cache's end and the speed past it."""
+        """Mean, lowest and highest point; for writes also the end of the first plateau, and the
+        speed behind it."""
         from flashtwin.analysis.estimate import speed
 
         curve = curve_of(record, self.label, self.way)
@@ -135,7 +136,7 @@ class Stretch:
         teller = self._teller(record)
         mean = speed(curve, [(0, len(curve))])
         assert mean is not None, "a curve has points"
-        # The last point may be a stump.
+        # The last point may be of a shorter sample.
         points = curve.rate[:-1]
         rates = [
             teller.tell("mean", "mean", "MB/s", mean.scaled(1e-6), headline=True),

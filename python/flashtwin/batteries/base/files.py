@@ -49,7 +49,7 @@ CopyWay = Literal["write", "duplicate", "read"]
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """So many files with so many bytes in all."""
+    """A number of files with so many bytes together."""
 
     files: int
     bytes: int
@@ -78,16 +78,16 @@ class Tree:
 
     @property
     def metadata_blocks(self) -> int:
-        """Blocks of 4 KiB that change when it is written."""
+        """How many blocks of 4 KiB change when it is written."""
         return BLOCKS_A_FILE * self.files + self.bytes // EXTENT
 
     @property
     def commits(self) -> int:
-        """How often the journal is flushed meanwhile."""
+        """How often the journal is flushed while it is written."""
         return 1 + max(self.bytes // BYTES_A_COMMIT, self.files // FILES_A_COMMIT)
 
     def part(self, share: float) -> Tree:
-        """So much of it."""
+        """A tree with this share of the files and bytes."""
         return Tree(
             files=max(round(self.files * share), 1),
             bytes=max(int(self.bytes * share) // MIB, 1) * MIB,
@@ -123,7 +123,7 @@ class Copies:
         return min(1.0, self._room / (sum(sizes) + max(sizes)))
 
     def tree(self, name: str) -> Tree:
-        """What is copied of a tree."""
+        """The part of a tree that is copied."""
         tree = self.trees[name]
         return tree if self.share == 1.0 else tree.part(self.share)
 
@@ -186,7 +186,7 @@ class Copies:
         )
 
     def _beside(self, tree: Tree) -> tuple[Job, Job]:
-        """Metadata in place, and the journal that has had it before."""
+        """The jobs for metadata, in place, and for the journal, which holds it before."""
         size, count = self._metadata_bytes, tree.metadata_blocks
         # A commit has a descriptor and an end beside the blocks.
         commit = min(-(-count // tree.commits) + 2, MIB // BLOCK) * BLOCK
@@ -221,7 +221,7 @@ def _in_step(job: Job, weight: int) -> Job:
 
 
 def _weights(tree: Tree) -> tuple[int, int, int]:
-    """How many requests of data, metadata and journal go together."""
+    """In what proportion requests of data, metadata and journal are sent."""
     counts = (tree.requests, tree.metadata_blocks, tree.commits)
     most = max(counts)
     data, metadata, journal = (max(round(WEIGHT_MOST * count / most), 1) for count in counts)

@@ -24,7 +24,7 @@ METRICS = (
 
 
 def place_of(name: str, ways: Mapping[str, str]) -> tuple[str, str] | None:
-    """Way and metric of a finding by its name; none of one that is no cell's."""
+    """The way and the metric in a finding's name; none where the finding is no cell."""
     way, _, metric = name.partition(".")
     metric = metric or SPEED
     known = any(metric == row.id for row in METRICS)
@@ -61,7 +61,7 @@ def grid(
 
 
 def others(subject: Subject, ways: Mapping[str, str]) -> Subject:
-    """The findings that are in no cell of the grid."""
+    """The subject with only the findings that are in no cell of the grid."""
     rest = [
         finding
         for finding in subject.findings

@@ -57,7 +57,7 @@ class Load:
 
     @property
     def way(self) -> Way:
-        """How the drive is used."""
+        """Whether the load reads, writes or mixes both."""
         return {100: "read", 0: "write"}.get(self.read_percent, "mix")  # type: ignore[return-value]
 
     @property
@@ -145,12 +145,13 @@ def scattered(label: str, info: DriveInfo, percent: float) -> Generator[Step, ob
 
 
 def over_time(label: str, job: Job) -> Run:
-    """The step of a load that is watched over time: a point a second, less of a short one."""
+    """The step of a load that is watched over time: a sample a second, shorter where the load is
+    short."""
     return Run(label=label, jobs=(job,), sample_s=min(1.0, (job.runtime_s or SAMPLES) / SAMPLES))
 
 
 def totals_of(record: Record, label: str) -> JobTotals | None:
-    """What the one job of a step did; none where it did nothing."""
+    """The totals of a step's only job; none where it did nothing."""
     step = record.step(label)
     if step is None or not step.jobs or not step.jobs[0].ios or not step.jobs[0].duration_ns:
         return None
@@ -175,7 +176,7 @@ def rates_of(record: Record, label: str) -> Curve | None:
 
 
 def mean_rate(curve: Curve, first: int = 0) -> Estimate:
-    """Requests a second from a sample on."""
+    """The mean rate in requests a second, from the sample `first` on."""
     from flashtwin.analysis.estimate import speed
 
     estimate = speed(curve, [(first, len(curve))])
@@ -246,7 +247,7 @@ def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
 
 
 def load_cell(record: Record, battery: str, load: Load, label: str, name: str) -> list[Finding]:
-    """The cell of a load that is its own variant, as `cell_findings` has it."""
+    """The findings of a load as a cell that is its own variant; see `cell_findings`."""
     teller = Teller(
         battery=battery,
         load=load,
@@ -261,7 +262,7 @@ def load_cell(record: Record, battery: str, load: Load, label: str, name: str) -
 def load_over_time(
     record: Record, battery: str, load: Load, label: str, *, variant: str, title: str
 ) -> list[Finding]:
-    """What is told of a load over time that is a whole step."""
+    """The findings of a load over time that is a step of its own."""
     step = record.step(label)
     teller = Teller(
         battery=battery,
@@ -275,8 +276,8 @@ def load_over_time(
 
 
 def time_findings(record: Record, teller: Teller) -> list[Finding]:
-    """Of a load over time: mean, settled, lowest and highest second, latency in two ways. Their
-    texts are those of over_time.toml (`meaning.shared`).
+    """Findings of a load over time: mean, last quarter, lowest and highest second, and latency
+    in two ways. Their texts are those of over_time.toml (`meaning.shared`).
 
     `latency` is the mean over requests, `latency.time` the mean over seconds of depth / rate, as
     a chart with a point a second has it: slow seconds count for more there.

@@ -20,9 +20,10 @@ ANY = "*"
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    """An entry. `variants`: there is such a finding for each way of testing.
+    """The text of findings with a name. `variants`: there is such a finding for each way of
+    testing.
 
-    `example`: one of the names that fit, for a name with a *.
+    `example`: a name that fits, where the name has a *.
     """
 
     battery: str = ANY

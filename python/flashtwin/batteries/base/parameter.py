@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 P = TypeVar("P")
-# No parameter is as large; and characters of a value in a message.
+# A number above every parameter's bound, and how many characters of a value a message shows.
 MOST_WHOLE, MOST_SHOWN = 10**40, 100
 
 
@@ -86,13 +86,13 @@ def plain(parameters: object) -> dict[str, Any]:
 
 
 def words_for_none(of: type) -> dict[str, str]:
-    """The word that stands for "no value", by name, of each parameter that may have none."""
+    """The word for "no value" of each parameter that may have none, by the parameter's name."""
     kinds = {field.name: field.metadata["kind"] for field in fields(of)}
     return {name: kind.show(None) for name, kind in kinds.items() if kind.accepts(None)}
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """ " (did you mean X?)" where something is near, and else nothing."""
+    """ " (did you mean X?)" where a known word is near; otherwise nothing."""
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
 
@@ -113,7 +113,7 @@ def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
 
 
 def _endless(value: object) -> bool:
-    """Whether a number is longer than Python writes it."""
+    """Whether a number has more digits than Python writes."""
     return isinstance(value, int) and abs(value) >= MOST_WHOLE
 
 

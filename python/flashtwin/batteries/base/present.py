@@ -48,7 +48,7 @@ class Subject:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self, of: type[P]) -> P:
-        """The parameters as the battery has them; defaults for what the run does not say."""
+        """The parameters as the battery has them; where the run does not say one, its default."""
         known = {row.name for row in fields(of)}  # type: ignore[arg-type]
         values = {name: value for name, value in self.settings.items() if name in known}
         try:
@@ -57,7 +57,7 @@ class Subject:
             return of()
 
     def phases(self, known: Iterable[Phase]) -> list[Phase]:
-        """Those whose steps took place, in the order of the steps."""
+        """The phases whose steps took place, in the order of the steps."""
         phases = {phase.label: phase for phase in known}
         return [phases[label] for label in self.labels if label in phases]
 
@@ -220,7 +220,7 @@ class Present:
         return ()
 
     def counterparts(self, subject: Subject) -> Sequence[Counterpart]:
-        """What of a twin's inside each finding is about; nothing for those without such a thing."""
+        """What each finding is about inside a twin; none for findings without such a place."""
         return ()
 
     def facts(self, subjects: Sequence[Subject]) -> Sequence[Fact]:
@@ -290,7 +290,7 @@ def tile_of(title: str, finding: Finding, better: Better | None = None) -> Tile:
 
 
 def _joined(title: str, columns: Sequence[tuple[Column, Finding]]) -> Tile:
-    """The tile of columns that share one: their values with a stroke between them."""
+    """One tile for columns that share it: their values with a stroke between them."""
     tiles = [tile_of(title, finding, column.better) for column, finding in columns]
     if len({tile.unit for tile in tiles}) > 1:
         return tiles[0]

@@ -61,7 +61,7 @@ def range_percent(default: float) -> Any:
 
 
 def steady_clause(tracked: str) -> Clause:
-    """Both criteria, for the value that a test goes by."""
+    """The clause about both criteria, for the value by which a test is judged."""
     return Clause(
         says=f"steady: over the last 5 rounds of {tracked}, highest minus lowest 20 % of the"
         " mean or less, and the slope by least squares times 4 10 % of it or less",
@@ -127,14 +127,15 @@ def round_parts(stem: str, rounds: int, preparation: str = PREPARATION) -> list[
 def marked(
     findings: Iterable[Finding], values: Sequence[float], window: Window | None
 ) -> list[Finding]:
-    """Findings of rounds: those that ended before they were steady say so."""
+    """Findings of rounds; where the rounds ended before they were steady, each has a note of
+    that."""
     if window is not None and window.steady:
         return list(findings)
     return [finding.noted(f"not steady after {len(values)} rounds") for finding in findings]
 
 
 def still_moving(window: Window) -> str | None:
-    """The note of a value that is steady by both criteria and nearly was not."""
+    """The note of a value that only just is steady by both criteria."""
     if not window.moves:
         return None
     way = "falling" if window.trend < 0 else "rising"
@@ -145,7 +146,7 @@ def still_moving(window: Window) -> str | None:
 
 
 def cell(battery: str, load: Load, window: Sequence[JobTotals], label: str) -> list[Finding]:
-    """Rate, speed and latency of a cell: means over the rounds, and how these scatter."""
+    """Rate, speed and latency of a cell: means over the rounds, with the range of the rounds."""
     if not window:
         return []
     rates = [rate(totals) for totals in window]

@@ -51,7 +51,7 @@ class Answered:
 
     @property
     def ending(self) -> str:
-        """How far a step came that a budget ended."""
+        """How far a step came before a budget ended it."""
         asked_bytes = [job.get("io_bytes") for job in self.detail.get("jobs", ())]
         if asked_bytes and all(asked_bytes):
             moved = readable_number(sum(job.bytes for job in self.jobs) / 1e9)
@@ -90,8 +90,8 @@ class Record:
 def completed(record: Record, findings: Sequence[Finding]) -> list[Finding]:
     """Findings rounded, with notes on what happened to the steps that they rest on.
 
-    A finding that rests on a step that a budget ended says so, and so does one that rests on the
-    first work after an erase that was not possible.
+    A finding has a note where a budget ended its step, and where its step was the first work
+    after an erase that was not possible.
     """
     unerased = _first_after_failed_purge(record)
     complete = []

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     Steps = Generator[Step, Answer, None]
 
 GROUP = "flashtwin.batteries"
-# What a battery may need, as `Capabilities` has it, and in words.
+# Instruments that a battery may need: their names in `Capabilities`, and in words.
 Instrument = Literal["smart", "power_meter"]
 INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
 PROGRAM = "flashtwin test"
 # The key by which a battery's named values are taken.
 PRESET = "preset"
-# This folder lies beside the batteries and is none.
+# The folder beside the batteries that is not a battery.
 _BASE = "base"
 
 
@@ -86,12 +86,12 @@ def with_mark(step: Step) -> Generator[Step, Answer, Answer]:
 
 
 def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
-    """The parts of a battery that is done as a whole or not at all."""
+    """No parts: the battery is done as a whole or not at all."""
     return ()
 
 
 def by_the_book(parameters: object, info: DriveInfo) -> list[str]:
-    """The departures of a battery that has none."""
+    """No departures from the original."""
     return []
 
 
@@ -104,7 +104,8 @@ class Forecast:
 
 
 def host_ns(parameters: Any, info: DriveInfo) -> int:
-    """The host's own time a command, for jobs: real hosts spend their own."""
+    """The host's time for a command, for jobs on a simulated host; a real host takes its own
+    time."""
     return round(parameters.host_us * 1000) if info.can.host_time else 0
 
 
@@ -225,7 +226,7 @@ def names() -> list[str]:
 
 
 def standard() -> list[str]:
-    """What runs where nobody names a battery, in order; never one of another package."""
+    """The batteries that run where nobody names one, in order; never one of another package."""
     places = {name: get(name).standard for name in own()}
     return sorted((name for name in places if places[name]), key=lambda name: places[name] or 0)
 
@@ -321,7 +322,7 @@ def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
 
 
 def _with_preset(battery: Battery, settings: Mapping[str, object]) -> Mapping[str, object]:
-    """The values of a preset under those that are set beside it."""
+    """The values of a preset, and over them those that are set beside it."""
     if not battery.presets or PRESET not in settings:
         return settings
     word = str(settings[PRESET])
@@ -381,7 +382,7 @@ def meanings() -> tuple[Meaning, ...]:
 
 
 def meaning_of(finding: Finding) -> Meaning | None:
-    """The text for a finding; none where its battery is not installed, or brings none."""
+    """The text for a finding; none where its battery is not installed or has no text for it."""
     known = (*_common(), *meanings_of(finding.battery))
     return next((entry for entry in known if entry.fits(finding.battery, finding.name)), None)
 

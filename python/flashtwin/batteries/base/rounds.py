@@ -45,7 +45,8 @@ class Rounds:
         return f"{self.battery}/round-{number}/{way_of(load)}-{load.name}"
 
     def steps(self, job_of: Callable[[Load], Job]) -> Generator[Step, Answer, None]:
-        """Round after round, until steady or to the last; it ends where the tracked load fails."""
+        """Round after round, until the tracked value is steady or the last round is over. It
+        also ends where the tracked load fails."""
         values: list[float] = []
         moved, seconds = 0, 0.0
         for number in range(1, self.most + 1):
@@ -81,29 +82,29 @@ class Rounds:
         ]
 
     def expected(self, job_of: Callable[[Load], Job], rounds: int) -> list[Run]:
-        """The steps of so many rounds, at most those that there may be."""
+        """The steps of so many rounds, or of the most that there may be."""
         numbers = range(1, min(rounds, self.most) + 1)
         return [step for number in numbers for step in self.round(number, job_of)]
 
     def forecast(
         self, job_of: Callable[[Load], Job], before: Sequence[Step], after: Sequence[Step] = ()
     ) -> Forecast:
-        """Between these steps five rounds where it is steady from the first, or as many as there
-        may be."""
+        """The steps before and after, and between them five rounds (steady from the first) or as
+        many as there may be."""
         expected, most = (
             [*before, *self.expected(job_of, number), *after] for number in (WINDOW, self.most)
         )
         return Forecast(expected=expected, most=most)
 
     def values_of(self, record: Record) -> list[float]:
-        """The tracked value of each round that came to it."""
+        """The tracked value of each round that has one."""
         values: list[float] = []
         while totals := totals_of(record, self.label(len(values) + 1, self.tracked)):
             values.append(self.value(totals))
         return values
 
     def window(self, record: Record, load: Load) -> list[JobTotals]:
-        """What a load did in the last five rounds, as far as it ran in them."""
+        """The totals of a load in the last five rounds, for those in which it ran."""
         last = len(self.values_of(record))
         numbers = range(max(last - WINDOW, 0) + 1, last + 1)
         cells = (totals_of(record, self.label(number, load)) for number in numbers)

@@ -66,7 +66,7 @@ class Saturation:
         return f"{self.battery}/first"
 
     def rounds(self, info: DriveInfo) -> Rounds:
-        """What comes after it."""
+        """The rounds after the first write."""
         most = (self.fills - 1) * 100 / self.percent
         return Rounds(
             battery=f"{self.battery}/steady",
@@ -83,7 +83,7 @@ class Saturation:
         return int(info.capacity_bytes * self.range_percent / 100)
 
     def job(self, info: DriveInfo) -> Job:
-        """A round of it."""
+        """The job of a round."""
         job = self.load.job(info, size=self.span(info), seconds=0.0, host_ns=self.host_ns)
         size, block = job.size or info.capacity_bytes, self.load.block_bytes
         part = max(int(size * self.percent / 100) // block, 1) * block
@@ -97,7 +97,7 @@ class Saturation:
         yield Run(label=self.first, jobs=(everything,), sample_s=self.sample_s)
 
     def steps(self, info: DriveInfo) -> Generator[Step, Answer, None]:
-        """All of it."""
+        """The first write, and the rounds."""
         yield from self.before(info)
         yield from self.rounds(info).steps(lambda _: self.job(info))
 
@@ -116,7 +116,8 @@ class Saturation:
         return {label: curve for label, curve in known.items() if curve is not None}
 
     def drift(self, record: Record) -> Finding | None:
-        """What the rate still changes a drive fill, by the line through the last rounds."""
+        """By how much the rate still changes while the drive is filled once, by the line through
+        the last rounds."""
         window = self.window(record)
         if window is None:
             return None
@@ -134,7 +135,7 @@ class Saturation:
         )
 
     def values(self, record: Record) -> list[float]:
-        """The rate of each round after it."""
+        """The rate of each round after the first write."""
         return self.rounds(record.info).values_of(record)
 
     def window(self, record: Record) -> Window | None:

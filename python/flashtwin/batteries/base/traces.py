@@ -99,7 +99,7 @@ class Stream:
         return self.mb * MB / (sum(size * percent for size, percent in self.sizes) / 100)
 
     def job(self, way: Literal["read", "write"], *, offset: int, span: int, share: float) -> Job:
-        """A process of fio's over the span."""
+        """The stream as a process of fio's over the span."""
         sizes = Blocks(least=min(self.sizes)[0], most=max(self.sizes)[0], split=self.sizes)
         rw: Any = way if self.random == 0 else f"rand{way}"
         return Job(
@@ -214,7 +214,8 @@ class Traces:
         return f"{self.battery}/pass-{number}/{mix.name}"
 
     def conclude(self, record: Record) -> list[Finding]:
-        """Each part over all passes that came to it; the whole once all of it was played."""
+        """Each part over all passes in which it was played; the whole once every part was played
+        in every pass."""
         played = [self._played(record, mix) for mix in self.mixes]
         findings = [finding for part in played if part.seconds for finding in part.findings(self)]
         if all(part.passes == record.parameters.passes for part in played):
@@ -280,7 +281,7 @@ class Traces:
         )
 
     def departs(self, parameters: Parameters, info: DriveInfo) -> list[str]:
-        """Parts that are smaller than published."""
+        """Departures: synthetic traces, and parts that are smaller than published."""
         departures = ["synthetic traces: the originals are closed"]
         share = _Place.of(self, parameters, info).share
         if share < 1:
@@ -341,7 +342,7 @@ class _Place:
 
     @staticmethod
     def of(traces: Traces, parameters: Parameters, info: DriveInfo) -> _Place:
-        """Behind what is full."""
+        """The place behind the full part of the drive."""
         return _Place(
             traces=traces,
             info=info,
@@ -364,7 +365,7 @@ class _Place:
 
     @property
     def share(self) -> float:
-        """How much of its bytes a part moves."""
+        """The share of its bytes that each part moves."""
         return min(1.0, self._room / self._wanted, self._copies.share if self.traces.trees else 1)
 
     @property
@@ -411,7 +412,7 @@ class _Place:
 
 
 def _in_step(job: Job, share: float) -> Job:
-    """The stream with fewer requests waits for the other, instead of spinning beside it."""
+    """The job with a flow: the stream with fewer requests sleeps while it waits for the other."""
     assert job.fio is not None, "processes of fio's keep step"
     flow = Flow(
         weight=max(round(WEIGHT_MOST * share), 1),

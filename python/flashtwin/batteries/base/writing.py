@@ -29,7 +29,7 @@ SAMPLE_S_LEAST = 0.02
 BLOCK, DEPTH = 128 << 10, 32
 # Fewer samples with data say nothing about a plateau.
 FEWEST = 4
-# A drop lasts where the middle of so many samples from there on is slow: single ones are stalls.
+# A drop lasts where the median of so many samples from there on is slow: single ones are stalls.
 LASTING = 5
 
 
@@ -40,7 +40,7 @@ def sample_s(info: DriveInfo) -> float:
 
 
 def write(label: str, info: DriveInfo, *, offset: int, size: int, host_ns: int) -> Run:
-    """One sequential write over a range, sampled finely enough for its plateaus."""
+    """One sequential write over a range, with samples short enough for its plateaus."""
     job = Job(
         name="write",
         rw="write",
@@ -82,12 +82,12 @@ class Burst:
 
     @property
     def between(self) -> float:
-        """The speed half way between both, in bytes a second."""
+        """The speed halfway between both, in bytes a second."""
         return (self.fast.value + self.slow) / 2
 
 
 def burst_of(curve: Curve) -> Burst | str:
-    """How much of a write was fast; or why that cannot be said, in a few words."""
+    """How much of a write was fast; a few words where that cannot be said."""
     from flashtwin.analysis.shape import shape_of
 
     shape = shape_of(curve)
