@@ -39,7 +39,7 @@ LAW = Law(capacity_bytes=16 * GB, cache_bytes=2 * GB, fold_begin_bytes=12 * GB)
 SETTINGS: dict[str, dict[str, str]] = {
     "as_ssd": {"sizes": "1GB"},
     # Each looks what would tell most by simulating candidates, which takes a second.
-    "discover": {"tests": "1", "candidates": "4"},
+    "discover": {"tests": "1", "candidates": "4", "longest_s": "1"},
 }
 GONE = "paper is no longer the file that was made for the test"
 

@@ -10,8 +10,8 @@ import pytest
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.discover import candidates as small
+from flashtwin.batteries.discover import lines, menu, reading
 from flashtwin.batteries.discover import posterior as inference
-from flashtwin.batteries.discover import reading
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.words import FILL, NAMES, PASTS
 from flashtwin.catalogue.loader import load
@@ -21,7 +21,7 @@ from flashtwin.runner.conclude import conclude
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-FEW = {"candidates": "4", "host_us": "0"}
+FEW = {"candidates": "4", "host_us": "0", "longest_s": "2"}
 
 
 def _run(path: Path, tests: int) -> Run:
@@ -55,8 +55,7 @@ def test_a_run_concluded_again_says_the_same_and_chooses_the_same(tmp_path: Path
     assert isinstance(result, Result)
     facts = reading.facts_of(result)
     assert facts is not None
-    choice = inference.chosen(facts, (), 4, tuple(test.name for test in small.TESTS))
-    assert choice is not None and labels == [f"discover/1-{choice[0]}/write"]
+    assert labels == ["discover/1-past/write"], "where data lies is asked first"
 
 
 def _facts(cache_share: float, second: float) -> Facts:
@@ -80,59 +79,96 @@ def _candidate(name: str, past: str, **values: float) -> Candidate:
     )
 
 
+def _curve(facts: Facts, candidate: Candidate, test: menu.Test) -> np.ndarray:
+    (_, first), *_ = small.fills(facts, [candidate])
+    return small.simulated(facts, [(candidate, test, first)])[0]
+
+
 def test_curves_do_not_depend_on_their_neighbours() -> None:
     both = [_candidate("dynamic", "direct"), _candidate("static", "direct", cache_share=0.03)]
-    facts, again = _facts(0.1, 0.4), [small.named("again")]
-    together = small.simulated(facts, both, again)
-    alone = small.simulated(facts, both[1:], again)
-    assert all(np.array_equal(a, b) for a, b in zip(together[1], alone[0], strict=True))
+    facts, again = _facts(0.1, 0.4), menu.named("again")
+    together = small.simulated(facts, [(candidate, again, 3e8) for candidate in both])
+    alone = small.simulated(facts, [(both[1], again, 3e8)])
+    assert np.array_equal(together[1], alone[0])
 
 
-def test_a_rest_longer_than_the_idle_time_gives_the_cache_back() -> None:
-    facts, rest = _facts(0.1, 0.4), small.rest_of(20, half=True)
-    soon, late = (_candidate("dynamic", "direct", idle_s=s) for s in (2.0, 500.0))
-    curves = [shown[1] for shown in small.simulated(facts, [soon, late], [rest])]
-    assert np.exp(curves[0][4:16]).mean() > 2 * np.exp(curves[1][4:16]).mean()
-    assert inference.fit(facts, curves[0], curves[1], rest) < -5
+def _size(name: str, percent: float) -> float:
+    """How large a cache is at a level; what is free beyond the reserve is 0.974 of the capacity."""
+    candidate = _candidate(name, "staged", reserve_share=0.12, static_share=0.02)
+    facts, test = _facts(0.1, 0.4), menu.level(percent)
+    return lines.size_seen(facts, tuple(_curve(facts, candidate, test)), test)
 
 
-def test_after_random_writes_only_a_cache_of_its_own_blocks_comes_back() -> None:
-    facts, random = _facts(0.1, 0.4), small.named("random")
-    both = [
-        _candidate("dynamic", "direct", reserve_share=0.07),
-        _candidate("hybrid", "direct", reserve_share=0.07, static_share=0.02),
-    ]
-    borrowed, own = (shown[1] for shown in small.simulated(facts, both, [random]))
-    # 2 % of the capacity are the first 12 of the test's bins.
-    assert np.exp(own[3:11]).mean() > 0.8 > 0.5 > np.exp(borrowed[3:11]).mean()
+def test_a_borrowed_cache_shrinks_to_nothing_and_a_hybrid_one_down_to_its_own_part() -> None:
+    """Both lose a third of what the level grows by; the hybrid one is larger by its own part, and
+    gone where nothing is left to borrow, because from there on the host waits for folding."""
+    borrowed = {percent: _size("dynamic", percent) for percent in (92.0, 96.0)}
+    hybrid = {percent: _size("hybrid", percent) for percent in (92.0, 96.0, 98.5)}
+    assert borrowed[92.0] - borrowed[96.0] == pytest.approx(0.04 / 3, abs=0.003)
+    assert hybrid[92.0] - borrowed[92.0] == pytest.approx(0.02, abs=0.004)
+    assert hybrid[96.0] - borrowed[96.0] == pytest.approx(0.02, abs=0.004)
+    assert hybrid[98.5] < 0.006 < 0.02 - (0.985 - 0.974) / 3
+
+
+def test_proposed_candidates_have_the_sizes_that_were_seen() -> None:
+    """S + F/k is what a size at a level says; each candidate splits it otherwise."""
+    facts = _facts(0.1, 0.4)
+    for name in ("dynamic", "hybrid"):
+        found = list(lines.proposed(facts, [(0.92, 0.038), (0.5, 0.1)], _candidate(name, "staged")))
+        assert {candidate.cell for candidate in found} == {"tlc", "qlc"}
+        for candidate in found:
+            bits = small.BITS[candidate.cell]
+            free = 1.12 - 0.026 - candidate.reserve_share
+            part = candidate.static_share if name == "hybrid" else 0.0
+            inside = 0.0051 < candidate.reserve_share < 0.38
+            assert not inside or part + (free - 0.92) / bits == pytest.approx(0.038, abs=1e-6)
+    assert not list(lines.proposed(facts, [(0.92, 0.038)], _candidate("static", "direct")))
+
+
+@pytest.mark.parametrize(
+    ("past", "beyond", "oldest"),
+    [("direct", 1.0, 0.0), ("staged", 0.0, 1.0), ("fold-first", 0.0, 1.0)],
+)
+def test_reads_say_which_data_the_cache_holds(past: str, beyond: float, oldest: float) -> None:
+    shown = _curve(_facts(0.1, 0.4), _candidate("dynamic", past), menu.PAST)
+    assert shown[0] == 1.0
+    assert shown[1] == pytest.approx(beyond, abs=0.1) and shown[2] == pytest.approx(oldest, abs=0.1)
 
 
 def test_a_drive_that_folds_first_lets_single_requests_wait() -> None:
-    facts, single = _facts(0.1, 0.4), small.named("single")
-    both = [_candidate("dynamic", past, step_mib=8.0) for past in ("staged", "fold-first")]
-    staged, first = (shown[1] for shown in small.simulated(facts, both, [single]))
-    assert float(first[0]) > float(staged[0]) + 2 * inference.WAITS_NOISE
+    facts = _facts(0.1, 0.4)
+    staged = _curve(facts, _candidate("dynamic", "staged"), menu.PAST)
+    for step_mib in (2.0, 8.0):
+        first = _curve(facts, _candidate("dynamic", "fold-first", step_mib=step_mib), menu.PAST)
+        assert first[-1] > staged[-1] + 2 * inference.READS_NOISE[-1]
 
 
-def test_crowded_candidates_make_no_rest_more_likely() -> None:
-    crowd = [_candidate("dynamic", "direct", idle_s=30 + 0.6 * number) for number in range(20)]
-    few = [_candidate("dynamic", "direct", idle_s=float(s)) for s in np.geomspace(50, 200, 6)]
-    both = (*crowd, *few)
-    crowded = inference.Posterior(candidates=both, weights=(1 / len(both),) * len(both))
-    values = [item.idle_s for item in both]
-    (before,), (even,) = (
-        belief.quantiles(values, [0.5]) for belief in (crowded, crowded.even_in_rests())
+def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:
+    """A slow start of the fill: all tests look faster, and what tells is where they drop."""
+    facts, test = _facts(0.1, 0.4), menu.level(95)
+    shown = np.where(np.arange(48) < 30, 0.0, np.log(0.4))
+    shorter = np.where(np.arange(48) < 24, 0.0, np.log(0.4))
+    faster = shown + np.log(1.25)
+    assert inference.fit(facts, faster, shown, test) > -5
+    assert (
+        inference.fit(facts, faster, shorter, test) < inference.fit(facts, faster, shown, test) - 5
     )
-    # All from 30 to 200 s fit alike: the middle is that of the range, on a logarithmic scale.
-    assert before < 40 and even == pytest.approx((30 * 200) ** 0.5, rel=0.2)
 
 
 def test_a_test_that_no_candidate_fits_says_less() -> None:
     near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
-    fitted = dict(inference._weighed({near: (0.0, -4.0), far: (0.0, -8.0)}))
-    unfitted = dict(inference._weighed({near: (0.0, -40.0), far: (0.0, -44.0)}))
+    seen = (inference.Seen(test="again", curve=()),)
+    fitted = dict(inference._weighed({near: (0.0, -4.0), far: (0.0, -8.0)}, seen))
+    unfitted = dict(inference._weighed({near: (0.0, -40.0), far: (0.0, -44.0)}, seen))
     assert fitted[near] - fitted[far] == pytest.approx(4.0)
     assert unfitted[near] - unfitted[far] == pytest.approx(0.5)
+
+
+def test_of_a_test_that_was_run_twice_the_run_counts_that_fits() -> None:
+    near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
+    seen = tuple(inference.Seen(test="again", curve=(n,)) for n in (0.0, 1.0))
+    weighed = dict(inference._weighed({near: (0.0, -40.0, -3.0), far: (0.0, -30.0, -9.0)}, seen))
+    assert weighed[near] - weighed[far] == pytest.approx(6.0)
 
 
 def test_a_fill_without_an_end_of_its_first_plateau_is_not_told() -> None:
@@ -141,5 +177,10 @@ def test_a_fill_without_an_end_of_its_first_plateau_is_not_told() -> None:
 
 
 def test_tests_are_named_by_what_they_do() -> None:
-    assert all(small.named(test.name) == test for test in small.TESTS)
-    assert small.named(small.rest_of(12.345, half=False).name).rest_s == 12.3
+    asked = [menu.PAST, *menu.menu(trims=True, more=(97.3, 103.0))]
+    assert all(menu.named(test.name) == test for test in asked)
+    assert [test.name for test in asked][-2:] == ["level-97.5", "level-103"]
+    assert not any(test.needs_trim for test in menu.menu(trims=False))
+    # As an earlier version named them.
+    assert menu.named("half-12.3s").rest_s == 12.3 and menu.named("half-12.3s").level == 0.5
+    assert menu.named("random").overwrites == 0.02 and menu.named("single").single

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.model.step import Job, Rest, Result, Run
+from flashtwin.model.step import Chain, Job, Rest, Result, Run
 from flashtwin.study.blind import generate, kinds, structure
 from flashtwin.study.blind.kinds import Discovered, Truth
 
-QUICK = {"tests": "0", "candidates": "4"}
+QUICK = {"tests": "0", "candidates": "4", "longest_s": "0"}
 
 
 def _prior(design: str) -> dict[str, Any]:
@@ -68,6 +68,33 @@ def test_a_stretched_drive_is_as_large_and_as_slow_as_it_says() -> None:
     assert not written.xray
 
 
+def test_reads_of_a_stretched_drive_are_as_many_as_asked_for_and_say_where_data_lies() -> None:
+    prior = _prior("dynamic-direct")
+    rng = np.random.default_rng(1)
+    _, spec, _ = generate.drive(prior, rng)
+    drive = kinds.Stretched(
+        spec, seed=1, capacity_bytes=10**12, slower=50.0, prior=prior, rng=rng, knee=None
+    )
+    # Past the cache, which holds 8 to 10 % of the capacity.
+    write = Job(name="write", rw="write", block_bytes=128 << 10, depth=32, size=200 * 10**9)
+    drive.do(Run(label="a", jobs=(write,), sample_s=0.5))
+    read = Job(name="read", rw="randread", block_bytes=4096, depth=1, io_bytes=64 * 4096)
+    chain = Chain(
+        label="b",
+        parts=tuple(
+            Run(label=f"b-{at}", jobs=(replace(read, offset=at, size=40 * 10**9),), sample_s=0.5)
+            for at in (10 * 10**9, 10 * 10**9, 150 * 10**9)
+        ),
+    )
+    answer = drive.do(chain)
+    assert isinstance(answer, Result) and len(answer.parts) == 3
+    assert all(int(part.series.ios.sum()) == 64 for part in answer.parts)
+    waits = [part.series.lat_sum_ns.sum() / part.series.ios.sum() for part in answer.parts]
+    assert waits[2] > 1.2 * waits[1]
+    assert answer.start_ns == answer.parts[0].start_ns
+    assert answer.duration_ns == sum(part.duration_ns for part in answer.parts)
+
+
 def _drive(**changes: object) -> Discovered:
     good = Discovered(
         name="made up",
@@ -117,6 +144,18 @@ def test_a_kind_claimed_of_a_drive_without_a_cache_is_a_miss() -> None:
     assert not rows["kind claimed where there is no cache"].passes
 
 
+def test_a_hybrid_cache_whose_own_part_no_test_resolves_may_be_called_dynamic() -> None:
+    assert kinds.either("hybrid", 0.005) == "dynamic"
+    assert kinds.either("hybrid", 0.012) is None and kinds.either("static", 0.005) is None
+    hybrid = Truth(
+        visible=True, structure="hybrid", past="direct", begin_s=10.0, full_s=40.0, also="dynamic"
+    )
+    rows = _rows([_drive(truth=hybrid)] * 3)
+    assert rows["kind of cache"].found == "3 of 3 most probable, 0 cannot tell"
+    larger = replace(hybrid, also=None)
+    assert _rows([_drive(truth=larger)] * 3)["kind of cache"].found.startswith("0 of 3")
+
+
 def test_confusion_tables_say_what_was_taken_for_what() -> None:
     unsure = _drive(said={"structure": None, "past": "direct"})
     done = structure.Structures(rows=(), drives=(_drive(), unsure))
@@ -125,6 +164,6 @@ def test_confusion_tables_say_what_was_taken_for_what() -> None:
 
 @pytest.mark.full
 def test_a_campaign_of_two_drives() -> None:
-    done = structure.campaign(2, 5, settings={"tests": "1", "candidates": "4"})
+    done = structure.campaign(2, 5, settings={"tests": "1", "candidates": "4", "longest_s": "0"})
     assert [len(drive.tests) <= 1 for drive in done.drives] == [True, True]
     assert done.to_json()["rows"]

@@ -1,10 +1,11 @@
 """discover: what kind of cache a drive has, by the tests that tell most, one after another.
 
-After a fill several kinds of caches fit. `posterior` keeps candidates of each with probabilities
-and simulates them on a choice of tests: a second pass at once, a rest on the full drive, rests on a
-drive that is half full, a burst of random writes, TRIM. The one on which those that are left
-disagree most is run, until one kind is probable enough or no test would tell more. Our own battery:
-no reviewer does this.
+After a fill several kinds of caches fit. Rests with single reads between them say when the drive
+folds and how fast (`rests`), and reads of a write past the cache which data that holds (`places`).
+`posterior` keeps candidates of each kind with probabilities and simulates them on a choice of tests
+(`menu`): a second pass at once, writes after a rest at levels from an empty drive to a full one
+that was overwritten. The one on which those that are left disagree most is run, until one kind is
+probable enough or no test would tell more. Our own battery: no reviewer does this.
 
 Invariants: what is decided follows from results alone, so a resumed run decides the same; the
 inside of a twin is not looked at.
@@ -12,46 +13,40 @@ inside of a twin is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import Load, check_fits
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import decimal, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, host_ns
-from flashtwin.batteries.base.writing import (
-    BLOCK,
-    DEPTH,
-    MIB,
-    SAMPLE_S,
-    SAMPLE_S_LEAST,
-    whole_blocks,
-)
+from flashtwin.batteries.base.writing import BLOCK, DEPTH, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
-from flashtwin.batteries.discover.words import FILL, NAME
+from flashtwin.batteries.discover.words import FILL, NAME, RESTS
 from flashtwin.model.finding import Finding
-from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Run, Trim
+from flashtwin.model.step import Fill, Mark, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Steps
-    from flashtwin.batteries.discover.candidates import Facts, Test
+    from flashtwin.batteries.base.registry import Answer, Steps
+    from flashtwin.batteries.discover.candidates import Facts
+    from flashtwin.batteries.discover.menu import Test
     from flashtwin.batteries.discover.posterior import Seen
     from flashtwin.model.step import Step
     from flashtwin.model.target import DriveInfo
-
-# A write of a test has about so many samples.
-SAMPLES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The parameters of the battery discover."""
 
-    tests: int = parameter(6, integer(0, 20), "how many tests are run after the fill at most")
+    tests: int = parameter(8, integer(0, 20), "how many tests are run after the fill at most")
     probability: float = parameter(
         0.95, decimal(0.5, 0.9999), "a kind of cache this probable is known"
+    )
+    longest_s: float = parameter(
+        600.0, decimal(0, 100_000), "the longest rest after which folding may begin, in s"
     )
     candidates: int = parameter(
         16, integer(4, 1000), "candidates of each kind that are simulated to begin with"
@@ -60,7 +55,7 @@ class Parameters:
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
-    """The fill; then the test that tells most, again and again."""
+    """The fill; rests with reads between them; then the test that tells most, again and again."""
     check_fits(NAME, [Load(random=False, block_bytes=BLOCK, read_percent=0, depth=DEPTH)], info)
     yield Purge(label=f"{NAME}/purge")
     answer = yield _fill(parameters, info)
@@ -68,34 +63,61 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     if not isinstance(answer, Result) or answer.cut:
         return
     from flashtwin.batteries.discover import reading
-    from flashtwin.batteries.discover.posterior import chosen
 
     facts = reading.facts_of(answer)
+    if facts is None:
+        return
+    facts = yield from _rested(parameters, info, facts)
+    if facts is not None:
+        yield from _tested(parameters, info, facts)
+
+
+def _rested(
+    parameters: Parameters, info: DriveInfo, facts: Facts
+) -> Generator[Step, Answer, Facts | None]:
+    """The facts with what rests showed; none where the drive or a budget ended them."""
+    from flashtwin.batteries.discover import reading, rests, steps
+
+    rungs: tuple[rests.Rung, ...] = ()
+    while ask := rests.following(rungs, facts.expected_s, parameters.longest_s):
+        stem = f"{RESTS}/{len(rungs) + 1}-{ask.stage}"
+        if ask.anew:
+            yield from steps.written(info, facts.cache_share, stem)
+        answer = yield steps.rung(info, facts.cache_share, ask, stem)
+        if not isinstance(answer, Result) or answer.cut:
+            return None
+        rungs = (*rungs, reading.rung_of(answer))
+    return reading.with_rests(facts, rungs)
+
+
+def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
+    """Where the cache holds data, and then what tells most."""
+    from flashtwin.batteries.discover import menu, reading, steps
+    from flashtwin.batteries.discover.posterior import chosen
+
     seen: tuple[Seen, ...] = ()
-    while facts is not None and len(seen) < parameters.tests:
-        if is_known(parameters, facts, seen):
-            return
-        choice = chosen(facts, seen, parameters.candidates, reading.possible(info))
-        if choice is None:
-            return
-        test, stem = reading.test_of(choice[0]), f"{NAME}/{len(seen) + 1}-{choice[0]}"
-        yield from _before(test, facts, stem, info)
-        answer = yield _write(parameters, info, facts, test, f"{stem}/write")
+    test: Test | None = menu.PAST if info.can.trim else menu.AGAIN
+    while test is not None and len(seen) < parameters.tests:
+        stem = f"{NAME}/{len(seen) + 1}-{test.name}"
+        yield from steps.before(test, facts, stem, info)
+        own_ns = host_ns(parameters, info)
+        answer = yield steps.asked(info, facts, test, f"{stem}/write", own_ns)
         if not isinstance(answer, Result) or answer.cut:
             return
         seen = (*seen, reading.seen_of(answer, test, facts))
         yield Mark(label=f"{stem}/found")
+        if is_known(parameters, facts, seen):
+            return
+        choice = chosen(facts, seen, parameters.candidates, info.can.trim)
+        test = None if choice is None else menu.named(choice[0])
 
 
 def is_known(parameters: Parameters, facts: Facts, seen: tuple[Seen, ...]) -> bool:
-    """Whether kind, past and rest are known well enough to stop."""
+    """Whether the kind of cache and what is past it are known well enough to stop."""
     from flashtwin.batteries.discover.posterior import posterior
 
     belief = posterior(facts, seen, parameters.candidates)
-    rests = belief.even_in_rests()
-    low, high = rests.quantiles([item.idle_s for item in rests.candidates], (0.1, 0.9))
-    sure = all(max(belief.by(part).values()) >= parameters.probability for part in (0, 1))
-    return sure and high <= 1.5 * low
+    return all(max(belief.by(part).values()) >= parameters.probability for part in (0, 1))
 
 
 def _fill(parameters: Parameters, info: DriveInfo) -> Run:
@@ -103,73 +125,24 @@ def _fill(parameters: Parameters, info: DriveInfo) -> Run:
     return write_step(FILL, info, offset=0, size=size, host_ns=host_ns(parameters, info))
 
 
-def _before(test: Test, facts: Facts, stem: str, info: DriveInfo) -> Iterator[Step]:
-    from flashtwin.batteries.discover.candidates import SETTLE_S, rest_seconds
-
-    first = stem.startswith(f"{NAME}/1-")
-    if test.half or not first:
-        # Whatever a test left behind, the next one begins at a state of its own.
-        share = 0.5 if test.half else 1.0
-        yield Trim(label=f"{stem}/erase")
-        yield Rest(label=f"{stem}/settle", seconds=SETTLE_S)
-        yield Fill(label=f"{stem}/fill", size=whole_blocks(info.capacity_bytes * share))
-    if test.trims:
-        yield Trim(label=f"{stem}/trim")
-    if test.random:
-        yield _overwrite(info, f"{stem}/overwrite")
-    if test.rest_s:
-        yield Rest(label=f"{stem}/rest", seconds=rest_seconds(facts, test))
-
-
-def _overwrite(info: DriveInfo, label: str) -> Run:
-    """Random writes all over the drive."""
-    from flashtwin.batteries.discover.candidates import RANDOM_SHARE
-
-    job = Job(
-        name="overwrite",
-        rw="randwrite",
-        block_bytes=4096,
-        depth=DEPTH,
-        size=whole_blocks(info.capacity_bytes),
-        io_bytes=whole_blocks(info.capacity_bytes * RANDOM_SHARE),
-    )
-    return Run(label=label, jobs=(job,), sample_s=SAMPLE_S)
-
-
-def _write(parameters: Parameters, info: DriveInfo, facts: Facts, test: Test, label: str) -> Run:
-    """The write that a test ends with."""
-    from flashtwin.batteries.discover.candidates import span_share
-
-    capacity = whole_blocks(info.capacity_bytes)
-    share = span_share(facts.cache_share, test)
-    size = max(whole_blocks(capacity * share), MIB)
-    expected_s = facts.fill_s * share / SAMPLES
-    job = Job(
-        name="write",
-        rw="write",
-        block_bytes=BLOCK,
-        depth=1 if test.single else DEPTH,
-        offset=whole_blocks(capacity / 2) if test.half else 0,
-        size=size,
-        host_ns=host_ns(parameters, info),
-    )
-    sample = min(max(round(expected_s, 3), SAMPLE_S_LEAST), SAMPLE_S)
-    return Run(label=label, jobs=(job,), sample_s=sample)
-
-
 def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
-    """The fill and two tests of a quarter of the drive after half fills; at most all tests over the
-    whole drive, each after a fill of its own."""
+    """The fill, rests up to a tenth of the longest, and three tests after half fills; at most all
+    rests, and all tests over the whole drive, each after a fill of its own."""
     fill: Step = _fill(parameters, info)
-    quarter = Fill(label=f"{NAME}/test", size=whole_blocks(info.capacity_bytes / 4))
-    rest = Rest(label=f"{NAME}/rest", seconds=600)
-    half = Fill(label=f"{NAME}/half", size=whole_blocks(info.capacity_bytes / 2))
+    quarter: Step = Fill(label=f"{NAME}/test", size=whole_blocks(info.capacity_bytes / 4))
+    half: Step = Fill(label=f"{NAME}/half", size=whole_blocks(info.capacity_bytes / 2))
+    rest = Rest(label=f"{RESTS}/rest", seconds=parameters.longest_s)
+    # A ladder of rests lasts about three times as long as the last one.
+    tenths = replace(rest, seconds=0.3 * rest.seconds)
+    all_of_them = replace(rest, seconds=3.0 * rest.seconds)
     anew, test = Fill(label=f"{NAME}/anew"), Fill(label=f"{NAME}/test")
     most: list[Step] = [anew, rest, test] * parameters.tests
     purge = Purge(label=f"{NAME}/purge")
+    third: Step = replace(rest, seconds=rest.seconds / 3)
+    expected: list[Step] = [quarter, tenths, *[half, third, quarter] * 3]
     return Forecast(
-        expected=[purge, fill, half, rest, quarter, half, rest, quarter],
-        most=[purge, fill, *most],
+        expected=[purge, fill, *expected],
+        most=[purge, fill, quarter, all_of_them, quarter, rest, quarter, rest, *most],
     )
 
 
@@ -187,7 +160,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     texts = []
     if not info.can.trim:
         texts.append(
-            "no TRIM here: neither TRIM nor a half full drive is tested; rests are on a full one"
+            "no TRIM here: only a full drive is tested, and not where its cache holds data"
         )
     if not info.can.whole_drive:
         texts.append("writes a file: the drive under it is as full and as tired as it is")

@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 
 from flashtwin import _core
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
+from flashtwin.batteries.discover import places
+from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_regular
 from flashtwin.model.job import Job, jobs_json
@@ -37,10 +39,17 @@ from flashtwin.model.job import Job, jobs_json
 STRUCTURES = Path(__file__).with_name("structures.toml")
 MOST_BYTES = 1 << 20
 BINS = 48
-# Bins of a test end at powers of this of equal steps.
-FINER = 1.5
+# Bins of a test end at this power of equal steps.
+FINER = 2.5
 BLOCK, DEPTH = 128 << 10, 32
-SAMPLE_NS = 5_000_000
+SAMPLE_NS, TEST_SAMPLE_NS, LONG_SAMPLE_NS = 5_000_000, 2_000_000, 1_000_000_000
+# A step of folding is small beside a drive, and would not be beside a simulated one: curves are of
+# steps of this size, how long single writes wait of those of the candidate.
+CURVE_STEP_MIB = 1.0
+# So many times as large is the drive, and as long are its blocks, on which single writes are seen.
+LARGER = 4
+# The seed of what is simulated; nothing but single reads depends on it.
+SEED = 1
 GB = 1e9
 BITS = {"tlc": 3, "qlc": 4}
 
@@ -52,7 +61,9 @@ class Facts:
     """What the fill showed: shares of the capacity, speeds over the first plateau's.
 
     `total_bytes` is what was written, `fill_s` how long that takes at the first plateau's speed.
-    `stages` are the plateaus past the first: first and last share of the fill, and speed.
+    `stages` are the plateaus past the first: first and last share of the fill, and speed. `begin_s`
+    and `folding_s` are what rests showed: after how long folding begins in idle time, and how long
+    a full cache then takes; none where they are not known.
     """
 
     total_bytes: float
@@ -61,6 +72,13 @@ class Facts:
     fill_s: float
     fill: tuple[float, ...]
     stages: tuple[tuple[float, float, float], ...] = ()
+    begin_s: float | None = None
+    folding_s: float | None = None
+
+    @property
+    def expected_s(self) -> float:
+        """How long folding a full cache should take: as long as writing as much past it."""
+        return self.fill_s * self.cache_share / self.second
 
     @property
     def first(self) -> float:
@@ -68,62 +86,13 @@ class Facts:
         return self.total_bytes / self.fill_s
 
 
-@dataclass(frozen=True, kw_only=True)
-class Test:
-    """A test after the fill. A write of `span_share` ends each; what is before it, the others say.
-
-    `trims`: everything, before. `half`: everything is trimmed, half of the drive written, and the
-    other half is where the test writes: a full drive has few blocks to lend, so that a borrowed
-    cache does not come back on it. `random`: 2 % of the capacity is overwritten in 4 KiB all
-    over the drive, which takes spare flash that then cannot be lent, while a cache of its own
-    blocks is as it was. Then `rest_s` of rest. `single`: the write has
-    one request at a time, and shows no curve but its longest latency over the mean: a drive that
-    folds first lets single requests wait.
-    """
-
-    __test__ = False
-
-    name: str
-    rest_s: float = 0.0
-    trims: bool = False
-    half: bool = False
-    random: bool = False
-    single: bool = False
-
-
-TESTS = (
-    Test(name="again"),
-    Test(name="single", single=True),
-    Test(name="half-1s", rest_s=1.0, half=True),
-    Test(name="half-30s", rest_s=30.0, half=True),
-    Test(name="half-600s", rest_s=600.0, half=True),
-    Test(name="rest-600s", rest_s=600.0),
-    Test(name="random", random=True, rest_s=600.0),
-    Test(name="trim", trims=True),
-)
-# Between TRIM of everything and the half fill the drive may erase.
-SETTLE_S = 60.0
-RANDOM_SHARE, SINGLE_SHARE, SINGLE_PARTS = 0.02, 0.04, 8
+# A write of a test goes past the size of the cache by so much.
 PAST_CACHE = 1.6
-# A large cache is folded for longer than `Test.rest_s`: long rests last as long as that takes, and
-# half as long again.
-LONG_S, FOLDED = 600.0, 1.5
-REST, HALF = "rest-", "half-"
-
-
-def rest_of(seconds: float, *, half: bool) -> Test:
-    """A rest of any length, on a full drive or on one that is half full."""
-    text = f"{seconds:.3g}"
-    return Test(name=f"{HALF if half else REST}{text}s", rest_s=float(text), half=half)
-
-
-def named(name: str) -> Test:
-    """The test of that name."""
-    known = next((test for test in TESTS if test.name == name), None)
-    if known is not None:
-        return known
-    half = name.startswith(HALF)
-    return rest_of(float(name.removeprefix(HALF if half else REST).removesuffix("s")), half=half)
+# Where nothing told how soon folding begins, a rest is so long; all of a cache has to be folded in
+# it, and half as much again; where folding is known to begin, so much later than that.
+LONG_S, FOLDED, BEGUN = 600.0, 1.5, 1.2
+# Parts of a write with single requests whose longest latencies are looked at.
+SINGLE_PARTS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,16 +143,22 @@ def structures() -> list[tuple[str, str]]:
 
 def span_share(cache_share: float, test: Test) -> float:
     """What a test writes: past the end of the cache, as far as the drive goes."""
-    if test.single:
+    if test.reads:
         return SINGLE_SHARE
-    return min(PAST_CACHE * cache_share, 0.5 if test.half else 1.0)
+    return min(PAST_CACHE * cache_share, 1.0 - test.level if test.level < 1.0 else 1.0)
 
 
 def rest_seconds(facts: Facts, test: Test) -> float:
-    """How long a test rests: `LONG_S` and more are long enough for all of a cache."""
-    if test.rest_s < LONG_S:
-        return test.rest_s
-    return test.rest_s + FOLDED * facts.fill_s * facts.cache_share / facts.second
+    """How long a test rests."""
+    # A second tier that may be there is folded too.
+    ends = [begin for begin, _, _ in facts.stages if begin > 1.02 * facts.cache_share][:1]
+    cached = max([1.0, *(end / facts.cache_share for end in ends)])
+    if not test.rests:
+        long = test.rest_s >= LONG_S
+        return test.rest_s + (FOLDED * facts.expected_s if long else 0.0)
+    if facts.begin_s is None:
+        return LONG_S + FOLDED * cached * facts.expected_s
+    return BEGUN * facts.begin_s + FOLDED * cached * (facts.folding_s or facts.expected_s)
 
 
 def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
@@ -199,7 +174,7 @@ def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
         second=facts.second * float(np.exp(rng.normal(0, spread))),
         reserve_share=float(rng.uniform(*ranges["reserve_share"])),
         static_share=_even_log(ranges["static_share"], rng),
-        idle_s=_even_log(ranges["idle_s"], rng),
+        idle_s=facts.begin_s or _even_log(ranges["idle_s"], rng),
         tier_share=_even_log(ranges["tier_share"], rng),
         tier_speed=float(rng.uniform(*ranges["tier_speed"])),
         step_mib=_even_log(ranges["step_mib"], rng),
@@ -260,6 +235,21 @@ def _lent(candidate: Candidate) -> tuple[float, float]:
     return cache + tier, lent + (bits / 2 - 1) * tier
 
 
+def level_with(candidate: Candidate, left: float) -> float:
+    """The level from which on a cache of borrowed blocks has so much left, as shares of the
+    capacity: what is free beyond the reserve, a cell of which then holds one bit."""
+    drive = table()["drive"]
+    slack = (
+        candidate.slack if structures()[candidate.structure][0] == "whole-drive" else drive["slack"]
+    )
+    free = slack - drive["held_back"] - candidate.reserve_share
+    return float(np.clip(free - BITS[candidate.cell] * left, 0.0, MOST_LEVEL))
+
+
+# Beyond so much, random writes have a drive collect all the time.
+MOST_LEVEL = 1.08
+
+
 def _reserve(candidate: Candidate, place: float) -> float:
     """The reserve with which folding begins at a place."""
     small, (_, lent) = table()["drive"], _lent(candidate)
@@ -269,7 +259,7 @@ def _reserve(candidate: Candidate, place: float) -> float:
     return float(np.clip(reserve, low, 3 * high))
 
 
-def moved(candidate: Candidate, rng: np.random.Generator, step: float) -> Candidate:
+def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: float) -> Candidate:
     """A neighbour: each value moved by a factor of about `step`; what a fill does not show anew,
     once in three."""
     ranges = table()["ranges"]
@@ -288,7 +278,7 @@ def moved(candidate: Candidate, rng: np.random.Generator, step: float) -> Candid
         second=candidate.second * factor(step),
         reserve_share=max(candidate.reserve_share + rng.normal(0, 0.2 * step), 0.002),
         static_share=unseen(candidate.static_share, "static_share", 4 * step),
-        idle_s=unseen(candidate.idle_s, "idle_s", 8 * step),
+        idle_s=facts.begin_s or unseen(candidate.idle_s, "idle_s", 8 * step),
         tier_share=candidate.tier_share * factor(step),
         tier_speed=min(candidate.tier_speed * factor(step), 0.98),
         step_mib=unseen(candidate.step_mib, "step_mib", 4 * step),
@@ -296,26 +286,36 @@ def moved(candidate: Candidate, rng: np.random.Generator, step: float) -> Candid
     )
 
 
-def simulated(
-    facts: Facts, candidates: Sequence[Candidate], tests: Sequence[Test], seed: int = 1
-) -> list[list[Floats]]:
-    """For each candidate the curve of its fill, then one of each test; each test begins at a state
-    of its own, so that they do not depend on their order."""
-    plans = [_plan(facts, candidate, tests, seed) for candidate in candidates]
+def fills(facts: Facts, candidates: Sequence[Candidate]) -> list[tuple[Floats, float]]:
+    """For each candidate the curve of its fill, and the speed of its first plateau."""
+    plans = []
+    for candidate in candidates:
+        spec, _ = _spec(facts, candidate)
+        plans.append((spec, SEED, [_write(spec.capacity_bytes, 1.0)]))
+    answers = _core.simulate(plans, os.cpu_count() or 1)
+    curves = [curve_of_step(steps[0]["series"]) for steps in answers]
+    return [(binned(curve, fill_speed(curve), None), fill_speed(curve)) for curve in curves]
+
+
+def simulated(facts: Facts, questions: Sequence[tuple[Candidate, Test, float]]) -> list[Floats]:
+    """The curves of tests, each at a state of its own; a candidate comes with the speed of its
+    first plateau."""
+    plans = [_plan(facts, candidate, test) for candidate, test, _ in questions]
     answers = _core.simulate([plan for plan, _ in plans], os.cpu_count() or 1)
-    return [_curves(steps, shown) for steps, (_, shown) in zip(answers, plans, strict=True)]
+    return [
+        _shown([step["series"] for step in steps[before:]], first, test)
+        for steps, (_, before), (_, test, first) in zip(answers, plans, questions, strict=True)
+    ]
 
 
-def _curves(steps: Sequence[Any], shown: Sequence[tuple[int, Test | None]]) -> list[Floats]:
-    fill = curve_of_step(steps[shown[0][0]]["series"])
-    first = fill_speed(fill)
-    return [_shown(steps[at]["series"], first, test) for at, test in shown]
-
-
-def _shown(series: Any, first: float, test: Test | None) -> Floats:
-    if test is not None and test.single:
-        return waits(series)
-    return binned(curve_of_step(series), first, test)
+def _shown(series: Sequence[Any], first: float, test: Test) -> Floats:
+    """What the steps after its state show of a test."""
+    if test.reads:
+        *reads, single = series
+        return np.append(places.pattern(*map(places.mean_wait, reads)), waits(single))
+    if test.single:
+        return waits(series[0])
+    return binned(curve_of_step(series[0]), first, test)
 
 
 def curve_of_step(series: Any) -> Curve:
@@ -329,9 +329,20 @@ def fill_speed(curve: Curve) -> float:
     return float(np.median(head.rate))
 
 
+def _shares(finer: float) -> Floats:
+    shares: Floats = np.linspace(0.0, 1.0, BINS + 1) ** finer
+    return shares
+
+
+def bin_ends(facts: Facts, test: Test) -> Floats:
+    """Where the bins of a test end, as shares of the capacity."""
+    ends: Floats = _shares(FINER)[1:] * span_share(facts.cache_share, test)
+    return ends
+
+
 def binned(curve: Curve, first: float, test: Test | None) -> Floats:
     """A curve as it is compared."""
-    ends = np.linspace(0.0, 1.0, BINS + 1) ** (1.0 if test is None else FINER) * curve.total_bytes
+    ends = _shares(1.0 if test is None else FINER) * curve.total_bytes
     seconds = np.diff(curve.seconds_to(ends))
     rate = np.maximum(np.diff(ends) / np.maximum(seconds, 1e-9), 1.0)
     result: Floats = np.log(rate / first)
@@ -352,38 +363,63 @@ def waits(series: Any) -> Floats:
 Plan = tuple[_core.Spec, int, list[tuple[str, int] | None]]
 
 
-def _plan(
-    facts: Facts, candidate: Candidate, tests: Sequence[Test], seed: int
-) -> tuple[Plan, list[tuple[int, Test | None]]]:
-    """What is simulated, and which of its steps are seen."""
-    small = table()["drive"]
-    capacity = int(small["capacity_gb"] * GB)
-    slower = facts.fill_s / (capacity / _slc_rate())
-    spec = load(_text(candidate, slower), sets=_sets(candidate))
-    steps: list[tuple[str, int] | None] = [_write(spec.capacity_bytes, 1.0)]
-    shown: list[tuple[int, Test | None]] = [(0, None)]
-    for number, test in enumerate(tests):
-        share = span_share(facts.cache_share, test)
-        offset = 0.0
-        if test.half:
-            steps += [None, ("", int(SETTLE_S * 1e9 / slower)), _write(spec.capacity_bytes, 0.5)]
-            offset = 0.5
-        elif number > 0:
-            settled = ("", int(SETTLE_S * 1e9 / slower))
-            steps += [None, settled, _write(spec.capacity_bytes, 1.0)]
-        if test.trims:
-            steps.append(None)
-        if test.random:
-            steps.append(_write(spec.capacity_bytes, RANDOM_SHARE, random=True))
-        if test.rest_s:
-            steps.append(("", max(int(rest_seconds(facts, test) * 1e9 / slower), 1)))
-        steps.append(_write(spec.capacity_bytes, share, offset=offset, single=test.single))
-        shown.append((len(steps) - 1, test))
-    return (spec, seed, steps), shown
+def _spec(facts: Facts, candidate: Candidate, *, larger: bool = False) -> tuple[_core.Spec, float]:
+    """The small drive, and how many seconds of the measured one each of its own is. `larger`: with
+    longer blocks, of which folding in steps moves parts."""
+    times = LARGER if larger else 1
+    slower = facts.fill_s / (times * table()["drive"]["capacity_gb"] * GB / _slc_rate())
+    if not larger:
+        candidate = replace(candidate, step_mib=CURVE_STEP_MIB)
+    return load(_text(candidate, slower, times), sets=_sets(candidate, times)), slower
+
+
+def _plan(facts: Facts, candidate: Candidate, test: Test) -> tuple[Plan, int]:
+    """What is simulated, and how many steps are there only to make the state."""
+    spec, slower = _spec(facts, candidate, larger=test.reads)
+    capacity = spec.capacity_bytes
+    if test.reads:
+        past = facts.cache_share * places.PAST[1]
+        state = [_write(capacity, min(past, 1.0))]
+        steps = [
+            _reads(capacity, facts.cache_share * low, facts.cache_share * high)
+            for low, high in (places.OLDEST, places.TAKEN, places.PAST)
+        ]
+        at = min(past, 1.0 - SINGLE_SHARE)
+        steps.append(_write(capacity, SINGLE_SHARE, offset=at, single=True))
+        return (spec, SEED, [*state, _reads(capacity, 0.0, past), *steps]), 2
+    state = [_write(capacity, test.level)] if test.level > 0 else []
+    if test.overwrites:
+        state.append(_write(capacity, test.overwrites, random=True))
+    if state and (seconds := rest_seconds(facts, test)):
+        state.append(("", max(int(seconds * 1e9 / slower), 1)))
+    share = span_share(facts.cache_share, test)
+    offset = test.level if test.level < 1.0 else 0.0
+    last_write = _write(capacity, share, offset=offset, sample_ns=TEST_SAMPLE_NS)
+    return (spec, SEED, [*state, last_write]), len(state)
+
+
+def _reads(capacity: int, low: float, high: float) -> tuple[str, int]:
+    first, last = (int(capacity * min(end, 1.0)) // BLOCK * BLOCK for end in (low, high))
+    job = Job(
+        name="read",
+        rw="randread",
+        block_bytes=4096,
+        depth=1,
+        offset=min(first, capacity // BLOCK * BLOCK - BLOCK),
+        size=max(last - first, BLOCK),
+        io_bytes=places.PAST_READS * 4096,
+    )
+    return jobs_json([job]), LONG_SAMPLE_NS
 
 
 def _write(
-    capacity: int, share: float, *, offset: float = 0.0, random: bool = False, single: bool = False
+    capacity: int,
+    share: float,
+    *,
+    offset: float = 0.0,
+    random: bool = False,
+    single: bool = False,
+    sample_ns: int = SAMPLE_NS,
 ) -> tuple[str, int]:
     block = 4096 if random else BLOCK
     job = Job(
@@ -395,7 +431,7 @@ def _write(
         size=capacity // BLOCK * BLOCK if random else int(capacity * share) // BLOCK * BLOCK,
         io_bytes=int(capacity * share) // block * block if random else None,
     )
-    return jobs_json([job]), SAMPLE_NS
+    return jobs_json([job]), sample_ns
 
 
 def _slc_rate() -> float:
@@ -424,13 +460,14 @@ def _tier(candidate: Candidate) -> float:
     return max(min(candidate.tier_share, 2 * rest), 2 * superblock_share())
 
 
-def _text(candidate: Candidate, slower: float) -> str:
+def _text(candidate: Candidate, slower: float, times: int) -> str:
     small, bits = table()["drive"], BITS[candidate.cell]
     name = structures()[candidate.structure][0]
-    capacity = small["capacity_gb"] * GB
+    capacity = times * small["capacity_gb"] * GB
     native_us = small["slc_tprog_us"] * bits / (small["first"] * native_ratio(candidate))
     own = {"static": candidate.cache_share, "hybrid": candidate.static_share}.get(name, 0.0)
-    superblock = small["dies"] * small["planes"] * small["wordlines"] * small["page_bytes"] * bits
+    wordlines = times * small["wordlines"]
+    superblock = small["dies"] * small["planes"] * wordlines * small["page_bytes"] * bits
     slack = (
         max(candidate.slack, 1.0 + small["held_back"]) if name == "whole-drive" else small["slack"]
     )
@@ -440,6 +477,7 @@ def _text(candidate: Candidate, slower: float) -> str:
             capacity=int(capacity),
             blocks=int(np.ceil(raw / superblock)),
             cell=candidate.cell,
+            wordlines=wordlines,
             native_tprog=f"{native_us:.0f}",
             rearm=f"{0.1 * candidate.cache_share * capacity:.0f} B",
             idle=f"{max(candidate.idle_s / slower * 1e6, 1):.0f} us",
@@ -447,9 +485,9 @@ def _text(candidate: Candidate, slower: float) -> str:
     )
 
 
-def _sets(candidate: Candidate) -> tuple[str, ...]:
+def _sets(candidate: Candidate, times: int) -> tuple[str, ...]:
     small, bits = table()["drive"], BITS[candidate.cell]
-    capacity = small["capacity_gb"] * GB
+    capacity = times * small["capacity_gb"] * GB
     name, least = structures()[candidate.structure][0], superblock_share()
     # A cache is counted in superblocks: one is the least.
     cache = max(candidate.cache_share if name == "static" else _borrowable(candidate), least)

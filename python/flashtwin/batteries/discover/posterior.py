@@ -27,7 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover.candidates import Candidate, Facts, Test
+from flashtwin.batteries.discover import lines, menu
+from flashtwin.batteries.discover.candidates import Candidate, Facts
+from flashtwin.batteries.discover.menu import Test
+from flashtwin.batteries.discover.words import FOLD_FIRST
 
 Floats = NDArray[np.float64]
 
@@ -37,30 +40,37 @@ DATA = Path(__file__).with_name("calibration.toml")
 # and its small copy; within a bin's reach a difference counts so much; so many bins are disturbed;
 # and neighbouring bins say the same: so much of a bin's weight is its own.
 NOISE, WITHIN, DISTURBED, OWN = 0.06, 0.2, 0.03, 0.5
+# Standard deviations of how much faster or slower all of a test's fast bins, or its slow ones, are
+# than the fill says, as logarithms, and the most that is allowed for.
+FAST_OFF, SLOW_OFF, MOST_OFF = 0.15, 0.1, 0.35
 # After random writes nothing slower than this share of the speed past the cache counts.
 COLLECTS = 0.9
-# Bins at the beginning of a test that a small drive's buffer takes.
-BUFFERED = 2
-# The same of the logarithm of how long single requests wait.
-WAITS_NOISE = 0.2
+# What a small drive's buffer takes at the beginning of a test, as a share of its capacity.
+BUFFERED = 0.0012
+# Standard deviations of what reads after a write past the cache say (`places.pattern`), and of the
+# logarithm of how long single writes wait; so often is one of these figures something else.
+READS_NOISE = np.array([0.3, 0.25, 0.35, 0.15])
+MISREAD = 0.002
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
 EXPECTED = 5.0
+# Steps of folding that are tried where reads were followed by single writes.
+STEPS = 8
+# A test that no candidate fits better than this is run again.
+UNFIT = -22.0
 # A structure less likely than this is simulated no further.
 UNLIKELY = 0.0005
 ROUNDS = 2
-PARENTS, CHILDREN = 4, 2
+PARENTS, CHILDREN, FRESH, TRANSPLANTED = 4, 2, 3, 3
+# Of each structure so many of the new candidates are simulated on all tests.
+MOST_NEW = 7
 BEST = 3
-# Rests before folding that are tried for each of the best.
-GRID, GRID_PARENTS = 9, 2
-# A candidate of a structure counts among those that fit with this share of the best one's weight.
-FITS = 0.05
+# What is left of a borrowed cache at the levels that are asked for, as shares of the capacity.
+SMALL = (0.004, 0.012)
 # Of so many candidates it is asked on which test they differ.
-SAMPLE = 10
+SAMPLE = 6
 # Below this chance that a test parts two candidates it is not worth its time.
 WORTH = 0.02
 STEP = 0.06
-# A kind that is known to half of what is left open is not yet known: rests count as a part of it.
-REST_COUNTS = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +84,11 @@ class Seen:
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
     """Candidates with their weights, which add up to 1 over all, and over a structure to its
-    probability."""
+    probability. `last_fit`: how well the last test fits the candidate that fits it best."""
 
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...]
+    last_fit: float = 0.0
 
     def by(self, part: int) -> dict[str, float]:
         """Probabilities of the names of structures (0), or of what is past the cache (1)."""
@@ -97,19 +108,6 @@ class Posterior:
             candidates=tuple(c for c, _ in left), weights=tuple(w / total for _, w in left)
         )
 
-    def even_in_rests(self) -> Posterior:
-        """The same with rests before folding as likely as they fit, however many candidates have
-        each: neighbours crowd around what fitted first."""
-        idle = np.round(np.log([item.idle_s for item in self.candidates]), 2)
-        places, of = np.unique(idle, return_inverse=True)
-        weights = np.asarray(self.weights)
-        best, total = np.zeros(len(places)), np.zeros(len(places))
-        np.maximum.at(best, of, weights)
-        np.add.at(total, of, weights)
-        gaps = np.gradient(places) if len(places) > 1 else np.ones(1)
-        even = weights / np.maximum(total, 1e-300)[of] * (best * gaps)[of]
-        return replace(self, weights=tuple(even / even.sum()))
-
     def quantiles(self, values: Sequence[float], shares: Sequence[float]) -> list[float]:
         """Weighted quantiles of a value that each candidate has."""
         order = np.argsort(values)
@@ -126,22 +124,48 @@ def calibration() -> dict[str, Any]:
 
 def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None) -> float:
     """How well a candidate's curve of a test fits (none: of the fill), as a logarithm up to 0."""
+    if test is not None and test.reads:
+        apart = (measured - shown) / READS_NOISE
+        if shown[1] > 0.5:
+            # Where data goes past the cache, single writes do not wait for it to be folded.
+            apart = apart[:-1]
+        # What reads say is not calmed: nothing that slows a host's writes is in it.
+        logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)
+        return float(logs.sum() * calibration()["structure"]["calmer"])
     if test is not None and test.single:
-        apart = np.abs(measured - shown) / WAITS_NOISE
+        apart = (measured - shown) / READS_NOISE[-1:]
         return float(np.log((1 - DISTURBED) * np.exp(-0.5 * apart[0] ** 2) + DISTURBED))
-    if test is not None and test.random:
+    if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.
         least = np.log(COLLECTS * facts.second)
         measured, shown = np.maximum(measured, least), np.maximum(shown, least)
     if test is not None:
         # The buffer of a small drive is larger against it, and takes the first of a write.
-        measured, shown = measured[BUFFERED:], shown[BUFFERED:]
+        from_here = int((small.bin_ends(facts, test) <= BUFFERED).sum())
+        measured, shown = measured[from_here:], shown[from_here:]
+        shown, off = _as_fast(measured, shown, facts)
+    else:
+        off = 0.0
     padded = np.pad(shown, 1, mode="edge")
     around = np.stack((padded[:-2], shown, padded[2:]))
     outside = np.maximum(np.maximum(around.min(0) - measured, measured - around.max(0)), 0.0)
     apart = np.hypot(outside, WITHIN * (measured - shown)) / NOISE
     logs = np.log((1 - DISTURBED) * np.exp(-0.5 * np.square(apart)) + DISTURBED)
-    return OWN * float(logs.sum())
+    return OWN * float(logs.sum()) - off
+
+
+def _as_fast(measured: Floats, shown: Floats, facts: Facts) -> tuple[Floats, float]:
+    """A candidate's curve with its fast and its slow bins as fast as the measured ones in the
+    middle, and what that costs: where a cache ends tells of its kind, and a host that was slow in
+    the fill makes all tests look fast."""
+    shown, cost = shown.copy(), 0.0
+    fast = shown > 0.5 * np.log(facts.second)
+    for part, spread in ((fast, FAST_OFF), (~fast, SLOW_OFF)):
+        if part.any():
+            off = float(np.clip(np.median(measured[part] - shown[part]), -MOST_OFF, MOST_OFF))
+            shown[part] += off
+            cost += 0.5 * (off / spread) ** 2
+    return shown, cost
 
 
 @lru_cache(maxsize=64)
@@ -154,19 +178,45 @@ def posterior(facts: Facts, seen: tuple[Seen, ...], count: int) -> Posterior:
         population = _fits(facts, seen, pool)
         for _ in range(ROUNDS):
             population |= _moved(facts, seen, population, rng)
-        return _normalized(population)
+        return _normalized(population, seen)
     before = posterior(facts, seen[:-1], count)
     likely = _by_structure(before)
     pairs = zip(before.candidates, before.weights, strict=True)
     alive = [(c, float(np.log(max(w, 1e-300)))) for c, w in pairs if likely[c.structure] > UNLIKELY]
-    parents = [candidate for candidate, _ in _best(alive, PARENTS)]
-    # What the fill does not show is drawn anew: neighbours have other rests before they fold.
-    pool = [*parents, *(small.moved(c, rng, STEP) for c in parents for _ in range(CHILDREN))]
+    pool = [candidate for candidate, _ in _best(alive, PARENTS)]
+    # What nothing has shown so far is drawn anew: the best may lie elsewhere.
+    kinds = sorted({candidate.structure for candidate in pool})
+    pool += [small.drawn(facts, number, rng) for number in kinds for _ in range(FRESH)]
+    sizes = _sizes(facts, seen)
+    pool += [item for c, _ in _best(alive, 1) for item in lines.proposed(facts, sizes, c)]
+    if menu.named(seen[-1].test).reads:
+        pool += [replace(c, step_mib=step) for c in _folding_first(pool) for step in _steps_mib()]
     population = _fits(facts, seen, pool)
-    population |= _moved(facts, seen, population, rng)
-    if small.named(seen[-1].test).rest_s:
-        population = _rested(facts, seen, population)
-    return _normalized(population)
+    for _ in range(ROUNDS):
+        population |= _moved(facts, seen, population, rng)
+    return _normalized(population, seen)
+
+
+def _sizes(facts: Facts, seen: Sequence[Seen]) -> list[tuple[float, float]]:
+    """Levels that were tested after a rest, and the sizes of the cache there."""
+    pairs = [(item.curve, menu.named(item.test)) for item in seen]
+    return [
+        (test.level + test.overwrites, lines.size_seen(facts, curve, test))
+        for curve, test in pairs
+        if test.rests
+    ]
+
+
+def _folding_first(pool: Sequence[Candidate]) -> list[Candidate]:
+    """The first of each structure that folds before it takes more."""
+    known = small.structures()
+    firsts = {c.structure: c for c in reversed(pool) if known[c.structure][1] == FOLD_FIRST}
+    return list(firsts.values())
+
+
+def _steps_mib() -> list[float]:
+    low, high = small.table()["ranges"]["step_mib"]
+    return [float(step) for step in np.geomspace(low, high, STEPS)]
 
 
 Weighed = list[tuple[Candidate, float]]
@@ -175,9 +225,25 @@ Fits = dict[Candidate, tuple[float, ...]]
 
 
 def _fits(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits:
-    tests = [small.named(item.test) for item in seen]
-    measured = [np.array(facts.fill), *(np.array(item.curve) for item in seen)]
+    """How well each fits everything that was seen; of many, of those that fit the fill and the last
+    test best."""
     pool = list(dict.fromkeys(pool))
+    if len(seen) >= 2:
+        tried = _fits_of(facts, (seen[-1],), pool)
+        by: dict[int, Weighed] = {}
+        for candidate, values in tried.items():
+            by.setdefault(candidate.structure, []).append((candidate, sum(values)))
+        pool = [
+            candidate
+            for members in by.values()
+            for candidate, _ in sorted(members, key=lambda pair: -pair[1])[:MOST_NEW]
+        ]
+    return _fits_of(facts, seen, pool)
+
+
+def _fits_of(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits:
+    tests = [menu.named(item.test) for item in seen]
+    measured = [np.array(facts.fill), *(np.array(item.curve) for item in seen)]
     curves = _curves(facts, pool, tests)
     return {
         candidate: tuple(
@@ -188,61 +254,65 @@ def _fits(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits
     }
 
 
-def _weighed(population: Fits) -> Weighed:
+def _weighed(population: Fits, seen: Sequence[Seen]) -> Weighed:
     """Candidates with the logarithm of their weight. A test that not even the best of all fits says
-    as much less as it is off: what is off is the host, or what the structures do not know."""
+    as much less as it is off: what is off is the host, or what the structures do not know. Of a
+    test that was run twice the run counts that fits better."""
     table = np.array(list(population.values()))
-    scale = np.maximum(-table.max(axis=0) / EXPECTED, 1.0)
-    return list(zip(population, (table / scale).sum(axis=1).tolist(), strict=True))
+    best = table.max(axis=0)
+    counts = np.ones(len(best))
+    names = ["", *(item.test for item in seen)]
+    for at, name in enumerate(names):
+        if any(best[k] > best[at] or (best[k] == best[at] and k < at) for k in _same(names, name)):
+            counts[at] = 0.0
+    scale = np.maximum(-best / EXPECTED, 1.0)
+    return list(zip(population, (table * counts / scale).sum(axis=1).tolist(), strict=True))
+
+
+def _same(names: Sequence[str], name: str) -> list[int]:
+    return [at for at, other in enumerate(names) if other == name]
+
+
+@lru_cache(maxsize=2)
+def _filled(facts: Facts) -> dict[Candidate, tuple[Floats, float]]:
+    """The fills of what was simulated for a drive so far, with the speeds of their beginnings."""
+    return {}
 
 
 @lru_cache(maxsize=2)
 def _simulated(facts: Facts) -> dict[tuple[Candidate, str], Floats]:
-    """The curves of what was simulated for a drive so far, by the test's name; empty: the fill."""
+    """The same of tests, by the test's name."""
     return {}
 
 
 def _curves(facts: Facts, pool: Sequence[Candidate], tests: Sequence[Test]) -> list[list[Floats]]:
     """Curves of the fill and of tests; what was simulated before is not again."""
-    memo = _simulated(facts)
-    lacking: dict[tuple[str, ...], list[Candidate]] = {}
-    for candidate in dict.fromkeys(pool):
-        names = tuple(test.name for test in tests if (candidate, test.name) not in memo)
-        if names or (candidate, "") not in memo:
-            lacking.setdefault(names, []).append(candidate)
-    for names, members in lacking.items():
-        played = [small.named(name) for name in names]
-        for candidate, curves in zip(members, small.simulated(facts, members, played), strict=True):
-            memo |= {(candidate, n): curve for n, curve in zip(("", *names), curves, strict=True)}
-    return [[memo[c, ""], *(memo[c, test.name] for test in tests)] for c in pool]
+    filled, memo = _filled(facts), _simulated(facts)
+    pool = list(pool)
+    lacking = [candidate for candidate in dict.fromkeys(pool) if candidate not in filled]
+    filled |= dict(zip(lacking, small.fills(facts, lacking), strict=True))
+    pairs = [
+        (candidate, test)
+        for candidate in dict.fromkeys(pool)
+        for test in tests
+        if (candidate, test.name) not in memo
+    ]
+    questions = [(candidate, test, filled[candidate][1]) for candidate, test in pairs]
+    curves = small.simulated(facts, questions)
+    memo |= {(c, test.name): curve for (c, test), curve in zip(pairs, curves, strict=True)}
+    return [[filled[c][0], *(memo[c, test.name] for test in tests)] for c in pool]
 
 
 def _moved(facts: Facts, seen: Sequence[Seen], population: Fits, rng: np.random.Generator) -> Fits:
-    """Neighbours of the best of each structure."""
-    best = [candidate for candidate, _ in _best(_weighed(population), PARENTS)]
-    return _fits(
-        facts, seen, [small.moved(parent, rng, STEP) for parent in best for _ in range(CHILDREN)]
-    )
-
-
-def _rested(facts: Facts, seen: Sequence[Seen], population: Fits) -> Fits:
-    """With the best of each structure once for each rest before folding: first of all that may be,
-    then of those between the neighbours of the ones that fit."""
-    low, high = small.table()["ranges"]["idle_s"]
-    least = np.log(FITS) * calibration()["structure"]["calmer"]
-    grid = np.geomspace(low, high, GRID)
-    for parents in (GRID_PARENTS, 1):
-        best = [candidate for candidate, _ in _best(_weighed(population), parents)]
-        pool = [replace(candidate, idle_s=float(rest)) for candidate in best for rest in grid]
-        population = population | _fits(facts, seen, pool)
-        idle = sorted({candidate.idle_s for candidate in population})
-        weighed = _weighed(population)
-        top = max(weight for _, weight in weighed)
-        fits = [candidate.idle_s for candidate, weight in weighed if weight >= top + least]
-        low = idle[max(idle.index(min(fits)) - 1, 0)]
-        high = idle[min(idle.index(max(fits)) + 1, len(idle) - 1)]
-        grid = np.geomspace(low, high, GRID)
-    return population
+    """Neighbours of the best of each structure; and the best of all in every other structure:
+    values that fit well in one may in another too."""
+    weighed = _weighed(population, seen)
+    best = [candidate for candidate, _ in _best(weighed, PARENTS)]
+    kinds = sorted({candidate.structure for candidate in best})
+    tops = [c for c, _ in sorted(weighed, key=lambda pair: -pair[1])[:TRANSPLANTED]]
+    pool = [small.moved(facts, parent, rng, STEP) for parent in best for _ in range(CHILDREN)]
+    pool += [replace(top, structure=number) for top in tops for number in kinds]
+    return _fits(facts, seen, [candidate for candidate in pool if candidate not in population])
 
 
 def _best(population: Weighed, count: int) -> Weighed:
@@ -253,10 +323,10 @@ def _best(population: Weighed, count: int) -> Weighed:
     return [pair for number in sorted(by) for pair in by[number][:count]]
 
 
-def _normalized(fits: Fits) -> Posterior:
+def _normalized(fits: Fits, seen: Sequence[Seen]) -> Posterior:
     """Each structure as likely as its best fit, made calmer as calibration says; its candidates
     share that by their own weights."""
-    population = _weighed(fits)
+    population = _weighed(fits, seen)
     calmer = calibration()["structure"]["calmer"]
     rows = small.structures()
     kinds = Counter(name for name, _ in rows)
@@ -274,7 +344,11 @@ def _normalized(fits: Fits) -> Posterior:
         candidates += [candidate for candidate, _ in members]
         weights.append(shares * (probability / float(shares.sum())))
     together = np.concatenate(weights)
-    return Posterior(candidates=tuple(candidates), weights=tuple(together / together.sum()))
+    return Posterior(
+        candidates=tuple(candidates),
+        weights=tuple(together / together.sum()),
+        last_fit=max(values[-1] for values in fits.values()),
+    )
 
 
 def _by_structure(belief: Posterior) -> dict[int, float]:
@@ -286,37 +360,35 @@ def _by_structure(belief: Posterior) -> dict[int, float]:
 
 @lru_cache(maxsize=64)
 def chosen(
-    facts: Facts, seen: tuple[Seen, ...], count: int, possible: tuple[str, ...]
+    facts: Facts, seen: tuple[Seen, ...], count: int, trims: bool
 ) -> tuple[str, float] | None:
     """The test on which what still fits disagrees most, and the chance that it parts two
-    candidates; none where no test would."""
+    candidates; none where no test would. A test that nothing fits is run once more: what slowed the
+    host down then will hardly do so again."""
     belief = posterior(facts, seen, count)
+    names = [item.test for item in seen]
+    if seen and belief.last_fit < UNFIT and names.count(names[-1]) == 1:
+        return names[-1], 1.0
     sample, weights = _sample(belief)
-    scored = [
-        (_parting(facts, sample, weights, test), test.name)
-        for test in _candidates(belief, seen, possible)
+    done = {item.test for item in seen}
+    tests = [
+        test
+        for test in menu.menu(trims=trims, more=_levels(facts, belief))
+        if test.name not in done and (facts.begin_s is not None or not test.rests)
     ]
+    scored = [(_parting(facts, sample, weights, test), test.name) for test in tests]
     if not scored:
         return None
     score, name = max(scored)
     return (name, score) if score >= WORTH else None
 
 
-def _candidates(belief: Posterior, seen: Sequence[Seen], possible: Sequence[str]) -> list[Test]:
-    """The tests that were not run yet; once a rest was tested also some between what is left."""
-    done = {item.test for item in seen}
-    tests = [small.named(name) for name in possible if name not in done]
-    half = any(small.named(name).half for name in possible)
-    if any(small.named(name).rest_s and small.named(name).half is half for name in done):
-        belief = belief.even_in_rests()
-        idle = [item.idle_s for item in belief.candidates]
-        low, middle, high = belief.quantiles(idle, (0.05, 0.5, 0.95))
-        # Half of what is left has begun to fold by the middle one.
-        between = (float(np.sqrt(low * high)), 1.05 * middle)
-        named = [small.rest_of(rest, half=half) for rest in between]
-        if high > 1.3 * low:
-            tests += [test for test in named if test.name not in done]
-    return tests
+def _levels(facts: Facts, belief: Posterior) -> list[float]:
+    """Levels in percent at which a borrowed cache would be small, by the candidates that fit best:
+    there one that has blocks of its own too is larger or gone."""
+    order = np.argsort(belief.weights)[::-1][:BEST]
+    tops = [belief.candidates[at] for at in order]
+    return [100 * small.level_with(candidate, left) for candidate in tops for left in SMALL]
 
 
 def _sample(belief: Posterior) -> tuple[list[Candidate], Floats]:
@@ -329,22 +401,20 @@ def _sample(belief: Posterior) -> tuple[list[Candidate], Floats]:
     pairs = list(zip(belief.candidates, belief.weights, strict=True))
     for number, probability in likely.items():
         members = sorted((p for p in pairs if p[0].structure == number), key=lambda p: -p[1])
-        good = [candidate for candidate, weight in members if weight >= 0.1 * members[0][1]]
-        good.sort(key=lambda candidate: candidate.idle_s)
-        places = np.unique(np.linspace(0, len(good) - 1, each).round().astype(int))
-        sample += [good[place] for place in places]
-        weights += [probability / len(places)] * len(places)
+        good = members[:each]
+        total = sum(weight for _, weight in good)
+        sample += [candidate for candidate, _ in good]
+        weights += [probability * weight / total for _, weight in good]
     return sample, np.array(weights)
 
 
 def _parting(facts: Facts, sample: list[Candidate], weights: Floats, test: Test) -> float:
-    """The chance that two candidates drawn by their weights are told apart by a test right after
-    the fill."""
+    """The chance that two candidates of two structures, drawn by their weights, are told apart by a
+    test."""
     curves = [shown[-1] for shown in _curves(facts, sample, [test])]
     total = 0.0
     for a, b in combinations(range(len(sample)), 2):
         apart = -fit(facts, curves[a], curves[b], test) / calibration()["structure"]["calmer"]
-        # Those of one structure differ in their rests only, which is a part of the question.
-        share = 1.0 if sample[a].structure != sample[b].structure else REST_COUNTS
-        total += 2 * share * float(weights[a] * weights[b]) * (1 - np.exp(-apart / 2))
+        if sample[a].structure != sample[b].structure:
+            total += 2 * float(weights[a] * weights[b]) * (1 - np.exp(-apart / 2))
     return total

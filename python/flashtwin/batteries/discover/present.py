@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.discover.menu import PAST
 from flashtwin.batteries.discover.words import FILL, NAME
 from flashtwin.charts.curves import Phase
 
@@ -17,7 +18,10 @@ class DiscoverPresent(Present):
         titles = {FILL: "erased drive"}
         for label in subject.labels:
             if label.startswith(f"{NAME}/") and label.endswith("/write"):
-                titles[label] = label.split("/")[1].partition("-")[2]
+                title = label.split("/")[1].partition("-")[2]
+                # Reads of where data lies, and single writes, draw no curve.
+                if title != PAST.name:
+                    titles[label] = title
         return subject.phases(
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
             for label, title in titles.items()

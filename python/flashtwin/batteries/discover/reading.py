@@ -6,14 +6,20 @@ most likely and the test that would tell more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover.candidates import Facts, Test
+from flashtwin.batteries.discover import menu, places, rests, steps
+from flashtwin.batteries.discover.candidates import Facts
+from flashtwin.batteries.discover.menu import Test
 from flashtwin.batteries.discover.posterior import (
     Posterior,
     Seen,
@@ -21,31 +27,19 @@ from flashtwin.batteries.discover.posterior import (
     chosen,
     posterior,
 )
-from flashtwin.batteries.discover.words import FILL, NAME, NAMES, NONE, PASTS
+from flashtwin.batteries.discover.words import FILL, NAME, NAMES, NONE, PASTS, RESTS, TIERS
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.series import COLUMNS, WRITE
+from flashtwin.model.series import COLUMNS, READ, WRITE
 from flashtwin.model.step import Result
 from flashtwin.model.units import readable_seconds
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
-    from flashtwin.model.target import DriveInfo
 
 FEWEST = 20
 NO_CACHE = "cannot tell: no cache was seen to end in the fill, so there is none to test"
 # Each side of an interval leaves this share out.
 TAIL = 0.025
-
-
-def possible(info: DriveInfo) -> tuple[str, ...]:
-    """The names of the tests that this target can do."""
-    tests = (test for test in small.TESTS if info.can.trim or not (test.trims or test.half))
-    return tuple(test.name for test in tests)
-
-
-def test_of(name: str) -> Test:
-    """The test of that name."""
-    return small.named(name)
 
 
 def _curve(result: Result) -> Curve | None:
@@ -90,11 +84,45 @@ def _undisturbed(curve: Curve) -> Curve:
 
 def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
     """What a test showed."""
+    if test.reads:
+        reads = [_wait_ns(result, at) for at in (steps.OLDEST, steps.TAKEN, steps.PAST)]
+        single = small.waits(_columns(result.parts[steps.SINGLE], WRITE))
+        return Seen(test=test.name, curve=_rounded(np.append(places.pattern(*reads), single)))
     written = result.series.only(WRITE)
     if test.single:
-        columns = {name: getattr(written, name) for name in COLUMNS}
-        return Seen(test=test.name, curve=_rounded(small.waits(columns)))
+        return Seen(test=test.name, curve=_rounded(small.waits(_columns(result, WRITE))))
     return seen_of_curve(curve_of(written.t_ns, written.dt_ns, written.bytes), test, facts)
+
+
+def rung_of(result: Result) -> rests.Rung:
+    """What reads before and after a rest showed."""
+    levels = range(steps.LEVELS, len(result.parts))
+    return rests.Rung(
+        stage=rests.stage_of(result.label.rpartition("-")[2]),
+        rest_s=result.parts[steps.RESTED].duration_ns / 1e9,
+        before_ns=_wait_ns(result, steps.BEFORE),
+        after_ns=_wait_ns(result, steps.AFTER),
+        levels=tuple(_wait_ns(result, at) for at in levels),
+    )
+
+
+def with_rests(facts: Facts, rungs: Sequence[rests.Rung]) -> Facts:
+    """The facts with what rests showed."""
+    folding = rests.folding(rungs)
+    return replace(
+        facts,
+        begin_s=None if folding.begin is None else round(folding.begin.value, 6),
+        folding_s=None if folding.takes is None else round(folding.takes.value, 6),
+    )
+
+
+def _wait_ns(result: Result, part: int) -> float:
+    return places.mean_wait(_columns(result.parts[part], READ))
+
+
+def _columns(result: Result, direction: int) -> dict[str, Any]:
+    rows = result.series.only(direction)
+    return {name: getattr(rows, name) for name in COLUMNS}
 
 
 def seen_of_curve(curve: Curve, test: Test, facts: Facts) -> Seen:
@@ -118,6 +146,8 @@ def findings(record: Record) -> list[Finding]:
             _choice("structure", None, NO_CACHE, FILL),
             _choice("past", None, NO_CACHE, FILL),
         ]
+    rungs = _rungs(record)
+    facts = with_rests(facts, rungs)
     seen = _seen(record, facts)
     belief = posterior(facts, seen, record.parameters.candidates)
     label = f"{NAME}/{len(seen)}-{seen[-1].test}/write" if seen else FILL
@@ -126,7 +156,19 @@ def findings(record: Record) -> list[Finding]:
         for part, name in enumerate(("structure", "past"))
         for finding in _told(record, facts, seen, name, belief.by(part), label)
     ]
-    return [*choice, *_rests(facts, seen, belief, label)]
+    return [*choice, *_rests(facts, rungs, belief)]
+
+
+def _rungs(record: Record) -> tuple[rests.Rung, ...]:
+    """The rests that were tried to their end, in order."""
+    return tuple(
+        rung_of(step.answer)
+        for step in record.steps
+        if step.label.startswith(f"{RESTS}/")
+        and step.kind == "chain"
+        and not step.cut
+        and isinstance(step.answer, Result)
+    )
 
 
 def _seen(record: Record, facts: Facts) -> tuple[Seen, ...]:
@@ -137,7 +179,7 @@ def _seen(record: Record, facts: Facts) -> tuple[Seen, ...]:
         if not dash or not name.endswith("/write") or int(number) != len(seen) + 1 or step.cut:
             continue
         if isinstance(step.answer, Result):
-            seen.append(seen_of(step.answer, test_of(name.removesuffix("/write")), facts))
+            seen.append(seen_of(step.answer, menu.named(name.removesuffix("/write")), facts))
     return tuple(seen)
 
 
@@ -155,7 +197,7 @@ def _told(
     note = f"{parts}; after {_tests(seen)}"
     sure = likely[best] >= record.parameters.probability
     if not sure:
-        more = chosen(facts, seen, record.parameters.candidates, possible(record.info))
+        more = chosen(facts, seen, record.parameters.candidates, record.info.can.trim)
         then = f"the test {more[0]} would tell more" if more else "no test here would tell more"
         note = f"cannot tell: {note}; {then}"
     return [
@@ -192,24 +234,51 @@ def _choice(name: str, value: str | None, note: str, label: str) -> Finding:
     )
 
 
-def _rests(facts: Facts, seen: tuple[Seen, ...], belief: Posterior, label: str) -> list[Finding]:
+def _rests(facts: Facts, rungs: Sequence[rests.Rung], belief: Posterior) -> list[Finding]:
     """The rest after which folding begins, and after which all of the cache is back."""
-    if not any(test_of(item.test).rest_s for item in seen):
-        note = "cannot tell: no rest was tested"
-        return [_rest(name, None, None, label, note) for name in ("rest_begin", "rest_full")]
-    belief = belief.without(NONE).even_in_rests()
-    begins = [item.idle_s for item in belief.candidates]
-    fulls = [item.idle_s + folding_s(facts, item) for item in belief.candidates]
-    findings = []
-    for name, values in (("rest_begin", begins), ("rest_full", fulls)):
-        low, middle, high = belief.quantiles(values, (TAIL, 0.5, 1 - TAIL))
-        least = 1 + calibration()["rest"]["wider"]
-        low, high = min(low, middle / least), max(high, middle * least)
-        wide = high > 10 * low
-        ends = f"{readable_seconds(low)} to {readable_seconds(high)}"
-        note = f"cannot tell: {ends}; a rest between would tell" if wide else ""
-        findings.append(_rest(name, None if wide else middle, Interval.of(low, high), label, note))
-    return findings
+    label = f"{RESTS}/{len(rungs)}-{rungs[-1].stage}" if rungs else FILL
+    folding = rests.folding(rungs)
+    if folding.begin is None:
+        longest = readable_seconds(folding.longest_s)
+        note = f"cannot tell: nothing changed in a rest of up to {longest}, the longest one tried"
+        note = note if rungs else "cannot tell: no rest was tested"
+        return [_rest(name, None, label, note) for name in ("rest_begin", "rest_full")]
+    least = 1 + calibration()["rest"]["wider"]
+    begin = _wider(folding.begin, least)
+    return [
+        _rest("rest_begin", begin, label),
+        _rest("rest_full", _full(facts, folding, belief), label),
+    ]
+
+
+def _wider(ends: Estimate, least: float) -> Estimate:
+    """The same with ends at least a factor of the value away."""
+    assert ends.low is not None and ends.high is not None, "a reading has two ends"
+    low, high = min(ends.low, ends.value / least), max(ends.high, ends.value * least)
+    return Estimate(value=ends.value, low=low, high=high)
+
+
+def _full(facts: Facts, folding: rests.Folding, belief: Posterior) -> Estimate:
+    """The rest to full: folding as fast as it was seen to be, or, where no rest showed that, as
+    fast as the candidates that fit. They also say how much of a second tier there is to fold."""
+    assert folding.begin is not None, "folding was seen to begin"
+    belief = belief.without(NONE)
+    seen = rests.full(folding)
+    values = []
+    for item in belief.candidates:
+        size = small.cached_share(item) / facts.cache_share
+        tiers = small.structures()[item.structure][0] == TIERS
+        direct = rests.full(folding, size if tiers else 1.0)
+        if direct is None:
+            values.append(folding.begin.value + folding_s(facts, item))
+        else:
+            values.append(direct.value)
+    low, middle, high = belief.quantiles(values, (TAIL, 0.5, 1 - TAIL))
+    if seen is not None:
+        assert seen.low is not None and seen.high is not None, "a reading has two ends"
+        low, high = low * seen.low / seen.value, high * seen.high / seen.value
+    ends = Estimate(value=middle, low=low, high=high)
+    return _wider(ends, 1 + calibration()["rest"]["wider"])
 
 
 def folding_s(facts: Facts, candidate: small.Candidate) -> float:
@@ -217,9 +286,7 @@ def folding_s(facts: Facts, candidate: small.Candidate) -> float:
     return facts.fill_s * small.cached_share(candidate) / small.native_ratio(candidate)
 
 
-def _rest(
-    name: str, value: float | None, interval: Interval | None, label: str, note: str
-) -> Finding:
+def _rest(name: str, ends: Estimate | None, label: str, note: str = "") -> Finding:
     titles = {
         "rest_begin": "Rest before the cache recovers",
         "rest_full": "Rest until the cache is back",
@@ -228,9 +295,9 @@ def _rest(
         battery=NAME,
         name=name,
         title=titles[name],
-        value=value,
+        value=None if ends is None else ends.value,
         unit="s",
-        interval=None if value is None else interval,
+        interval=None if ends is None else Interval.of(ends.low, ends.high),
         better="lower",
         evidence=_evidence(label),
         note=note or None,

@@ -2,6 +2,8 @@
 
 NAME = "discover"
 FILL = f"{NAME}/fill"
+RESTS = f"{NAME}/rests"
 NAMES = ("static", "dynamic", "hybrid", "whole-drive", "tiers", "none")
-NONE = "none"
-PASTS = ("direct", "staged", "fold-first")
+NONE, DYNAMIC, HYBRID, TIERS = "none", "dynamic", "hybrid", "tiers"
+FOLD_FIRST = "fold-first"
+PASTS = ("direct", "staged", FOLD_FIRST)

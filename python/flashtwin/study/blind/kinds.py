@@ -24,11 +24,13 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import Answered, Record
-from flashtwin.batteries.discover.words import NAME
+from flashtwin.batteries.discover import candidates
+from flashtwin.batteries.discover.words import DYNAMIC, HYBRID, NAME, TIERS
 from flashtwin.catalogue.loader import load
 from flashtwin.model.finding import Finding
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.step import Mark, NotPossible, Result
+from flashtwin.model.units import parse_size
 from flashtwin.study.blind import generate
 from flashtwin.study.blind.generate import BLOCK, Drawn
 from flashtwin.study.blind.stretched import Stretched
@@ -37,14 +39,14 @@ MIB = 1 << 20
 SAMPLE_NS = 4_000_000
 # Once folding has begun the small drive is looked at so often, until all is folded.
 FOLD_SAMPLE_NS, LONGEST_NS = 40_000_000, 200_000_000_000
-TIERS = "tiers"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
     """What is inside: none where there is no such thing (no cache, or a mixed way past it).
 
-    `visible`: a host can see the cache end in the fill; none where it may or may not.
+    `visible`: a host can see the cache end in the fill; none where it may or may not. `also`: a
+    kind that no test tells from the true one, by `either`.
     """
 
     visible: bool | None
@@ -52,6 +54,7 @@ class Truth:
     past: str | None
     begin_s: float | None
     full_s: float | None
+    also: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,10 +196,24 @@ def _truth(
         visible=generate.visible(curve, ends, SAMPLE_NS / 1e9),
         structure=TIERS if tiers else mode,
         past=None if past == "mixed" else past,
+        also=either(mode, own_bytes(table) / spec.capacity_bytes),
         begin_s=idle_s,
         full_s=idle_s + _folding_s(spec, ends[0], idle_s / slower) * slower,
     )
     return truth, ends[0] * drawn.capacity / spec.capacity_bytes
+
+
+def either(mode: str, own_share: float) -> str | None:
+    """The kind that no test tells from this one, where there is one: a hybrid cache with so small a
+    part of its own that the tests do not resolve it is a dynamic one to a host."""
+    least: float = candidates.table()["ranges"]["static_share"][0]
+    return DYNAMIC if mode == HYBRID and own_share < least else None
+
+
+def own_bytes(table: Mapping[str, Any]) -> float:
+    """What the cache's own blocks hold."""
+    text = _text(table, "static_size")
+    return 0.0 if text == "0" else float(parse_size(text))
 
 
 def _text(table: Mapping[str, Any], key: str) -> str:

@@ -19,13 +19,27 @@ from flashtwin import _core
 from flashtwin.analysis.curve import Curve
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.series import COLUMNS, Series
-from flashtwin.model.step import Fill, NotPossible, Purge, Rest, Result, Run, Step, Trim
+from flashtwin.model.step import (
+    Chain,
+    Fill,
+    NotPossible,
+    Purge,
+    Rest,
+    Result,
+    Run,
+    Step,
+    Trim,
+    chained,
+)
 from flashtwin.model.target import Capabilities, DriveInfo
 from flashtwin.study.blind import disturb, generate
 
 # A host's sample is made of so many of the small drive's, as far as these hold a command or two.
 FINE = 8
 FINE_NS = 1_000_000
+# Reads are recorded in samples of so much of the small drive's time; a stall falls on so many.
+READ_SAMPLE_NS = 1_000_000_000
+STALLS = 0.01
 CAN = Capabilities(virtual_time=True, repeatable=True, trim=True, purge=True)
 
 Ints = NDArray[np.int64]
@@ -80,10 +94,38 @@ class Stretched:
                 )
                 jobs = jobs_json([self._smaller(job)])
                 return self._quiet(step, self._core.run(jobs, 1_000_000_000, generate.go_on))
+            case Run() if step.jobs[0].rw.endswith("read"):
+                return self._read(step)
             case Run():
                 return self._recorded(step)
+            case Chain():
+                parts = tuple(self._part(part) for part in step.parts)
+                return replace(chained(step.label, parts), parts=parts)
             case _:
                 return NotPossible(reason="a drive of a blind campaign is written and rests")
+
+    def _part(self, step: Run | Rest) -> Result:
+        answer = self.do(step)
+        assert isinstance(answer, Result), "it can do the parts of a chain"
+        return answer
+
+    def _read(self, step: Run) -> Result:
+        """Reads, as many as are asked for: a host adds noise to how long they take, and now and
+        then one of its own stalls."""
+        (job,) = step.jobs
+        small = replace(self._smaller(job), io_bytes=job.io_bytes)
+        answer = self._core.run(jobs_json([small]), READ_SAMPLE_NS, generate.go_on)
+        series = answer["series"]
+        low, high = self._prior["ranges"]["noise"]
+        slower = self._slower * float(np.exp(self._rng.normal(0.0, np.sqrt(low * high))))
+        columns = {name: np.asarray(series[name], dtype=np.int64) for name in COLUMNS}
+        for name in ("t_ns", "dt_ns", "lat_sum_ns", "lat_min_ns", "lat_max_ns"):
+            columns[name] = np.round(columns[name] * slower).astype(np.int64)
+        if self._rng.random() < STALLS:
+            ns = int(self._rng.uniform(*self._prior["effects"]["stall"]["seconds"]) * 1e9)
+            columns["lat_sum_ns"][0] += ns
+            columns["lat_max_ns"][0] += ns
+        return self._result(step.label, Series(**columns), int(answer["duration_ns"] * slower))
 
     def _quiet(self, step: Step, answer: Mapping[str, Any]) -> Result:
         return self._result(step.label, Series.empty(), int(answer["duration_ns"] * self._slower))

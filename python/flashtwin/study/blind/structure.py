@@ -53,7 +53,7 @@ class Structures:
             wrong = [
                 f"{PARTS[part]} {true}, taken for {best}"
                 for part in PARTS
-                for true, best, _ in [_choice(drive, part)]
+                for true, best, _ in [choice(drive, part)]
                 if true is not None and best != true
             ]
             if wrong and drive.truth.visible:
@@ -115,11 +115,13 @@ def rows(drives: Sequence[Discovered], targets: Mapping[str, Any]) -> Iterator[R
     )
 
 
-def _choice(drive: Discovered, part: str) -> tuple[str | None, str | None, float]:
+def choice(drive: Discovered, part: str) -> tuple[str | None, str | None, float]:
     """The true word, the most probable one (none where nothing could be told), its probability."""
     likely = drive.likely[part]
     true = drive.truth.structure if part == "structure" else drive.truth.past
     best = max(likely, key=lambda word: likely[word]) if likely else None
+    if part == "structure" and best is not None and best == drive.truth.also:
+        true = best
     return true, best, likely[best] if best is not None else 0.0
 
 
@@ -127,7 +129,7 @@ def _right(part: str, title: str, drives: Sequence[Discovered], share: float) ->
     answers = [
         (best == true, drive.said[part] is not None)
         for drive in drives
-        for true, best, _ in [_choice(drive, part)]
+        for true, best, _ in [choice(drive, part)]
         if true is not None
     ]
     right = sum(is_right for is_right, _ in answers)
@@ -152,7 +154,7 @@ def _calibration(part: str, title: str, drives: Sequence[Discovered]) -> Row:
     pairs = [
         (probability, best == true)
         for drive in drives
-        for true, best, probability in [_choice(drive, part)]
+        for true, best, probability in [choice(drive, part)]
         if true is not None and best is not None
     ]
     texts, passes, apart = [], True, 0.0
@@ -176,14 +178,14 @@ def _calibration(part: str, title: str, drives: Sequence[Discovered]) -> Row:
     )
 
 
-def _true_rest(drive: Discovered, name: str) -> float:
+def true_rest(drive: Discovered, name: str) -> float:
     value = drive.truth.begin_s if name == "rest_begin" else drive.truth.full_s
     assert value is not None, "a cache that can be seen is folded after some rest"
     return value
 
 
 def _near(name: str, title: str, drives: Sequence[Discovered], targets: Mapping[str, Any]) -> Row:
-    values = [(drive.rests[name], _true_rest(drive, name)) for drive in drives]
+    values = [(drive.rests[name], true_rest(drive, name)) for drive in drives]
     within, share = targets["within"], targets["within_share"]
     off = [abs(estimate.value / true - 1) for estimate, true in values if estimate is not None]
     near = sum(error <= within for error in off)
@@ -201,7 +203,7 @@ def _coverage(name: str, title: str, drives: Sequence[Discovered], says: float) 
     pairs = [
         (estimate.low <= true <= estimate.high, (estimate.high - estimate.low) / true)
         for drive in drives
-        for estimate, true in [(drive.rests[name], _true_rest(drive, name))]
+        for estimate, true in [(drive.rests[name], true_rest(drive, name))]
         if estimate is not None and estimate.low is not None and estimate.high is not None
     ]
     held = sum(holds for holds, _ in pairs)
@@ -219,7 +221,7 @@ def _table(part: str, drives: Sequence[Discovered]) -> list[str]:
     """A line a true word: what it was taken for, most often first."""
     counts: dict[str, Counter[str]] = {}
     for drive in drives:
-        true, best, _ = _choice(drive, part)
+        true, best, _ = choice(drive, part)
         if drive.truth.visible and true is not None:
             sure = "" if drive.said[part] is not None else " (cannot tell)"
             counts.setdefault(true, Counter())[f"{best or 'no cache'}{sure}"] += 1

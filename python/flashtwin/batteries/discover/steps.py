@@ -1,0 +1,157 @@
+"""The steps of discover's tests: the state that a test begins at, and what it asks.
+
+Whatever a test left behind, the next one begins at a state of its own. A cache that is to be full
+when reads begin is filled by a measured write: a preparation without time leaves none behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flashtwin.batteries.base.writing import (
+    BLOCK,
+    DEPTH,
+    MIB,
+    SAMPLE_S,
+    SAMPLE_S_LEAST,
+    whole_blocks,
+)
+from flashtwin.batteries.discover import places, rests
+from flashtwin.batteries.discover.candidates import Facts, rest_seconds, span_share
+from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
+from flashtwin.model.step import Chain, Fill, Job, Rest, Run, Step, Trim
+from flashtwin.model.target import DriveInfo
+
+# Between TRIM of everything and what is written next the drive may erase.
+SETTLE_S = 60.0
+# A write of a test has about so many samples.
+SAMPLES = 800
+READ_BYTES = 4096
+# So many reads let programs end that were under way.
+WARM = 64
+# Where the parts of a chain of reads stand: see `rung` and `_reads`.
+BEFORE, RESTED, AFTER, LEVELS = 1, 2, 3, 5
+OLDEST, TAKEN, PAST, SINGLE = 1, 2, 3, 4
+
+
+def written(info: DriveInfo, share: float, stem: str) -> Iterator[Step]:
+    """An erased drive on which a share of its capacity is written, and nothing rests."""
+    if info.can.trim:
+        yield Trim(label=f"{stem}/erase")
+        yield Rest(label=f"{stem}/settle", seconds=SETTLE_S)
+    else:
+        share = 1.0
+    size = max(whole_blocks(info.capacity_bytes * min(share, 1.0)), MIB)
+    job = Job(name="fill", rw="write", block_bytes=BLOCK, depth=DEPTH, size=size)
+    yield Run(label=f"{stem}/full", jobs=(job,), sample_s=SAMPLE_S)
+
+
+def rung(info: DriveInfo, share: float, ask: rests.Next, stem: str) -> Chain:
+    """Reads, a rest, and reads; and, where a part was to be folded, reads of each region."""
+    share = share if info.can.trim else 1.0
+    cached = (0.0, share)
+    parts: list[Run | Rest] = [
+        _reads(info, f"{stem}/warm", cached, WARM),
+        _reads(info, f"{stem}/reads", cached, rests.READS),
+        Rest(label=f"{stem}/rest", seconds=ask.rest_s),
+        _reads(info, f"{stem}/again", cached, rests.READS),
+    ]
+    if ask.stage == "part":
+        step = share / places.REGIONS
+        parts += [
+            _reads(info, f"{stem}/warm-2", cached, WARM),
+            *(
+                _reads(info, f"{stem}/region-{at}", (at * step, at * step + step), places.READS)
+                for at in range(places.REGIONS)
+            ),
+        ]
+    return Chain(label=stem, parts=tuple(parts))
+
+
+def _reads(info: DriveInfo, label: str, ends: tuple[float, float], count: int) -> Run:
+    """Single reads between two shares of the capacity."""
+    first, last = (whole_blocks(info.capacity_bytes * min(end, 1.0)) for end in ends)
+    first = min(first, whole_blocks(info.capacity_bytes) - MIB)
+    job = Job(
+        name="read",
+        rw="randread",
+        block_bytes=READ_BYTES,
+        depth=1,
+        offset=first,
+        size=max(last - first, MIB),
+        io_bytes=count * READ_BYTES,
+    )
+    return Run(label=label, jobs=(job,), sample_s=SAMPLE_S)
+
+
+def before(test: Test, facts: Facts, stem: str, info: DriveInfo) -> Iterator[Step]:
+    """The state that a test begins at."""
+    if test.reads:
+        yield from written(info, facts.cache_share * places.PAST[1], stem)
+        return
+    if info.can.trim:
+        yield Trim(label=f"{stem}/erase")
+        yield Rest(label=f"{stem}/settle", seconds=SETTLE_S)
+    if test.level > 0:
+        yield Fill(label=f"{stem}/fill", size=whole_blocks(info.capacity_bytes * test.level))
+    if test.overwrites:
+        yield _overwrite(info, test, f"{stem}/overwrite")
+    seconds = rest_seconds(facts, test)
+    if seconds and test.level > 0:
+        yield Rest(label=f"{stem}/rest", seconds=seconds)
+
+
+def _overwrite(info: DriveInfo, test: Test, label: str) -> Run:
+    """Random writes all over the drive."""
+    job = Job(
+        name="overwrite",
+        rw="randwrite",
+        block_bytes=4096,
+        depth=DEPTH,
+        size=whole_blocks(info.capacity_bytes),
+        io_bytes=max(whole_blocks(info.capacity_bytes * test.overwrites), MIB),
+    )
+    return Run(label=label, jobs=(job,), sample_s=SAMPLE_S)
+
+
+def asked(info: DriveInfo, facts: Facts, test: Test, label: str, host_ns: int) -> Run | Chain:
+    """What a test asks at its state."""
+    if test.reads:
+        return _placed(info, facts, label, host_ns)
+    capacity = whole_blocks(info.capacity_bytes)
+    share = span_share(facts.cache_share, test)
+    job = Job(
+        name="write",
+        rw="write",
+        block_bytes=BLOCK,
+        depth=DEPTH,
+        offset=whole_blocks(capacity * test.level) if test.level < 1.0 else 0,
+        size=max(whole_blocks(capacity * share), MIB),
+        host_ns=host_ns,
+    )
+    sample = min(max(round(facts.fill_s * share / SAMPLES, 3), SAMPLE_S_LEAST), SAMPLE_S)
+    return Run(label=label, jobs=(job,), sample_s=sample)
+
+
+def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
+    """Reads of three regions of a write past the cache, then single writes after it."""
+    size = facts.cache_share
+    regions = (places.OLDEST, places.TAKEN, places.PAST)
+    reads = [
+        _reads(info, f"{label}-{at}", (size * low, size * high), places.PAST_READS)
+        for at, (low, high) in enumerate(regions)
+    ]
+    capacity = whole_blocks(info.capacity_bytes)
+    written = whole_blocks(min(size * places.PAST[1], 1.0 - SINGLE_SHARE) * capacity)
+    job = Job(
+        name="single",
+        rw="write",
+        block_bytes=BLOCK,
+        depth=1,
+        offset=written,
+        size=max(whole_blocks(capacity * SINGLE_SHARE), MIB),
+        host_ns=host_ns,
+    )
+    warm = _reads(info, f"{label}-warm", (0.0, size * places.PAST[1]), WARM)
+    single = Run(label=f"{label}-single", jobs=(job,), sample_s=SAMPLE_S)
+    return Chain(label=label, parts=(warm, *reads, single))
