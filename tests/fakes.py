@@ -10,7 +10,7 @@ that brings it back to new.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +35,7 @@ from flashtwin.model.step import (
     Run,
     Step,
     Trim,
+    chained,
 )
 from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 
@@ -127,7 +128,13 @@ class FakeDrive:
             case Trim() | Flush() | Mark():
                 return self._quiet(step, 0.0, watch)
             case Chain():
-                raise AssertionError("no battery in the tests asks for a chain")
+                parts = tuple(self._part(part, watch) for part in step.parts)
+                return replace(chained(step.label, parts), parts=parts)
+
+    def _part(self, step: Run | Rest, watch: Watch) -> Result:
+        answer = self._do(step, watch)
+        assert isinstance(answer, Result), "it can do the parts of a chain"
+        return answer
 
     def _quiet(self, step: Step, seconds: float, watch: Watch) -> Result:
         if seconds and not watch(Progress(bytes=0, drive_s=seconds / 2)):

@@ -25,7 +25,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.drives.real.real_fio import FioError
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.series import Series
-from flashtwin.model.step import Ask, NotPossible, Result, Step
+from flashtwin.model.step import Ask, Chain, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Watch
 from flashtwin.runner.estimate import Estimate
 from flashtwin.runner.events import Observer
@@ -76,7 +76,7 @@ class Ends(FakeDrive):
             answer = self._result(step.label, 0, Series.empty())
             return replace(answer, smart=self.smart()) if step.of == "smart" else answer
         answer = super()._do(step, watch)
-        if not isinstance(answer, Result) or not answer.duration_ns:
+        if isinstance(step, Chain) or not isinstance(answer, Result) or not answer.duration_ns:
             return answer
         each = answer.duration_ns // 8
         meter = {
