@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashtwin import outputs
@@ -94,7 +94,8 @@ def record(
     and `Interrupted` where somebody stopped it: then there is no file.
     """
     requests = registry.parse(batteries)
-    drive = Twin(variant.spec(), seed=variant.seed)
+    # Of a kept drive nothing could be recorded that it did before it was kept.
+    drive = replace(variant, kept=False).twin()
     with listening() as stop, closing(drive), outputs.replacing(out) as part:
         info = drive.open().info
         expected = estimate(requests, info)
