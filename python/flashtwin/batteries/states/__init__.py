@@ -123,14 +123,14 @@ def conclude(record: Record) -> list[Finding]:
 
 
 def _beside_fresh(teller: Teller, state: str, rates: Mapping[str, Estimate]) -> list[Finding]:
-    """A later state's rate as a share of the fresh drive's; after the dirty state also what share
-    it gives back of what was lost, where anything noticeable was."""
+    """A later state's rate as a share of the fresh drive's. After the dirty state also the share
+    that is regained of what filling the drive had cost, where that was noticeable."""
     fresh, rate = rates.get(FRESH), rates[state]
     if fresh is None or state == FRESH:
         return []
     share = teller.tell(
         f"{state}.share",
-        "of the fresh drive",
+        "share of the fresh rate",
         "fraction",
         rate.value / fresh.value,
         beside=state,
@@ -143,7 +143,7 @@ def _beside_fresh(teller: Teller, state: str, rates: Mapping[str, Estimate]) -> 
         lost = fresh.value - dirty.value
         if lost > LEAST_LOSS * fresh.value:
             back = (rate.value - dirty.value) / lost
-            title = "of what filling it had cost comes back"
+            title = "share regained of the loss by filling"
             findings.append(
                 teller.tell(f"{state}.recovered", title, "fraction", back, better="higher")
             )
