@@ -28,7 +28,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
@@ -314,18 +314,11 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, each size, the copies, the curve."""
-    first = "preparation"
     titles: dict[str, str] = {}
     if "rows" in parameters.tests:
         titles |= {show_size(size): show_size(size) for size in parameters.sizes}
     titles |= {test: test for test in TESTS[1:] if test in parameters.tests}
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(title=title, labels=(f"{NAME}/{stem}",), needs=(first,), begins=True)
-            for stem, title in titles.items()
-        ),
-    ]
+    return prepared_parts(NAME, titles)
 
 
 BATTERY = Battery(

@@ -24,7 +24,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Mark, Purge, Result, Run
@@ -142,14 +142,7 @@ def _full(depth: int, way: str, cells: list[tuple[int, Finding]]) -> Finding:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then each depth: sizes belong together."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(title=f"Q{depth}", labels=(f"{NAME}/q{depth}",), needs=(first,), begins=True)
-            for depth in parameters.depths
-        ),
-    ]
+    return prepared_parts(NAME, {f"q{depth}": f"Q{depth}" for depth in parameters.depths})
 
 
 BATTERY = Battery(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import MOST_ROUNDS, RISE, WINDOW
 from flashtwin.batteries.base.parameter import decimal, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part
+from flashtwin.batteries.base.registry import PREPARATION, Battery, Clause, Part
 from flashtwin.batteries.base.rounds import way_of
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 SOURCE = "public implementations of SNIA's PTS 2.0 (P)"
-PREPARATION = "preparation"
 PURGED = Clause(
     says="purge: secure erase, sanitize or NVMe format; else TRIM of the whole device",
     source=SOURCE,

@@ -65,6 +65,20 @@ class Part:
         return any(label == stem or label.startswith(f"{stem}/") for stem in self.labels)
 
 
+PREPARATION = "preparation"
+
+
+def prepared_parts(battery: str, titles: Mapping[str, str], *, begins: bool = True) -> list[Part]:
+    """The preparation, and the parts that need it: titles by what follows the battery in labels."""
+    return [
+        Part(title=PREPARATION, labels=(f"{battery}/prepare",)),
+        *(
+            Part(title=title, labels=(f"{battery}/{stem}",), needs=(PREPARATION,), begins=begins)
+            for stem, title in titles.items()
+        ),
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clause:
     """One thing that a battery's original does: `says` what, `source` who tells it.

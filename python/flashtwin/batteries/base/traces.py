@@ -29,7 +29,7 @@ from flashtwin.batteries.base.parameter import (
     integer,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Better, Evidence, Finding
 from flashtwin.model.job import Blocks, Fio, Flow, Think
@@ -292,19 +292,8 @@ class Traces:
 
     def parts(self, parameters: Parameters, info: DriveInfo) -> list[Part]:
         """The preparation, then each pass."""
-        first = "preparation"
-        return [
-            Part(title=first, labels=(f"{self.battery}/prepare",)),
-            *(
-                Part(
-                    title=f"pass {number}",
-                    labels=(f"{self.battery}/pass-{number}",),
-                    needs=(first,),
-                    begins=True,
-                )
-                for number in range(1, parameters.passes + 1)
-            ),
-        ]
+        numbers = range(1, parameters.passes + 1)
+        return prepared_parts(self.battery, {f"pass-{n}": f"pass {n}" for n in numbers})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
 
 if TYPE_CHECKING:
@@ -135,14 +135,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then each set."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(title=TITLES[name], labels=(f"{NAME}/{name}",), needs=(first,), begins=True)
-            for name in parameters.sets
-        ),
-    ]
+    return prepared_parts(NAME, {name: TITLES[name] for name in parameters.sets})
 
 
 BATTERY = Battery(

@@ -32,7 +32,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.batteries.base.sweep import highest
 from flashtwin.model.step import Mark, Result
 
@@ -120,12 +120,7 @@ def conclude(record: Record) -> list[Finding]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then the map of each share of reads."""
-    first = "preparation"
-    ways = dict.fromkeys(load.way_name for load in _loads(parameters))
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(Part(title=way, labels=(f"{NAME}/{way}",), needs=(first,), begins=True) for way in ways),
-    ]
+    return prepared_parts(NAME, {load.way_name: load.way_name for load in _loads(parameters)})
 
 
 BATTERY = Battery(

@@ -35,7 +35,14 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import (
+    Battery,
+    Clause,
+    Part,
+    host_ns,
+    prepared_parts,
+    with_mark,
+)
 from flashtwin.batteries.base.sweep import highest
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_block, show_block
@@ -161,14 +168,7 @@ def conclude(record: Record) -> list[Finding]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then each load's sweep: a depth alone says little."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(title=str(access), labels=(f"{NAME}/{access}",), needs=(first,), begins=True)
-            for access in parameters.access
-        ),
-    ]
+    return prepared_parts(NAME, {str(access): str(access) for access in parameters.access})
 
 
 BATTERY = Battery(

@@ -31,7 +31,14 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import (
+    Battery,
+    Clause,
+    Part,
+    host_ns,
+    prepared_parts,
+    with_mark,
+)
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -85,14 +92,7 @@ def conclude(record: Record) -> list[Finding]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then each load."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(PREPARE,)),
-        *(
-            Part(title=TITLES[kind], labels=(f"{NAME}/{kind}",), needs=(first,), begins=True)
-            for kind in parameters.kinds
-        ),
-    ]
+    return prepared_parts(NAME, {kind: TITLES[kind] for kind in parameters.kinds})
 
 
 BATTERY = Battery(

@@ -33,7 +33,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import PREPARATION, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.step import Mark, Result, Run
@@ -266,13 +266,13 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, round after round, the cells, then each point."""
     rounds = pts.round_parts(NAME, parameters.rounds)
     cells = Part(
-        title="cells", labels=(f"{NAME}/cells",), needs=(pts.PREPARATION, "round 1"), begins=True
+        title="cells", labels=(f"{NAME}/cells",), needs=(PREPARATION, "round 1"), begins=True
     )
     points = [
         Part(
             title=TITLES[point],
             labels=(_point_label(point), f"{_point_label(point)}-before"),
-            needs=(pts.PREPARATION, "round 1", cells.title),
+            needs=(PREPARATION, "round 1", cells.title),
             begins=True,
         )
         for point in POINTS

@@ -25,7 +25,7 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import PREPARATION, Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     parts: list[Part] = []
     for block in parameters.blocks:
         stem = _rounds(parameters, block).battery
-        title = f"{stem.rpartition('/')[2]} {pts.PREPARATION}"
+        title = f"{stem.rpartition('/')[2]} {PREPARATION}"
         parts += pts.round_parts(stem, parameters.rounds, title)
     return parts
 

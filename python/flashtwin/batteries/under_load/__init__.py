@@ -30,7 +30,14 @@ from flashtwin.batteries.base.parameter import (
     parameter,
     several,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import (
+    Battery,
+    Clause,
+    Part,
+    host_ns,
+    prepared_parts,
+    with_mark,
+)
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.step import Rest, Result, Run
 
@@ -159,14 +166,8 @@ def _rates(teller: Teller, pace: int, result: Result) -> list[Finding]:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The preparation, then each pace in its order."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        *(
-            Part(title=_variant(pace), labels=(f"{NAME}/{_variant(pace)}",), needs=(first,))
-            for pace in parameters.paces
-        ),
-    ]
+    paces = [_variant(pace) for pace in parameters.paces]
+    return prepared_parts(NAME, dict(zip(paces, paces, strict=True)), begins=False)
 
 
 BATTERY = Battery(
