@@ -1,6 +1,6 @@
 """Puts this directory on the path, so that every test may import `fakes`; no test meets the
 drives that its user keeps, or how wide and colourful a terminal is where the tests run; fio starts
-in half of its time."""
+in half of its time, and nothing waits for the disk."""
 
 import atexit
 import os
@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["forked_workers"]
+
 os.environ["FLASHTWIN_CACHE"] = "off"
+# A run waits for the disk some twenty times, and no test cuts the machine's power.
+os.fsync = os.fdatasync = lambda handle: None
 
 
 def put_quick_fio_on_path() -> None:

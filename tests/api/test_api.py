@@ -280,7 +280,7 @@ class _Stops(Observer):
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     asked: dict[str, Any] = {
         "battery": "crystaldiskmark:profile=real,loops=1,size=64MiB,mix=off",
-        "scale": "1/16",
+        "scale": "1/64",
         "report": False,
     }
     whole = ft.test("bx500-240", out=tmp_path / "whole", **asked)

@@ -19,7 +19,7 @@ from flashtwin.api import progress
 
 PAIR = ["bx500-240", "bx500-240-nocache"]
 PATH = os.pathsep.join(os.path.abspath(one) for one in sys.path if one)
-QUICK: dict[str, Any] = {"battery": "fill:passes=1,patterns=1m-q1", "scale": "1/16"}
+QUICK: dict[str, Any] = {"battery": "fill:passes=1,patterns=1m-q1", "scale": "1/64"}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_labels_that_are_refused(tmp_path: Path, labels: list[str]) -> None:
 
 
 def test_the_same_bytes_as_the_command_line_and_as_one_alone(pair: ft.Runs, tmp_path: Path) -> None:
-    words = ["test", *PAIR, "--battery", QUICK["battery"], "--scale", "1/16", "-q"]
+    words = ["test", *PAIR, "--battery", QUICK["battery"], "--scale", "1/64", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "flashtwin.cli", *words, "--out", str(tmp_path / "runs")],
         capture_output=True,
@@ -91,7 +91,7 @@ def test_a_script_need_not_guard_itself(tmp_path: Path) -> None:
     script.write_text(
         "import flashtwin as ft\n"
         "print('begun')\n"
-        f"runs = ft.test({PAIR!r}, battery='fill:passes=1,patterns=1m-q1', scale='1/16',"
+        f"runs = ft.test({PAIR!r}, battery='fill:passes=1,patterns=1m-q1', scale='1/64',"
         " out='runs')\n"
         "print(runs.keys())\n"
     )
@@ -112,7 +112,7 @@ def test_a_notebook_shows_several(pair: ft.Runs, tmp_path: Path) -> None:
     ids = dict.fromkeys(one.id for run in pair for one in run.findings)
     assert html.count("<tr") == len(ids) + 1
     assert "<th>bx500-240-nocache</th>" in html and " GB" in html
-    assert re.search(r"1\.(49|50)\d ± ", html), "a sixteenth of the cache of 24 GB"
+    assert re.search(r"0\.37\d* ± ", html), "a 64th of the cache of 24 GB"
     bundle = pair._repr_mimebundle_()
     assert bundle["text/html"] == html and bundle["text/plain"] == repr(pair)
     assert repr(pair).endswith("runs', bx500-240, bx500-240-nocache)")
@@ -147,7 +147,7 @@ def test_what_is_shown_where(tmp_path: Path, argument: str, watched: bool) -> No
     """On a terminal the command line's block; in a pipe nothing (above), unless it is asked for."""
     code = (
         "import flashtwin as ft\n"
-        "ft.test('bx500-240', battery='fill:passes=1,patterns=1m-q1', scale='1/16', out='r',"
+        "ft.test('bx500-240', battery='fill:passes=1,patterns=1m-q1', scale='1/64', out='r',"
         f" report=False, {argument})\n"
     )
     ours, theirs = pty.openpty()
@@ -173,7 +173,7 @@ def test_what_is_shown_where(tmp_path: Path, argument: str, watched: bool) -> No
     os.close(ours)
     assert process.returncode == 0 and out == b"", err
     text = (shown if watched else err).decode()
-    assert "bx500-240: writes 15 GB" in text
+    assert "bx500-240: writes 3.75 GB" in text
     assert ("100 %" in text) == watched
 
 

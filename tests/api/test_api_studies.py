@@ -19,7 +19,7 @@ FILL = "fill:patterns=1m-q1,passes=1"
 def swept(tmp_path_factory: pytest.TempPathFactory) -> ft.Sweep:
     place = tmp_path_factory.mktemp("sweep") / "s"
     vary = {"slc_cache.size": ["12GB", "24GB"]}
-    return ft.sweep("bx500-240", vary, battery=FILL, scale="1/16", out=place, jobs=2, report=False)
+    return ft.sweep("bx500-240", vary, battery=FILL, scale="1/64", out=place, jobs=2, report=False)
 
 
 def test_a_sweep_gives_its_points_in_the_order_of_the_grid(swept: ft.Sweep) -> None:
@@ -39,7 +39,7 @@ def test_the_same_sweep_goes_on_and_runs_nothing_again(swept: ft.Sweep) -> None:
         "bx500-240",
         {"slc_cache.size": "12GB,24GB"},
         battery=FILL,
-        scale="1/16",
+        scale="1/64",
         out=swept.path,
         report=False,
     )
@@ -128,8 +128,8 @@ def test_a_wrong_argument_gets_the_message_of_the_command_line(
 def test_a_spec_may_be_a_text(tmp_path: Path) -> None:
     head = 'schema = 1\nid = "mine"\nname = "Mine"\norigin = "prior"\nsource = "a test"\n'
     text = f'{head}extends = "bx500-240"\n[slc_cache]\nsize = "12 GB"\n'
-    run = ft.test(text, battery=FILL, scale="1/16", out=tmp_path / "run", report=False)
+    run = ft.test(text, battery=FILL, scale="1/64", out=tmp_path / "run", report=False)
     assert run.target == "mine" and "mine" in run.manifest["command"]
-    assert ft.Twin(text, scale="1/16").name == "mine"
+    assert ft.Twin(text, scale="1/64").name == "mine"
     with pytest.raises(ft.FlashtwinError, match="the text has 1 error"):
         ft.Twin(text.replace("12 GB", "12 GX"))

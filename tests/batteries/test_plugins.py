@@ -24,7 +24,7 @@ from flashtwin.runner.run import run_batteries
 
 PLUGIN = Path(__file__).parent / "plugin"
 Install = Callable[[str], None]
-ON = ["bx500-240", "--scale", "1/16"]
+ON = ["bx500-240", "--scale", "1/64"]
 
 
 @pytest.fixture

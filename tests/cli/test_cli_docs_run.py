@@ -1,6 +1,6 @@
 """What the documentation and the help pages tell people to type is run, in that spelling.
 
-What a line names is made first: see `WORDS` and `supply`. Simulated drives are a sixteenth of their
+What a line names is made first: see `WORDS` and `supply`. Simulated drives are a 32nd of their
 size where a line says nothing of it. A drive behind a path does not rest between steps, and the
 lines of `STOPPED`, whose timed steps on a path take minutes, are stopped after the first ones.
 Twins are fitted to a fill of one small simulated drive, in the fewest simulations that a fit takes.
@@ -47,7 +47,7 @@ WORDS = {
 PATHS = {"./probe", "./probe.bin"}
 # Files of so many bytes are enough to see that a line about a file is taken.
 SIZES = {"4GB": "64MiB", "32GB": "64MiB", "64GB": "64MiB"}
-SCALE = "1/16"
+SCALE = "1/32"
 # A fit simulates its drive hundreds of times.
 FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 1800

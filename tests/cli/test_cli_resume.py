@@ -53,7 +53,7 @@ def killed_after(seconds: float, *words: str, cwd: Path) -> bool:
 @pytest.mark.parametrize("targets", [pytest.param(PAIR[:1], marks=pytest.mark.full), PAIR])
 def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list[str]) -> None:
     """Moments from a fixed seed; on a slow machine they fall into other steps, which is as good."""
-    words = ["test", *targets, "--scale", "1/16", "--battery", BATTERY, "--seed", "5"]
+    words = ["test", *targets, "--scale", "1/64", "--battery", BATTERY, "--seed", "5"]
     began = time.monotonic()
     whole = flashtwin(*words, "--out", "whole", cwd=tmp_path)
     took = time.monotonic() - began
@@ -85,7 +85,7 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list
 
 def test_several_of_which_some_never_began(tmp_path: Path) -> None:
     """As one processor leaves them: the first under way, the second not begun."""
-    words = ["test", *PAIR, "--scale", "1/16", "--battery", BATTERY]
+    words = ["test", *PAIR, "--scale", "1/64", "--battery", BATTERY]
     whole = flashtwin(*words, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0 and not (tmp_path / "whole" / "plan.json").exists()
     process = begun(*words, "--out", "run", cwd=tmp_path)
@@ -112,7 +112,7 @@ def test_the_drive_may_be_gone_from_the_catalogue(tmp_path: Path) -> None:
     head = ["schema = 1", 'id = "mine"', 'name = "Mine"', 'extends = "bx500-240"']
     head += ['origin = "user"', 'source = "a test"', "[slc_cache]", 'size = "12 GB"', ""]
     spec.write_text("\n".join(head))
-    words = ["test", "mine.toml", "--scale", "1/16", "--battery", BATTERY]
+    words = ["test", "mine.toml", "--scale", "1/64", "--battery", BATTERY]
     assert flashtwin(*words, "--out", "whole", cwd=tmp_path).returncode == 0
     _interrupt(tmp_path, "cdm/prepare", *words, "--out", "run")
     spec.unlink()

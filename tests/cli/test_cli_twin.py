@@ -68,7 +68,7 @@ def test_drives_are_prepared_without_time_where_that_is_asked_for(tmp_path: Path
 def test_the_same_command_writes_the_same_bytes(tmp_path: Path) -> None:
     battery = f"fill:patterns=1m-q1,passes=1,{SHORT}"
     for name in "ab":
-        words = ("test", "bx500-240", "--scale", "1/16", "--battery", battery, "--quiet")
+        words = ("test", "bx500-240", "--scale", "1/64", "--battery", battery, "--quiet")
         done = flashtwin(*words, "--out", name, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
     one, other = contents(tmp_path / "a"), contents(tmp_path / "b")
@@ -129,12 +129,12 @@ def test_a_spec_of_ones_own_is_a_target(tmp_path: Path) -> None:
     values = {row["key"]: row for row in shown["values"]}
     assert values["slc_cache.size"]["value"] == "12 GB"
     assert values["slc_cache.size"]["origin"] == "user"
-    words = ("test", "mine.toml", "--scale", "1/16", "--battery", "fill:patterns=1m-q1,passes=1")
+    words = ("test", "mine.toml", "--scale", "1/64", "--battery", "fill:patterns=1m-q1,passes=1")
     done = flashtwin(*words, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     found = {finding["id"]: finding["value"] for finding in run["findings"]}
-    assert found["fill.cache_size[1m-q1]"] == pytest.approx(12 / 16, rel=0.03)
+    assert found["fill.cache_size[1m-q1]"] == pytest.approx(12 / 64, rel=0.03)
 
 
 BAD = {

@@ -19,7 +19,7 @@ from flashtwin.runs.export import job_files
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/16"
+SCALE = "1/64"
 BATTERIES = [
     ("fill", {"patterns": "1m-q1", "passes": "1"}),
     ("crystaldiskmark", {"size": "64MiB", "loops": "1", "variant": "kdiskmark"}),

@@ -67,7 +67,7 @@ def run_of(path: Path, answers: dict[str, Result], asked: tuple[Run | Rest, ...]
 
 @pytest.mark.parametrize("state", ["finished", pytest.param("interrupted", marks=pytest.mark.full)])
 def test_the_parts_of_a_chain_are_what_single_steps_are(tmp_path: Path, state: str) -> None:
-    spec, asked = load("bx500-240", scale="1/16"), parts_asked(PARTS)
+    spec, asked = load("bx500-240", scale="1/64"), parts_asked(PARTS)
     with closing(Twin(spec).open()) as chained, closing(Twin(spec).open()) as alone:
         live = chained.do(Chain(label="c", parts=asked), lambda progress: True)
         single = [alone.do(part, lambda progress: True) for part in asked]
@@ -93,7 +93,7 @@ def plain(answer: Result | NotPossible) -> Result:
 
 def test_parts_that_are_not_those_of_the_step_are_refused(tmp_path: Path) -> None:
     asked = parts_asked(3)
-    with closing(Twin(load("bx500-240", scale="1/16")).open()) as twin:
+    with closing(Twin(load("bx500-240", scale="1/64")).open()) as twin:
         live = plain(twin.do(Chain(label="c", parts=asked), lambda progress: True))
     run = run_of(tmp_path / "run", {"c": live}, asked[:2]).close([])
     with pytest.raises(FlashtwinError, match="its parts do not add up to the step"):

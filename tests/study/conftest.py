@@ -18,6 +18,6 @@ def make_plan() -> Callable[..., Plan]:
     def make(*vary: str, **more: Any) -> Plan:
         texts = vary or ("slc_cache.size=12 GB,24 GB", "op=0.14,0.28")
         fields = {"drive": "bx500-240", "batteries": "fill:patterns=1m-q1,passes=1"}
-        return Plan(**{**fields, "scale": "1/16", **more}, axes=tuple(axes(texts)))
+        return Plan(**{**fields, "scale": "1/64", **more}, axes=tuple(axes(texts)))
 
     return make

@@ -75,7 +75,7 @@ def test_a_point_is_what_the_battery_finds_on_that_drive_alone(
     assert sizes[2] == pytest.approx(sizes[3], rel=0.01)
     assert sizes[2] == pytest.approx(2 * sizes[0], rel=0.05)
 
-    spec = load("bx500-240", sets=["slc_cache.size=12 GB", "op=0.28"], scale="1/16")
+    spec = load("bx500-240", sets=["slc_cache.size=12 GB", "op=0.28"], scale="1/64")
     alone = run_batteries(
         Twin(spec, seed=1),
         [("fill", {"patterns": "1m-q1", "passes": "1"})],
@@ -166,7 +166,7 @@ def test_what_it_takes_is_told_before_the_points_are_looked_at(
     grid = make_plan("slc_cache.size=12GB..60GB/100", "seed=1..100/100")
     with pytest.raises(KeyboardInterrupt):
         sweep(grid, tmp_path / "s", executor=Local(2), watcher=Expects())
-    size = 15 * 10**9 // 2**20 * 2**20
+    size = 3_750_000_000 // 2**20 * 2**20
     assert order == ["load", (10_000, size, size / 400e6, 2)]
     assert not (tmp_path / "s").exists()
 
@@ -182,7 +182,7 @@ def test_the_drive_without_a_shorthand_is_looked_at_once(
     orders, refused = plans.resolve(make_plan("slc_cache.size=12GB,24GB", "op=7%..28%/4"))
     assert len(orders) == 8 and not refused and len(seen) == 10
     for order in orders:
-        spec = load("bx500-240", sets=list(order.point.sets), scale="1/16")
+        spec = load("bx500-240", sets=list(order.point.sets), scale="1/64")
         assert spec.hash == order.hash, order.point.name
 
 
@@ -272,7 +272,7 @@ def test_a_stop_ends_the_workers_and_the_command_goes_on(tmp_path: Path) -> None
     words = [
         sys.executable, "-m", "flashtwin.cli", "sweep", "bx500-240", "--out", str(tmp_path / "s"),
         "--vary", "seed=1..40/40", "--battery", "fill:patterns=1m-q1,passes=1", "--jobs", "2",
-        "--scale", "1/16",
+        "--scale", "1/64",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(
@@ -350,7 +350,7 @@ def test_workers_do_not_outlive_a_sweep_that_is_killed(tmp_path: Path) -> None:
     words = [
         sys.executable, "-m", "flashtwin.cli", "sweep", "bx500-240", "--out", str(tmp_path / "s"),
         "--vary", "seed=1..40/40", "--battery", "fill:patterns=1m-q1,passes=1", "--jobs", "2",
-        "--scale", "1/16", "--quiet",
+        "--scale", "1/64", "--quiet",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(
