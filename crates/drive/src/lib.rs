@@ -2,7 +2,7 @@
 
 mod ageing;
 mod background;
-#[cfg(all(debug_assertions, not(test)))]
+#[cfg(debug_assertions)]
 mod built_in;
 mod command;
 pub mod config;
