@@ -22,6 +22,7 @@ __all__ = [
     "parse_spec",
     "read_parquet",
     "simulate",
+    "spec_words",
     "survey_trace",
     "unpack_tables",
     "write_parquet",
@@ -295,6 +296,7 @@ def parse_spec(
     sets: list[str],
     scale: str | None = None,
 ) -> Spec: ...
+def spec_words(key: str) -> list[str]: ...
 def simulate(
     plans: Sequence[tuple[Spec, int, Sequence[tuple[str, int] | None]]], threads: int
 ) -> list[list[Seen]]: ...

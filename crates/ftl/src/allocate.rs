@@ -519,7 +519,7 @@ impl<P: Policies> Ftl<P> {
             stream,
             Stream::Placed1 | Stream::Collected1 | Stream::Levelled
         );
-        let pool = usize::from(cold && self.divides_pools());
+        let pool = usize::from(cold && self.policy.gc.separation.divides_pools());
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.valid, block.written),

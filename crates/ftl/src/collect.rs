@@ -424,7 +424,7 @@ impl<P: Policies> Ftl<P> {
     /// The next victim of a pool, or of the other one where nothing is to be gained in it.
     fn choose_from(&mut self, pool: usize) -> Option<u32> {
         let victim = self.choose(pool);
-        if victim.is_some() || !self.divides_pools() {
+        if victim.is_some() || !self.policy.gc.separation.divides_pools() {
             return victim;
         }
         self.choose(1 - pool)

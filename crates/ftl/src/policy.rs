@@ -6,7 +6,7 @@ pub use crate::designs::CacheMode;
 pub use crate::full_rules::WhenFull;
 use crate::layout::Mode;
 pub use crate::lifetimes::Way;
-use crate::lifetimes::{Inferred, Lifetimes};
+use crate::lifetimes::{self, Inferred, Lifetimes};
 pub use crate::orders::Victim;
 pub use crate::pacing::Pace;
 pub use crate::recyclers::Recycler;
@@ -129,6 +129,40 @@ pub enum Separation {
         /// Share of the superblocks that hold it, in thousandths.
         pool_milli: u32,
     },
+}
+
+impl Separation {
+    /// The separation that a spec names, with the values of its keys in thousandths; none where
+    /// nothing has this name.
+    #[must_use]
+    pub fn named(name: &str, setting: &dyn Fn(&str) -> u32) -> Option<Separation> {
+        Some(match name {
+            lifetimes::NONE => Separation::None,
+            lifetimes::GC => Separation::Gc,
+            lifetimes::ORACLE => Separation::Oracle {
+                hot_milli: setting("gc.hot_share"),
+                pool_milli: setting("gc.hot_pool"),
+            },
+            name => Separation::ByLifetime(Way::named(name)?),
+        })
+    }
+
+    /// Classes of host data past the cache, and of collected data, that it tells apart.
+    #[must_use]
+    pub fn classes(self) -> (u8, u8) {
+        match self {
+            Separation::None | Separation::Gc => (1, 1),
+            Separation::ByLifetime(way) => Inferred::new(way).classes(),
+            Separation::Oracle { .. } => (2, 2),
+        }
+    }
+
+    /// Whether hot and cold data have superblocks of their own, which are collected each by
+    /// themselves.
+    #[must_use]
+    pub fn divides_pools(self) -> bool {
+        matches!(self, Separation::Oracle { .. })
+    }
 }
 
 /// What becomes of the data of a placement handle when it is collected.
@@ -373,11 +407,7 @@ impl Policy {
     #[must_use]
     pub fn classes(&self) -> (u8, u8) {
         let handles = self.fdp.handles as u8;
-        let (host, collected) = match self.gc.separation {
-            Separation::None | Separation::Gc => (1, 1),
-            Separation::ByLifetime(way) => Inferred::new(way).classes(),
-            Separation::Oracle { .. } => (2, 2),
-        };
+        let (host, collected) = self.gc.separation.classes();
         match self.fdp.isolation {
             Isolation::Initial => (host.max(handles), collected),
             Isolation::Persistent => (host.max(handles), collected.max(handles)),

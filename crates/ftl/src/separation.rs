@@ -240,11 +240,6 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether hot and cold data have superblocks of their own.
-    pub(crate) fn divides_pools(&self) -> bool {
-        matches!(self.policy.gc.separation, Separation::Oracle { .. })
-    }
-
     /// The pool that is to be collected: the one that has more than its share of the superblocks.
     pub(crate) fn pool_in_turn(&self) -> usize {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use flashtwin_drive::spec;
+use flashtwin_drive::spec::keys::{KEYS, Kind};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -133,6 +134,16 @@ pub fn load_spec(
 
 /// Reads a drive from the text of a spec. What it extends is one of `parents`, ids with their
 /// texts; no file is opened.
+/// The words that a key of a spec may have; none of a key that is no choice of words.
+#[pyfunction]
+pub fn spec_words(key: &str) -> Vec<&'static str> {
+    let key = KEYS.iter().find(|known| known.name == key);
+    match key.map(|key| key.kind) {
+        Some(Kind::Word(words)) => words.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
 #[pyfunction]
 #[pyo3(signature = (text, parents, firmware, sets, scale=None))]
 pub fn parse_spec(

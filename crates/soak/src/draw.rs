@@ -14,7 +14,8 @@ use flashtwin_drive::{Config, spec};
 use flashtwin_ftl::designs::{CacheMode, DESIGNS, Design};
 use flashtwin_ftl::full_rules::{self, FullRule, WhenFull};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
-use flashtwin_ftl::{pacing, recyclers};
+use flashtwin_ftl::policy::Separation;
+use flashtwin_ftl::{lifetimes, pacing, recyclers};
 
 use flash::Shape;
 
@@ -85,16 +86,8 @@ fn handles(rng: &mut Rng, shape: &Shape, mode: &str, separation: &str) -> Handle
 /// Cache, folding, collection and what is left for the host.
 fn policies(rng: &mut Rng, shape: &mut Shape) {
     let native = shape.slc * shape.bits;
-    let mode = if shape.bits == 1 {
-        "none"
-    } else if !shape.one_shot && shape.groups == 1 && rng.chance(20) {
-        "lower-pages"
-    } else {
-        let any_part = DESIGNS.iter().filter(|design| !design.lower_pages_first);
-        let names: Vec<&str> = any_part.map(|design| design.name).collect();
-        pick(rng, &names)
-    };
-    let design = CacheMode::named(mode).expect("a word").design();
+    let design = design(rng, shape);
+    let mode = design.name;
     let uncached = !design.caches();
     // Checkpoints need two blocks of each die, one of which is erased while the other counts.
     let system = match shape.checkpoints {
@@ -129,16 +122,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     // One is too few: collection cannot erase what it emptied before its last granule is full, and
     // folding leaves the last free superblock to it.
     let held = pick(rng, &[2, 2, 3, 4]);
-    let kinds = ["none", "gc", "gc", "hot-cold", "sepbit", "mida", "oracle"];
-    let separation = pick(rng, &kinds[..if mode == "none" { 7 } else { 6 }]);
+    let (separation, classes) = separation(rng, mode);
     let fdp = handles(rng, shape, mode, separation);
-    let extra = fdp.extra
-        + match separation {
-            "hot-cold" => 1,
-            "oracle" => 2,
-            "sepbit" | "mida" => 4,
-            _ => 0,
-        };
+    let extra = fdp.extra + classes;
     let low = held + between(rng, 1, 3) + if extra > 0 { 1 + extra } else { 0 };
     let high = low + between(rng, 0, 3);
     // Each mover's open superblock may have room that the host cannot use, and one may be in erase.
@@ -156,7 +142,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
     let above = high + between(rng, 1, 12);
     let target = pick(rng, &[0, above, above, 1_000_000]);
     choices(rng, shape, (design, rule), borrowed);
-    pairs(rng, shape, mode);
+    pairs(rng, shape, design);
     shape.sets.extend([
         format!("slc_cache.mode={mode}"),
         format!("nand.tier.bits={tier_bits}"),
@@ -188,6 +174,34 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
     ]);
+}
+
+/// A design of the cache that the flash allows.
+fn design(rng: &mut Rng, shape: &Shape) -> &'static Design {
+    if shape.bits == 1 {
+        return CacheMode::None.design();
+    }
+    let by_pages = !shape.one_shot && shape.groups == 1 && rng.chance(20);
+    let possible = |design: &&Design| design.lower_pages_first == by_pages;
+    let designs: Vec<&Design> = DESIGNS.iter().filter(possible).collect();
+    match designs[..] {
+        // Nothing is drawn, so that seeds tell the stories that they have told before.
+        [only] => only,
+        _ => pick(rng, &designs),
+    }
+}
+
+/// A separation, the usual one twice as often as the others, and the superblocks that it keeps open
+/// beside those of any drive. None that needs the host's data undivided by a cache beside one.
+fn separation(rng: &mut Rng, mode: &str) -> (&'static str, u64) {
+    let of = |word: &str| Separation::named(word, &|_| 0).expect("a word");
+    let fits = |word: &&&str| mode == "none" || !of(word).divides_pools();
+    let usual = |word: &str| if of(word) == Separation::Gc { 2 } else { 1 };
+    let words = lifetimes::WORDS.iter().filter(fits);
+    let words: Vec<&str> = words.flat_map(|&word| vec![word; usual(word)]).collect();
+    let word = pick(rng, &words);
+    let (host, collected) = of(word).classes();
+    (word, u64::from(host + collected - 2))
 }
 
 /// One of the words of a registry, the first one twice as often as the others.
@@ -242,8 +256,8 @@ fn map(rng: &mut Rng, shape: &mut Shape) -> bool {
 }
 
 /// Whether pages of a wordline tear each other, and what has to fit that.
-fn pairs(rng: &mut Rng, shape: &mut Shape, mode: &str) {
-    let possible = !shape.one_shot && shape.bits > 1 && mode != "lower-pages";
+fn pairs(rng: &mut Rng, shape: &mut Shape, design: &Design) {
+    let possible = !shape.one_shot && shape.bits > 1 && !design.lower_pages_first;
     if !possible || rng.chance(60) {
         return shape.sets.push("ftl.paired_pages=protected".to_owned());
     }

@@ -14,14 +14,8 @@ from flashtwin.model.units import readable_size
 if TYPE_CHECKING:
     from flashtwin._core import Spec, SpecValue
 
-# What the cache is called in the list, and the key that says how large it is.
-_CACHES = {
-    "none": ("none", ()),
-    "static": ("static", ("slc_cache.static_size",)),
-    "dynamic": ("dynamic", ("slc_cache.size",)),
-    "hybrid": ("hybrid", ("slc_cache.static_size", "slc_cache.size")),
-    "whole-drive": ("whole drive", ()),
-}
+# Say how large a cache is; a design that has no such part has 0 there.
+_SIZES = ("slc_cache.static_size", "slc_cache.size")
 
 _HEADS = ("id", "name", "capacity", "cell", "cache")
 
@@ -108,11 +102,11 @@ def describe(spec: Spec) -> dict[str, Any]:
 
 def _cache(values: Mapping[str, str]) -> str:
     mode = values.get("slc_cache.mode", "none")
-    words, keys = _CACHES.get(mode, (mode, ()))
+    words = mode.replace("-", " ")
     # A cache that shrinks with the fill goes by its size on the empty drive.
     empty = values.get("slc_cache.size_by_fill", "").split(", ")[0].partition("0 %: ")[2]
     sized = {**values, "slc_cache.size": empty} if empty else values
-    sizes = " + ".join(sized[key] for key in keys if key in sized)
+    sizes = " + ".join(sized[key] for key in _SIZES if sized.get(key, "0") != "0")
     return f"{words}, {sizes}" if sizes else words
 
 

@@ -124,7 +124,7 @@ def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, 
         interface=kind if kind == "sata" else f"pcie{values['link.pcie_generation']}",
         dram={"dram": "yes", "hmb": "hmb"}.get(values.get("map.residency", ""), "none"),
         cache_mode=mode,
-        cache_bytes=_cache_bytes(mode, values),
+        cache_bytes=_cache_bytes(values),
         rows=len(rows),
         passed=sum(passes for passes, _ in rows),
         validating=sum(passes and not calibrates for passes, calibrates in rows),
@@ -133,14 +133,13 @@ def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, 
     )
 
 
-def _cache_bytes(mode: str, values: dict[str, str]) -> int:
-    """Its size on the empty drive; of a whole-drive cache, which has none, 0."""
+def _cache_bytes(values: dict[str, str]) -> int:
+    """Its size on the empty drive; 0 of a cache that has no size, as one of the whole drive."""
     own, borrowed = (values.get(f"slc_cache.{key}", "0") for key in ("static_size", "size"))
     by_fill = values.get("slc_cache.size_by_fill", "").split(", ")[0]
     if by_fill.startswith("0 %: "):
         borrowed = by_fill.removeprefix("0 %: ")
-    sizes = {"static": (own,), "dynamic": (borrowed,), "hybrid": (own, borrowed)}.get(mode, ())
-    return sum(parse_size(size) for size in sizes if size != "0")
+    return sum(parse_size(size) for size in (own, borrowed) if size != "0")
 
 
 def _rows() -> dict[str, list[tuple[bool, bool]]]:

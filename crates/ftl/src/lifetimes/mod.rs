@@ -4,7 +4,8 @@
 //! from what it has seen when a unit will be overwritten and gives it a class; each class has a
 //! superblock of its own open, those of the host's data and those of collected data apart. What it
 //! is called and what it does are said in its file ([`Registered`]); from the registry follow the
-//! words of `gc.separation`, the schema and the reference page.
+//! words of `gc.separation`, the schema, the reference page, how many superblocks a spec has to leave
+//! for it, and what random drives of the soak draw.
 //!
 //! A program may bring its own without a line in here, as it may bring an order of collection: a
 //! drive is generic over its [`Policies`](crate::Policies).
@@ -92,7 +93,12 @@ trait Registered: Lifetimes + Clone + Debug + Eq {
     fn new() -> Self;
 }
 
-/// What a spec says of a way.
+/// Words of `gc.separation` that infer nothing, see [`Separation`](crate::policy::Separation).
+pub(crate) const NONE: &str = "none";
+pub(crate) const GC: &str = "gc";
+pub(crate) const ORACLE: &str = "oracle";
+
+/// What a spec says of a way, and of a separation that infers nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Description {
     /// Its word in a spec.
@@ -134,14 +140,28 @@ macro_rules! registry {
             $way($way),)+
         }
 
-        /// All ways, in the order of their words.
-        pub const WAYS: &[Description] = &[$(Description {
-            name: $way::NAME,
-            divides: $way::DIVIDES,
-        }),+];
+        /// All words of `gc.separation`: those of the ways between those that infer nothing.
+        pub const SEPARATIONS: &[Description] = &[
+            Description {
+                name: NONE,
+                divides: "collected data goes to the host's",
+            },
+            Description {
+                name: GC,
+                divides: "it has its own",
+            },
+            $(Description {
+                name: $way::NAME,
+                divides: $way::DIVIDES,
+            },)+
+            Description {
+                name: ORACLE,
+                divides: "the host says what is hot and two pools are kept apart",
+            },
+        ];
 
-        /// The words of `gc.separation`.
-        pub const WORDS: &[&str] = &["none", "gc", $($way::NAME,)+ "oracle"];
+        /// The same, the words alone.
+        pub const WORDS: &[&str] = &[NONE, GC, $($way::NAME,)+ ORACLE];
 
         impl Inferred {
             /// One that has seen nothing yet.

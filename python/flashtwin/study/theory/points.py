@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from flashtwin import _core
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.study.theory import formulas
 from flashtwin.study.theory.formulas import HotCold
@@ -178,7 +179,6 @@ _CLOSED: Mapping[str, Callable[[float], float]] = {
     "fifo": formulas.fifo,
     "random": formulas.random_victim,
 }
-POLICIES = ("greedy", "cost-benefit", "fifo", "d-choices", "random")
 # How far below FIFO collection by valid data may come: 12 % for 64 pages a block, and less for
 # larger ones.
 BELOW_FIFO = 0.12
@@ -186,9 +186,10 @@ BELOW_FIFO = 0.12
 
 def of_user(policy: str, rho: float, pages: int, trims: float = 0.0) -> Point:
     """A point of the user's. Without a closed form, FIFO's bounds it from above."""
-    if policy not in POLICIES:
+    policies = _core.spec_words("gc.policy")
+    if policy not in policies:
         raise FlashtwinError(
-            f"no victim policy {policy}", hint=f"one of {', '.join(POLICIES)}", exit_code=USAGE
+            f"no victim policy {policy}", hint=f"one of {', '.join(policies)}", exit_code=USAGE
         )
     if not 0.02 <= rho <= 4.0:
         raise FlashtwinError(

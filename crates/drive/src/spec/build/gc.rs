@@ -1,6 +1,6 @@
 //! Garbage collection.
 
-use flashtwin_ftl::policy::{Fdp, Gc, Isolation, Pace, Recycler, Separation, Victim, Way};
+use flashtwin_ftl::policy::{Fdp, Gc, Isolation, Pace, Recycler, Separation, Victim};
 
 use super::Checked;
 
@@ -14,18 +14,8 @@ pub(super) fn policy(checked: &Checked<'_>) -> Gc {
         idle_after: checked.time_or_never("gc.idle_after"),
         idle_superblocks: checked.count("gc.idle_target"),
         recycler: Recycler::named(checked.word("gc.recycler")).expect("a word of the key"),
-        separation: match checked.word("gc.separation") {
-            "none" => Separation::None,
-            "gc" => Separation::Gc,
-            "oracle" => Separation::Oracle {
-                hot_milli: checked.count("gc.hot_share"),
-                pool_milli: checked.count("gc.hot_pool"),
-            },
-            name => match Way::named(name) {
-                Some(way) => Separation::ByLifetime(way),
-                None => unreachable!("gc.separation was checked"),
-            },
-        },
+        separation: Separation::named(checked.word("gc.separation"), &|key| checked.count(key))
+            .expect("a word of the key"),
     }
 }
 

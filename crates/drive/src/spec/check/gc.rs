@@ -1,7 +1,7 @@
 //! Whether the policies of garbage collection agree with each other and with the flash.
 
-use flashtwin_ftl::lifetimes::{Inferred, Lifetimes, Way};
 use flashtwin_ftl::pacing::{Pace, Pacing};
+use flashtwin_ftl::policy::Separation;
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
@@ -20,18 +20,14 @@ pub(in crate::spec) fn pacing(values: &Values) -> Option<&'static Pacing> {
     Pace::named(values.word("gc.pace")?).map(Pace::pacing)
 }
 
-/// Classes of host data and of collected data that a separation tells apart.
-fn classes(separation: &str) -> (u8, u8) {
-    match (separation, Way::named(separation)) {
-        (_, Some(way)) => Inferred::new(way).classes(),
-        ("oracle", None) => (2, 2),
-        _ => (1, 1),
-    }
+/// The separation that the values name; its shares are looked at apart.
+fn separation_of(values: &Values) -> Option<Separation> {
+    Separation::named(values.word("gc.separation")?, &|_| 0)
 }
 
 /// Open superblocks that a separation needs beyond those that every drive has.
 pub(super) fn extra_streams(values: &Values) -> Option<u64> {
-    let (host, collected) = classes(values.word("gc.separation")?);
+    let (host, collected) = separation_of(values)?.classes();
     let extra = u64::from(host + collected - 2);
     let handles = values.number("fdp.handles")? - 1;
     let isolated = match values.word("fdp.isolation")? {
@@ -43,7 +39,7 @@ pub(super) fn extra_streams(values: &Values) -> Option<u64> {
 
 /// Those of them that take the host's data.
 pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
-    let divided = classes(values.word("gc.separation")?).0 - 1;
+    let divided = separation_of(values)?.classes().0 - 1;
     Some(u64::from(divided).max(values.number("fdp.handles")? - 1))
 }
 
@@ -161,7 +157,7 @@ fn separation(found: &mut Findings<'_>) -> Option<()> {
 
 /// Hot data has to fit into the hot pool, and the rest into the other.
 fn oracle(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.word("gc.separation")? != "oracle" {
+    if !separation_of(found.values)?.divides_pools() {
         return None;
     }
     if found.values.word("slc_cache.mode")? != "none" {

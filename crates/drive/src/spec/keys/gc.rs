@@ -1,6 +1,6 @@
 //! Garbage collection.
 
-use flashtwin_ftl::lifetimes::{WAYS, WORDS};
+use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
 use flashtwin_ftl::pacing::{self, PACINGS};
 use flashtwin_ftl::recyclers::{self, RECYCLINGS};
@@ -74,15 +74,11 @@ fn recycler() -> Key {
 
 /// The key that names what is divided.
 fn separation() -> Key {
-    let divided: Vec<String> = WAYS
+    let divided: Vec<String> = SEPARATIONS
         .iter()
         .map(|way| format!("`{}`: {}", way.name, way.divides))
         .collect();
-    let meaning = format!(
-        "Which data shares superblocks. `none`: collected data goes to the host's; `gc`: it has \
-         its own; {}; `oracle`: the host says what is hot and two pools are kept apart.",
-        divided.join("; ")
-    );
+    let meaning = format!("Which data shares superblocks. {}.", divided.join("; "));
     policy(
         "gc.separation",
         Kind::Word(WORDS),
