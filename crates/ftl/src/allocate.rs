@@ -125,7 +125,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The granule of the current lane is full, or its superblock.
+    /// The granule or the whole superblock of the current lane is full.
     pub(crate) fn end_turn(&mut self, stream: Stream) {
         let s = self.writing.streams[stream];
         if s.next == s.end {
@@ -191,7 +191,8 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Issues the program of a granule, which the stream has filled or which belongs to it and
-    /// holds nobody's data; `s` is the stream as it stood before. `place` is its die and page type,
+    /// holds padding or parity; `s` is the stream as it stood before. `place` is its die and page
+    /// type,
     /// `sent` what crosses the channel. The function is inlined and hands `s` to no other: so the
     /// fields of the stream that has just been changed are read one by one. A copy of all of it
     /// would wait until the writes have reached the cache.
@@ -253,7 +254,7 @@ impl<P: Policies> Ftl<P> {
         *counter += u64::from(units);
     }
 
-    /// Fills the rest of a partly filled granule with nothing and issues it. Only the pages that
+    /// Fills the rest of a partly filled granule with padding and issues it. Only the pages that
     /// hold data cross the channel.
     pub(crate) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.writing.streams[stream];
@@ -288,7 +289,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Programs a granule of nothing.
+    /// Programs a granule of padding.
     fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.writing.streams[stream];
         assert!(
@@ -313,8 +314,8 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Issues the parity of a stripe once the last of its data granules, the one that the stream
-    /// has filled, is on its way. The parity of what went before is in the controller's RAM; it
-    /// is whole with the last one and crosses the channel like data.
+    /// has filled, is on its way. Until then the parity of the granules before it is in the
+    /// controller's RAM. It crosses the channel like data.
     fn protect(&mut self, stream: Stream, s: &Frontier, ops: &mut Vec<NandOp>) {
         let (stripe, slot) = self.layout.stripe_of(s.mode, s.begun);
         if slot + 1 < self.layout.stripe_granules() {
@@ -329,7 +330,7 @@ impl<P: Policies> Ftl<P> {
         self.launch(stream, s, flight, place, sent, ops);
     }
 
-    /// Leaves a whole granule to something other than a program from the buffer, such as copyback.
+    /// Passes over a whole granule that copyback fills and no program from the buffer.
     pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.writing.sequence += 1;
         let s = &mut self.writing.streams[stream];
@@ -458,7 +459,7 @@ impl<P: Policies> Ftl<P> {
 }
 
 impl<P: Policies> Ftl<P> {
-    /// Makes sure that the lane of a stream that has its turn has space.
+    /// Makes sure that the current lane of a stream has space.
     #[inline]
     pub(crate) fn ensure_open(&mut self, stream: Stream) {
         if self.writing.streams[stream].here() == 0 {
@@ -466,10 +467,10 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Opens a superblock in the lane that has its turn and has none.
+    /// Opens a superblock in the current lane of a stream, which has none.
     #[cold]
     pub(crate) fn open(&mut self, stream: Stream) {
-        // A start after a power cut writes back whole superblocks: it takes all pages.
+        // A start after a power cut writes whole superblocks back, and needs all pages for that.
         let lower_only =
             self.layout.lower_first && stream == Stream::Direct && !self.cuts.is_recovering();
         if lower_only && self.reopen_half() {
@@ -512,7 +513,7 @@ impl<P: Policies> Ftl<P> {
         let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
         assert!(
             self.blocks.free_count() >= pledged,
-            "stream {stream:?} took a superblock set aside for a mover\n{}",
+            "stream {stream:?} took a superblock that is kept for a mover\n{}",
             self.describe()
         );
         let cold = matches!(
@@ -556,8 +557,8 @@ impl<P: Policies> Ftl<P> {
         block.written = s.end;
     }
 
-    /// With nothing free beyond the reserve, host data goes on in the upper pages of the oldest
-    /// half-filled superblock; false where there is none.
+    /// While nothing is free beyond the reserve, host data is written into the upper pages of the
+    /// superblock whose lower pages were filled first; false where there is none.
     fn reopen_half(&mut self) -> bool {
         if self.available() > self.policy.gc.reserve_superblocks {
             return false;

@@ -38,7 +38,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A program is over: its place in the buffer is free, and its valid data is on flash.
+    /// A program is over: its data leaves the buffer, and what of it is valid is on flash.
     pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.writing.buffer.land(place);
         let superblock = flight.superblock;
@@ -56,7 +56,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A superblock without valid data leaves the queues of folding and collection.
+    /// A superblock without valid data is no longer a candidate for folding or collection.
     pub(crate) fn retire_emptied(&mut self, superblock: u32) {
         self.blocks.leave_cache(superblock);
         if self.blocks.victims.holds(superblock) {

@@ -1,18 +1,19 @@
 //! Folding moves data from SLC-mode superblocks to native ones, oldest superblock first, and then
 //! from those of the cache's second tier.
 //!
-//! When: in the background (in offered idle time, or while few superblocks are free), at a rate
-//! where there is one; under pressure, at a pace for each host byte; on demand, when the host waits
-//! for a superblock. A page is readable at every instant: the old copy goes only after
-//! the new one is placed, and the superblock is erased only after it is programmed.
+//! When: in the background (in idle time that the drive offers, or while few superblocks are free),
+//! at no more than a rate if the spec gives one; under pressure, so much for each byte that the
+//! host writes; on demand, while the host waits for a superblock. A page is readable at every
+//! instant: the old copy becomes invalid only once the new one is placed, and the superblock is
+//! erased only once that copy is programmed.
 //!
-//! How: over the channel through the controller, or inside the die (copyback) where whole
-//! wordlines are valid and the destination is at the beginning of a granule on the same die. Not
-//! with parity: it needs the data in the controller, and its place moves from die to die in
-//! another rhythm in each mode. Not from the second tier. Not with compression either: what is
-//! moved is packed anew. Copyback hands bit errors on, so a firmware reads out a wordline now and
-//! then and checks it; where it finds too many errors the rest of the superblock goes through the
-//! controller.
+//! How: over the channel through the controller, or inside the die (copyback) if whole wordlines
+//! are valid and the destination is the beginning of a granule on the same die. There is no
+//! copyback with parity: parity is computed in the controller, and the die that holds it changes
+//! from stripe to stripe in another order in SLC mode than in native mode. Nor is there any from
+//! the second tier, or with compression, where moved data is packed anew. Copyback does not correct
+//! bit errors, so firmware reads out and checks a wordline now and then. If it finds too many
+//! errors, the rest of the superblock goes through the controller.
 
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
@@ -23,12 +24,14 @@ use crate::policy::{CacheMode, FoldPath};
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
-/// So many superblocks above the reserve folding already keeps up with staged data. So a full drive
-/// that is overwritten has a steady rate and not bursts between folds.
+/// Folding keeps up with staged data as soon as no more than this many superblocks above the
+/// reserve are free, and not only at the reserve. So a full drive is overwritten at a steady rate
+/// and not in bursts between folds.
 const NEAR_SUPERBLOCKS: u32 = 2;
 
 impl<P: Policies> Ftl<P> {
-    /// Adds what host data costs in folding and collection to the debts.
+    /// The host has written units: what folding and collection now have to move for them is added
+    /// to the debt of each mover.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {
         if self.cache.mode != CacheMode::None {
@@ -37,9 +40,9 @@ impl<P: Policies> Ftl<P> {
         self.collection.mover.owe(units, self.collect_pace_milli());
     }
 
-    /// Cache units to fold for each host unit, in thousandths: the larger of what staging asks for
-    /// and what the free reserve asks for. The last closed superblock is folded no faster than the
-    /// next one fills.
+    /// Cache units to fold for each host unit, in thousandths: the larger of what data that passes
+    /// through a full cache needs and what the number of free superblocks needs. The last closed
+    /// superblock is folded no faster than the next one fills.
     #[inline]
     fn fold_pace_milli(&self) -> i64 {
         if self.blocks.nothing_cached() && self.cache.fold.source == NONE {
@@ -86,7 +89,8 @@ impl<P: Policies> Ftl<P> {
             && self.cache.allowance.is_none_or(|left| left > 0)
     }
 
-    /// Whether folding in the background waits for its rate to allow for more.
+    /// Whether folding in the background has work and a rate: then the drive grants it units by
+    /// [`Ftl::allow`] as time goes by, since the firmware has no clock.
     #[must_use]
     pub fn wants_allowance(&self) -> bool {
         let work = self.cache.fold.source != NONE
@@ -95,8 +99,8 @@ impl<P: Policies> Ftl<P> {
         work && (self.cache.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
     }
 
-    /// Allows folding in the background so many units. What it has not used of the units that it
-    /// was allowed before is not carried over; what it used beyond them is taken off.
+    /// Grants folding in the background so many units. Units that were granted before and not used
+    /// are not carried over; what was folded beyond them is taken off.
     pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
         if let Some(left) = &mut self.cache.allowance {
             *left = (*left).min(0) + i64::from(units);
@@ -104,7 +108,7 @@ impl<P: Policies> Ftl<P> {
         self.pump(ops);
     }
 
-    /// Takes units that have been folded off what folding in the background is allowed.
+    /// Units have been folded: they are taken off those that the background was granted.
     #[inline]
     pub(crate) fn spend_allowance(&mut self, units: u32) {
         if let Some(left) = &mut self.cache.allowance {
@@ -112,8 +116,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Notes whether few superblocks are free: from below the low mark until the high mark is
-    /// reached.
+    /// Notes whether few superblocks are free. They are few once their number is below
+    /// `fold.low`, and until it reaches `fold.high`.
     #[inline]
     fn look_for_scarcity(&mut self) {
         let (low, high) = (
@@ -126,8 +130,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether folding has a superblock to write to, or may open one. The last free one is left to
-    /// collection.
+    /// Whether folding has room in its open superblock, or may open another. The last free one is
+    /// left to collection.
     #[inline]
     pub(crate) fn fold_can_write(&self) -> bool {
         self.writing.streams[Stream::Fold].left() >= self.packing.row_most()
@@ -193,8 +197,8 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    /// The oldest source that is ready. Where reclaiming is the only reason to fold, a superblock
-    /// that is mostly valid is left alone.
+    /// The oldest superblock that may be folded now. None where superblocks with little valid data
+    /// are the only reason to fold, which this one need not be.
     fn oldest_fold_source(&self) -> Option<u32> {
         let background = self.folds_in_background();
         let asked = background || self.writing.starved || self.cache.reclaim_most.is_none();
@@ -221,9 +225,10 @@ impl<P: Policies> Ftl<P> {
         self.cache.bypass && self.policy.fold.rearm_pace_milli > 0
     }
 
-    /// Folds one wordline of each of the next `bits` rows of a die inside the die, if all of it is
-    /// valid and the destination stands at the beginning of a granule; each die copies its own
-    /// rows.
+    /// Folds the next group of rows by copyback: on each die as many SLC rows as a native wordline
+    /// has pages, into one such wordline. False where not all of the group is valid, the
+    /// destination is not at the beginning of a granule, or the spec or the flash does not allow
+    /// it.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
         let slc = self.blocks.all[self.cache.fold.source as usize].mode == Mode::Slc;
@@ -260,7 +265,7 @@ impl<P: Policies> Ftl<P> {
         if self.check_is_due(start / group) {
             let block = &self.blocks.all[self.cache.fold.source as usize];
             if block.distrusted || block.slc_cycles >= self.policy.fold.check_cycles {
-                // The data has been read out for the check: it goes on through the controller.
+                // The check has read the data into the controller, so it goes on from there.
                 self.cache.distrusted = true;
                 return false;
             }
@@ -286,7 +291,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Whether folding may open a superblock in the lane that has its turn.
+    /// Whether folding may open a superblock in its current lane.
     fn fold_may_open(&self) -> bool {
         (self.cache.fold.pledged || self.available_to_movers() > 1)
             && self.lane_has_free(Stream::Fold)

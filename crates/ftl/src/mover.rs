@@ -1,16 +1,17 @@
 //! Moving the valid data of one superblock elsewhere: the work that folding and collection share.
 //!
-//! A mover reads its source row by row, places what is still valid into its own stream, and lets
-//! the source be erased once the copies are programmed. Rows without valid data cost nothing. It
-//! never has more than a few granules a die under way, so that its buffer is bounded and host work
-//! gets its turn.
+//! A mover empties one superblock at a time, its *source*. It reads the source row by row, places
+//! what is still valid into its own stream, and has the source erased once the copies are
+//! programmed. Rows without valid data cost nothing. It never has more than a few granules a die
+//! under way, so that its buffer is bounded and the host's work goes on beside it.
 //!
-//! A mover has a debt. While there is pressure each host unit adds to it, each unit of the source
-//! that is dealt with takes from it, and a debt beyond the slack holds the host back. So pressure
-//! becomes a steady slower rate and not a stall. A mover that works in steps takes turns with the
-//! host: it rests until the host has written as much as the last step dealt with, and then holds
-//! the host back for the next step. How long that takes depends on the step and not on the size of
-//! superblocks.
+//! A mover has a *debt*: units that it still has to move for what the host has written. While
+//! superblocks are short, each host unit adds to the debt, and each unit of the source that has
+//! been looked at is taken off it. The host waits while the debt is beyond a limit, the *slack*. So
+//! a shortage becomes a steady slower rate and not a stall. A mover that works in steps alternates
+//! with the host: it does nothing until the host has written as much as the last step moved, and
+//! then the host waits for the next step. How long that takes depends on the step and not on the
+//! size of superblocks.
 
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
@@ -54,24 +55,26 @@ pub(crate) struct Mover {
     pub(crate) source: u32,
     /// Offset of the next unit to look at.
     pub(crate) cursor: u32,
-    /// Rows being read, and, compressed, what they hold at most.
+    /// Rows being read.
     pub(crate) outstanding: u32,
+    /// On a drive that compresses: units that these rows hold at most.
     owed: u32,
     /// Copybacks under way.
     pub(crate) copying: u32,
-    /// Units owed to the host, in thousandths; negative when ahead.
+    /// Units that have to be moved for what the host has written, in thousandths; negative when
+    /// more has been moved.
     pub(crate) debt_milli: i64,
-    /// Idle time is offered.
+    /// The drive offers idle time for this work.
     pub(crate) idle: bool,
     /// Something is under way or wanted: kept so that a look costs one comparison.
     pub(crate) active: bool,
-    /// A free superblock is set aside for what is being read.
+    /// A free superblock is kept for what is being read: nobody else may open it.
     pub(crate) pledged: bool,
     /// Why the source is moved.
     pub(crate) cause: Cause,
     /// Units placed and not programmed yet, by cause.
     pub(crate) placed: [u32; CAUSES],
-    /// What the host writes adds to the debt at present.
+    /// What the host writes adds to the debt at present: superblocks are short.
     pub(crate) pressed: bool,
     /// The host waits while the debt is beyond this. Where the mover works in steps, it changes as
     /// a step begins or ends.
@@ -155,9 +158,9 @@ impl Mover {
     }
 
     /// The host has handed over units, and each adds `pace_milli` thousandths of a unit to the
-    /// debt. What was moved in idle time does not lower the debt. What the last step moved beyond
-    /// the debt does: a step may be larger than what a burst of the host costs, and without that
-    /// credit more would be moved than the pace asks for.
+    /// debt. What was moved in idle time is not taken off the debt. What the last step moved beyond
+    /// the debt is: a step may move more than what a burst of the host costs, and if that were not
+    /// counted, more would be moved than the pace says.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32, pace_milli: i64) {
         self.pressed = pace_milli > 0;
@@ -177,7 +180,7 @@ impl Mover {
         }
     }
 
-    /// Units of the source have been dealt with.
+    /// Units of the source have been looked at, and moved where they were valid.
     #[inline]
     pub(crate) fn deal(&mut self, units: u32) {
         self.debt_milli -= i64::from(units) * 1000;
@@ -186,8 +189,8 @@ impl Mover {
         }
     }
 
-    /// Whether the mover is less than a granule a die ahead of what the host has paid for. It keeps
-    /// that far ahead so that the dies have work while the host sends.
+    /// Whether the mover is less than a granule a die ahead of its debt. It keeps that far ahead so
+    /// that the dies have work while the host sends.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
         if self.step_milli > 0 {
@@ -196,7 +199,7 @@ impl Mover {
         self.pressed && self.debt_milli > -self.ahead_milli
     }
 
-    /// As many rows are read, or granules programmed, as may be.
+    /// As many rows are being read, or granules programmed, as may be at once.
     #[inline]
     pub(crate) fn is_far_ahead(&self, programming: u32) -> bool {
         self.outstanding >= self.rows_ahead || programming >= self.granules_ahead
@@ -269,12 +272,12 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// As many folded granules are in programming as may be.
+    /// As many folded granules are being programmed as may be at once.
     pub(crate) fn fold_programs_enough(&self) -> bool {
         self.writing.buffer.by_stream[Stream::Fold] >= self.cache.fold.granules_ahead
     }
 
-    /// Free native superblocks that are not set aside for a mover.
+    /// Free native superblocks that are not kept for a mover.
     #[inline]
     pub(crate) fn available(&self) -> u32 {
         let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
@@ -449,7 +452,8 @@ impl<P: Policies> Ftl<P> {
         self.writing.row = lpns;
     }
 
-    /// Gives up a source that has been read to its end; true once it is given up.
+    /// Ends the work on a source that has been read to its end; false while reads of it are under
+    /// way.
     pub(crate) fn finish_source(&mut self, work: Work, ops: &mut Vec<NandOp>) -> bool {
         let mover = self.mover(work);
         if mover.outstanding + mover.copying > 0 {
@@ -475,8 +479,8 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    /// Where a mover has no place to write, an emptied source may be that place: the granule with
-    /// its last copies is padded, for nothing more will fill it.
+    /// A mover that has no superblock to write to may get one that it has emptied. The granule with
+    /// the last copies is padded, because nothing more will fill it and the erase waits for it.
     pub(crate) fn free_emptied(&mut self, work: Work, ops: &mut Vec<NandOp>) {
         let mover = self.mover(work);
         if !mover.waiting() || mover.outstanding + mover.copying > 0 || mover.pledged {

@@ -1,12 +1,12 @@
 //! Where what the host writes goes: decided once, reserved once, consumed once.
 //!
-//! [`Ftl::decide`] says which stream takes the next data of a route and how much of it, and moves
-//! the cache on where it found it full or free again. [`Ftl::reserve`] sets buffer and, where the
-//! open superblock does not hold the data, a superblock aside for that stream; what it hands out is
-//! used up by [`Ftl::append_host`] when the data has arrived. What is decided holds until then: the
-//! data goes to that stream as long as it has a place there, whatever has become of the cache in
-//! between. Only where a burst is longer than what is left of a cache that ends with it is the rest
-//! decided anew.
+//! [`Ftl::decide`] says which stream takes the next data of a route and how much of it; it notes
+//! where it finds that the cache has become full or can be used again. [`Ftl::reserve`] sets buffer
+//! aside for that data and, if the open superblock has not enough room for it, a free superblock.
+//! What it hands out is used up by [`Ftl::append_host`] when the data has arrived. The decision
+//! holds until then: the data goes to that stream as long as there is room in it, whatever has
+//! become of the cache in between. Only if a burst is longer than the room that a full cache has
+//! left, the rest of the burst is decided anew.
 //!
 //! A decision for [`Stream::Direct`] holds room in native blocks; which open native superblock each
 //! unit shares there is said by [`crate::separation`] as it is placed, because the age of the copy

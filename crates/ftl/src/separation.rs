@@ -1,19 +1,19 @@
 //! Which data shares superblocks: the choice of a stream for what the host writes past the cache
 //! and for what collection moves.
 //!
-//! A superblock is cheap to collect when what lies in it dies together. Collected data has shown
-//! that it lives long, so it has a stream of its own, or it goes where the host's does. Host data
-//! may be divided too, by the age of the copy that it replaces: what was written a short time ago
-//! is written again soon. What static wear levelling moves has rested for longer than all other
-//! data: it is not mixed with what collection moves, or it would be moved again with it. Or the
-//! host says what is hot, as with streams and placement handles; then two pools of superblocks are
-//! kept apart and collected each by itself.
+//! A superblock is cheap to collect if all of its data becomes invalid at about the same time.
+//! Collected data has shown that it lives long. So it has a stream of its own, except where the
+//! policy mixes it with the host's. Host data may be divided too, by the age of the copy that it
+//! replaces: what was written a short time ago will be written again soon. What static wear
+//! levelling moves has not been written for longer than all other data. It has a stream of its own,
+//! because among collected data it would soon be moved again. Or the host says what is hot; then
+//! hot and cold data have a pool of superblocks each, and each pool is collected by itself.
 //!
-//! What data *has* to have room in are the streams that are always there ([`Stream::Direct`], and
-//! [`Stream::Collected`] or [`Stream::Collected1`] by the pool of the source): a superblock is
-//! promised or pledged to those. The others are taken where they have room, or where a superblock
-//! can be opened that nobody has been promised; else the data goes where it has to. So no
-//! separation can make a drive stick, and at the edge of the reserve it is not perfect.
+//! Two streams can always be written: [`Stream::Direct`], and [`Stream::Collected`] or
+//! [`Stream::Collected1`] by the pool of the source. Free superblocks are set aside for them. Any
+//! other stream is written while its open superblock has room, or while a superblock can be opened
+//! that is set aside for nobody; otherwise the data goes to one of the two. So no separation can
+//! bring a drive to a halt, but data is mixed while few superblocks are free.
 
 use crate::ftl::Ftl;
 use crate::layout::NONE;
@@ -50,7 +50,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The host's word is taken for each unit, or its lifetime is inferred.
+    /// The same where data is divided: by what the host says of a unit, or by its inferred
+    /// lifetime.
     fn divided_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
         let first_cold = self.first_cold();
         let (class, alike) = match self.policy.gc.separation {
@@ -77,13 +78,13 @@ impl<P: Policies> Ftl<P> {
         self.policies.lifetimes().host(&write)
     }
 
-    /// Whether units may go to a stream that nothing is set aside for.
+    /// Whether units may go to a stream for which no superblock is set aside.
     fn has_place(&self, stream: Stream, units: u32) -> bool {
         self.writing.streams[stream].left() >= units
             || self.available_to_movers() > self.policy.gc.reserve_superblocks
     }
 
-    /// The stream for collected data of the present source.
+    /// The stream for units that collection moves out of its present source.
     pub(crate) fn collected_stream(&self, units: u32) -> Stream {
         match self.policy.gc.separation {
             Separation::None if self.shares_granules() && self.host_has_place(units) => {
@@ -93,7 +94,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The same where collected data may have classes: that of the handle that it was written with.
+    /// The same where the data of each placement handle may have to stay apart.
     fn isolated_stream(&self, units: u32) -> Stream {
         let usual = self.collect_stream();
         if self.policy.fdp.isolation == Isolation::Initial || usual == Stream::Levelled {
@@ -108,8 +109,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The stream that has room, or a superblock pledged, for all that is left of the present
-    /// source: that of its pool.
+    /// The stream that has room, or a free superblock set aside, for all that is left of the
+    /// present source. It is that of the source's pool.
     #[inline]
     pub(crate) fn collect_stream(&self) -> Stream {
         if self.collection.mover.cause == Cause::Wear {
@@ -129,9 +130,9 @@ impl<P: Policies> Ftl<P> {
         divides && !self.layout.packs()
     }
 
-    /// Places collected data in the stream of each unit's class, or in the source's own stream
-    /// where that one has no room. Where free superblocks are short, data lands in the pool of the
-    /// other class; it comes back to its own here, or the other pool would fill up with it.
+    /// Places collected data in the stream of each unit's class, or in the stream of the source's
+    /// pool while that of the class has no room. Data that has come into the wrong pool, because
+    /// free superblocks were short, comes back to its own when it is collected.
     pub(crate) fn append_divided(
         &mut self,
         lpns: &[u32],
@@ -168,7 +169,7 @@ impl<P: Policies> Ftl<P> {
         self.policies.lifetimes().collected(&moved)
     }
 
-    /// Whether collected data may be put into granules of the host's: what is collected for its
+    /// Whether collected data and host data may share a granule: data that is collected for its
     /// space, on a drive that does not compress.
     fn shares_granules(&self) -> bool {
         !self.layout.packs() && self.collects_space()
@@ -190,8 +191,8 @@ impl<P: Policies> Ftl<P> {
         self.writing.buffer.awaited.superblocks() == 0 && (fits || opens)
     }
 
-    /// Places collected data in a stream of the host's. A granule is counted by what is in it:
-    /// one at a time.
+    /// Places collected data in a stream of the host's, granule by granule, so that each granule
+    /// notes how much of it is collected.
     pub(crate) fn append_among_hosts(
         &mut self,
         stream: Stream,
@@ -220,8 +221,9 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Pads what holds the last copies of a mover's sources. The host's granule is left to the host
-    /// unless somebody waits for it, and while data is coming that has its place there.
+    /// Pads the granules that hold the last copies of a mover's sources. A granule that the host
+    /// fills too is padded only if somebody waits for those copies (`awaited`), and not while data
+    /// is on its way that has its place there.
     pub(crate) fn pad_moved(&mut self, work: Work, awaited: bool, ops: &mut Vec<NandOp>) {
         match work {
             Work::Fold => self.pad_through(Stream::Fold, ops),
@@ -240,7 +242,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The pool that is to be collected: the one that has more than its share of the superblocks.
+    /// The pool to collect next: the one that has more than its share of the superblocks.
     pub(crate) fn pool_in_turn(&self) -> usize {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {
             return HOT_POOL;

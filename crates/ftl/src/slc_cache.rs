@@ -20,12 +20,13 @@ use crate::streams::Stream;
 use crate::wear::Wear;
 use crate::writing::Writing;
 
-/// Superblocks that staging may hold beyond the cache's size: one being filled, one being erased.
+/// Superblocks that a cache through which data is staged may hold beyond its size: one being
+/// filled, one being erased.
 const STAGING_SUPERBLOCKS: u32 = 2;
 
-/// Granules a die from one search for a superblock worth reclaiming, where it found none, to the
-/// next. A search goes over all superblocks of the cache, and in so short a time few of their units
-/// are overwritten.
+/// A search for a cache superblock with little valid data that has found none is repeated after so
+/// many granules a die. It looks at all superblocks of the cache, and few of their units are
+/// overwritten in so short a time.
 const LOOK_AGAIN_GRANULES: u64 = 8;
 
 /// Whether the cache may take a write.
@@ -58,13 +59,14 @@ pub(crate) struct Cache {
     pub(crate) tier_limit: u32,
     pub(crate) tier_borrowed: u32,
     pub(crate) tier_valid_units: u32,
-    /// Host data goes direct until enough of the cache can be opened again.
+    /// Host data goes straight to native blocks until enough of the cache can be opened again.
     pub(crate) bypass: bool,
-    /// Superblocks whose last valid unit went away, to be erased.
+    /// Closed superblocks, of the cache or not, that have lost their last valid unit and are to be
+    /// erased.
     pub(crate) dead: Vec<u32>,
     /// Native superblocks free at which folding under pressure begins.
     pub(crate) reserve: u32,
-    /// Cache superblocks with little valid data are folded to make room.
+    /// Cache superblocks with little valid data are being folded to make room.
     pub(crate) reclaiming: bool,
     /// Most valid units of a superblock that is reclaimed; none where nothing is.
     pub(crate) reclaim_most: Option<u32>,
@@ -72,13 +74,14 @@ pub(crate) struct Cache {
     look_again: u64,
     /// So few superblocks are free that folding goes on in the background.
     pub(crate) scarce: bool,
-    /// Units that may still be folded in the background, where that has a rate.
+    /// Units that may still be folded in the background, where that has a rate: a budget that the
+    /// drive refills as time goes by (a token bucket).
     pub(crate) allowance: Option<i64>,
-    /// Checks found that the source being folded has to go through the controller.
+    /// A check has found that what is left of the source has to go through the controller.
     pub(crate) distrusted: bool,
-    /// With a mixed cache: the next data goes direct.
+    /// Where a share of the data goes straight to native blocks: the next data does.
     direct_next: bool,
-    /// Direct units beyond their share, in thousandths.
+    /// Units that went straight to native blocks beyond their share, in thousandths.
     direct_ahead_milli: i64,
     rearm: u32,
     /// What folds it.
@@ -324,8 +327,9 @@ impl Cache {
         wear.take_free(blocks, layout, (Stream::Cache, group))
     }
 
-    /// A superblock was taken: the size follows the fill of the host's `logical_units`, and a cache
-    /// that runs out of superblocks looks for one that is worth reclaiming.
+    /// A superblock was taken. A size that depends on the fill follows the share of the host's
+    /// `logical_units` that holds data, and a cache that has one superblock left to open looks for
+    /// one that it can fold at little cost.
     pub(crate) fn taken(&mut self, seen: &Seen<'_>, logical_units: u32) {
         if !seen.policy.cache.size_by_fill.is_empty() {
             self.follow_fill(seen, logical_units);
@@ -344,8 +348,8 @@ impl Cache {
         self.limit = ((bytes + slc / 2) / slc) as u32;
     }
 
-    /// Superblocks that have to come free for a full cache to be used again: no more than there
-    /// are.
+    /// Superblocks of the cache that have to be ready to be opened before a cache that was full
+    /// takes data again: what the spec says, and no more than it may have.
     fn rearms_at(&self) -> u32 {
         let most = self.fixed_total.saturating_add(self.limit);
         self.rearm.min(most).max(1)
@@ -420,7 +424,7 @@ impl Cache {
     }
 }
 
-/// Folding superblocks that hold little, to make room at little cost.
+/// Folding superblocks with little valid data, which makes room at little cost.
 impl Cache {
     /// Whether a full cache is about to get room back by folding little.
     fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
@@ -440,7 +444,8 @@ impl Cache {
         self.reclaiming
     }
 
-    /// Looks whether a cache superblock is empty enough to be reclaimed, every few granules.
+    /// Looks whether a cache superblock holds so little that it is to be folded, every few
+    /// granules.
     fn look_for_reclaim(&mut self, seen: &Seen<'_>) {
         let sequence = seen.writing.sequence;
         if self.reclaiming || sequence < self.look_again {
@@ -452,8 +457,8 @@ impl Cache {
         }
     }
 
-    /// Place in the queue of the cache superblock with the least valid data, where that is little
-    /// enough to be reclaimed.
+    /// Place in the queue of the cache superblock with the least valid data; none where that is
+    /// more than the spec says (`slc_cache.reclaim`).
     pub(crate) fn emptiest(&self, seen: &Seen<'_>) -> Option<usize> {
         let most = self.reclaim_most?;
         let candidates = seen.blocks.cache.iter().enumerate();
@@ -464,9 +469,9 @@ impl Cache {
             .map(|(at, _)| at)
     }
 
-    /// Whether a closed cache superblock may be folded now. One of the cache's own takes native
-    /// room and gives none back: it waits for collection where no superblock is to spare, unless
-    /// what folding has open holds its data.
+    /// Whether a closed cache superblock may be folded now. Folding one of the cache's own takes
+    /// native room and gives none back: while no superblock is to spare it waits for collection,
+    /// unless its data fits into the superblock that folding has open.
     pub(crate) fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
         let room = || {
             let folded = &seen.writing.streams[Stream::Fold];
@@ -476,8 +481,8 @@ impl Cache {
         block.in_flight == 0 && (!block.fixed || room())
     }
 
-    /// Whether reclaiming goes on: until two superblocks can be opened, and in a bypass until
-    /// enough can for the cache to be used again.
+    /// Whether superblocks with little valid data are still to be folded: until two superblocks can
+    /// be opened or, while data goes past the cache, until enough can for it to be used again.
     pub(crate) fn reclaims_on(&self, seen: &Seen<'_>) -> bool {
         let enough = if self.bypass { self.rearms_at() } else { 2 };
         self.reclaiming && self.openable(seen) < enough

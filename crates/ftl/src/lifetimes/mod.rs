@@ -4,8 +4,8 @@
 //! from what it has seen when a unit will be overwritten and gives it a class; each class has a
 //! superblock of its own open, those of the host's data and those of collected data apart. What it
 //! is called and what it does are said in its file ([`Registered`]); from the registry follow the
-//! words of `gc.separation`, the schema, the reference page, how many superblocks a spec has to leave
-//! for it, and what random drives of the soak draw.
+//! words of `gc.separation`, the schema, the reference page, how many superblocks a spec has to
+//! leave for it, and what random drives of the soak draw.
 //!
 //! A program may bring its own without a line in here, as it may bring an order of collection: a
 //! drive is generic over its [`Policies`](crate::Policies).

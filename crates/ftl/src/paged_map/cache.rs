@@ -4,10 +4,11 @@
 //! of the controller's SRAM when a command needs them. A second, larger level may lie in the
 //! host's memory (HMB); it holds clean copies only, for it can go away at any time.
 //!
-//! Slots are given out by the CLOCK rule: a hand goes round, spares those used since it last came
-//! by, and takes the first that was not. Changes of entries whose page is not at hand (data moved
-//! by folding and collection) are kept in a journal and worked into their pages later, oldest page
-//! first. Everything is found by page number in flat arrays.
+//! Which slot is reused next is found by the CLOCK rule: a pointer, the hand, goes round the slots.
+//! It passes over a slot that was used since it last came by, and takes the first that was not.
+//! Entries whose page is not in SRAM change too, as folding and collection move their data. Such
+//! changes are kept in a journal and are written into their pages later, the page that has waited
+//! longest first. Everything is found by page number in flat arrays.
 //!
 //! Invariants: a page has a slot or is nowhere in SRAM; the journal holds nothing for a page whose
 //! slot is filled; `dirty` and `loading` are the numbers of such slots.
@@ -20,11 +21,12 @@ use crate::counters::Counters;
 use crate::layout::{Divider, NONE};
 use crate::policy::MapPolicy;
 
-/// The part of the slots that reading ahead leaves to pages that commands wait for.
+/// Pages are read ahead while fewer than one slot in so many is being filled: the others are for
+/// pages that commands wait for.
 const AHEAD_PART: u32 = 2;
-/// Changes are worked into their pages once this part of the journal is full. The rest has room for
-/// changes that come meanwhile: as long as they come no faster than they are worked in, no command
-/// waits for the journal.
+/// Changes are written into their pages once half of the journal (one part in so many) is full. The
+/// rest has room for changes that come meanwhile: as long as they come no faster than they are
+/// written into pages, no command waits for the journal.
 const JOURNAL_PART: u32 = 2;
 
 /// Bytes of a change in the journal: a logical and a physical unit.
@@ -126,8 +128,8 @@ pub(super) enum Checkpoint {
     Off,
     /// Pages are still to be written; asked for at this sequence number.
     Writing(u64),
-    /// All are on their way; asked for at the first number, over when all granules below the
-    /// second are programmed.
+    /// All are being programmed; asked for at the first number, complete when all granules below
+    /// the second are programmed.
     Programming(u64, u64),
 }
 
@@ -153,15 +155,16 @@ pub(super) struct MapCache {
     pub(super) host_writes: u32,
     /// Changes in the journal, by page.
     deferred: Vec<u32>,
-    /// The page is in `owing` or being updated.
+    /// The page is in `owing` or is being updated.
     queued: Vec<bool>,
+    /// Pages that the journal has changes of, the one that has waited longest first.
     owing: VecDeque<u32>,
     deferred_total: u32,
     journal_limit: u32,
     /// Reads under way of pages that the journal changes.
     pub(super) updating: u32,
     pub(super) checkpoint: Checkpoint,
-    /// Slot up to which the checkpoint has written the dirty ones.
+    /// Slot at which the last changed page was found that was written back.
     swept: usize,
     pub(super) write_on_flush: bool,
     /// Superblocks of the pool whose pages are at risk: they are collected next.
@@ -287,8 +290,8 @@ impl MapCache {
         self.loading += 1;
     }
 
-    /// A slot's page has come; changes that waited for it are worked in. It came from flash, or
-    /// from the host's memory.
+    /// The page of a slot has been read, from flash or from the host's memory. Changes of it that
+    /// are in the journal are written into it.
     pub(super) fn loaded(&mut self, slot: u32) {
         assert_eq!(self.content[slot as usize], Content::Loading);
         self.loading -= 1;
@@ -374,15 +377,15 @@ impl MapCache {
         count > 0
     }
 
-    /// The page is on its way to flash with all that is known of it, and to the host's memory.
+    /// The page is being programmed with all its changes, and is copied into the host's memory.
     pub(super) fn written(&mut self, page: u32) {
         self.clean(page);
         self.copy_to_host(page);
     }
 
-    /// Collection has moved the page on flash. If changes were worked in on the way and the host's
-    /// memory holds the page, its copy there is written anew; a page that it does not hold is not
-    /// copied there.
+    /// Collection has moved the page on flash, with all its changes. If there were any and the
+    /// host's memory holds the page, its copy there is written anew; a page that the host's memory
+    /// does not hold is not copied there.
     pub(super) fn moved(&mut self, page: u32) {
         let changed = self.clean(page);
         if changed && self.host.as_ref().is_some_and(|h| h.slot(page) != NONE) {
@@ -463,8 +466,8 @@ impl MapCache {
         self.deferred_total >= self.journal_limit
     }
 
-    /// The next page whose changes are to be worked in: from half of the journal on, or all of it
-    /// where that is asked for, as by a checkpoint.
+    /// The next page whose changes are to be written into it: while more than half of the journal
+    /// is full, or while there are any if `all` is set or a checkpoint is being written.
     pub(super) fn next_owing(&mut self, all: bool) -> Option<u32> {
         let all = all || matches!(self.checkpoint, Checkpoint::Writing(_));
         while all || self.deferred_total > self.journal_limit / JOURNAL_PART {
@@ -472,13 +475,13 @@ impl MapCache {
             if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
                 return Some(page);
             }
-            // Its changes are worked in when its read ends, or have been already.
+            // Its changes are written into it when its read ends, or have been already.
             self.queued[page as usize] = false;
         }
         None
     }
 
-    /// A page that [`MapCache::next_owing`] gave is dealt with.
+    /// The update of a page that [`MapCache::next_owing`] gave has ended.
     pub(super) fn update_ended(&mut self, page: u32) {
         self.queued[page as usize] = false;
     }
@@ -495,12 +498,13 @@ impl MapCache {
         Some(self.sram.page_of[self.swept])
     }
 
-    /// Whether flash has all that is known, or will have once its programs have ended.
+    /// Whether the pages on flash have all changes, or will have once programs under way have
+    /// ended.
     pub(super) fn is_all_written(&self) -> bool {
         self.dirty + self.deferred_total + self.updating == 0
     }
 
-    /// Whether flash lacks something of a page.
+    /// Whether a page has changes that flash does not hold.
     pub(super) fn is_stale(&self, page: u32) -> bool {
         let dirty = self
             .slot(page)

@@ -6,12 +6,12 @@
 //! always keeps a superblock for its own collection, which needs no map: where map pages are is
 //! known in RAM (the directory, 4 bytes a page).
 //!
-//! What moving data costs: the entry of a moved unit changes where its page is in SRAM, at no
-//! cost; otherwise in the journal, whose pages are read, changed and written one by one. A page
-//! of which no unit is mapped any more is not kept on flash.
+//! What moving data costs: the entry of a moved unit is changed in SRAM, at no cost, if its page is
+//! there. Otherwise the change goes into the journal, and the page is read, changed and written
+//! later. A page whose units have all been deallocated is not kept on flash.
 //!
-//! Which data is valid, and the logical unit of a physical one, the movers know without the map:
-//! from counters and bits in RAM and from the spare areas that they read.
+//! Movers need no entries of the map: they know what is valid from bits in RAM, and the logical
+//! unit of each physical one from the spare area that they read with it.
 
 use super::cache::{Checkpoint, MapCache};
 use crate::blocks::State;
@@ -23,10 +23,10 @@ use crate::orders::Policies;
 use crate::policy::MapPolicy;
 use crate::streams::Stream;
 
-/// Granules a die that the map may have in programming: one runs, and one waits for it, so that a
-/// die does not stand idle between two pages. More would only fill the buffer.
+/// Granules a die that the map may have issued and not programmed: one is programmed and one waits,
+/// so that a die has no pause between two pages. More would only fill the buffer.
 const GRANULES_AHEAD: u32 = 2;
-/// Journal reads a die that may be under way: one runs and one waits, for the same reason.
+/// Reads a die of pages that the journal changes that may be under way, for the same reason.
 const UPDATES_AHEAD: u32 = 2;
 /// Erased superblocks of the pool below which it is collected: one takes what collection copies,
 /// the other the pages that are written until it has freed one.
@@ -214,14 +214,14 @@ impl<P: Policies> Ftl<P> {
         Some(slot)
     }
 
-    /// Units that the pool can give out, its own collection's share included.
+    /// Map pages that fit into the open and the free superblocks of the pool.
     fn map_space(&self) -> u32 {
         let free = self.blocks.free_map.len() as u32;
         self.writing.streams[Stream::Map].left()
             + free * self.layout.units(self.writing.streams[Stream::Map].mode)
     }
 
-    /// Map pages that may be written now.
+    /// Map pages that may be written now: what fits, without what collection of the pool needs.
     fn map_room(&self) -> u32 {
         let Some(paged) = &self.paged.cache else {
             return 0;
@@ -265,7 +265,8 @@ impl<P: Policies> Ftl<P> {
         paged.map_or(0, |p| std::mem::take(&mut p.host_writes))
     }
 
-    /// Works the journal into its pages, writes a checkpoint on, and collects the pool.
+    /// Writes changes from the journal into their pages, goes on with a checkpoint, and collects
+    /// the pool.
     #[cold]
     pub(crate) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
         if self.health.fails {
@@ -279,7 +280,8 @@ impl<P: Policies> Ftl<P> {
         self.collect_map(ops);
     }
 
-    /// Works changes into their pages: all of them, or those that the journal is too full for.
+    /// Has the pages read that the journal has changes of: all of them, or as many as it takes
+    /// until the journal is half empty.
     fn apply_journal(&mut self, all: bool, ops: &mut Vec<NandOp>) {
         while self.map_room() > 0 {
             let ahead = UPDATES_AHEAD * self.layout.dies;
@@ -300,8 +302,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A page has been read for the journal's sake; it is written with its changes, unless a
-    /// command has had it read in the meantime.
+    /// A page that the journal has changes of has been read. It is written with them, unless a
+    /// command has had it read into SRAM in the meantime.
     pub(crate) fn map_page_updated(&mut self, page: u32, ops: &mut Vec<NandOp>) {
         let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
@@ -313,15 +315,15 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Map pages that flash does not hold as they are now: what a power cut would lose of the map.
+    /// Map pages with changes that flash does not hold: a power cut would lose these changes.
     pub fn dirty_map_pages(&self) -> impl Iterator<Item = u32> {
         let paged = self.paged.cache.as_deref();
         let pages = paged.map_or(0, |p| p.pages);
         (0..pages).filter(move |&page| paged.is_some_and(|p| p.is_stale(page)))
     }
 
-    /// Begins to write back every map page that flash does not hold as it is; over when
-    /// [`Ftl::is_checkpointing`] is false.
+    /// Begins to write back every map page with changes; complete when [`Ftl::is_checkpointing`] is
+    /// false.
     pub fn checkpoint_map(&mut self, ops: &mut Vec<NandOp>) {
         let Some(paged) = self.paged.cache.as_deref_mut() else {
             return;
@@ -357,8 +359,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Folding and collection move nothing now and will not by themselves: a source that they have
-    /// begun may wait for the host.
+    /// Folding and collection move nothing now, and will not until the host writes or the drive
+    /// offers more time.
     fn movers_rest(&self) -> bool {
         let reading = self.cache.fold.outstanding
             + self.cache.fold.copying
@@ -374,9 +376,9 @@ impl<P: Policies> Ftl<P> {
         reading + programming + self.writing.buffer.moved == 0 && !self.wants_allowance()
     }
 
-    /// Writes changed pages back in idle time, once data has come to rest: what folding and
-    /// collection are still moving would change them again. The last granule is padded, so that
-    /// all of them are on flash.
+    /// Writes changed pages back in idle time, once folding and collection have stopped, because
+    /// they would change the pages again. The last granule is padded, so that all pages are on
+    /// flash.
     fn write_in_idle(&mut self, ops: &mut Vec<NandOp>) {
         if !self.movers_rest() {
             return;
@@ -466,7 +468,7 @@ impl<P: Policies> Ftl<P> {
         self.layout.units(self.blocks.all[superblock as usize].mode)
     }
 
-    /// A full superblock of the pool whose pages are to be written anew.
+    /// A full superblock of the pool whose pages are at risk and are to be written elsewhere.
     fn map_at_risk(&mut self) -> Option<u32> {
         let paged = self.paged.cache.as_deref_mut()?;
         while let Some(&superblock) = paged.at_risk.front() {
@@ -512,8 +514,8 @@ impl<P: Policies> Ftl<P> {
         news
     }
 
-    /// Whether the map can go on elsewhere when a superblock that it fills fails: in another, with
-    /// one left for collection and room for what is being read.
+    /// Whether there is room for the map elsewhere if the superblock that it fills fails: another
+    /// superblock, one more for collection, and room for what is being read.
     pub(crate) fn map_can_fall_back(&self) -> bool {
         let s = &self.writing.streams[Stream::Map];
         let coming = self.paged.mover.outstanding * self.layout.row_units;
@@ -531,8 +533,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The pool takes free superblocks of the data's for those that it has lost, where the host
-    /// and the movers can do without.
+    /// The pool gets free superblocks that could hold data in place of those that it has lost,
+    /// while more than the reserve are free.
     fn refill_map(&mut self) {
         let reserve = self.policy.gc.reserve_superblocks;
         while self.available_to_movers() > reserve {
@@ -551,7 +553,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Emptied superblocks wait for copies in a granule that nothing will fill: it is padded.
+    /// Pads the granule with the last copies of emptied superblocks, if nothing will fill it: their
+    /// erases wait for it.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
         let units = self.layout.units(self.writing.streams[Stream::Map].mode);
         if self.paged.mover.waiting() && self.map_space() <= units {

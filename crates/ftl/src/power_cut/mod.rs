@@ -1,9 +1,9 @@
 //! What a power cut leaves, and the start after it.
 //!
 //! [`stamps`] are the spare areas: which logical unit each physical one was programmed with, and a
-//! version of it. They are kept only once cuts are switched on. [`journal`] has the checkpoints of
-//! the map and the trims in the system area, which are written and wear the flash in any case.
-//! [`recover`] is the cut and the start.
+//! version of it. They are kept only once cuts are switched on. [`journal`] is what is written into
+//! the system area, checkpoints of the map and trims; it is written, and wears the flash, with cuts
+//! switched off too. [`recover`] is the cut and the start.
 //!
 //! What crosses is named: the rest of the firmware says what has been [placed](PowerCuts::placed),
 //! [copied](PowerCuts::copied), [deallocated](PowerCuts::note_trim), [opened](PowerCuts::opened)

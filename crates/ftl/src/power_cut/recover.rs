@@ -1,11 +1,12 @@
 //! Power cuts and the start after them.
 //!
-//! A cut throws away every RAM structure and tears the programs and erases in flight. The start
-//! afterwards reads the spare areas of what was programmed to its end: for each logical unit the
-//! highest version stamp wins, and of equal ones (a copy and its source) the later. Superblocks
-//! without valid data are erased. Those that were open hold torn wordlines and unprogrammed ones,
-//! and may not be programmed further: their valid data is saved in the system area, they are
-//! erased, and it is written back. So no space is lost to cuts, however many there are.
+//! A cut clears everything in RAM and tears the programs and erases that are under way. The start
+//! afterwards reads the spare areas of what was programmed completely: of the copies of a logical
+//! unit that with the highest version stamp is valid, and of copies with the same stamp (a moved
+//! unit and its source) the one in the superblock that was opened later. Superblocks without valid
+//! data are erased. Those that were open hold torn and unprogrammed wordlines and may not be
+//! programmed further: their valid data is saved in the system area, they are erased, and the data
+//! is written back. So no space is lost to cuts, however many there are.
 //!
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
@@ -53,9 +54,9 @@ pub(crate) struct Opened {
 }
 
 impl<P: Policies> Ftl<P> {
-    /// The power goes. With `protected` (power-loss protection) what is in RAM is programmed from
-    /// the energy of the capacitors; else programs and erases in flight are torn and the buffer is
-    /// gone. Nothing but [`Ftl::recover`] may follow.
+    /// The power goes. With `protected` (power-loss protection) capacitors have enough energy to
+    /// program what is in RAM; otherwise programs and erases under way are torn and the buffer is
+    /// lost. Nothing but [`Ftl::recover`] may follow.
     pub fn cut_power(&mut self, protected: bool) {
         assert!(self.cuts.stamps.is_some(), "power cuts are not switched on");
         if protected {
@@ -129,8 +130,8 @@ impl<P: Policies> Ftl<P> {
         recovery
     }
 
-    /// RAM as it is when the power comes. The answer is what its spare areas tell of each
-    /// superblock that a stream was filling.
+    /// Sets RAM to what it holds when the power comes. The answer is which superblocks were open
+    /// and which stream filled each of them, as their spare areas say.
     fn forget_ram(&mut self) -> Vec<Opened> {
         let mut opened = Vec::new();
         for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
@@ -217,7 +218,8 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// States and queues from what is valid; what holds nothing is erased.
+    /// Sets the states and queues of all superblocks by what is valid in them, and erases those
+    /// that hold nothing.
     fn rebuild_blocks(&mut self, opened: &[Opened], told: &mut Recovery) {
         let fresh = Victims::new(self.layout.superblocks, self.layout.native_units);
         let before = std::mem::replace(&mut self.blocks.victims, fresh);
@@ -274,8 +276,9 @@ impl<P: Policies> Ftl<P> {
         self.die_erased(superblock);
     }
 
-    /// Saves the valid data of the superblocks that a stream had open, erases them and writes the
-    /// data back. It has to fit where it came from, so none of them is given up here.
+    /// Saves the valid data of the superblocks that a stream had open, erases them and programs the
+    /// data again. It needs the room that it came from, so none of these superblocks is given up
+    /// here, even if its erase fails.
     fn rewrite(&mut self, stream: Stream, superblocks: &[u32], told: &mut Recovery) {
         let mut lpns = Vec::new();
         self.cuts.recovering = true;

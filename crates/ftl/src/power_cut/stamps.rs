@@ -1,13 +1,13 @@
 //! What a power cut leaves: the spare area of each physical unit.
 //!
-//! With each unit the firmware programs its logical unit and a version stamp that grows with every
-//! write and trim; a copy made by folding or collection keeps the stamp of what it copies. That is
-//! all that [`crate::recover`] has to go by. The tables are there only once cuts are switched on:
-//! 12 bytes a physical unit and 8 a logical one.
+//! With each unit the firmware programs the number of its logical unit and a version stamp that
+//! grows with every write and trim; a copy made by folding or collection has the stamp of the
+//! original. [`crate::recover`] knows nothing else of the data. The tables exist only once cuts are
+//! switched on: 12 bytes a physical unit and 16 a logical one.
 //!
-//! Invariants: an entry stands for a program that was issued, and a cut wipes those of programs
+//! Invariants: each entry belongs to a program that was issued, and a cut removes those of programs
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
-//! so that what was durable once stays readable at every instant.
+//! so that data that was durable once can be read after a cut at any instant.
 
 use super::PowerCuts;
 use crate::audit::{Bounds, LIFETIME};
@@ -47,8 +47,9 @@ type Trim = (u32, u32, u64);
 pub(super) struct Snapshot {
     pub(super) physical: Vec<u32>,
     pub(super) version: Vec<u64>,
-    /// Superblocks opened later, and those that were being filled, have to be read.
+    /// Number of the last superblock that was opened before it began: later ones have to be read.
     openings: u64,
+    /// Superblocks that were being filled: they have to be read too.
     unfinished: Vec<u32>,
 }
 
@@ -81,9 +82,11 @@ pub(super) struct Stamps {
     pending_trims: Vec<Trim>,
     /// Those in rows of the journal that are being programmed, by the row.
     writing_trims: Vec<(u64, Trim)>,
-    /// The last checkpoint that counts, and the one being written.
+    /// The last checkpoint that is complete.
     pub(super) checkpoint: Option<Snapshot>,
+    /// The checkpoint that is being written.
     begun: Option<Snapshot>,
+    /// Superblocks without valid data that may not be erased yet.
     dead: Vec<Dead>,
     /// Units of the host; those above are pages of the map.
     host_units: u32,
