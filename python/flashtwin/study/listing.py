@@ -72,7 +72,7 @@ class Line:
         return {**values.pop("summary"), **values}
 
     def cells(self) -> dict[str, Any]:
-        """The columns of a condition; what a word is, in small letters."""
+        """The values for the columns of a condition; words are in small letters."""
         values = {**self.to_json(), "cache": self.cache_mode, "cell": self.summary.cell.lower()}
         return {name: values[name] for name in COLUMNS}
 
@@ -99,7 +99,7 @@ def chosen(lines: list[Line], *, where: str | None, sort: str | None) -> list[Li
 
 
 def _sorted(lines: Sequence[Line], sort: str) -> list[Line]:
-    """Lines without a value come last in either direction."""
+    """Lines sorted by a column; those without a value come last in either direction."""
     column = sort.removeprefix("-")
     if column not in COLUMNS:
         raise FlashtwinError(
@@ -143,7 +143,7 @@ def _cache_bytes(values: dict[str, str]) -> int:
 
 
 def _rows() -> dict[str, list[tuple[bool, bool]]]:
-    """Of each drive's rows that count: whether it passes, and whether it is calibration."""
+    """For each drive, the rows that count: whether each passes, and whether it is calibration."""
     rows: dict[str, list[tuple[bool, bool]]] = {}
     shipped = records.stored()
     for family in records.families():

@@ -152,7 +152,7 @@ class Cluster:
 
 
 def _mistake(order: Order, text: str) -> Failure:
-    """An error of ours in a worker: the point fails, and says all of it."""
+    """The failure of a point by a bug of ours, with the whole traceback."""
     return failed(order, text.rstrip(), "this is a mistake in flashtwin; please report it")
 
 
@@ -204,7 +204,7 @@ def _same_version(client: Any) -> None:
 
 
 def _submitted(client: Any, orders: Sequence[Order]) -> tuple[list[str] | None, dict[Any, Order]]:
-    """The points on their way, and the workers that may take them if not all may."""
+    """The points under way, and the workers that may take them, where not all may."""
     chosen = _with_room(client, max(order.memory_bytes for order in orders))
     workers = None if {*chosen} == {*client.nthreads()} else chosen
     sent = {client.submit(run_apart, order, pure=False, workers=workers): order for order in orders}
@@ -212,10 +212,8 @@ def _submitted(client: Any, orders: Sequence[Order]) -> tuple[list[str] | None, 
 
 
 def _with_room(client: Any, drive_bytes: int) -> list[str]:
-    """The workers that may be busy at once: on each machine as many as its memory has room for.
-
-    A machine has one worker at least, which refuses a drive that does not fit by itself.
-    """
+    """The workers that may be busy at once: on each machine as many as fit into its memory, and
+    at least one, which refuses a drive that does not fit by itself."""
     machines: dict[str, list[tuple[str, int]]] = {}
     answers = client.run(machine)
     for address, threads in sorted(client.nthreads().items()):
@@ -243,7 +241,7 @@ def _chosen(
 
 
 def machine() -> tuple[str, int | None]:
-    """Which machine this process runs on, and the memory that is free there."""
+    """The machine on which this process runs, and its free memory."""
     try:
         name = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -263,7 +261,7 @@ def _no_worker(message: str, hint: str) -> FlashtwinError:
 
 
 def _ready(waiting: dict[Any, Order]) -> list[Any]:
-    """The futures that are done; sleep for a moment where none is."""
+    """The futures that are done; where none is, sleep for a moment."""
     ended = [future for future in waiting if future.done()]
     if not ended:
         time.sleep(POLL_S)
@@ -282,7 +280,7 @@ def _unpacked(order: Order, future: Any, place: Path) -> Ended:
 
 
 def run_point(order: Order, place: Path) -> Failure | None:
-    """Run a point into `place`; what was there of an earlier attempt goes."""
+    """Run a point into `place`; what an earlier attempt left there is removed."""
     if lock.is_held(place):
         # A worker of a sweep that was killed may still hold the directory while it ends.
         return failed(
@@ -302,7 +300,8 @@ def run_point(order: Order, place: Path) -> Failure | None:
 
 
 def _request(order: Order, place: Path) -> Request:
-    """Prepared drives of a grid are of use once, and would push others out of the store."""
+    """The request of a point. Its prepared drives are not kept: they are of use once, and would
+    push others out of the store."""
     return Request(
         targets=(spec_of(order).to_toml(),),
         batteries=order.batteries,
@@ -314,7 +313,7 @@ def _request(order: Order, place: Path) -> Request:
 
 
 def run_apart(order: Order) -> tuple[Failure | None, bytes]:
-    """Run a point in a directory of the worker's own and hand the directory over."""
+    """Run a point in a directory of the worker's own, and send the directory."""
     with Scratch("point") as scratch:
         place = scratch.path / "run"
         try:
@@ -322,7 +321,7 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
         except Interrupted:
             return failed(order, "its worker was told to stop"), b""
         if failure is not None:
-            # Another machine may have what this one lacks.
+            # Another machine may have the memory or the program that this one lacks.
             failure = replace(failure, ends=False)
         return failure, _packed(place) if place.exists() else b""
 
@@ -346,7 +345,7 @@ def failed(order: Order, message: str, hint: str | None = None) -> Failure:
 
 
 def spec_of(order: Order) -> Spec:
-    """The drive of a point, out of the text that the order holds."""
+    """The drive of a point, from the text in its order."""
     spec = load(order.toml)
     assert spec.hash == order.hash, f"point {order.point.number} is another drive here"
     return spec

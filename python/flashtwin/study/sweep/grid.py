@@ -67,7 +67,7 @@ class Point:
 
 
 def axes(texts: Sequence[str]) -> list[Axis]:
-    """The axes of a sweep; raises `FlashtwinError` on a text that is none."""
+    """The axes of a sweep; raises `FlashtwinError` where a text is not an axis."""
     if not texts:
         raise FlashtwinError("nothing is varied", hint=_FORM, exit_code=USAGE)
     parsed = [axis(text) for text in texts]
@@ -102,7 +102,7 @@ def _is_seed(text: str) -> bool:
 
 
 def points(axes: Sequence[Axis]) -> list[Point]:
-    """Every combination, the last axis moving fastest."""
+    """Every combination; the last axis changes fastest."""
     count = 1
     for axis in axes:
         count *= len(axis.values)

@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """The drive's, as a directory may be called."""
+        """The name of the drive, as a directory can have it."""
         return plain_name("spec" if is_spec_text(self.drive) else Path(self.drive).stem)
 
     def default_out(self, now: datetime) -> Path:
@@ -82,7 +82,8 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """A point without a result, and why; `ends`: it would be the same with every other one."""
+    """A point without a result, and why. `ends`: every other point would fail the same way, so
+    the sweep ends."""
 
     number: int
     name: str
@@ -148,10 +149,8 @@ def resolve(
 
 
 def _sets(plan: Plan, point: Point, known: dict[tuple[str, ...], dict[str, str]]) -> Sequence[str]:
-    """What is set at a point, shorthands as the keys that they stand for.
-
-    They follow from the drive without them, which is `known` of the points before.
-    """
+    """The settings of a point, with shorthands as the keys that they stand for. Those follow
+    from the drive without them, which is `known` from earlier points."""
     sets = [*plan.sets, *point.sets]
     if not shorthand.named(sets):
         return sets
@@ -190,7 +189,7 @@ def place_of(out: Path, point: Point) -> Path:
 
 
 def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
-    """Begin a sweep in `out`, or find that the same one has begun there."""
+    """Begin a sweep in `out`, or find that the same sweep has begun there."""
     plan_json = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
     file = out / FILE
     if is_there(file):
@@ -209,7 +208,7 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
 
 
 def _same(file: Path, there: dict[str, Any], asked_now: dict[str, Any]) -> None:
-    """Refuse to go on where the plan in the file differs from the one asked for now."""
+    """Refuse to go on where the plan in the file differs from the one that is asked for now."""
     now = _as_read(asked_now)
     others = [key for key in now if there.get(key) != now[key]]
     if not others:

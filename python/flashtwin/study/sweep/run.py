@@ -37,7 +37,7 @@ State = Literal["finished", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A point; `run` and `findings` of one that finished, `failure` of one that did not."""
+    """A point: `run` and `findings` where it finished, `failure` where it did not."""
 
     number: int
     settings: tuple[tuple[str, str], ...]
@@ -82,7 +82,7 @@ def columns(rows: Sequence[Row]) -> dict[str, Finding]:
 
 
 def named(word: str, by_id: Mapping[str, Finding]) -> list[str]:
-    """The ids that a finding's name means: those of every variant, where it says none."""
+    """The ids of the findings that a name means: of every variant, where it names none."""
     return [word] if word in by_id else [id_ for id_ in by_id if word in by_id[id_].names]
 
 
@@ -121,7 +121,7 @@ def varying(rows: Sequence[Row]) -> list[str]:
 
 
 def charted(rows: Sequence[Row]) -> list[str]:
-    """Of those the numbers whose intervals part: what a chart can show."""
+    """Of those that vary, the numbers whose intervals do not all overlap: what a chart can show."""
     by_name = {
         name: [row.findings[name] for row in rows if name in row.findings] for name in varying(rows)
     }
@@ -129,7 +129,8 @@ def charted(rows: Sequence[Row]) -> list[str]:
 
 
 def _apart(findings: Sequence[Finding]) -> bool:
-    """Whether no single value lies in the intervals of all; without one, in the value itself."""
+    """Whether no single value lies in all intervals; a value without an interval counts as its
+    own."""
     spans = [
         (finding.number, finding.number)
         if finding.interval is None
@@ -190,13 +191,14 @@ class Sweep:
 
 
 class Watcher(Protocol):
-    """An observer of a sweep."""
+    """Hears how a sweep goes on."""
 
     def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
         """What a point takes, and how many run at once, where that is known; before all else."""
 
     def planned(self, points: int, there: int, refused: Sequence[Failure]) -> None:
-        """Before the first point: the grid, what is finished already, what is no drive."""
+        """Called before the first point: the grid, the points that are finished already, and
+        those that are no valid drive."""
 
     def ended(self, count: int, total: int, name: str, failure: Failure | None) -> None:
         """A point is over; `count` of those that had to run."""
@@ -307,7 +309,7 @@ def _close(
 
 
 def _is_finished(place: Path) -> bool:
-    """Whether a point has its result; a directory that cannot be read is made anew."""
+    """Whether a point has its result; a directory that cannot be read is made again."""
     try:
         return (place / "manifest.json").exists() and Run(place).finished
     except FlashtwinError:

@@ -45,7 +45,7 @@ Pairs = Sequence[tuple[Fact, Measure]]
 
 
 class KnockOut(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mechanism, what is so without it, and the values that switch it off."""
+    """A mechanism, a sentence about the drive without it, and the values that switch it off."""
 
     name: str
     without: str
@@ -82,7 +82,7 @@ def knock_outs() -> tuple[KnockOut, ...]:
 
 
 def scale_of(plan: str) -> str | None:
-    """How many times smaller a drive is that runs a plan, where a small one does as well."""
+    """How many times smaller a drive may be for a plan that a small drive runs as well."""
     return _file().scaled.get(plan)
 
 
@@ -98,7 +98,8 @@ def only_plans_of(key: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """What is set otherwise on the drives of a family; `rows` and `plans`: of these alone."""
+    """Values that are set differently on the drives of a family; `rows` and `plans` restrict it
+    to these."""
 
     family: tuple[str, ...]
     sets: Mapping[str, tuple[str, ...]]
@@ -122,10 +123,8 @@ class Change:
 def tried(
     changes: Mapping[str, Change], base: Mapping[str, Record], show: Show, *, seed: int = 1
 ) -> dict[str, Record]:
-    """Run every change; `base` has the records of the families as they are, by their names.
-
-    What several changes need is run once; a change that makes no drive is left out.
-    """
+    """Run every change; `base` has the records of the unchanged families, by their names. What
+    several changes need is run once; a change that gives no valid drive is left out."""
     runs = {
         name: _Runs(change.pairs(), change.sets)
         for name, change in changes.items()
@@ -219,7 +218,8 @@ def _scale(drive: str, plan: str) -> str | None:
 
 @cache
 def _changes(drive: str, sets: tuple[str, ...]) -> bool:
-    """Whether a drive is another one with these values; one that cannot be is left as it is."""
+    """Whether these values make another drive; a value that gives no valid drive is left as it
+    is."""
     try:
         return load(drive, sets=sets).hash != spec_hash(drive)
     except BadSpecError:

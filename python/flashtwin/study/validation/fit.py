@@ -29,7 +29,7 @@ from flashtwin.study.validation.rows import error_of, judge
 
 RowName = tuple[str, str, str]
 
-# By so much a value is raised to see what follows, and the size of a memory.
+# The factor by which a value is raised to see what follows, and that for sizes of memory.
 STEP, MEMORY_STEP = 1.05, 1.2
 # A row that moves by less than this share of its tolerance is not moved by the value.
 LEAST = 0.02
@@ -48,7 +48,7 @@ _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A fitted value of some drives of a family; they share it."""
+    """A fitted value that some drives of a family share."""
 
     key: str
     text: str
@@ -57,7 +57,7 @@ class Value:
 
     @property
     def is_number(self) -> bool:
-        """Whether it can be a little larger: no policy, no list of places, no count."""
+        """Whether it can be made a little larger: policies, lists of places and counts cannot."""
         if ":" in self.text:
             return False
         parts = [_NUMBER.fullmatch(part) for part in self.text.split(", ")]
@@ -69,7 +69,7 @@ class Value:
         return MEMORY_STEP if self.text.endswith("iB") else STEP
 
     def sets(self, factor: float) -> str:
-        """What sets it to so many times itself."""
+        """The settings that multiply it by a factor."""
         parts = [_times(part, factor) for part in self.text.split(", ")]
         if len(parts) == 1:
             return f"{self.key}={parts[0]}"
@@ -77,7 +77,7 @@ class Value:
         return f"{self.key}=[{quoted}]"
 
     def change(self, family: tuple[str, ...]) -> Change:
-        """It a step larger, tried on the rows that take part in the fit."""
+        """The change that makes it one step larger, tried on the rows that take part in the fit."""
         sets = dict.fromkeys(self.drives, (self.sets(self.step),))
         rows = frozenset(_fitting_facts(family))
         return Change(
@@ -104,7 +104,7 @@ def fitted(family: Iterable[str]) -> list[Value]:
 
 
 def record_name(family: Iterable[str], change: Value | RowName) -> str:
-    """What the record of a raised value is called, or that of a row left out."""
+    """The name of the record of a raised value, or of a row left out."""
     name = " ".join(family)
     if isinstance(change, Value):
         return f"{name}; {change.key} = {change.text} raised"
@@ -219,7 +219,7 @@ def _fitting_facts(family: Iterable[str]) -> dict[RowName, Fact]:
 
 
 def _error(fact: Fact, of_row: Found) -> float:
-    """The error of the worst cell; nothing where nothing was found."""
+    """The error of the worst cell; none where nothing was found."""
     return judge(fact, of_row.values).error or 0.0
 
 

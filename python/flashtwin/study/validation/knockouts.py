@@ -36,7 +36,7 @@ class Broken:
 
 @dataclass(frozen=True, kw_only=True)
 class KnockedOut:
-    """What came of switching a mechanism off on some drives of a family; `tried` rows were run."""
+    """What switching a mechanism off on some drives of a family came to; `tried` rows were run."""
 
     mechanism: KnockOut
     drives: tuple[str, ...]
@@ -115,7 +115,7 @@ def knocked_out(records: Mapping[str, Record]) -> Iterator[KnockedOut]:
 
 
 def untried(records: Mapping[str, Record]) -> dict[tuple[str, ...], list[str]]:
-    """The mechanisms of each family that no current record is of."""
+    """The mechanisms of each family for which there is no current record."""
     lacking: dict[tuple[str, ...], list[str]] = {}
     for family in families():
         for mechanism in knock_outs():

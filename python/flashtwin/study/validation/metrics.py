@@ -61,7 +61,7 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return ratio - 1 if self.of == "change" and ratio is not None else ratio
 
     def _first_lead(self, first: Measured, second: Measured) -> float | None:
-        """The first of the numbers at which the second drive has more than the first."""
+        """The first of the numbers at which the second drive has more than the first one."""
         for number, finding in self.first_lead.items():
             on_first, on_second = (
                 drive.findings.get(self.plan, {}).get(finding) for drive in (first, second)
@@ -107,7 +107,7 @@ class Measure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return tuple(dict.fromkeys(plan for plans in of_cells for plan in plans))
 
     def find(self, drives: Drives) -> TwinValues:
-        """The row's cells, of what was measured on its drives in order."""
+        """The row's cells, from what was measured on its drives, in order."""
         return TwinValues(
             cells={cell.name: cell.value(drives) for cell in self.cells},
             variants={cell.name: cell.value(drives) for cell in self.variants},
@@ -142,8 +142,8 @@ def plans() -> Mapping[str, Plan]:
 
 
 def run_of(plan: str) -> tuple[str | tuple[tuple[str, dict[str, Any]], ...], tuple[str, ...]]:
-    """The batteries of a plan, and what changes the spec; a plan without a name is a battery as it
-    is typed."""
+    """The batteries of a plan, and the settings of its spec. A text that names no plan is a
+    battery as it is typed."""
     if plan not in plans():
         return plan, ()
     named = plans()[plan]
@@ -157,8 +157,8 @@ def measures() -> Mapping[tuple[str, str], Measure]:
 
 
 def measure_of(fact: Fact) -> Measure | None:
-    """How the value of a fact is found: as it says itself, or as its row in `measures.toml` does;
-    None while its battery does not exist."""
+    """How a fact's value is found: as the fact says itself, or as its row in `measures.toml`
+    does; None while its battery does not exist."""
     if fact.battery:
         cells = (Cell(plan=fact.battery, finding=fact.finding),)
         return Measure(test=fact.test, metric=fact.metric, cells=cells)

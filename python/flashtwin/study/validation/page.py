@@ -68,7 +68,7 @@ def fitted_values(drive: str) -> list[tuple[str, str, str]]:
 
 
 def called(fact: Fact, variant: str = "") -> str:
-    """A row in words: the test, then what of it; of a repeated test only the latter."""
+    """A row in words: the test and what is measured; for a repeated test only the latter."""
     test = "" if fact.test.startswith("the same") else f"{fact.test}: "
     name = f"{test}{fact.metric}"
     return f"{name} ({variant})" if variant else name
@@ -97,7 +97,7 @@ def error_text(error: float | None) -> str:
 
 
 def kind_of(fact: Fact) -> str:
-    """What a row counts as."""
+    """The kind that a row counts as."""
     if fact.kind in facts.UNCOUNTED:
         return fact.kind
     return "calibration" if fact.calibration else "validation"
@@ -193,12 +193,12 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _is_reported(fact: Fact) -> bool:
-    """Whether nothing is asked of what is found."""
+    """Whether a row only reports what is found, and asks nothing of it."""
     return fact.target is None and fact.low is None and fact.high is None
 
 
 def _found(row: Row) -> str:
-    """What was found; of a row that is only reported, every cell."""
+    """What was found; for a row that is only reported, every cell."""
     if not _is_reported(row.fact):
         return readable_number(row.measured)
     cells = {row.cell: row.measured, **row.also}

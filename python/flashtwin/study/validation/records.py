@@ -60,7 +60,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
     @property
     def is_current(self) -> bool:
-        """Whether the core and the catalogue would give the same today."""
+        """Whether the core and the catalogue would give the same result today."""
         return self.model == _core.MODEL and all(
             drive in drive_ids() and spec_hash(drive) == spec for drive, spec in self.specs.items()
         )
@@ -96,7 +96,7 @@ def _line(value: object) -> str:
 
 
 def family_name(family: Sequence[str]) -> str:
-    """What the record of a family is called."""
+    """The name of a family's record."""
     return " ".join(family)
 
 

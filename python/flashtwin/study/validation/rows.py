@@ -95,7 +95,7 @@ def error_of(fact: Fact, measured: float) -> float:
 
 
 def within(fact: Fact, measured: float) -> bool:
-    """Whether the fact holds. A fact that is not counted is judged like any other."""
+    """Whether the fact holds. Facts that are not counted are judged too."""
     if not math.isfinite(measured):
         return False
     if fact.target is not None:
@@ -156,7 +156,7 @@ def missed(rows: Iterable[Row]) -> int:
 
 
 def outlived(rows: Iterable[Row], known: Iterable[KnownMiss]) -> list[KnownMiss]:
-    """Known misses whose rows pass now. They have to leave the list, or it would hide a
+    """Known misses whose rows pass now: they have to leave the list, or it would hide a
     regression."""
     passed = {
         (row.fact.drive, row.fact.test, row.fact.metric, row.variant)

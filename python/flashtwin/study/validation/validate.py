@@ -53,7 +53,7 @@ class Need:
 
     @property
     def called(self) -> str:
-        """What its run is shown as."""
+        """The name under which its run is shown."""
         stand_in = ["another spec"] if self.spec else []
         scaled = [f"scale {self.scale}"] if self.scale else []
         return ", ".join([self.drive, self.plan, *self.sets, *stand_in, *scaled])
@@ -98,7 +98,7 @@ def _kept(need: Need, run: Run) -> Results:
 
 
 def measured_by_drive(results: Mapping[Need, Results]) -> dict[str, Measured]:
-    """What was measured on each drive, of runs that have one spec a drive."""
+    """What was measured on each drive, from runs that have one spec for each drive."""
     findings: dict[str, dict[str, Mapping[str, float | None]]] = {}
     waf: dict[str, dict[tuple[str, tuple[str, str]], float | None]] = {}
     for need, (values, written) in results.items():
@@ -205,7 +205,7 @@ def judged(
     waiting: int = 0,
     known: Sequence[KnownMiss] = (),
 ) -> Validation:
-    """Facts and what was measured, as rows."""
+    """Rows made of facts and of what was measured."""
     values_found = found_in(pairs, measured)
     rows = tuple(row for fact, values in values_found for row in judge_all(fact, values, known))
     return Validation(
@@ -224,7 +224,7 @@ def found_in(
 
 
 def facts_about(chosen: Sequence[str]) -> tuple[Fact, ...]:
-    """The facts whose drives are chosen; a drive without any is refused."""
+    """The facts about the chosen drives; a drive without any is refused."""
     known = drives()
     for drive in chosen:
         if drive not in drive_ids():
