@@ -103,6 +103,7 @@ impl Writing {
     }
 
     /// Makes a group's lane the current one of a stream. Only between granules.
+    #[inline]
     pub(crate) fn switch_lane(&mut self, stream: Stream, group: u32) {
         let s = self.streams[stream];
         assert_eq!(
@@ -132,6 +133,7 @@ impl Writing {
     }
 
     /// The granule is full: the next group's lane is the current one.
+    #[inline]
     pub(crate) fn next_lane(&mut self, stream: Stream) {
         let next = (self.streams[stream].lane + 1) % self.lanes.groups;
         self.switch_lane(stream, next);

@@ -113,6 +113,7 @@ impl Packing {
     }
 
     /// A superblock is opened: nothing is in it.
+    #[inline]
     pub(crate) fn opened(&mut self, superblock: u32) {
         if let Some(filled) = self.filled.get_mut(superblock as usize) {
             *filled = 0;

@@ -153,6 +153,7 @@ impl Passes {
 
     /// The first pass of a granule of a lane, or the program of a page of its wordline, has been
     /// issued: the granule waits for the others.
+    #[inline]
     pub(crate) fn begun(
         &mut self,
         buffer: &WriteBuffer,
@@ -196,6 +197,7 @@ impl Passes {
     }
 
     /// Issues the later passes that have become due in the superblock that a stream fills.
+    #[inline]
     pub(crate) fn follow(
         &mut self,
         buffer: &WriteBuffer,

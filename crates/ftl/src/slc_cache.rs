@@ -230,6 +230,7 @@ impl Seen<'_> {
     }
 
     /// Free native superblocks that may be borrowed where so many have to stay.
+    #[inline]
     fn lendable(&self, keep: u32) -> u32 {
         let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
         self.available.saturating_sub(keep)
@@ -239,11 +240,13 @@ impl Seen<'_> {
 /// Which superblocks it has and may take.
 impl Cache {
     /// Superblocks that the cache could open now.
+    #[inline]
     pub(crate) fn openable(&self, seen: &Seen<'_>) -> u32 {
         seen.blocks.free_fixed.len() as u32 + self.borrowable(seen)
     }
 
     /// Free native superblocks that the cache could borrow now.
+    #[inline]
     pub(crate) fn borrowable(&self, seen: &Seen<'_>) -> u32 {
         let gc = seen.policy.gc.reserve_superblocks;
         let (limit, keep) = if self.rule.bypasses {
@@ -259,6 +262,7 @@ impl Cache {
     }
 
     /// Free native superblocks that the second tier could borrow now.
+    #[inline]
     fn tier_openable(&self, seen: &Seen<'_>) -> u32 {
         if self.tier_limit == 0 {
             return 0;
@@ -275,6 +279,7 @@ impl Cache {
     }
 
     /// Whether the second tier may have another superblock.
+    #[inline]
     pub(crate) fn tier_may_open(&self, seen: &Seen<'_>) -> bool {
         self.tier_openable(seen) > 0
     }
@@ -350,12 +355,14 @@ impl Cache {
 
     /// Superblocks of the cache that have to be ready to be opened before a cache that was full
     /// takes data again: what the spec says, and no more than it may have.
+    #[inline]
     fn rearms_at(&self) -> u32 {
         let most = self.fixed_total.saturating_add(self.limit);
         self.rearm.min(most).max(1)
     }
 
     /// Static superblocks that are neither free nor given up.
+    #[inline]
     pub(crate) fn fixed_in_use(&self, blocks: &Blocks) -> u32 {
         self.fixed_total - blocks.free_fixed.len() as u32
     }
@@ -370,6 +377,7 @@ impl Cache {
 /// Where the host's data goes.
 impl Cache {
     /// The stream for the next host data where there is a cache and the route may lead there.
+    #[inline]
     pub(crate) fn stream(&mut self, seen: &Seen<'_>) -> Stream {
         if self.bypass {
             if self.openable(seen) < self.rearms_at() {
@@ -400,6 +408,7 @@ impl Cache {
 
     /// The stream that a mixed cache has chosen for the next data, or the other one where that has
     /// no room.
+    #[inline]
     fn mixed_stream(&self, seen: &Seen<'_>) -> Stream {
         let streams = &seen.writing.streams;
         let cache = streams[Stream::Cache].left() > 0 || self.openable(seen) > 0;
@@ -412,6 +421,7 @@ impl Cache {
 
     /// Host data has been placed: a full mixed cache decides where the next goes, so that each
     /// stream gets its share. Not while data is on its way to the place that was decided.
+    #[inline]
     pub(crate) fn placed(&mut self, seen: &Seen<'_>, stream: Stream, units: u32) {
         let share = i64::from(seen.policy.cache.direct_milli);
         let gone = if stream == Stream::Cache { 0 } else { 1000 };
@@ -427,6 +437,7 @@ impl Cache {
 /// Folding superblocks with little valid data, which makes room at little cost.
 impl Cache {
     /// Whether a full cache is about to get room back by folding little.
+    #[inline]
     fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
         let Some(most) = self.reclaim_most else {
             return false;
@@ -446,6 +457,7 @@ impl Cache {
 
     /// Looks whether a cache superblock holds so little that it is to be folded, every few
     /// granules.
+    #[inline]
     fn look_for_reclaim(&mut self, seen: &Seen<'_>) {
         let sequence = seen.writing.sequence;
         if self.reclaiming || sequence < self.look_again {
@@ -472,6 +484,7 @@ impl Cache {
     /// Whether a closed cache superblock may be folded now. Folding one of the cache's own takes
     /// native room and gives none back: while no superblock is to spare it waits for collection,
     /// unless its data fits into the superblock that folding has open.
+    #[inline]
     pub(crate) fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
         let room = || {
             let folded = &seen.writing.streams[Stream::Fold];

@@ -64,6 +64,7 @@ impl Blocks {
     }
 
     /// A run of physical units may cross from one superblock into the next.
+    #[inline]
     fn invalidate_across(
         &mut self,
         map: &mut Map,

@@ -179,6 +179,7 @@ impl Writing {
     }
 
     /// Units of the host that wait in granules that are not full.
+    #[inline]
     pub(crate) fn host_units_waiting(&self) -> u32 {
         let waiting = |&stream: &Stream| {
             let s = &self.streams[stream];
@@ -188,6 +189,7 @@ impl Writing {
     }
 
     /// Lowest sequence number of a granule with host data that is not programmed yet.
+    #[inline]
     pub(crate) fn oldest_of_host(&self) -> u64 {
         let flying = self.buffer.flights.iter();
         let flying = flying
@@ -201,6 +203,7 @@ impl Writing {
     }
 
     /// The same of granules of some streams, whatever data they hold.
+    #[inline]
     pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
         let flying = self.buffer.flights.iter();
         let flying = flying

@@ -56,6 +56,7 @@ impl Writing {
     }
 
     /// Issues the later passes that have become due in the superblock that a stream fills.
+    #[inline]
     pub(crate) fn later_passes(
         &mut self,
         stream: Stream,

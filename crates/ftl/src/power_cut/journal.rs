@@ -219,6 +219,7 @@ impl PowerCuts {
 
     /// Logical units have been deallocated: where the policy says so that is an entry of the
     /// journal.
+    #[inline]
     pub(crate) fn note_trim(
         &mut self,
         (lpn, count): (u32, u32),
