@@ -161,6 +161,8 @@ def check(
         place = place_of(path, within=within)
         if not place.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        if not os.access(place.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     for kinds, role in ((inputs, "read by"), (others, "another output of")):
         if any(_is_same(place, other) for other in kinds):
             raise FlashtwinError(

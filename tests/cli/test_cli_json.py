@@ -217,6 +217,7 @@ def test_a_fit() -> None:
         "path": "a.toml",
         "twin_run": None,
         **dict.fromkeys(("run", "structure", "past", "cell", "toml"), "a"),
+        "limit": "core",
         "scatter": 1.2,
         "simulations": 300,
         "values": [{**row, "unit": "MB/s", "origin": "fitted"}],

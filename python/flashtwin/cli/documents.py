@@ -603,6 +603,7 @@ class Fit(Document):
     run: str
     structure: str
     past: str
+    limit: Literal["flash", "core"]
     cell: str
     scatter: float
     simulations: int

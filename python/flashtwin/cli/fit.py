@@ -82,6 +82,7 @@ def command(
     stored = Run(listing.find(run))
     path = out or Path(f"{stored.target['name']}-fitted.toml")
     options.check_new_spec(path, force)
+    outputs.check(path)
     if measured:
         beside.check(stored)
     count = simulations or SIMULATIONS
@@ -120,8 +121,9 @@ def _show(twin: Twin, path: Path, quiet: bool) -> None:
             terminal.cell("" if known else "usual, not determined", "dim"),
         )
     terminal.emit(table)
+    limit = ", programs limited by the firmware" if space.structure.by_core else ""
     terminal.say(
         f"{path}: cache {space.structure.name}, past it {space.structure.past}, "
-        f"{space.cell.upper()}; {twin.fitted.simulations} simulated drives"
+        f"{space.cell.upper()}{limit}; {twin.fitted.simulations} simulated drives"
     )
     terminal.notes(list(twin.notes), quiet=quiet)

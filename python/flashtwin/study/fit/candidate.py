@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -58,14 +58,33 @@ def names() -> tuple[str, ...]:
     return tuple(table()["values"])
 
 
+def factor_of(name: str) -> float:
+    """What a value's unit is in seconds or bytes a second."""
+    return {"MB/s": 1e6, "us": 1e-6}.get(table()["values"][name].get("unit", ""), 1.0)
+
+
+def usual_values() -> dict[str, float]:
+    """What is usual of the values that are the same for every drive."""
+    rows = table()["values"]
+    return {name: row["usual"] * factor_of(name) for name, row in rows.items() if "usual" in row}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Structure:
-    """A row of the table: what kind of cache, how it writes past it, which values it uses."""
+    """A row of the table: what kind of cache, how it writes past it, which values it uses.
+
+    `limit`: what programs wait for, the flash or the firmware's core.
+    """
 
     number: int
     name: str
     past: str
+    limit: str
     uses: tuple[str, ...]
+
+    @property
+    def by_core(self) -> bool:
+        return self.limit == "core"
 
     @property
     def way(self) -> str:
@@ -74,14 +93,24 @@ class Structure:
 
 
 def structures() -> list[Structure]:
-    """All that are known."""
+    """All that are known: first those that the flash limits."""
     return [
-        Structure(number=number, name=row["name"], past=row["past"], uses=tuple(row["uses"]))
+        Structure(
+            number=number,
+            name=row["name"],
+            past=row["past"],
+            limit=limit["name"],
+            uses=(*row["uses"], *limit["uses"]),
+        )
+        for limit in table()["limits"]
         for number, row in enumerate(table()["structures"])
+        if row["name"] not in limit["without"]
     ]
 
 
-CACHES = ("cache", "static", "reserve", "rearm", "idle")
+# Values that only some structures use.
+OF_CORE = ("core_rate", "move")
+CACHES = ("cache", "static", "reserve", "rearm", "idle", *OF_CORE)
 # What nothing tells of a drive that programs nothing in SLC mode, and its usual rate over the
 # native one: SLC programs are 4 to 20 times as short and hold a third or a quarter.
 READS = ("slc_read", "native_read")
@@ -113,6 +142,16 @@ class Space:
             values[name] = self.usual[name] * math.exp(spreads[name]["spread"] * near)
         return values
 
+    def with_dies(self, factor: float) -> Space:
+        """The same with so many times the dies; what the flash of a drive does that its core limits
+        goes with them."""
+        usual = {**self.usual, "dies": float(dies_of(self.usual["dies"] * factor))}
+        if self.structure.by_core:
+            folded = self.structure.way == "folded"
+            for name in ("first_rate", *(["native_rate"] if folded else [])):
+                usual[name] *= usual["dies"] / self.usual["dies"]
+        return replace(self, usual=usual)
+
     def at(self, name: str, z: float) -> float:
         """One value of a place."""
         return float(self.usual[name] * math.exp(table()["values"][name]["spread"] * z))
@@ -128,7 +167,8 @@ def space_of(
 ) -> Space:
     """What is searched of a structure; without a rest in the run not when it folds in one, and
     without a read not how long one takes."""
-    free = [name for name in names() if name not in (*CACHES, "dies") or name in structure.uses]
+    not_always = (*CACHES, "dies")
+    free = [name for name in names() if name not in not_always or name in structure.uses]
     if not rests:
         free = [name for name in free if name != "idle"]
     if not reads:
@@ -242,6 +282,10 @@ def rows_of(
     )
     put("ftl", system=_bytes(capacity * SYSTEM_SHARE))
     put("controller", command_time=_ns(values["command"]), write_buffer=_bytes(flash.write_buffer))
+    if space.structure.by_core:
+        drive = flash if scale == 1.0 else geometry(space, values, round(capacity / scale), False)
+        program_s, move_s = _core_times(values, flash.wordlines, drive.wordlines)
+        put("controller", program_time=_ns(program_s), move_time=_ns(move_s))
     put("link", rate=f"{values['link']:.0f} B/s")
     if values["link"] > SATA_MOST:
         generation = next((g for g in (3, 4) if values["link"] < 0.9e9 * 2**g / 2), 5)
@@ -286,6 +330,25 @@ def _put_cache(
         value: Any = hole.format(**holes)
         value = float(value) if key == "pace" else 0 if value == "0 B" else value
         rows.setdefault(section, {})[key] = (value, "")
+
+
+def _core_times(values: Mapping[str, float], wordlines: int, of_drive: int) -> tuple[float, float]:
+    """The core's time for a page row programmed and for a unit moved, where blocks have so many
+    wordlines and those of the drive itself `of_drive`.
+
+    An erase takes the core as long as a row. Blocks of the cache are erased once they are folded,
+    those of the small copy after few rows: its moves take as much less.
+    """
+    program_s = PLANES * PAGE / values["core_rate"]
+    more_s = program_s * (1 / wordlines - 1 / of_drive) / (PLANES * PAGE / UNIT)
+    return program_s, max(values["move"] - more_s, 0.0)
+
+
+def die_rate(cell: str) -> float:
+    """At what rate a usual die takes data by itself; `cell` may be "slc"."""
+    bits, row = BITS.get(cell, 1), PLANES * PAGE
+    program_s = float(table()["program_us"][cell]) * 1e-6
+    return bits * row / (program_s + bits * row / BUS_BYTES_PER_S)
 
 
 def _program_s(row: int, rate: float, bits: int) -> float:

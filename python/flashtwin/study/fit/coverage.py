@@ -34,14 +34,15 @@ HOLDS = 0.95
 EXACT = 1e-9
 # What they are measured by, as many a review's drive is.
 BATTERIES = "fill:patterns=128k-q32,passes=1"
-# What is drawn, log-uniform: rates over the link's and the cache's, shares of what can be lent (the
-# least is 2.5 % of a drive: of smaller caches a fill's 96 bins show too little).
+# What is drawn, log-uniform: what a link carries of the most of its kind (525 to 550 MB/s of the
+# catalogue's SATA drives, 3.3 to 3.5 GB/s of PCIe 3), rates over the link's and the cache's, shares
+# of what can be lent. Where a core limits programs, the flash's own rates over that.
+LINK_SHARE = (0.94, 1.0)
 FIRST_OVER_LINK, NATIVE_OVER_FIRST = (0.3, 1.3), (0.15, 0.7)
-CACHE_SHARE = (0.1, 0.8)
+FLASH_OVER_CORE, NATIVE_OVER_CORE = (1.2, 2.5), (0.4, 1.2)
+CACHE_SHARE = (0.02, 0.8)
 TLC = 0.65
 DIES = (2, 4)
-# They are not compared of a drive whose link carries more than any of its kind: there are none.
-BEHIND_LINK = ("link", "first_rate")
 # Other values are within so many spreads of what is usual.
 FARTHEST = 2.0
 
@@ -82,20 +83,22 @@ def drawn(seed: int, number: int) -> tuple[Space, Mapping[str, float]]:
     cell = "tlc" if rng.random() < TLC else "qlc"
     table = candidate.table()["values"]
     values = {
-        name: float(row["usual"])
-        * math.exp(row["spread"] * float(np.clip(rng.normal(), -FARTHEST, FARTHEST)))
-        for name, row in table.items()
-        if "usual" in row
+        name: usual
+        * math.exp(table[name]["spread"] * float(np.clip(rng.normal(), -FARTHEST, FARTHEST)))
+        for name, usual in candidate.usual_values().items()
     }
-    for name in ("slc_read", "native_read", "command"):
-        values[name] *= 1e-6
     dies = int(rng.choice(DIES))
     # Dies on the bus take no more, whatever a program costs.
     most = 0.5 * candidate.BUS_BYTES_PER_S * dies
     values["dies"] = float(dies)
-    values["link"] = float(rng.choice(LINKS[:2])) * between((0.9, 1.1))
-    values["first_rate"] = min(values["link"] * between(FIRST_OVER_LINK), most)
-    values["native_rate"] = values["first_rate"] * between(NATIVE_OVER_FIRST)
+    values["link"] = float(rng.choice(LINKS[:2])) * between(LINK_SHARE)
+    first = min(values["link"] * between(FIRST_OVER_LINK), most)
+    values["first_rate"], native = first, NATIVE_OVER_FIRST
+    if structure.by_core:
+        values["core_rate"] = first
+        values["first_rate"] = min(first * between(FLASH_OVER_CORE), 2 * most)
+        native = NATIVE_OVER_FIRST if structure.way == "direct" else NATIVE_OVER_CORE
+    values["native_rate"] = first * between(native)
     values["cache"] = between(CACHE_SHARE) / BITS[cell]
     return candidate.space_of(structure, cell, values, rests=True), values
 
@@ -135,7 +138,6 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
             drive=number, way=space.structure.way, name=name, true=inside[name], low=low, high=high
         )
         for name, (low, high) in twin.fitted.intervals.items()
-        if name not in BEHIND_LINK or any(0.9 * link <= values["link"] <= link for link in LINKS)
     ]
 
 

@@ -8,7 +8,7 @@ does not determine keeps the origin `prior` and says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,11 @@ from flashtwin.study.fit.search import Fitted, searched
 Kind = tuple[Structure, str]
 
 SIMULATIONS = 1000
-# A kind of cache that a finding gives less than this is not searched.
-UNLIKELY = 0.02
 # Bytes of a die, native, to begin with.
 DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
 LEAST_DIES, MOST_DIES = 2, 16
+# A reserve that the fill's last plateau may tell, as a share of the capacity.
+RESERVES = (0.01, 0.3)
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -74,6 +74,7 @@ class Twin:
             "run": self.seen.name,
             "structure": space.structure.name,
             "past": space.structure.past,
+            "limit": space.structure.limit,
             "cell": space.cell,
             "scatter": round(self.fitted.scatter, 4),
             "simulations": self.fitted.simulations,
@@ -103,7 +104,7 @@ def fit(
     small_bytes = int(
         np.clip(dies * small["bytes_per_die"], small["least_bytes"], small["most_bytes"])
     )
-    seen = observed(run, small_bytes, small["requests"])
+    seen = observed(run, small_bytes, small["requests"], small["chapter_requests"])
     shape = shape_of(seen.fill)
     spaces = [
         candidate.space_of(
@@ -113,7 +114,7 @@ def fit(
             rests=seen.rests,
             reads=seen.fastest_read > 0,
         )
-        for structure, cell in kinds or _possible(run, shape)
+        for structure, cell in kinds or _possible(shape)
     ]
     fitted = searched(seen, spaces, simulations, seed, tell, study)
     if fitted.data >= 1e6:
@@ -132,59 +133,67 @@ def _usual_dies(capacity: int, cell: str) -> int:
     return candidate.dies_of(float(np.clip(capacity / DIE[cell], LEAST_DIES, MOST_DIES)))
 
 
-def _possible(run: Run, shape: Shape) -> list[Kind]:
-    """The kinds that the fill and the run's findings leave."""
-    return [(row, cell) for row in _structures(run, shape) for cell in BITS]
-
-
-def _structures(run: Run, shape: Shape) -> list[Structure]:
-    known = candidate.structures()
+def _possible(shape: Shape) -> list[Kind]:
+    """The kinds that the fill leaves. What the run's findings say of a kind they say of the same
+    series that the fit compares, by a smaller model: no kind is left out for it."""
+    rows = candidate.structures()
     if shape.edge is None:
-        return [row for row in known if row.name in ("none", "whole-drive")]
-    likely: dict[str, dict[str, float]] = {"structure": {}, "past": {}}
-    for finding in run.findings:
-        part, dot, word = finding.name.partition(".")
-        if part in likely and dot and isinstance(finding.value, (int, float)):
-            likely[part][word] = float(finding.value)
-
-    def fits(part: str, word: str) -> bool:
-        return likely[part].get(word, 1.0) >= UNLIKELY
-
-    fitting = [
-        row
-        for row in known
-        if row.name != "none" and fits("structure", row.name) and fits("past", row.past)
-    ]
-    return fitting or [row for row in known if row.name != "none"]
+        rows = [row for row in rows if row.name in ("none", "whole-drive")]
+    else:
+        rows = [row for row in rows if row.name != "none"]
+    return [(row, cell) for row in rows for cell in BITS]
 
 
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
     """Where the values of a structure begin: what the fill shows, else what is usual."""
-    table = candidate.table()["values"]
-    usual = {name: float(row["usual"]) for name, row in table.items() if "usual" in row}
-    for name in ("slc_read", "native_read", "command"):
-        usual[name] *= 1e-6
-    bits, total = BITS[cell], seen.fill.total_bytes
+    usual = candidate.usual_values()
+    total = seen.fill.total_bytes
     edge = shape.edge.place.value if shape.edge is not None else total
     first = seen.fill.mean_between(0.0, edge)
     end = shape.slower.start if shape.slower is not None else total
     second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
-    link = _link(seen)
-    usual["link"] = link
-    usual["first_rate"] = link * 1.25 if first > AT_LINK * link else first * 1.03
+    usual["link"] = _link(seen)
     usual["cache"] = edge / seen.capacity_bytes
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
-    share = min(second / first, 0.95)
-    native = second * 1.03
-    if structure.past in ("staged", "fold-first"):
-        # Each byte is programmed once as SLC and `pace` times natively: 1/v = 1/v1 + pace/vn.
-        pace = bits / (bits - 1)
-        native = min(pace / (1 / (share * first) - 1 / usual["first_rate"]), 4 * first)
-    usual["native_rate"] = native
-    if structure.name == "none":
-        usual["first_rate"] = candidate.SLC_OVER_NATIVE * native
+    usual |= _usual_rates(structure, cell, first, second, usual)
+    if shape.slower is not None and "reserve" in structure.uses:
+        # What is written and what the cache borrows beside it have used up all but the reserve.
+        used = shape.slower.start / seen.capacity_bytes + (BITS[cell] - 1) * usual["cache"]
+        usual["reserve"] = float(np.clip(1 + usual["spare"] - used, *RESERVES))
     # More digits are those of the edge's noise, and a search would go another way by them.
     return {name: float(f"{value:.3g}") for name, value in usual.items()}
+
+
+def _usual_rates(
+    structure: Structure, cell: str, first: float, second: float, usual: Mapping[str, float]
+) -> dict[str, float]:
+    """What the rates of a fill in the cache and past it say of what limits them."""
+    bits, link, dies = BITS[cell], usual["link"], usual["dies"]
+    first_rate = link * 1.25 if first > AT_LINK * link else first * 1.03
+    # Of a cache on all of the flash, what is written past it has to be given back at once.
+    returned = bits / (bits - 1) if structure.name == "whole-drive" else 1.0
+    slower = min(second / first, 0.95)
+    if structure.way == "direct":
+        native_rate = second * 1.03 * returned
+        rates = {"first_rate": first_rate, "native_rate": native_rate}
+        if structure.by_core:
+            rates |= {"core_rate": first_rate, "first_rate": dies * candidate.die_rate("slc")}
+    else:
+        # Each byte is programmed once as SLC and `returned` times natively: 1/v = 1/v1 + r/vn.
+        native_rate = min(returned / (1 / (slower * first) - 1 / first_rate), 4 * first)
+        rates = {"first_rate": first_rate, "native_rate": native_rate}
+        if structure.by_core:
+            # A core hands both programs out, and moves the data in between.
+            moved_s = max(1 / native_rate - 1 / first_rate, 0.1 / native_rate)
+            rates = {
+                "core_rate": first_rate,
+                "move": candidate.UNIT * moved_s,
+                "first_rate": dies * candidate.die_rate("slc"),
+                "native_rate": dies * candidate.die_rate(cell),
+            }
+    if structure.name == "none":
+        rates["first_rate"] = candidate.SLC_OVER_NATIVE * rates["native_rate"]
+    return rates
 
 
 def _link(seen: Observed) -> float:
@@ -196,17 +205,19 @@ def _link(seen: Observed) -> float:
 
 def _shown(name: str, value: float) -> float:
     """A value in its unit, with as many digits as mean something."""
-    unit = candidate.table()["values"][name].get("unit")
-    factor = {"MB/s": 1e-6, "us": 1e6}.get(unit or "", 1.0)
     if name == "dies":
         return float(candidate.dies_of(value))
-    return float(f"{value * factor:.4g}")
+    return float(f"{value / candidate.factor_of(name):.4g}")
 
 
 def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
     notes = []
     if not run.finished:
         notes.append("the run is not finished: it was fitted to the steps that are done")
+    if not seen.erased:
+        notes.append(
+            "the target could not be erased: its fill was taken for that of an empty drive"
+        )
     if seen.left_out:
         notes.append(f"not taken: {', '.join(seen.left_out)}")
     if not seen.rests:
@@ -215,21 +226,32 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
     if left:
         titles = ", ".join(candidate.table()["values"][name]["title"] for name in left)
         notes.append(f"not determined by this run: {titles}")
-    best = fitted.rivals[0][3]
-    near = [
-        row
-        for row in fitted.rivals[1:]
-        if row[3] <= best + fitted.near and row[:3] != fitted.rivals[0][:3]
-    ]
-    if near:
-        words = "; ".join(dict.fromkeys(", ".join(row[:3]) for row in near))
-        notes.append(f"fits as well: {words}")
+    notes += _rivals(fitted)
     if fitted.scatter > 4:
         notes.append(
             "no simulated drive shows quite what the run showed: "
             f"{readable_number(fitted.scatter**0.5)} times the noise remain"
         )
     return tuple(notes)
+
+
+def _rivals(fitted: Fitted) -> list[str]:
+    """What else fits as well as the best."""
+    notes = []
+    if not fitted.limit_known:
+        notes.append(
+            "this run does not tell what programs wait for: the flash alone, or the firmware that "
+            "hands them out"
+        )
+    own, cell, least = fitted.rivals[0]
+    near = dict.fromkeys(
+        f"{row.name}, {row.past}, {other_cell}"
+        for row, other_cell, total in fitted.rivals[1:]
+        if total <= least + fitted.near and (row.number, other_cell) != (own.number, cell)
+    )
+    if near:
+        notes.append(f"fits as well: {'; '.join(near)}")
+    return notes
 
 
 def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> str:

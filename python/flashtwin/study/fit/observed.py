@@ -29,38 +29,48 @@ Floats = NDArray[np.float64]
 SmallStep = tuple[str, int] | None
 
 WHOLE_SHARE = 0.9
-SAMPLES = 400
+SAMPLES, FILL_SAMPLES = 400, 2400
 LEAST_SAMPLE_NS = 100_000
 # A load is asked for so many requests at least, or it says nothing.
 LEAST_REQUESTS = 1000
 # More reads than this say no more, and leave no other state behind.
 MOST_READS = 3000
-# A write of this share of the capacity or more is compared as a curve.
-CURVE_SHARE = 0.02
+# What is written at random before the whole drive is written again leaves nothing behind: so much
+# of it is played.
+MOST_BEFORE_FILL = 150_000
+# A write of this share of the capacity or more is compared as a curve; of random ones a shorter one
+# swings with what lies in the drive by chance, and its mean says more.
+CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
 BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
+# A fill's beginning is compared once more, in finer bins: there small caches end.
+BEGINNING, BINS_BEGINNING = 1 / 24, 24
 # Distances of logarithms that are no more than noise and what is left between a drive and its
-# small copy; how many independent values a curve counts as; the distance beyond which all is as
-# wrong.
+# small copy; how many independent values a curve counts as; the distance beyond which a larger one
+# counts by its logarithm: an edge that is misplaced is far off, and still says which way to go.
 FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
-FAR, RATE_FAR = 0.6, 0.25
+BEGINNING_COUNTS = 6.0
+FAR = 0.25
 HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a step showed: logarithms of bytes a second, and how much they count."""
+    """What a step showed: logarithms of bytes a second, and how much they count.
+
+    `until`: the share of the small drive's step that they are of, from its beginning on.
+    """
 
     label: str
     at: int
     rate: tuple[float, ...]
     noise: float
     counts: float
-    far: float = FAR
+    until: float = 1.0
 
     def apart(self, rate: Floats) -> Floats:
         """Distances in units of the noise; their squares add up to what the step counts for."""
-        near = np.clip(rate - np.array(self.rate), -self.far, self.far)
+        near = FAR * np.arcsinh((rate - np.array(self.rate)) / FAR)
         distances: Floats = near / self.noise * math.sqrt(self.counts / rate.size)
         return distances
 
@@ -73,6 +83,7 @@ class Chapter:
     seen: tuple[Seen, ...]
     requests: float
     longest_rest_s: float = 0.0
+    has_reads: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +91,8 @@ class Observed:
     """A run as a fit takes it. `fill` is the curve of its first whole fill of the erased drive, and
     `fill_battery` the battery of which that was a step.
 
-    `scale` is the small drive's capacity over the measured one's.
+    `scale` is the small drive's capacity over the measured one's; `erased`: whether the target
+    could be erased wherever the run asked for it.
     """
 
     name: str
@@ -92,6 +104,7 @@ class Observed:
     fastest: float
     fastest_read: float
     left_out: tuple[str, ...]
+    erased: bool
 
     @property
     def scale(self) -> float:
@@ -108,7 +121,9 @@ class Observed:
         return sum(seen.counts for chapter in self.chapters for seen in chapter.seen)
 
 
-def observed(run: Run, small_bytes: int, most_requests: float) -> Observed:
+def observed(
+    run: Run, small_bytes: int, most_requests: float, most_of_chapter: float = math.inf
+) -> Observed:
     """The run's chapters; raises `FlashtwinError` where no fill of an erased drive is in it."""
     capacity = int(run.target["capacity_bytes"])
     small_bytes = min(small_bytes, capacity)
@@ -122,7 +137,8 @@ def observed(run: Run, small_bytes: int, most_requests: float) -> Observed:
     order = [fills[0], *(index for index in range(len(parts)) if index != fills[0])]
     chapters, left_out, requests = [], [], 0.0
     for index in order:
-        chapter = reader.chapter(parts[index], most_requests - requests)
+        left = min(most_requests - requests, most_of_chapter)
+        chapter = reader.chapter(parts[index], left)
         if chapter is None or not chapter.seen:
             left_out.append(parts[index][0].label)
             continue
@@ -138,6 +154,9 @@ def observed(run: Run, small_bytes: int, most_requests: float) -> Observed:
         fastest=max(reader.fastest, float(np.quantile(fill.rate, 0.98))),
         fastest_read=reader.fastest_read,
         left_out=tuple(left_out),
+        erased=not any(
+            record.kind == "purge" and record.not_possible is not None for record in run.steps
+        ),
     )
 
 
@@ -207,8 +226,8 @@ class _Reader:
         """As much of a part as can be asked of a small drive and fits into the requests."""
         steps: list[SmallStep] = []
         seen: list[Seen] = []
-        requests, rest_s, wrote = 0.0, 0.0, False
-        for record in part:
+        requests, rest_s, wrote, has_reads = 0.0, 0.0, False, False
+        for number, record in enumerate(part):
             if record.not_possible is not None or record.cut:
                 break
             if record.kind == "rest":
@@ -223,24 +242,52 @@ class _Reader:
                 jobs = self._jobs(record)
                 if jobs is None:
                     break
+                jobs, share = self._shortened(jobs, part[number + 1 :])
                 more = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
                 if steps and requests + more > most_requests:
                     break
                 requests += more
                 wrote = True
-                shown = self._seen(record, jobs, len(steps))
-                seen += [] if shown is None else [shown]
+                has_reads |= any(job.rw == "randread" for job in jobs)
+                seen += self._seen(record, jobs, len(steps), share)
                 steps.append((jobs_json(jobs), self._sample_ns(record)))
             else:
                 break
         if not steps:
             return None
         return Chapter(
-            steps=tuple(steps), seen=tuple(seen), requests=requests, longest_rest_s=rest_s
+            steps=tuple(steps),
+            seen=tuple(seen),
+            requests=requests,
+            longest_rest_s=rest_s,
+            has_reads=has_reads,
         )
 
+    def _shortened(self, jobs: list[Job], later: Sequence[StepRecord]) -> tuple[list[Job], float]:
+        """Random writes after which the drive is written whole, as far as they are played, and the
+        share that this is."""
+        total = jobs[0].io_bytes or 0
+        most = MOST_BEFORE_FILL * jobs[0].block_bytes
+        following = next((record for record in later if record.kind in ("run", "fill")), None)
+        if (
+            len(jobs) != 1
+            or jobs[0].rw != "randwrite"
+            or total <= most
+            or following is None
+            or not self._writes_all(following)
+        ):
+            return jobs, 1.0
+        return [replace(jobs[0], io_bytes=most)], most / total
+
+    def _writes_all(self, record: StepRecord) -> bool:
+        if record.kind == "run":
+            return self.is_whole_write(record)
+        size = record.detail.get("size") or self.capacity
+        return float(size) >= (1 - CURVE_SHARE) * self.capacity
+
     def _sample_ns(self, record: StepRecord) -> int:
-        return max(int(record.duration_ns * self.scale / SAMPLES), LEAST_SAMPLE_NS)
+        samples = FILL_SAMPLES if self.is_whole_write(record) else SAMPLES
+        return max(int(record.duration_ns * self.scale / samples), LEAST_SAMPLE_NS)
 
     def _jobs(self, record: StepRecord) -> list[Job] | None:
         """The step's jobs on the small drive; none where they cannot be asked there."""
@@ -289,39 +336,45 @@ class _Reader:
             ramp_s=0.0,
         )
 
-    def _seen(self, record: StepRecord, jobs: list[Job], at: int) -> Seen | None:
+    def _seen(self, record: StepRecord, jobs: list[Job], at: int, share: float) -> list[Seen]:
+        """What a step showed in the first `share` of its bytes, which is what is played of it."""
         seconds = record.duration_ns / 1e9
         if seconds <= 0:
-            return None
+            return []
         if record.kind == "fill":
             moved = float(sum(job.io_bytes or 0 for job in jobs)) / self.scale
-            return _rate_seen(record.label, at, moved / seconds)
+            return [_rate_seen(record.label, at, moved / seconds)]
         curve = _curve(self.run.series(record.step))
         if curve.total_bytes <= 0:
-            return None
+            return []
         mean = curve.total_bytes / curve.total_s
         self.fastest = max(self.fastest, mean)
         if all(job.rw == "read" for job in jobs):
             self.fastest_read = max(self.fastest_read, mean)
-        if not any(job.rw in ("write", "randwrite") for job in jobs) or (
-            curve.total_bytes < CURVE_SHARE * self.capacity
-        ):
-            return _rate_seen(record.label, at, curve.total_bytes / curve.total_s)
-        random = any(job.rw == "randwrite" for job in jobs)
-        if random:
-            bins, noise, counts = BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS
-        elif at == 0 and curve.total_bytes >= WHOLE_SHARE * self.capacity:
-            bins, noise, counts = BINS_FILL, FILL_NOISE, FILL_COUNTS
-        else:
-            bins, noise, counts = BINS_CURVE, CURVE_NOISE, CURVE_COUNTS
-        rate = binned(curve, bins)
-        return Seen(
-            label=record.label,
-            at=at,
-            rate=tuple(float(value) for value in rate),
-            noise=noise,
-            counts=counts,
-        )
+        return _curve_seen(record.label, at, curve, jobs, self.capacity, share)
+
+
+def _curve_seen(
+    label: str, at: int, curve: Curve, jobs: Sequence[Job], capacity: int, share: float
+) -> list[Seen]:
+    random = any(job.rw == "randwrite" for job in jobs)
+    least = (RANDOM_CURVE_SHARE if random else CURVE_SHARE) * capacity
+    if not any(job.rw in ("write", "randwrite") for job in jobs) or curve.total_bytes < least:
+        return [_rate_seen(label, at, curve.mean_between(0.0, share * curve.total_bytes))]
+
+    def parts(bins: int, noise: float, counts: float, until: float = 1.0) -> Seen:
+        rate = tuple(float(value) for value in binned(curve, bins, share * until))
+        return Seen(label=label, at=at, rate=rate, noise=noise, counts=counts, until=until)
+
+    if random:
+        return [parts(BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS)]
+    if at > 0 or curve.total_bytes < WHOLE_SHARE * capacity:
+        return [parts(BINS_CURVE, CURVE_NOISE, CURVE_COUNTS)]
+    fill = [parts(BINS_FILL, FILL_NOISE, FILL_COUNTS)]
+    samples = int((np.cumsum(curve.size) < BEGINNING * curve.total_bytes).sum())
+    if samples >= BINS_BEGINNING:
+        fill.append(parts(BINS_BEGINNING, FILL_NOISE, BEGINNING_COUNTS, BEGINNING))
+    return fill
 
 
 def _rate_seen(label: str, at: int, rate: float) -> Seen:
@@ -331,16 +384,17 @@ def _rate_seen(label: str, at: int, rate: float) -> Seen:
         rate=(float(np.log(rate)),),
         noise=RATE_NOISE,
         counts=RATE_COUNTS,
-        far=RATE_FAR,
     )
 
 
-def binned(curve: Curve, bins: int) -> Floats:
-    """Logarithms of the rate in bins of equal bytes; one bin is the whole step."""
+def binned(curve: Curve, bins: int, until: float = 1.0) -> Floats:
+    """Logarithms of the rate in bins of equal bytes of the curve's first part; one bin is all of
+    it."""
+    end = until * curve.total_bytes
     if bins == 1:
-        rate = np.array([curve.total_bytes / max(curve.total_s, 1e-9)])
+        rate = np.array([curve.mean_between(0.0, end)])
     else:
-        rate = in_equal_bytes(curve, 0.0, curve.total_bytes, bins).rate
+        rate = in_equal_bytes(curve, 0.0, end, bins).rate
     result: Floats = np.log(np.maximum(rate, 1.0))
     return result
 

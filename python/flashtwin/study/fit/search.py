@@ -21,7 +21,7 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,16 @@ from flashtwin.study.fit.shared import Shared, opened
 Floats = NDArray[np.float64]
 
 POPULATION = 12
-FILL_GENERATIONS, WHOLE_GENERATIONS = 6, 5
-FINALISTS = 4
-# A structure whose misfit is so many times another's after two generations is given up.
-HOPELESS = 2.5
+FILL_GENERATIONS = 5
+# So many kinds of caches are searched on everything, and so many of these are searched on; steps of
+# least squares for each.
+FINALISTS, LAST = 8, 3
+FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 3
+# How far a value is moved for a slope, how far a step goes, in spreads; how much less is trusted in
+# slopes; a step that leaves more than so much of the misfit is the last but one.
+MOVE, FARTHEST_STEP = 0.2, 1.5
+DAMPINGS = (0.01, 0.2, 2.0, 20.0)
+ENOUGH = 0.98
 # Other dies than usual have to have so much of the misfit or less.
 CLEARLY = 0.6
 # A candidate that is no drive: the search turns away from it.
@@ -52,7 +58,12 @@ NEAR = 3.84
 # A value whose interval spans this many spreads or more (the prior's own are 3.9) was not
 # determined.
 UNDETERMINED = 2.2
-STEPS = (0.05, 0.15, 0.4, 0.9, 1.6, 2.6)
+# What limits programs is told where the other limit's misfit is so much larger per what the best
+# misfit is of an independent value: values that make up for each other are found slowly.
+UNTOLD = 20.0
+# So many simulated drives a value take intervals.
+INTERVALS = 6
+STEPS = (0.06, 0.2, 0.6, 1.6)
 # Drives that differ by so little (in spreads) do not differ to a host, but their misfit does: that
 # is the simulation's own noise, seen on so many of them.
 NEXT, NEIGHBOURS = 0.004, 12
@@ -79,6 +90,7 @@ class Fitted:
     """What came of a search. `intervals` has what the run determines, by name.
 
     `near`: rivals whose misfit is no farther above the best one fit as well.
+    `limit_known`: whether the run tells what programs wait for, the flash or a core.
     """
 
     space: Space
@@ -88,7 +100,8 @@ class Fitted:
     counts: float
     simulations: int
     near: float
-    rivals: tuple[tuple[str, str, str, float], ...]
+    limit_known: bool
+    rivals: tuple[tuple[Structure, str, float], ...]
 
     @property
     def scatter(self) -> float:
@@ -164,24 +177,72 @@ class Search:
         sigma: float,
         generations: int,
         chapters: Sequence[Chapter],
-        best: float = math.inf,
     ) -> list[Tried]:
-        """All that CMA-ES tried from a place on; `best`: the least misfit of another structure."""
+        """All that CMA-ES tried from a place on."""
         count = len(space.free)
         bounds = np.array([[-candidate.FARTHEST, candidate.FARTHEST]] * count)
         optimizer = CMA(
             mean=start, sigma=sigma, bounds=bounds, population_size=POPULATION, seed=self.seed
         )
         tried: list[Tried] = []
-        for number in range(generations):
+        for _ in range(generations):
             places = [optimizer.ask() for _ in range(POPULATION)]
             shown = self.misfits(space, places, chapters)
             optimizer.tell([(z, item.total) for z, item in zip(places, shown, strict=True)])
             tried += shown
-            hopeless = number > 0 and _best(tried).total > HOPELESS * best
-            if hopeless or optimizer.should_stop():
+            if optimizer.should_stop():
                 break
         return tried
+
+    def descended(
+        self, space: Space, start: Floats, iterations: int, chapters: Sequence[Chapter]
+    ) -> list[Tried]:
+        """All that steps of least squares tried from a place on (Levenberg and Marquardt).
+
+        Each value moves by itself, which says how all distances change with it; then the places
+        are tried to which these slopes lead with more and less trust in them.
+        """
+        tried = self.misfits(space, [start], chapters)
+        move = MOVE
+        for _ in range(iterations):
+            best = _best(tried)
+            if not best.apart.size:
+                break
+            moved = self.misfits(space, _moved(best, move), chapters)
+            places = _led_to(best, moved)
+            tried += [*moved, *self.misfits(space, places, chapters)]
+            if _best(tried).total > ENOUGH * best.total:
+                if move < MOVE:
+                    break
+                move /= 4
+        return tried
+
+
+def _moved(best: Tried, move: float) -> list[Floats]:
+    """Each value moved alone, towards what is usual."""
+    places = []
+    for index, at in enumerate(best.z):
+        z = np.array(best.z)
+        z[index] = at - move if at > 0 else at + move
+        places.append(z)
+    return places
+
+
+def _led_to(best: Tried, moved: Sequence[Tried]) -> list[Floats]:
+    """Where the slopes lead, with more and less trust in them."""
+    z, count = np.array(best.z), len(best.z)
+    slopes = np.zeros((best.apart.size, count))
+    for index, item in enumerate(moved):
+        if item.apart.size:
+            slopes[:, index] = (item.apart - best.apart) / (item.z[index] - z[index])
+    certain = slopes.T @ slopes + np.eye(count)
+    downhill = slopes.T @ best.apart + z
+    places = []
+    for damping in DAMPINGS:
+        step = np.linalg.solve(certain + damping * np.diag(np.diag(certain)), -downhill)
+        step *= min(1.0, FARTHEST_STEP / float(np.max(np.abs(step)) + 1e-12))
+        places.append(np.clip(z + step, -candidate.FARTHEST, candidate.FARTHEST))
+    return places
 
 
 def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
@@ -191,7 +252,7 @@ def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | Non
         curve = curve_of_columns(answer[seen.at]["series"])
         if curve.total_bytes <= 0:
             return None
-        distances.append(seen.apart(binned(curve, len(seen.rate))))
+        distances.append(seen.apart(binned(curve, len(seen.rate), seen.until)))
     return np.concatenate(distances)
 
 
@@ -211,47 +272,120 @@ def searched(
     if study is not None:
         shared = opened(study, seen.name, _what(seen, spaces, simulations, seed))
     search = Search(seen=seen, seed=seed, tell=tell, shared=shared)
-    all_chapters = list(seen.chapters)
-    by_fill = [
-        _run(
-            search,
-            space,
-            np.zeros(len(space.free)),
-            0.5,
-            FILL_GENERATIONS,
-            all_chapters[:1],
-            "fill",
-        )
-        for space in spaces
-    ]
-    by_fill.sort(key=_total)
-    runs: list[Searched] = []
-    for space, tried in by_fill[:FINALISTS]:
-        best = min(map(_total, runs), default=math.inf)
-        start = _place(tried)
-        runs.append(_run(search, space, start, 0.4, WHOLE_GENERATIONS, all_chapters, "all", best))
-    runs.sort(key=_total)
-    space, tried = runs[0]
-    for factor in (0.5, 2.0):
-        dies = candidate.dies_of(runs[0][0].usual["dies"] * factor)
-        if dies == runs[0][0].usual["dies"]:
-            continue
-        other = replace(space, usual={**space.usual, "dies": float(dies)})
-        start = _place(runs[0][1])
-        runs.append(
-            _run(
-                search, other, start, 0.4, WHOLE_GENERATIONS, all_chapters, "dies", _total(runs[0])
-            )
-        )
-    # Other dies fit a little better by chance: it takes more to leave what is usual.
-    clearer = [pair for pair in runs if _total(pair) < CLEARLY * _total(runs[0]) - NEAR]
-    space, tried = min(clearer, key=_total) if clearer else runs[0]
+    by_fill = _by_fill(search, spaces)
+    factor = _dies_by_reads(search, by_fill[0])
+    by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
+    runs = _by_all(search, by_fill, [space.with_dies(factor) for space in spaces])
+    best = runs[0]
+    for other in _other_dies(best[0], (0.5, 2.0)):
+        runs.append(_descent(search, other, _place(best[1]), FIRST_STEPS, "dies"))
+    winner = _clearest(best, runs)
+    others = _by_other_limit(search, winner, spaces)
+    runs += others
+    space, tried = min([winner, *others], key=_total)
     rivals = [pair for pair in runs if pair[0] is not space]
-    left = simulations - search.done - NEIGHBOURS - 4 * len(STEPS) * len(space.free)
-    generations = max(left // POPULATION, WHOLE_GENERATIONS)
-    _, more = _run(search, space, _place(tried), 0.25, generations, all_chapters, "values")
+    _, tried = _descent(search, space, _place(tried), LAST_STEPS, "values", tried)
+    left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
+    _, more = _run(search, space, _place(tried), 0.15, max(left // POPULATION, 0), "values")
     search.label = "intervals"
-    return _fitted(search, (space, [*tried, *more]), [*rivals, *by_fill[FINALISTS:]])
+    return _fitted(search, (space, [*tried, *more]), rivals)
+
+
+def _by_fill(search: Search, spaces: Sequence[Space]) -> list[Searched]:
+    """Kinds of caches on the fill alone, best first. What limits their programs a fill does not
+    say: those that a core limits are searched where there is no other."""
+    fill = search.seen.chapters[:1]
+    flash = {(space.structure.number, space.cell) for space in spaces if not _by_core(space)}
+    runs = [
+        _run(search, space, np.zeros(len(space.free)), 0.5, FILL_GENERATIONS, "fill", chapters=fill)
+        for space in spaces
+        if not (_by_core(space) and (space.structure.number, space.cell) in flash)
+    ]
+    runs.sort(key=_total)
+    return runs
+
+
+def _dies_by_reads(search: Search, searched: Searched) -> float:
+    """How many times the usual dies a drive has, as far as chapters with random reads say: how many
+    requests its flash takes at a time."""
+    space, tried = searched
+    chapters = [chapter for chapter in search.seen.chapters if chapter.has_reads]
+    if not chapters:
+        return 1.0
+    runs = [
+        (other, search.descended(other, _place(tried), FIRST_STEPS, chapters))
+        for other in (space, *_other_dies(space, (0.5, 2.0, 4.0)))
+    ]
+    return _clearest(runs[0], runs)[0].usual["dies"] / space.usual["dies"]
+
+
+def _other_dies(space: Space, factors: Sequence[float]) -> list[Space]:
+    others = [space.with_dies(factor) for factor in factors]
+    return [other for other in others if other.usual["dies"] != space.usual["dies"]]
+
+
+def _clearest(usual: Searched, runs: Sequence[Searched]) -> Searched:
+    """Other dies fit a little better by chance: it takes more to leave what is usual."""
+    clearer = [pair for pair in runs if _total(pair) < CLEARLY * _total(usual) - NEAR]
+    return min(clearer, key=_total) if clearer else usual
+
+
+def _by_all(search: Search, by_fill: Sequence[Searched], spaces: Sequence[Space]) -> list[Searched]:
+    """The best kinds on every chapter, best first. All are simulated once, as the fill leaves them
+    and as the same kind that a core limits; the best make one step, and the best of these more."""
+    starts = []
+    for space, tried in by_fill:
+        place = _place(tried)
+        starts.append((space, place))
+        cores = [other for other in spaces if _is_core_of(other, space)]
+        starts += [(other, _carried(space, place, other)) for other in cores]
+    search.label = "every kind of cache"
+    once = [
+        (space, search.misfits(space, [place], search.seen.chapters)) for space, place in starts
+    ]
+    once.sort(key=_total)
+    runs = [
+        _descent(search, space, _place(tried), FIRST_STEPS, "all")
+        for space, tried in once[:FINALISTS]
+    ]
+    runs.sort(key=_total)
+    runs = [
+        _descent(search, space, _place(tried), NEXT_STEPS, "all", tried)
+        for space, tried in runs[:LAST]
+    ] + runs[LAST:]
+    runs.sort(key=_total)
+    return runs
+
+
+def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -> list[Searched]:
+    """The winner with the other limit of its programs, as far searched and with as many dies: which
+    of the two it is has to be told by what they show."""
+    space, tried = winner
+    place = _place(tried)
+    runs = []
+    for other in spaces:
+        if _is_core_of(other, space) or _is_core_of(space, other):
+            same = other.with_dies(space.usual["dies"] / other.usual["dies"])
+            start = _carried(space, place, same)
+            runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
+    return runs
+
+
+def _by_core(space: Space) -> bool:
+    return space.structure.by_core
+
+
+def _is_core_of(other: Space, space: Space) -> bool:
+    """Whether a kind is another one that a core limits."""
+    same = (other.structure.number, other.cell) == (space.structure.number, space.cell)
+    return same and _by_core(other) and not _by_core(space)
+
+
+def _carried(space: Space, place: Floats, other: Space) -> Floats:
+    """A place of a space in another one, but for rates: what limits them is another thing there."""
+    at = dict(zip(space.free, place, strict=True))
+    rates = ("first_rate", "native_rate")
+    return np.array([0.0 if name in rates else at.get(name, 0.0) for name in other.free])
 
 
 def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) -> list[Any]:
@@ -277,12 +411,33 @@ def _run(
     start: Floats,
     sigma: float,
     generations: int,
-    chapters: Sequence[Chapter],
     label: str,
-    best: float = math.inf,
+    *,
+    chapters: Sequence[Chapter] | None = None,
 ) -> Searched:
-    search.label = f"{space.structure.name}, {space.structure.past}, {space.cell}: {label}"
-    return space, search.evolved(space, start, sigma, generations, chapters, best)
+    """CMA-ES from a place on, by default on all chapters."""
+    search.label = _label(space, label)
+    chapters = search.seen.chapters if chapters is None else chapters
+    return space, search.evolved(space, start, sigma, generations, chapters)
+
+
+def _descent(
+    search: Search,
+    space: Space,
+    start: Floats,
+    steps: int,
+    label: str,
+    before: Sequence[Tried] = (),
+) -> Searched:
+    """Steps of least squares from a place on, on all chapters; `before`: what was tried already."""
+    search.label = _label(space, label)
+    return space, [*before, *search.descended(space, start, steps, search.seen.chapters)]
+
+
+def _label(space: Space, doing: str) -> str:
+    structure = space.structure
+    limit = ", by its core" if structure.by_core else ""
+    return f"{structure.name}, {structure.past}{limit}, {space.cell}: {doing}"
 
 
 def _total(pair: Searched) -> float:
@@ -301,16 +456,15 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     space, tried = winner
     best = _best(tried)
     counts = search.seen.counts
-    all_chapters = list(search.seen.chapters)
-    moved = _profiles(search, space, best, all_chapters)
-    tried = [*tried, *moved]
-    if _best(tried) is not best:
+    for again in (True, False):
+        neighbours = _neighbours(search, space, best, search.seen.chapters)
+        near = _near(best, neighbours, counts)
+        moves = _profiles(search, space, best, neighbours, near)
+        tried = [*tried, *(item for pairs in moves for pair in pairs for item in pair)]
+        if not again or _best(tried).total >= best.total - NEAR:
+            break
         best = _best(tried)
-        moved = _profiles(search, space, best, all_chapters)
-        tried = [*tried, *moved]
-    neighbours = _neighbours(search, space, best, all_chapters)
-    near = _near(best, neighbours, counts)
-    deviations = _deviations(best, moved, neighbours, counts)
+    deviations = _deviations(best, moves, _noise(best, neighbours), counts)
     if space.usual["first_rate"] > space.usual["link"] and "first_rate" in space.free:
         # The link held the host all the time: what differs is no sight of the rate behind it.
         deviations[space.free.index("first_rate")] = 1.0
@@ -322,6 +476,12 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     }
     best = _usual_again(search, space, best, intervals, near)
     z = np.array(best.z)
+    other_limit = [
+        other
+        for other, shown in rivals
+        if _is_core_of(other, space) or _is_core_of(space, other)
+        if _best(shown).total <= near + UNTOLD * _scatter(best, counts)
+    ]
     dies = sorted(
         other.usual["dies"]
         for other, shown in (winner, *rivals)
@@ -329,25 +489,45 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         and other.cell == space.cell
         and (other is space or _best(shown).total <= near)
     )
+    known = {
+        "dies": _dies_between(space.structure, dies),
+        **{
+            name: (space.at(name, low), space.at(name, high))
+            for name, (low, high) in intervals.items()
+        },
+    }
     return Fitted(
         space=space,
         values=space.values(z),
-        intervals={
-            "dies": _dies_between(space.structure, dies),
-            **{
-                name: (space.at(name, low), space.at(name, high))
-                for name, (low, high) in intervals.items()
-            },
-        },
+        intervals=_by_either(known, space, other_limit),
         data=best.data,
         counts=counts,
         simulations=search.done,
         near=near - best.total,
+        limit_known=not other_limit,
         rivals=tuple(
-            (other.structure.name, other.structure.past, other.cell, _best(shown).total)
-            for other, shown in (winner, *rivals)
+            (other.structure, other.cell, _best(shown).total) for other, shown in (winner, *rivals)
         ),
     )
+
+
+def _by_either(
+    known: dict[str, tuple[float, float]], space: Space, others: Sequence[Space]
+) -> dict[str, tuple[float, float]]:
+    """Intervals where another limit fits as well: `others` are the space with that.
+
+    A core's times are not determined then, and flash is as fast as it shows, or as a core that
+    hides it lets it be.
+    """
+    if not others:
+        return known
+    if space.structure.by_core:
+        return {name: ends for name, ends in known.items() if name not in candidate.OF_CORE}
+    for name in ("first_rate", *(["native_rate"] if space.structure.way == "folded" else [])):
+        if name in known:
+            most = max(other.at(name, 1.96) for other in others)
+            known[name] = (known[name][0], max(known[name][1], most))
+    return known
 
 
 def _dies_between(structure: Structure, near: Sequence[float]) -> tuple[float, float]:
@@ -413,43 +593,63 @@ def _scatter(best: Tried, counts: float) -> float:
     return max(best.data / max(counts, 1.0), 1.0)
 
 
+Moves = list[tuple[Tried, Tried]]
+
+
 def _profiles(
-    search: Search, space: Space, best: Tried, chapters: Sequence[Chapter]
-) -> list[Tried]:
-    """Each value moved alone, both ways."""
-    places = []
-    for index in range(len(space.free)):
-        for step in STEPS:
+    search: Search, space: Space, best: Tried, neighbours: Sequence[Tried], near: float
+) -> list[Moves]:
+    """Each value moved alone, down and up, farther and farther: until both moves show clearly more
+    than neighbours differ by, and neither is near any more."""
+    noise = _noise(best, neighbours)
+    moves: list[Moves] = [[] for _ in space.free]
+    left = list(range(len(space.free)))
+    for step in STEPS:
+        places = []
+        for index in left:
             for sign in (-1.0, 1.0):
                 z = np.array(best.z)
                 z[index] = np.clip(z[index] + sign * step, -candidate.FARTHEST, candidate.FARTHEST)
                 places.append(z)
-    return search.misfits(space, places, chapters)
+        shown = search.misfits(space, places, search.seen.chapters)
+        for index, pair in zip(left, zip(shown[::2], shown[1::2], strict=True), strict=True):
+            moves[index].append(pair)
+        left = [
+            index
+            for index in left
+            if _slope(moves[index][-1], index, noise) is None
+            or min(item.total for item in moves[index][-1]) <= near
+        ]
+    return moves
 
 
-def _deviations(
-    best: Tried, moved: Sequence[Tried], neighbours: Sequence[Tried], counts: float
-) -> Floats:
-    """The standard deviation of each value, whatever the others are, in spreads.
-
-    `moved`: `_profiles` of the best.
-    """
-    count = len(best.z)
+def _noise(best: Tried, neighbours: Sequence[Tried]) -> float:
+    """What the difference of two places that no host could tell apart comes to, squared."""
     own = sum(float(np.sum(np.square(item.apart - best.apart))) for item in neighbours)
-    noise = 2.0 * own / max(len(neighbours), 1)
-    pairs = iter(zip(moved[::2], moved[1::2], strict=True))
-    slopes = np.zeros((best.apart.size, count))
-    for index in range(count):
-        for low, high in [next(pairs) for _ in STEPS]:
-            move = high.z[index] - low.z[index]
-            if not (low.apart.size and high.apart.size) or move <= 0:
-                continue
-            change = high.apart - low.apart
-            clear = float(np.sum(np.square(change)))
-            if clear > CLEAR * noise + 1e-12:
-                slopes[:, index] = change / move * math.sqrt(1.0 - noise / clear)
-                break
-    certain = slopes.T @ slopes / _scatter(best, counts) + np.eye(count)
+    return 2.0 * own / max(len(neighbours), 1)
+
+
+def _slope(pair: tuple[Tried, Tried], index: int, noise: float) -> Floats | None:
+    """How distances change with a value; none where that is no more than noise."""
+    low, high = pair
+    move = high.z[index] - low.z[index]
+    if not (low.apart.size and high.apart.size) or move <= 0:
+        return None
+    change = high.apart - low.apart
+    clear = float(np.sum(np.square(change)))
+    if clear <= CLEAR * noise + 1e-12:
+        return None
+    slope: Floats = change / move * math.sqrt(1.0 - noise / clear)
+    return slope
+
+
+def _deviations(best: Tried, moves: Sequence[Moves], noise: float, counts: float) -> Floats:
+    """The standard deviation of each value, whatever the others are, in spreads."""
+    slopes = np.zeros((best.apart.size, len(best.z)))
+    for index, pairs in enumerate(moves):
+        clear = (_slope(pair, index, noise) for pair in pairs)
+        slopes[:, index] = next((slope for slope in clear if slope is not None), 0.0)
+    certain = slopes.T @ slopes / _scatter(best, counts) + np.eye(len(best.z))
     deviations: Floats = np.sqrt(np.diag(np.linalg.inv(certain)))
     return deviations
 
