@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -72,15 +72,34 @@ UNDRAWN = """() => [...document.querySelectorAll("[data-panel]")]
   .filter((plot) => !plot.querySelector("svg path[d], svg line")).map((plot) => plot.id)"""
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def page(request: pytest.FixtureRequest, browser: Any, page_file: Path) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def shown(browser: Any, page_file: Path) -> Iterator[Callable[[str], Any]]:
     """The page of two drives in a theme; its width is each test's own."""
-    size = {"width": WIDTHS[0], "height": 900}
-    opened = Opened(browser, viewport=size, color_scheme=request.param).open(page_file)
-    opened.page.theme = request.param
-    yield opened.page
-    opened.context.close()
-    assert opened.wrong == []
+    pages: dict[str, Opened] = {}
+
+    def show(theme: str) -> Any:
+        if theme not in pages:
+            size = {"width": WIDTHS[0], "height": 900}
+            pages[theme] = Opened(browser, viewport=size, color_scheme=theme).open(page_file)
+            pages[theme].page.theme = theme
+        return pages[theme].page
+
+    yield show
+    for opened in pages.values():
+        opened.context.close()
+        assert opened.wrong == []
+
+
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.full)])
+def page(request: pytest.FixtureRequest, shown: Callable[[str], Any]) -> Any:
+    """For what lies where: a theme has other colours."""
+    return shown(request.param)
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed(request: pytest.FixtureRequest, shown: Callable[[str], Any]) -> Any:
+    """For what colours are part of."""
+    return shown(request.param)
 
 
 def sized(page: Any, width: int) -> None:
@@ -137,11 +156,11 @@ def test_the_point_is_made_on_the_first_screen(page: Any) -> None:
     assert sorted(tops) == tops and tops[-1] < plot["y"]
 
 
-def test_a_page_is_as_dark_as_the_system_and_paper_white(page: Any) -> None:
-    assert (sum(ground(page)) < 150) == (page.theme == "dark")
-    page.emulate_media(media="print")
-    assert sum(ground(page)) > 600
-    page.emulate_media(media="screen")
+def test_a_page_is_as_dark_as_the_system_and_paper_white(themed: Any) -> None:
+    assert (sum(ground(themed)) < 150) == (themed.theme == "dark")
+    themed.emulate_media(media="print")
+    assert sum(ground(themed)) > 600
+    themed.emulate_media(media="screen")
 
 
 def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
@@ -194,12 +213,12 @@ def test_paper_has_every_chart(page: Any) -> None:
     assert not page.locator("[data-paper]").first.is_visible()
 
 
-def test_axe_finds_no_serious_fault(page: Any) -> None:
+def test_axe_finds_no_serious_fault(themed: Any) -> None:
     """On a screen in light and on a phone in dark colours."""
-    sized(page, {"light": 1400, "dark": 390}[page.theme])
+    sized(themed, {"light": 1400, "dark": 390}[themed.theme])
     script = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text()
-    page.evaluate(script)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    themed.evaluate(script)
+    found = themed.evaluate("axe.run(document, {resultTypes: ['violations']})")
     serious = {
         (fault["id"], node["html"][:120])
         for fault in found["violations"]

@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -51,6 +52,8 @@ SCALE = "1/32"
 # A fit simulates its drive hundreds of times.
 FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 1800
+# Of each command, in each `./dev test`.
+QUICK_LINES = 4
 LONG = ("validate", "sweep", "review", "blind", "fit")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an
@@ -120,10 +123,20 @@ def takes_long(call: str) -> bool:
 TYPED = dict.fromkeys(
     [*(one for page in PAGES for one in commands(fenced(page.read_text()))), *commands(examples())]
 )
-CALLS = [
-    pytest.param(call, marks=pytest.mark.full if takes_long(call) else (), id=call)
-    for call in TYPED
-]
+
+
+def cases() -> Iterator[object]:
+    """The first lines of each command run in each `./dev test`; that all are taken as they are
+    typed is asked of the others too (`test_cli_docs`)."""
+    quick: Counter[str] = Counter()
+    for call in TYPED:
+        command = call.split()[1]
+        full = takes_long(call) or quick[command] == QUICK_LINES
+        quick[command] += not full
+        yield pytest.param(call, marks=pytest.mark.full if full else (), id=call)
+
+
+CALLS = list(cases())
 
 
 def supply(place: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from thinning import thinned
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
@@ -219,7 +220,9 @@ SAME: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @needs_fio
-@pytest.mark.parametrize(("options", "job", "fio"), SAME, ids=[case[0] for case in SAME])
+@pytest.mark.parametrize(
+    ("options", "job", "fio"), thinned(SAME, every=2), ids=[case[0] for case in SAME]
+)
 def test_in_order_the_requests_are_fio_s(
     options: str, job: dict[str, Any], fio: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -267,7 +270,9 @@ RANDOM: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @needs_fio
-@pytest.mark.parametrize(("options", "job", "fio"), RANDOM, ids=[case[0] for case in RANDOM])
+@pytest.mark.parametrize(
+    ("options", "job", "fio"), thinned(RANDOM, every=2), ids=[case[0] for case in RANDOM]
+)
 def test_at_random_the_requests_are_like_fio_s(
     options: str, job: dict[str, Any], fio: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -53,9 +53,9 @@ def child(code: str, *words: str, limit: int | None = None) -> subprocess.Comple
     "words",
     [
         ("1",),
-        ("1/2",),
+        pytest.param(("1/2",), marks=pytest.mark.full),
         ("1", "ftl.mapping_unit=16 KiB"),
-        ("1", "map.residency=dram"),
+        pytest.param(("1", "map.residency=dram"), marks=pytest.mark.full),
         ("1/4", "compression.best_ratio=2", "map.residency=dram"),
     ],
 )

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from changed_runs import rewrite
 from fakes import FakeDrive, Law
+from thinning import thinned
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Step
@@ -331,7 +332,7 @@ def test_steps_from_a_broken_line_on_are_done_again_by_a_twin(
     assert run.host["redone"] == [text for text in notes.notes if "done again" in text]
 
 
-@pytest.mark.parametrize("harm", LINES)
+@pytest.mark.parametrize("harm", thinned(LINES, every=3))
 def test_a_broken_line_of_a_real_drive_is_refused_with_file_line_and_hint(
     tmp_path: Path, harm: str
 ) -> None:
