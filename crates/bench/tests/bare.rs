@@ -51,16 +51,19 @@ fn the_formula_is_the_table_s() {
 
 #[test]
 fn greedy_is_the_table_s() {
-    let cases = [
-        (0.07, 64, 7.03),
-        (0.125, 64, 4.40),
-        (0.145, 64, 3.91),
-        (0.28, 64, 2.41),
-        (0.07, 256, 7.65),
-        (0.145, 256, 4.08),
-        (0.28, 256, 2.47),
-    ];
-    for (rho, units_per_block, expected) in cases {
+    greedy_is(&[(0.125, 64, 4.40), (0.28, 64, 2.41), (0.145, 256, 4.08)]);
+}
+
+#[test]
+#[ignore = "for --full"]
+fn greedy_is_the_rest_of_the_table() {
+    greedy_is(&[(0.07, 64, 7.03), (0.145, 64, 3.91)]);
+    greedy_is(&[(0.07, 256, 7.65), (0.28, 256, 2.47)]);
+}
+
+/// Spare flash, units of a block and the amplification that the table has for them.
+fn greedy_is(cases: &[(f64, u32, f64)]) {
+    for &(rho, units_per_block, expected) in cases {
         let found = amplification(shape(rho, units_per_block, 200_000));
         let error = found / expected - 1.0;
         assert!(

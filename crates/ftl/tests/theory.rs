@@ -205,15 +205,18 @@ fn ideal(rho: f64, (data, writes): (f64, f64)) -> (f64, f64) {
 
 #[test]
 fn greedy_collection_meets_the_published_row() {
-    let row = [
-        (0.07, 64, 7.03),
-        (0.145, 64, 3.91),
-        (0.145, 256, 4.08),
-        (0.28, 64, 2.41),
-        (0.28, 256, 2.47),
-        (0.50, 64, 1.68),
-    ];
-    for (rho, pages, expected) in row {
+    greedy_meets(&[(0.145, 64, 3.91), (0.28, 256, 2.47), (0.50, 64, 1.68)]);
+}
+
+#[test]
+#[ignore = "for --full"]
+fn greedy_collection_meets_the_rest_of_the_row() {
+    greedy_meets(&[(0.07, 64, 7.03), (0.145, 256, 4.08), (0.28, 64, 2.41)]);
+}
+
+/// Spare flash, pages of a superblock and the amplification that was published for them.
+fn greedy_meets(row: &[(f64, u32, f64)]) {
+    for &(rho, pages, expected) in row {
         let found = Case {
             rho,
             pages,
@@ -226,8 +229,18 @@ fn greedy_collection_meets_the_published_row() {
 
 #[test]
 fn collection_in_order_of_filling_meets_the_formula() {
+    in_order_meets_the_formula(&[0.145]);
+}
+
+#[test]
+#[ignore = "for --full"]
+fn collection_in_order_of_filling_meets_the_formula_elsewhere() {
+    in_order_meets_the_formula(&[0.07, 0.28]);
+}
+
+fn in_order_meets_the_formula(spare: &[f64]) {
     let victim = Victim::Fifo(Fifo);
-    for rho in [0.07, 0.145, 0.28] {
+    for &rho in spare {
         Case {
             victim,
             rho,
@@ -265,25 +278,30 @@ fn the_best_of_ten_meets_the_published_row() {
 }
 
 #[test]
-fn hot_and_cold_data_meet_the_published_rows() {
-    // ρ, hot data and its writes, FIFO in one stream, greedy in one stream, greedy with collected
-    // data in its own.
-    let rows = [
-        (0.145, (0.1, 0.9), 5.08, 4.93, 4.53),
-        (0.28, (0.1, 0.9), 3.30, 3.25, 2.87),
-    ];
-    for (rho, heat, in_order, together, apart) in rows {
-        let case = Case {
-            rho,
-            heat,
-            ..UNIFORM
-        };
-        let separation = Separation::None;
-        let (victim, one) = (Victim::Fifo(Fifo), Case { separation, ..case });
-        Case { victim, ..one }.meets(in_order, 0.03);
-        one.meets(together, 0.03);
-        case.meets(apart, 0.03);
-    }
+fn hot_and_cold_data_meet_the_published_row() {
+    hot_and_cold_meet(0.28, [3.30, 3.25, 2.87]);
+}
+
+#[test]
+#[ignore = "for --full"]
+fn hot_and_cold_data_meet_the_published_row_with_less_spare_flash() {
+    hot_and_cold_meet(0.145, [5.08, 4.93, 4.53]);
+}
+
+/// A tenth of the data gets nine tenths of the writes: FIFO in one stream, greedy in one stream,
+/// greedy with collected data in its own.
+fn hot_and_cold_meet(rho: f64, [in_order, together, apart]: [f64; 3]) {
+    let heat = (0.1, 0.9);
+    let case = Case {
+        rho,
+        heat,
+        ..UNIFORM
+    };
+    let separation = Separation::None;
+    let (victim, one) = (Victim::Fifo(Fifo), Case { separation, ..case });
+    Case { victim, ..one }.meets(in_order, 0.03);
+    one.meets(together, 0.03);
+    case.meets(apart, 0.03);
 }
 
 #[test]
