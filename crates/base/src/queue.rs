@@ -184,11 +184,23 @@ impl<T: Copy> EventQueue<T> {
         (self.alone, self.alone_at) = (Some(Entry { key, event }), at);
     }
 
+    /// The number of a push that may be made later, by [`EventQueue::push_numbered`], or never.
+    #[inline]
+    pub fn number(&mut self) -> u64 {
+        self.pushed += 1;
+        self.pushed - 1
+    }
+
+    /// Adds an event that was given its number in the order of pushing before.
+    pub fn push_numbered(&mut self, at: Nanos, number: u64, event: T) {
+        self.raise(key_of(at, number), event);
+        // It may come before events at its time that have been pushed since.
+        self.follows(LANES, self.due(LANES));
+    }
+
     #[inline]
     fn next_key(&mut self, at: Nanos) -> u128 {
-        let key = u128::from(at.0) << 64 | u128::from(self.pushed);
-        self.pushed += 1;
-        key
+        key_of(at, self.number())
     }
 
     /// Puts an entry into the heap, as high as it belongs. It comes in registers: to copy what has
@@ -382,6 +394,11 @@ fn least_of<T>(heap: &[Entry<T>], first: usize) -> Option<usize> {
 }
 
 #[inline]
+fn key_of(at: Nanos, number: u64) -> u128 {
+    u128::from(at.0) << 64 | u128::from(number)
+}
+
+#[inline]
 fn time_of(key: u128) -> Nanos {
     Nanos((key >> 64) as u64)
 }
@@ -515,23 +532,32 @@ mod tests {
         #[test]
         fn heap_and_lanes_agree_with_an_ordered_map(
             steps in prop::collection::vec(
-                prop::option::weighted(0.6, (0u64..42, 0..LANES + 2)),
+                prop::option::weighted(0.6, (0u64..42, 0..LANES + 3)),
                 0..600,
             ),
         ) {
             let mut queue = EventQueue::new();
             let mut reference = BTreeMap::new();
+            let mut numbered = Vec::new();
             for (n, step) in steps.into_iter().enumerate() {
                 if let Some((at, lane)) = step {
                     let at = if at < 40 { at } else { u64::MAX };
-                    if lane < LANES {
+                    if lane > LANES + 1 {
+                        numbered.push((Nanos(at), queue.number(), n));
+                    } else if lane < LANES {
                         queue.push_in_order(lane, Nanos(at), n);
                     } else if lane > LANES {
                         queue.push_alone(Nanos(at), n);
                     } else {
                         queue.push(Nanos(at), n);
                     }
+                    if lane > LANES + 1 {
+                        continue;
+                    }
                     reference.insert((Nanos(at), n), n);
+                } else if let Some((at, number, n)) = numbered.pop().filter(|_| n % 3 == 0) {
+                    queue.push_numbered(at, number, n);
+                    reference.insert((at, n), n);
                 } else {
                     let expected = reference.pop_first().map(|((at, _), n)| (at, n));
                     prop_assert_eq!(queue.pop(), expected);

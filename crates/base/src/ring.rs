@@ -81,6 +81,14 @@ impl<T: Copy> Ring<T> {
         Some(first)
     }
 
+    /// Takes the newest item.
+    #[inline]
+    pub fn pop_back(&mut self) -> Option<T> {
+        let last = *self.back()?;
+        self.pushed = self.pushed.wrapping_sub(1);
+        Some(last)
+    }
+
     /// Takes the oldest item, if there is one, without a look at it.
     #[inline]
     pub fn drop_front(&mut self) {
@@ -165,6 +173,9 @@ mod tests {
                     Some(item) => {
                         ring.push_back(item);
                         reference.push_back(item);
+                    }
+                    None if n % 5 == 0 => {
+                        prop_assert_eq!(ring.pop_back(), reference.pop_back());
                     }
                     None if n % 2 == 0 => {
                         ring.drop_front();

@@ -25,6 +25,9 @@ use coming::Coming;
 pub(crate) const SECTOR_BYTES: u64 = 512;
 /// Most units that come over the link before the buffer is looked at again.
 const BURST_BYTES: u32 = 128 << 10;
+/// So many writes have to wait before another one is queued ahead: behind fewer its turn may come
+/// before it is understood, and then it has to be taken back.
+const FEW_WAIT: usize = 4;
 
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,9 @@ pub(crate) struct Command {
     pub(crate) pending: u32,
     /// When the last byte so far has crossed the link.
     crossed: Nanos,
+    /// Of a write that is queued ahead: when the firmware has understood it, and the number of that
+    /// event. Of all others the beginning of time.
+    understood: (Nanos, u64),
     /// Done only when it is on flash.
     fua: bool,
     /// How much smaller its data can be made.
@@ -76,6 +82,7 @@ impl Command {
         in_range: false,
         pending: 0,
         crossed: Nanos::ZERO,
+        understood: (Nanos::ZERO, 0),
         fua: false,
         compressible_percent: 0,
         placement: 0,
@@ -112,7 +119,8 @@ struct Piece {
 pub(crate) struct Commands {
     pub(crate) slots: Vec<Command>,
     vacant: Vec<u32>,
-    /// Writes that wait for the buffer, first come first served.
+    /// Writes that wait for the buffer, first come first served. The last of them may be queued
+    /// ahead, see [`Commands::queue_ahead`]; the first is not.
     incoming: Ring<u32>,
     /// What is set aside for the units that are crossing the link for the first of `incoming`.
     crossing: Option<Reserved>,
@@ -202,6 +210,7 @@ impl Commands {
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
+            understood: (Nanos::ZERO, 0),
             fua: request.fua,
             compressible_percent: request.compressible_percent,
             placement: request.placement,
@@ -251,6 +260,42 @@ impl Commands {
         (is_single_unit && command.in_range).then_some(command.placement)
     }
 
+    /// Whether a write that has just been sent to the drive may be queued before it is understood:
+    /// nothing else is outstanding but writes that wait.
+    #[inline(always)]
+    pub(crate) fn may_queue_ahead(&self) -> bool {
+        let waiting = self.incoming.len();
+        waiting >= FEW_WAIT && self.outstanding() == waiting + 1
+    }
+
+    /// Queues a write that the cache may take ahead of the moment at which the firmware has
+    /// understood it. Its turn comes later still, as a rule: then nothing is noticed of it, and an
+    /// event is saved.
+    #[inline(always)]
+    pub(crate) fn queue_ahead(&mut self, slot: u32, understood: (Nanos, u64)) {
+        self.slots[slot as usize].understood = understood;
+        self.waits_for_data(slot);
+    }
+
+    /// Whether the first write that waits was queued ahead and comes to its turn too early.
+    #[inline(always)]
+    pub(crate) fn is_first_ahead(&self, now: Nanos) -> bool {
+        let first = self.incoming.front();
+        first.is_some_and(|&slot| self.slots[slot as usize].understood.0 >= now)
+    }
+
+    /// Takes the last of the writes that wait, where it was queued ahead and is not understood yet;
+    /// with it comes what it was queued with.
+    pub(crate) fn take_back(&mut self, now: Nanos) -> Option<(u32, (Nanos, u64))> {
+        let slot = *self.incoming.back()?;
+        let understood = &mut self.slots[slot as usize].understood;
+        if understood.0 < now {
+            return None;
+        }
+        self.incoming.pop_back();
+        Some((slot, std::mem::take(understood)))
+    }
+
     /// A write that the cache may take waits until its data is sent for.
     #[inline(always)]
     pub(crate) fn waits_for_data(&mut self, slot: u32) {
@@ -287,6 +332,7 @@ impl Commands {
         command.lba = request.lba;
         command.lpn = (request.lba >> self.unit_shift) as u32;
         (command.sent, command.looked_up) = (0, 0);
+        command.understood = (Nanos::ZERO, 0);
         command.compressible_percent = request.compressible_percent;
         command.placement = request.placement;
         true

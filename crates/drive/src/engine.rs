@@ -353,7 +353,11 @@ impl<P: Policies> Drive<P> {
             Token::Host(slot) => self.piece_read(slot, op.units),
             Token::Rebuild(place) => self.rebuild_read(place, op),
             token => {
-                if self.errors.on {
+                let ages = matches!(
+                    token,
+                    Token::Program(_) | Token::Copyback(_) | Token::Erase(_)
+                );
+                if ages && self.errors.on {
                     self.note_age(token);
                 }
                 self.tell_begun();

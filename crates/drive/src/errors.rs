@@ -168,7 +168,13 @@ impl BitErrors {
 
     /// Counts a read of a superblock's block on a die; the answer is how many there have been.
     fn count_read(&mut self, superblock: u32, die: u16) -> u32 {
-        let block = superblock * self.dies + u32::from(die) % self.dies;
+        let die = u32::from(die);
+        let die = if die < self.dies {
+            die
+        } else {
+            die % self.dies
+        };
+        let block = superblock * self.dies + die;
         let reads = &mut self.reads[block as usize];
         *reads = reads.saturating_add(1);
         let data = &mut self.data[superblock as usize];
@@ -294,7 +300,7 @@ impl<P: Policies> Drive<P> {
     pub(crate) fn grade_units(&mut self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
         if !self.grade_read(op, ppn) {
             self.errors.counts.lost_rows += 1;
-            self.errors.lost.extend(lpn..lpn + units);
+            self.loses(lpn..lpn + units);
         }
     }
 
@@ -317,6 +323,12 @@ impl<P: Policies> Drive<P> {
         }
     }
 
+    /// Units are lost: writes of them, once understood, make them readable again.
+    fn loses(&mut self, units: impl IntoIterator<Item = u32>) {
+        self.take_back_all();
+        self.errors.lost.extend(units);
+    }
+
     #[cold]
     fn cannot_read_own(&mut self, index: usize, first: u32) {
         // The read may become that of a rebuild.
@@ -331,7 +343,7 @@ impl<P: Policies> Drive<P> {
             Token::FoldRead(_) | Token::GcRead(_) => {
                 self.errors.counts.lost_rows += 1;
                 let lost = self.ftl.units_of_row(first);
-                self.errors.lost.extend(lost);
+                self.loses(lost);
             }
             // The check finds what the fold will meet.
             Token::FoldCheck(_) => {}
@@ -380,7 +392,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// An operation ends: data grows old from its program on.
-    #[cold]
     pub(crate) fn note_age(&mut self, token: Token) {
         match token {
             Token::Program(place) | Token::Copyback(place) => {

@@ -319,7 +319,7 @@ impl Flash {
         let idle = die.running.is_none() && die.nothing_waits();
         if self.starts_at_once && idle && now >= die.rests_until {
             die.running = Some(op);
-            self.start(op.die, now, events);
+            self.begin(&op, op.die, now, events);
             return;
         }
         let urgent = self.read_priority && is_awaited(op.token);
@@ -367,24 +367,28 @@ impl Flash {
         self.start(index, now, events);
     }
 
-    /// Starts the operation that an idle die has been given, if there is one. It is looked at where
-    /// it lies: to hand it on would copy what has just been written.
+    /// Starts the operation that an idle die has been given, if there is one.
     #[inline(always)]
     fn start(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
-        let Some(op) = self.dies[index as usize].running else {
-            return;
-        };
+        if let Some(op) = self.dies[index as usize].running {
+            self.begin(&op, index, now, events);
+        }
+    }
+
+    /// Starts an operation that an idle die has been given.
+    #[inline(always)]
+    fn begin(&mut self, op: &NandOp, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
         if class::is_read(op.class) {
-            let sensed = now + self.sense_time(&op);
+            let sensed = now + self.sense_time(op);
             self.note_work(index, 0, (now, sensed));
             if self.lone {
-                let sent = self.send(index, &op, sensed);
+                let sent = self.send(index, op, sensed);
                 events.push(sent, Event::Done(index));
             } else {
                 events.push(sensed, Event::Sensed(index));
             }
         } else {
-            self.start_all_planes(&op, index, now, events);
+            self.start_all_planes(op, index, now, events);
         }
     }
 
@@ -592,7 +596,13 @@ impl Flash {
         if self.is_throttled() {
             self.rest(index, self.sense_time(&op), now, events);
         }
-        self.start_next(index, now, events);
+        let die = &mut self.dies[index as usize];
+        if self.starts_at_once && die.nothing_waits() && now >= die.rests_until {
+            // As a rule, where the cores are slower than the dies.
+            die.overtaken.clear();
+        } else {
+            self.start_next(index, now, events);
+        }
         op
     }
 

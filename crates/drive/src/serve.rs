@@ -137,20 +137,25 @@ impl<P: Policies> Drive<P> {
     /// nothing but its turn, it has begun; else there is more to look at, and false.
     #[inline(always)]
     fn begins_shortly(&mut self, slot: u32) -> bool {
-        let asks_more = !self.short_way
-            || !self.read_ahead.is_empty()
-            || self.errors.has_lost()
-            || self.ftl.is_map_paged()
-            || self.ftl.is_read_only();
         let Some(placement) = self.commands.one_unit_of(slot) else {
             return false;
         };
-        if asks_more || !self.ftl.routes_alike(placement) {
+        if self.asks_more() || !self.ftl.routes_alike(placement) {
             return false;
         }
         self.commands.waits_for_data(slot);
         self.admit();
         true
+    }
+
+    /// Whether more has to be looked at before a write of one unit begins.
+    #[inline(always)]
+    fn asks_more(&self) -> bool {
+        !self.short_way
+            || !self.read_ahead.is_empty()
+            || self.errors.has_lost()
+            || self.ftl.is_map_paged()
+            || self.ftl.is_read_only()
     }
 
     /// A burst has arrived. Where it is all of a write of one unit that is acknowledged from the
@@ -163,6 +168,7 @@ impl<P: Policies> Drive<P> {
             return None;
         };
         let tag = self.commands.end(slot);
+        self.take_back_early();
         self.ftl.note_tag(tag);
         self.ftl.append_host(reserved, lpn, &mut self.ops);
         self.issue();
@@ -195,7 +201,39 @@ impl<P: Policies> Drive<P> {
         self.expect(slot);
         let seen = self.now + self.link.submit_time();
         let understood = self.cores.take(seen, self.controller.command);
+        if self.commands.may_queue_ahead() && self.may_begin_unseen(request.placement) {
+            let number = self.events.number();
+            self.commands.queue_ahead(slot, (understood, number));
+            return;
+        }
         self.events
             .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
+    }
+
+    /// Whether it makes no difference what the drive looks at when the firmware has understood a
+    /// write of one unit. There is a look at what has to be done for the write itself, which
+    /// stays nothing while only writes are outstanding, and one at whether the next write can be
+    /// sent for: without a cache that changes only as an operation ends or as data arrives, and
+    /// then it is looked at in any case.
+    #[inline(always)]
+    fn may_begin_unseen(&self, placement: u8) -> bool {
+        self.ftl.collects_alone() && !self.asks_more() && self.ftl.routes_alike(placement)
+    }
+
+    /// Writes that were queued ahead and would come to the front too early are taken out: they are
+    /// queued again when the firmware has understood them.
+    #[inline(always)]
+    pub(crate) fn take_back_early(&mut self) {
+        if self.commands.is_first_ahead(self.now) {
+            self.take_back_all();
+        }
+    }
+
+    /// The same of all writes that are not understood yet.
+    #[cold]
+    pub(crate) fn take_back_all(&mut self) {
+        while let Some((slot, (at, number))) = self.commands.take_back(self.now) {
+            self.events.push_numbered(at, number, Event::Command(slot));
+        }
     }
 }

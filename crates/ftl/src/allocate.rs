@@ -82,14 +82,15 @@ impl<P: Policies> Ftl<P> {
         let mut rest = lpns;
         while !rest.is_empty() {
             self.ensure_open(stream);
-            let s = self.writing.streams[stream];
+            let s = &self.writing.streams[stream];
+            let superblock = s.superblock;
             let (now, later) = rest.split_at(rest.len().min(s.here() as usize));
-            let ppn = self.layout.base(s.superblock) + s.next;
+            let ppn = self.layout.base(superblock) + s.next;
             let count = now.len() as u32;
             self.map.point_all(now, ppn);
             self.cuts.copied(now, ppn);
-            self.blocks.gain_valid(&mut self.cache, s.superblock, count);
-            self.blocks.victims.received(s.superblock, written);
+            self.blocks.gain_valid(&mut self.cache, superblock, count);
+            self.blocks.victims.received(superblock, written);
             self.advance_stream(stream, count, ops);
             rest = later;
         }
@@ -119,7 +120,7 @@ impl<P: Policies> Ftl<P> {
             let granule = self.writing.streams[stream].granule;
             self.issue_program(stream, granule, granule, ops);
         }
-        let s = self.writing.streams[stream];
+        let s = &self.writing.streams[stream];
         if s.next == s.stop {
             self.end_turn(stream);
         }

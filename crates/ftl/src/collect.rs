@@ -243,6 +243,13 @@ impl<P: Policies> Ftl<P> {
             && !self.is_settled()
     }
 
+    /// Nothing but collection moves data: see [`Collection::alone`].
+    #[inline]
+    #[must_use]
+    pub fn collects_alone(&self) -> bool {
+        self.collection.alone
+    }
+
     /// No mover has anything to do, and none will before two more superblocks are opened.
     #[inline]
     #[must_use]

@@ -563,6 +563,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Where the data of a read of the firmware's own lies; none of another operation.
+    #[inline]
     #[must_use]
     pub fn source_of_read(&self, token: Token) -> Option<u32> {
         match token {

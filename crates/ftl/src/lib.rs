@@ -27,6 +27,7 @@ mod heaps;
 mod lanes;
 pub mod layout;
 pub mod lifetimes;
+mod listed;
 mod lists;
 mod map;
 mod mover;

@@ -5,6 +5,8 @@ use flashtwin_base::memory::{prefetch, table};
 
 use crate::layout::NONE;
 
+/// Units whose validity is in one word.
+pub(crate) const WORD_UNITS: usize = u64::BITS as usize;
 /// Entries of a map in a line of the cache.
 const LINE_UNITS: u32 = 16;
 
@@ -63,13 +65,13 @@ impl Map {
         }
     }
 
-    /// The valid units of `first..first + count` will be moved: their map entries are fetched into
-    /// the processor's cache, and the reverse map of rows that follow.
+    /// These units of the row at `first` will be moved: their map entries are fetched into the
+    /// processor's cache, and the reverse map of rows that follow.
     #[inline]
-    pub(crate) fn expect_moves(&self, first: u32, count: u32) {
+    pub(crate) fn expect_moves(&self, first: u32, count: u32, lpns: &[u32]) {
         const LATER_ROWS: u32 = 4;
         prefetch(&self.logical, (first + LATER_ROWS * count) as usize);
-        self.each_valid(first, count, |lpn| prefetch(&self.physical, lpn as usize));
+        lpns.iter().for_each(|&lpn| self.expect(lpn));
     }
 
     #[inline]
@@ -125,30 +127,49 @@ impl Map {
     /// Appends the logical units of the valid ones of `first..first + count` to `out`.
     #[inline]
     pub(crate) fn collect_valid(&self, first: u32, count: u32, out: &mut Vec<u32>) {
-        let mut end = out.len();
-        out.resize(end + count as usize, 0);
-        self.each_valid(first, count, |lpn| {
-            out[end] = lpn;
-            end += 1;
-        });
-        out.truncate(end);
+        let held = out.len();
+        out.resize(held + count as usize, 0);
+        let listed = self.list_run(first, &mut out[held..]);
+        out.truncate(held + listed);
     }
 
-    /// Calls `unit` with the logical unit of each valid one of `first..first + count`.
-    #[inline]
-    fn each_valid(&self, first: u32, count: u32, mut unit: impl FnMut(u32)) {
-        let (mut at, end) = (first, first + count);
+    /// Lists the logical units of the valid ones of a run as long as `list`; the answer is how many
+    /// there are.
+    pub(crate) fn list_run(&self, first: u32, list: &mut [u32]) -> usize {
+        let (mut at, end) = (first, first + list.len() as u32);
+        let mut listed = 0;
         while at < end {
-            let take = (64 - (at & 63)).min(end - at);
-            let mut bits = self.valid[(at >> 6) as usize] >> (at & 63);
-            bits &= u64::MAX >> (64 - take);
-            let logical = &self.logical[at as usize..(at + take) as usize];
-            while bits != 0 {
-                unit(logical[bits.trailing_zeros() as usize]);
-                bits &= bits - 1;
-            }
-            at += take;
+            let here = (end - at).min(WORD_UNITS as u32) as usize;
+            listed += self.list_row(at, &mut list[listed..][..here]).1;
+            at += here as u32;
         }
+        listed
+    }
+
+    /// The same of a run no longer than a word of validity, which is handed out too. Each unit is
+    /// written and counted only if it is valid, so that there is no branch to guess.
+    #[inline]
+    pub(crate) fn list_row(&self, first: u32, list: &mut [u32]) -> (u64, usize) {
+        let valid = self.valid_of_row(first, list.len() as u32);
+        let units = &self.logical[first as usize..][..list.len()];
+        let (mut listed, mut bits) = (0, valid);
+        for &unit in units {
+            list[listed] = unit;
+            listed += (bits & 1) as usize;
+            bits >>= 1;
+        }
+        (valid, listed)
+    }
+
+    /// A bit for each unit of a run no longer than a word: whether it is valid.
+    #[inline]
+    pub(crate) fn valid_of_row(&self, first: u32, count: u32) -> u64 {
+        let (word, from) = ((first >> 6) as usize, first & 63);
+        let mut bits = self.valid[word] >> from;
+        if from + count > 64 {
+            bits |= self.valid[word + 1] << (64 - from);
+        }
+        bits & (u64::MAX >> (64 - count))
     }
 
     /// Points a logical unit at a physical one and marks that valid; the answer is where it was.

@@ -221,18 +221,20 @@ impl Mover {
     /// Units that collection has placed are programmed, for whatever cause; those that it placed
     /// last may still wait in its granule.
     pub(crate) fn count_programmed(&mut self, programmed: u32, counters: &mut Counters) {
+        let cause = self.cause as usize;
+        if (0..CAUSES).all(|other| other == cause || self.placed[other] == 0) {
+            // As a rule there is one cause.
+            self.placed[cause] -= programmed;
+            *counter_of(cause, counters) += u64::from(programmed);
+            return;
+        }
         let waiting = self.placed.iter().sum::<u32>() - programmed;
         let before = self.placed;
         self.unplace(waiting);
-        let counters = [
-            &mut counters.gc_units,
-            &mut counters.wear_units,
-            &mut counters.refresh_units,
-            &mut counters.failure_units,
-        ];
-        for ((counter, units), before) in counters.into_iter().zip(&mut self.placed).zip(before) {
-            *counter += u64::from(*units);
-            *units = before - *units;
+        for (cause, before) in before.into_iter().enumerate() {
+            let units = std::mem::replace(&mut self.placed[cause], before);
+            self.placed[cause] -= units;
+            *counter_of(cause, counters) += u64::from(units);
         }
     }
 
@@ -244,6 +246,19 @@ impl Mover {
     /// How many sources wait for their copies.
     pub(crate) fn emptied(&self) -> u32 {
         self.emptied.len() as u32
+    }
+}
+
+/// What counts the units that are moved for a cause.
+fn counter_of(cause: usize, counters: &mut Counters) -> &mut u64 {
+    const SPACE: usize = Cause::Space as usize;
+    const WEAR: usize = Cause::Wear as usize;
+    const REFRESH: usize = Cause::Refresh as usize;
+    match cause {
+        SPACE => &mut counters.gc_units,
+        WEAR => &mut counters.wear_units,
+        REFRESH => &mut counters.refresh_units,
+        _ => &mut counters.failure_units,
     }
 }
 
@@ -386,7 +401,12 @@ impl<P: Policies> Ftl<P> {
         let (superblock, offset) = (mover.source, mover.cursor);
         mover.cursor += row_units;
         let first = self.layout.base(superblock) + offset;
-        let valid = self.map.count_valid(first, row_units);
+        let number = self.layout.row_of(first);
+        let lpns = self.writing.listed.list(&self.map, number, first);
+        if work == Work::Collect && !lpns.is_empty() {
+            self.map.expect_moves(first, row_units, lpns);
+        }
+        let valid = lpns.len() as u32;
         let whole = valid.max(self.layout.whole(row_units));
         let dealt = if work == Work::Fold { whole } else { valid };
         if work == Work::Fold {
@@ -400,9 +420,6 @@ impl<P: Policies> Ftl<P> {
         mover.outstanding += 1;
         mover.owed += whole;
         self.counters.map_reads += u64::from(work == Work::Map);
-        if work == Work::Collect {
-            self.map.expect_moves(first, row_units);
-        }
         let (die, class) = self.read_place(first);
         let sent = self.packing.row_sent(&self.layout, &self.map, first, valid);
         let token = match work {
@@ -419,9 +436,8 @@ impl<P: Policies> Ftl<P> {
             self.layout.row_units,
             self.layout.whole(self.layout.row_units),
         );
-        let mut lpns = std::mem::take(&mut self.writing.row);
-        lpns.clear();
-        self.map.collect_valid(first, row_units, &mut lpns);
+        let mut listed = std::mem::take(&mut self.writing.listed);
+        let lpns = listed.still_valid(&self.map, self.layout.row_of(first), first);
         self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
@@ -443,13 +459,13 @@ impl<P: Policies> Ftl<P> {
             self.collection.mover.placed[self.collection.mover.cause as usize] += lpns.len() as u32;
         }
         if work == Work::Collect && stream != Stream::Levelled && self.divides_collected() {
-            self.append_divided(&lpns, superblock, written, ops);
+            self.append_divided(lpns, superblock, written, ops);
         } else if stream.is_host() {
-            self.append_among_hosts(stream, &lpns, written, ops);
+            self.append_among_hosts(stream, lpns, written, ops);
         } else {
-            self.append_moved(stream, &lpns, written, ops);
+            self.append_moved(stream, lpns, written, ops);
         }
-        self.writing.row = lpns;
+        self.writing.listed = listed;
     }
 
     /// Ends the work on a source that has been read to its end; false while reads of it are under

@@ -39,7 +39,7 @@ impl<P: Policies> State for Ftl<P> {
             buffer,
             sequence,
             starved,
-            row: _,
+            listed: _,
         } = writing;
         let Collector {
             mover,

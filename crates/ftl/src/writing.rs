@@ -11,6 +11,7 @@ use crate::counters::Counters;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::lifetimes::Lifetimes;
+use crate::listed::Listed;
 use crate::op::NandOp;
 use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
@@ -31,8 +32,8 @@ pub(crate) struct Writing {
     pub(crate) sequence: u64,
     /// The host waits for a superblock.
     pub(crate) starved: bool,
-    /// Logical units of the row that is being moved: kept, so that a move takes no memory.
-    pub(crate) row: Vec<u32>,
+    /// What the rows hold that movers read.
+    pub(crate) listed: Listed,
 }
 
 impl Writing {
@@ -51,7 +52,7 @@ impl Writing {
             buffer: WriteBuffer::new(buffer_units),
             sequence: 0,
             starved: false,
-            row: Vec::with_capacity(layout.row_units as usize),
+            listed: Listed::new(layout),
         }
     }
 
@@ -103,6 +104,7 @@ impl Writing {
     pub(crate) fn close_all(&mut self, layout: &Layout, policy: &Policy) {
         self.streams = Stream::ALL.map(|stream| Frontier::new(layout, policy, stream));
         self.lanes = Lanes::new(layout);
+        self.listed = Listed::new(layout);
         self.starved = false;
     }
 }

@@ -229,6 +229,7 @@ impl<P: Policies> Drive<P> {
     #[cold]
     fn refuse(&mut self, slot: u32) {
         self.commands.take_incoming();
+        self.take_back_early();
         self.answer(slot, Status::ReadOnly);
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
@@ -292,6 +293,7 @@ impl<P: Policies> Drive<P> {
         };
         if piece.last {
             self.commands.take_incoming();
+            self.take_back_early();
         }
         if self.commands.takes_turns {
             self.commands.received.push(piece);
