@@ -33,6 +33,7 @@ mod rebuild;
 mod smart;
 mod spec;
 mod spec_catalogue;
+mod spec_draws;
 mod spec_flash;
 mod spec_forms;
 mod spec_map;

@@ -333,7 +333,7 @@ fn the_drive_has_to_fit_into_its_flash() {
             Some("capacity"),
             "drive.capacity",
             "flash holds 41.25 GiB but the drive advertises 60 GB",
-            "lower `capacity` or raise `dies_per_channel`",
+            "lower `drive.capacity` or raise `nand.dies_per_channel`",
         )],
     );
     one(
@@ -356,7 +356,7 @@ fn the_drive_has_to_fit_into_its_flash() {
             "write at most 13",
         )],
     );
-    let lower = "lower `capacity` or `gc.reserve`";
+    let lower = "lower `drive.capacity` or `gc.reserve`";
     one(
         "capacity = \"40 GB\"",
         "capacity = \"42.496 GB\"",
@@ -612,12 +612,6 @@ fn a_cache_that_is_none_leaves_nothing_behind() {
                 "slc_cache.size",
                 "4 GB with mode `none`",
                 "slc_cache.size = 0",
-            ),
-            (
-                Some("when_full"),
-                "slc_cache.when_full",
-                "`staged` without a cache",
-                "\"direct\"",
             ),
             (
                 Some("idle_after"),

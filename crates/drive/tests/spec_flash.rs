@@ -1,6 +1,6 @@
 //! Mistakes in how the flash is cut into superblocks, stripes and passes.
 
-use crate::common::{check, edit};
+use crate::common::{check, edit, load};
 
 #[test]
 fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
@@ -26,7 +26,7 @@ fn parity_needs_a_second_die_its_capacity_and_data_in_the_controller() {
             Some("capacity"),
             "drive.capacity",
             "parity 22.1 GB",
-            "lower `capacity`",
+            "write `ftl.parity = \"none\"`",
         )],
     );
     let copyback = ("path = \"controller\"", "path = \"copyback\"");
@@ -74,15 +74,15 @@ fn suspension_is_for_reads_that_overtake() {
     let both = "read_priority = true";
     let suspend = ("[nand.slc]", "[nand.suspend]\nprogram = true\n\n[nand.slc]");
     check(&edit(&[suspend]), &[]);
-    check(
-        &edit(&[suspend, (both, "read_priority = false")]),
-        &[(
-            Some("program = true"),
-            "nand.suspend.program",
-            "only where they go first",
-            "controller.read_priority = true",
-        )],
+    let waiting = load(&edit(&[suspend, (both, "read_priority = false")]));
+    assert_eq!(
+        waiting.notes,
+        [
+            "nand.suspend.program = true waits: reads do not go first (controller.read_priority = \
+             false)"
+        ]
     );
+    assert!(!waiting.config.part.suspend.program);
 }
 
 #[test]

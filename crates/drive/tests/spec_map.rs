@@ -64,7 +64,7 @@ fn the_map_takes_superblocks_from_the_data() {
             Some("42.496 GB"),
             "drive.capacity",
             "map 1",
-            "lower `capacity`",
+            "lower `drive.capacity`",
         )],
     );
 }

@@ -288,6 +288,163 @@ fn a_separation_raises_the_free_superblocks_that_its_streams_need() {
     assert_eq!(errors[0].key, "gc.low");
 }
 
+/// Sets on a drive, made of the base by others, and the one note that says what they change.
+const NEEDED: &[(&[&str], &str, &str)] = &[
+    (
+        &[],
+        "nand.cell=mlc",
+        "nand.cell = mlc also lowers drive.capacity from 40 GB to 26666666496 B, ftl.system from \
+         500 MB to 333333333 B, fold.reserve from 2 GB to 1333333333 B",
+    ),
+    (
+        &["link.rate=545 MB/s"],
+        "link.sata_rate=1.5 Gb/s",
+        "link.sata_rate = 1.5 Gb/s also sets link.rate from 545 MB/s to 0",
+    ),
+    (
+        &[
+            "slc_cache.mode=static",
+            "slc_cache.static_size=1 GB",
+            "drive.capacity=30 GB",
+        ],
+        "slc_cache.mode=dynamic",
+        "slc_cache.mode = dynamic also raises slc_cache.size from 0 to 1 GB",
+    ),
+    (
+        &["slc_cache.rearm=0", "drive.capacity=30 GB"],
+        "slc_cache.mode=hybrid",
+        "slc_cache.mode = hybrid also raises slc_cache.static_size from 0 to 88 MiB",
+    ),
+    (
+        &[],
+        "slc_cache.size=200 MB",
+        "slc_cache.size = 200 MB also lowers slc_cache.rearm from 400 MB to 176 MiB",
+    ),
+    (
+        &["slc_cache.when_full=direct", "fold.pace=0.2"],
+        "slc_cache.when_full=staged",
+        "slc_cache.when_full = staged also raises fold.pace from 0.2 to 1",
+    ),
+    (
+        &[],
+        "wear.read_only_at=spares-gone",
+        "wear.read_only_at = spares-gone also raises wear.spares from 0 to 1",
+    ),
+    (
+        &["controller.read_priority=false"],
+        "nand.suspend.erase=true",
+        "nand.suspend.erase = true also sets controller.read_priority from false to true",
+    ),
+    (
+        &["fold.path=copyback", "drive.capacity=15 GB"],
+        "ftl.parity=stripe",
+        "ftl.parity = stripe also turns off fold.path (copyback)",
+    ),
+];
+
+#[test]
+fn what_a_mechanism_needs_is_changed_with_a_note() {
+    for (drive, set, note) in NEEDED {
+        let base = load_with(BASE, &[], drive).to_toml().to_owned();
+        let changed = load_with(&base, &[], &[set]);
+        let told = changed.notes.iter().find(|told| told == note);
+        assert!(told.is_some(), "{set}: {:?}", changed.notes);
+        // A file that extends the drive is changed in the same way as a set.
+        let (key, value) = set.split_once('=').expect("a set");
+        let value = match value.parse::<bool>() {
+            Ok(flag) => flag.to_string(),
+            Err(_) => format!("\"{value}\""),
+        };
+        let child = format!(
+            "schema = 1\nid = \"child\"\nname = \"Child\"\nextends = \"base\"\norigin = \"prior\"\n\
+             source = \"made up for tests\"\n{key} = {value}\n"
+        );
+        let child = spec::load_text(&child, &[("base", &base)], &[], &[], None);
+        let child = child.unwrap_or_else(|errors| panic!("{set}: {errors:?}"));
+        assert_eq!(child.hash, changed.hash, "{set}");
+        assert_eq!(child.notes, changed.notes, "{set}");
+    }
+}
+
+/// Times by page type are those of another cell: one mean time instead.
+#[test]
+fn another_cell_takes_the_mean_of_the_times_by_page_type() {
+    let slc = load_with(BASE, &[], &["nand.cell=slc"]);
+    let text = |key: &str| {
+        &slc.values
+            .iter()
+            .find(|value| value.key == key)
+            .unwrap()
+            .text
+    };
+    assert_eq!(text("nand.native.tr"), "60 us");
+    assert_eq!(text("slc_cache.mode"), "none");
+    let told = [
+        "nand.native.tr from 45 us, 60 us, 75 us to 60 us",
+        "slc_cache.mode (dynamic)",
+    ];
+    for part in told {
+        assert!(slc.notes.join("\n").contains(part), "{:?}", slc.notes);
+    }
+    let page_by_page = load_with(BASE, &[], &["nand.native.tprog=1 ms, 2 ms, 6 ms"]);
+    let qlc = load_with(page_by_page.to_toml(), &[], &["nand.cell=qlc"]);
+    let text = |key: &str| {
+        &qlc.values
+            .iter()
+            .find(|value| value.key == key)
+            .unwrap()
+            .text
+    };
+    assert_eq!(text("nand.native.tprog"), "3 ms, 3 ms, 3 ms, 3 ms");
+    assert_eq!(text("drive.capacity"), "40 GB");
+}
+
+/// Values that do nothing for now are no mistakes: the drive is the one without them, with a note.
+#[test]
+fn what_waits_for_another_key_changes_nothing_but_a_note() {
+    let table: &[(&[&str], &str, &str)] = &[
+        (
+            &["slc_cache.mode=none"],
+            "slc_cache.when_full=mixed",
+            "there is no cache to fill",
+        ),
+        (
+            &[],
+            "ftl.paired_pages=lost",
+            "the part programs all pages of a wordline at once",
+        ),
+        (
+            &[],
+            "fdp.isolation=persistent",
+            "there are no handles to isolate",
+        ),
+        (
+            &[],
+            "ftl.trim_journal=true",
+            "each checkpoint ends the journal",
+        ),
+        (&[], "errors.rebuild=true", "there are no bit errors"),
+        (
+            &["errors.correctable=72"],
+            "errors.rebuild=true",
+            "there is no parity",
+        ),
+    ];
+    for (drive, set, why) in table {
+        let base = load_with(BASE, &[], drive).to_toml().to_owned();
+        let (without, with) = (load_with(&base, &[], &[]), load_with(&base, &[], &[set]));
+        assert_eq!(with.config, without.config, "{set}");
+        assert!(without.notes.is_empty(), "{:?}", without.notes);
+        let told = format!("{} waits: {why}", set.replace('=', " = "));
+        assert!(
+            with.notes.iter().any(|note| note.starts_with(&told)),
+            "{:?}",
+            with.notes
+        );
+        assert_ne!(with.hash, without.hash);
+    }
+}
+
 #[test]
 fn what_contradicts_itself_within_a_layer_is_refused_still() {
     let errors = spec::load(

@@ -27,6 +27,7 @@ mod suggest;
 mod syntax;
 mod table;
 mod value;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ pub struct Spec {
     /// Names of the firmware profiles that can be switched on: an inherited one that does not fit
     /// the values is none of them, and is not printed.
     pub profiles: Vec<String>,
-    /// What was turned off or raised together with a mechanism, a sentence for each.
+    /// What was changed together with a mechanism, and what waits for one, a sentence for each.
     pub notes: Vec<String>,
     /// Warnings about values that are allowed and slow the drive down, a sentence for each.
     pub warnings: Vec<String>,
@@ -195,17 +196,19 @@ fn checked(
         .filter(|(_, profile)| fits(profile))
         .collect();
     let id = target.text("id");
+    let mut notes = dependents::notes(&changed);
+    notes.extend(waits::notes(&values));
     let header = ["id", "name", "description"].map(|name| (name, target.text(name)));
     Ok(Spec {
         id: id.to_owned(),
         name: target.text("name").to_owned(),
         description: target.text("description").to_owned(),
-        config: build::config(id, &values),
+        config: build::config(id, &waits::resting(&values)),
         values: shown(&values),
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
-        notes: dependents::notes(&changed),
+        notes,
         warnings: advice::warnings(&values),
         divisor: scale.map_or(1, scale::divisor),
         limits,

@@ -45,8 +45,16 @@ pub(super) fn resolve(
     } = chain(target, library)?;
     let (mut written, mut profiles) = (Values::new(), BTreeMap::new());
     let mut changed = Vec::new();
-    for document in &documents {
+    let file = documents
+        .last()
+        .expect("a chain has its target")
+        .file
+        .clone();
+    for (depth, document) in documents.iter().enumerate() {
         changed.extend(inherit(document, &mut written, &mut profiles, &mut errors));
+        if depth == 0 {
+            fill_in(&file, &mut written);
+        }
     }
     let attempted = documents
         .iter()
@@ -59,7 +67,6 @@ pub(super) fn resolve(
     if whole {
         errors.extend(missing(&target, &written, &attempted));
     }
-    fill_in(&target, &mut written);
     let mut values = written.clone();
     for name in firmware {
         match find_profile(name, target.text("id"), &profiles) {
@@ -233,8 +240,9 @@ fn parent(
 /// The source of a value that nobody wrote.
 pub(super) const UNWRITTEN: &str = "default of the format";
 
-/// Gives the keys that no file of the chain mentions the default of the format, where it has one.
-fn fill_in(target: &Document, values: &mut Values) {
+/// Gives the keys that the first file of a chain does not mention the default of the format, where
+/// it has one: later files change a drive that has a value for every key.
+fn fill_in(file: &str, values: &mut Values) {
     for (at, key) in KEYS.iter().enumerate() {
         let Some(text) = key.default.filter(|_| !values.has(at)) else {
             continue;
@@ -245,7 +253,7 @@ fn fill_in(target: &Document, values: &mut Values) {
                 datum: value::default(key, text),
                 origin: "prior",
                 source: UNWRITTEN.to_owned(),
-                place: Place::whole(&target.file),
+                place: Place::whole(file),
             },
         );
     }

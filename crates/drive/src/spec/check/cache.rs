@@ -59,7 +59,7 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
         ("slc_cache.size", Design::is_sized),
         ("slc_cache.static_size", |design| design.owns),
     ];
-    let table = table(found);
+    let table = table(found.values);
     for (key, has) in parts {
         let asked = has(design);
         let by_table = key == "slc_cache.size" && !table.is_empty();
@@ -95,28 +95,24 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
 }
 
 /// The points of the table of sizes; none where there is no table.
-fn table(found: &Findings<'_>) -> Vec<(u32, u64)> {
-    match found
-        .values
-        .entry("slc_cache.size_by_fill")
-        .map(|e| &e.datum)
-    {
+pub(in crate::spec) fn table(values: &Values) -> Vec<(u32, u64)> {
+    match values.entry("slc_cache.size_by_fill").map(|e| &e.datum) {
         Some(Datum::SizeByFill(points)) => points.clone(),
         _ => Vec::new(),
     }
 }
 
 /// The largest borrowed part, and the key that gives it.
-fn borrowed(found: &Findings<'_>) -> (Option<u64>, &'static str) {
-    match table(found).iter().map(|(_, bytes)| *bytes).max() {
+fn borrowed(values: &Values) -> (Option<u64>, &'static str) {
+    match table(values).iter().map(|(_, bytes)| *bytes).max() {
         Some(largest) => (Some(largest), "slc_cache.size_by_fill"),
-        None => (found.values.number("slc_cache.size"), "slc_cache.size"),
+        None => (values.number("slc_cache.size"), "slc_cache.size"),
     }
 }
 
 /// A table of sizes needs a mode that borrows, and a size above 0 at one fill at least.
 fn by_fill(found: &mut Findings<'_>) -> Option<()> {
-    let points = table(found);
+    let points = table(found.values);
     let largest = points.iter().map(|(_, bytes)| *bytes).max()?;
     let design = design(found.values)?;
     let key = "slc_cache.size_by_fill";
@@ -140,7 +136,7 @@ fn by_fill(found: &mut Findings<'_>) -> Option<()> {
 fn fits(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
     let system = flash.system(found.values)?;
-    let (largest, key) = borrowed(found);
+    let (largest, key) = borrowed(found.values);
     let sizes = [largest, found.values.number("slc_cache.static_size")];
     let total: u128 = sizes.iter().flatten().map(|size| u128::from(*size)).sum();
     let room = flash.blocks.saturating_sub(system) * flash.superblock();
@@ -161,7 +157,14 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
         found.add(
             larger,
             message,
-            format!("the largest possible is {}", human(room / flash.bits)),
+            format!(
+                "the largest possible is {}{}",
+                human(room / flash.bits),
+                match flash.parity {
+                    0 => "",
+                    _ => ", or write `ftl.parity = \"none\"`",
+                }
+            ),
         );
     }
     if total * flash.bits <= room && total * flash.bits + tier > room {
@@ -202,7 +205,7 @@ fn cell(found: &mut Findings<'_>) -> Option<()> {
         found.add(
             "slc_cache.mode",
             message,
-            "write `slc_cache.mode = \"none\"`",
+            "write `slc_cache.mode = \"none\"`, or `nand.cell` with more bits",
         );
     }
     Some(())
@@ -210,61 +213,59 @@ fn cell(found: &mut Findings<'_>) -> Option<()> {
 
 /// A cache cannot have more free than its size; both are counted in superblocks.
 fn rearm(found: &mut Findings<'_>) -> Option<()> {
-    let flash = Flash::read(found.values)?;
-    let rearm = u128::from(found.values.number("slc_cache.rearm")?);
-    let parts = [
-        borrowed(found).0,
-        found.values.number("slc_cache.static_size"),
-    ];
+    let most = most_rearm(found.values)?;
+    let rearm = human(found.values.number("slc_cache.rearm")?.into());
+    let most = human(most.into());
+    let message = format!("{rearm} never come free in a cache of {most}");
+    let hint = format!("write at most {most}, or a larger cache (`slc_cache.size` and its like)");
+    found.add("slc_cache.rearm", message, hint);
+    Some(())
+}
+
+/// The most that can come free in the cache, where `slc_cache.rearm` waits for more.
+pub(in crate::spec) fn most_rearm(values: &Values) -> Option<u64> {
+    let flash = Flash::read(values)?;
+    let rearm = u128::from(values.number("slc_cache.rearm")?);
+    let parts = [borrowed(values).0, values.number("slc_cache.static_size")];
     let [lent, own] = parts.map(|size| size.map(|size| flash.slc_superblocks(size)));
-    let design = design(found.values)?;
+    let design = design(values)?;
     let largest = match design.borrows {
         Borrows::All => flash.blocks,
         _ if !design.caches() => return None,
         _ => lent? + own?,
     };
-    if largest > 0 && rearm.div_ceil(flash.slc_superblock()) > largest {
-        let (least, most) = (human(rearm), human(largest * flash.slc_superblock()));
-        let message =
-            format!("{least} never come free in a cache of {most} ({largest} superblocks)");
-        found.add("slc_cache.rearm", message, format!("write at most {most}"));
-    }
-    Some(())
+    let above = largest > 0 && rearm.div_ceil(flash.slc_superblock()) > largest;
+    let most = u64::try_from(largest * flash.slc_superblock()).ok()?;
+    above.then_some(most)
 }
 
+/// Thousandths of each host byte that go through a full cache.
+pub(in crate::spec) fn staged_milli(values: &Values) -> Option<u64> {
+    let direct = values.number("slc_cache.direct_share")?.min(1000) as u32;
+    Some(full_rule(values)?.keeps_up_milli(direct) as u64)
+}
+
+/// What flows through a full cache has to leave it as quickly.
 fn when_full(found: &mut Findings<'_>) -> Option<()> {
-    let design = design(found.values)?;
     let rule = full_rule(found.values)?;
-    if !design.caches() && !rule.bypasses {
-        let message = format!("`{}` without a cache to fill", rule.name);
-        found.add(
-            "slc_cache.when_full",
-            message,
-            "write `slc_cache.when_full = \"direct\"`",
-        );
-    }
     let pace = found.values.number("fold.pace")?;
-    let direct = found.values.number("slc_cache.direct_share")?.min(1000) as u32;
-    let staged = rule.keeps_up_milli(direct) as u64;
-    let flows = design.caches() && rule.flows();
-    if flows && rule.shares && pace < staged {
-        let message = format!(
-            "{} staged bytes leave the cache for each host byte, and {} come in",
-            milli_text(pace),
-            milli_text(staged)
-        );
-        let hint = format!("write at least {}", milli_text(staged));
-        found.add("fold.pace", message, hint);
-    }
-    if flows && !rule.shares && pace < staged {
-        let message = format!(
-            "{} staged bytes leave the cache for each host byte, and one comes in",
-            milli_text(pace)
-        );
+    let staged = staged_milli(found.values)?;
+    let flows = design(found.values)?.caches() && rule.flows();
+    if flows && pace < staged {
+        let (leave, least) = (milli_text(pace), milli_text(staged));
+        let (come, more) = match rule.shares {
+            true => (format!("{least} come"), ""),
+            false => (
+                "one comes".to_owned(),
+                "; what comes back needs more, like 1.5",
+            ),
+        };
+        let message =
+            format!("{leave} staged bytes leave the cache for each host byte, and {come} in");
         found.add(
             "fold.pace",
             message,
-            "write at least 1; what comes back needs more, like 1.5",
+            format!("write at least {least}{more}"),
         );
     }
     Some(())
@@ -418,13 +419,19 @@ fn reserve_fits(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
+/// Whether the cache has blocks of its own that nothing folds.
+pub(in crate::spec) fn is_never_emptied(values: &Values) -> Option<bool> {
+    let design = design(values)?;
+    let never = values.entry("fold.idle_after")?.datum == Datum::Never;
+    let rearms = values.number("fold.rearm_pace")? > 0;
+    let kept = design.owns && !design.lends() && full_rule(values)?.bypasses;
+    Some(kept && never && !rearms && !tier::exists(values)?)
+}
+
 /// A cache that is never emptied would be used once in a drive's life.
 fn emptied(found: &mut Findings<'_>) -> Option<()> {
-    let design = design(found.values)?;
-    let rule = full_rule(found.values)?;
     let idle = &found.values.entry("fold.idle_after")?.datum;
-    let never = *idle == Datum::Never;
-    if !design.caches() && !never {
+    if !design(found.values)?.caches() && *idle != Datum::Never {
         let hint = "write `fold.idle_after = \"never\"`";
         found.add(
             "fold.idle_after",
@@ -432,9 +439,7 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
             hint,
         );
     }
-    let rearms = found.values.number("fold.rearm_pace")? > 0;
-    let borrows = tier::exists(found.values)?;
-    if design.owns && !design.lends() && rule.bypasses && never && !rearms && !borrows {
+    if is_never_emptied(found.values)? {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         found.add(
             "fold.idle_after",

@@ -11,7 +11,6 @@ pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
     read_ahead(found);
     buffer(found);
-    journal(found);
     checkpoint(found);
     between_passes(found);
     pairs(found);
@@ -39,17 +38,6 @@ fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("0 bytes for {streams} streams");
         let hint = "write a size like \"512 KiB\", or `controller.read_ahead_streams = 0`";
         found.add("controller.read_ahead", message, hint);
-    }
-    Some(())
-}
-
-/// Each checkpoint makes the journal before it superfluous. Without checkpoints it would only grow.
-fn journal(found: &mut Findings<'_>) -> Option<()> {
-    let journaled = found.values.flag("ftl.trim_journal")?;
-    if journaled && found.values.number("ftl.checkpoint")? == 0 {
-        let message = "without checkpoints the journal of trims grows without end";
-        let hint = "write `ftl.checkpoint` as a size like \"64 GB\", or `ftl.trim_journal = false`";
-        found.add("ftl.trim_journal", message, hint);
     }
     Some(())
 }
@@ -209,27 +197,22 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let flash = Flash::read(values)?;
-    let one_by_one = matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_));
     let paged = values.word("map.residency")? != "dram" && values.word("map.mode")? == "native";
-    let why = if !one_by_one || flash.bits == 1 {
-        "the part programs all pages of a wordline at once"
-    } else if cache::design(values)?.lower_pages_first {
-        "a drive that fills lower pages first has to protect them"
-    } else if values.flag("controller.plp")? {
-        "with power-loss protection no program is torn"
+    let (why, other) = if cache::design(values)?.lower_pages_first {
+        let why = "a drive that fills lower pages first has to protect them";
+        (why, "another `slc_cache.mode`")
     } else if values.number("compression.best_ratio")? > 1 {
-        "compressed data does not wait for other pages of its wordline"
+        let why = "compressed data does not wait for other pages of its wordline";
+        (why, "`compression.best_ratio = 1`")
     } else if paged {
-        "map pages cannot wait for other pages of their wordline"
+        let why = "map pages cannot wait for other pages of their wordline";
+        (why, "`map.mode = \"slc\"`")
     } else {
-        ""
+        ("", "")
     };
     if !why.is_empty() {
-        found.add(
-            "ftl.paired_pages",
-            why,
-            "write `ftl.paired_pages = \"protected\"`",
-        );
+        let hint = format!("write `ftl.paired_pages = \"protected\"`, or {other}");
+        found.add("ftl.paired_pages", why, hint);
         return None;
     }
     let streams = 1 + u128::from(super::gc::extra_host_streams(values)?);

@@ -10,7 +10,7 @@ use flashtwin_nand::Variation;
 const LEAST_OF_MEAN: f64 = 0.05;
 
 /// The layout in numbers wide enough for any product of them.
-pub(super) struct Flash {
+pub(in crate::spec) struct Flash {
     /// Dies of a superblock.
     dies: u128,
     /// Groups of dies that superblocks are cut from.
@@ -141,13 +141,19 @@ fn has_parity(values: &Values) -> Option<bool> {
     Some(values.word("ftl.parity")? == "stripe")
 }
 
-pub(super) fn bits(values: &Values) -> Option<u128> {
+pub(in crate::spec) fn bits(values: &Values) -> Option<u128> {
     let cells = ["slc", "mlc", "tlc", "qlc"];
     let cell = values.word("nand.cell")?;
     cells
         .iter()
         .position(|known| *known == cell)
         .map(|at| at as u128 + 1)
+}
+
+/// Whether a wordline is programmed page by page, and has more pages than one.
+pub(in crate::spec) fn pages_one_by_one(values: &Values) -> Option<bool> {
+    let listed = matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_));
+    Some(listed && bits(values)? > 1)
 }
 
 /// Pages are 32-bit sizes in the engine, and no part comes near.
@@ -161,7 +167,6 @@ pub(super) fn check(found: &mut Findings<'_>) {
     sectors(found);
     groups(found);
     parity(found);
-    suspend(found);
     variation(found);
     capacity(found);
 }
@@ -268,21 +273,6 @@ fn parity(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Only a read that goes before other operations can suspend one.
-fn suspend(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.flag("controller.read_priority")? {
-        return None;
-    }
-    for key in ["nand.suspend.program", "nand.suspend.erase"] {
-        if found.values.flag(key) == Some(true) {
-            let message = "reads suspend an operation only where they go first";
-            let hint = format!("write `controller.read_priority = true`, or `{key} = false`");
-            found.add(key, message, hint);
-        }
-    }
-    Some(())
-}
-
 /// The spread of times leaves the quickest operation a share of the mean time.
 fn variation(found: &mut Findings<'_>) -> Option<()> {
     let share = |key: &str| Some(found.values.number(key)? as f64 / 1000.0);
@@ -346,12 +336,12 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
         found.add(
             "drive.capacity",
             message,
-            "lower `capacity` or raise `dies_per_channel`",
+            "lower `drive.capacity` or raise `nand.dies_per_channel`",
         );
         return None;
     }
     let held = u128::from(values.number("gc.reserve")?) * flash.superblock();
-    let room = flash.native(values)?.saturating_sub(held);
+    let room = room(values)?;
     if capacity > room {
         let message = format!(
             "flash holds {} but {} of it never hold user data (system {}, {}{}{}static cache {}, \
@@ -376,14 +366,28 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
             human(room),
             human(capacity)
         );
-        found.add(
-            "drive.capacity",
-            message,
-            "lower `capacity` or what is held back, or raise `dies_per_channel`",
-        );
+        found.add("drive.capacity", message, room_hint(values)?);
         return None;
     }
     collectable(found, &flash, capacity)
+}
+
+/// Native bytes that can hold the host's data.
+pub(in crate::spec) fn room(values: &Values) -> Option<u128> {
+    let flash = Flash::read(values)?;
+    let held = u128::from(values.number("gc.reserve")?) * flash.superblock();
+    Some(flash.native(values)?.saturating_sub(held))
+}
+
+/// What makes room for the host's data.
+fn room_hint(values: &Values) -> Option<String> {
+    let parity = match has_parity(values)? {
+        true => ", write `ftl.parity = \"none\"`",
+        false => "",
+    };
+    Some(format!(
+        "lower `drive.capacity` or what is held back{parity}, or raise `nand.dies_per_channel`"
+    ))
 }
 
 /// Garbage collection of a full drive has to be able to reach its goal, or it would never stop.
@@ -411,7 +415,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
         found.add(
             "drive.capacity",
             message,
-            "lower `capacity` or `gc.reserve`",
+            "lower `drive.capacity` or `gc.reserve`",
         );
         return None;
     }

@@ -137,7 +137,8 @@ fn separation(found: &mut Findings<'_>) -> Option<()> {
     let packs = found.values.number("compression.best_ratio")? > 1;
     if packs && found.values.word("gc.separation")? == "none" {
         let message = "with compression collected data is packed by itself";
-        found.add("gc.separation", message, "write `gc.separation = \"gc\"`");
+        let hint = "write `gc.separation = \"gc\"`, or `compression.best_ratio = 1`";
+        found.add("gc.separation", message, hint);
     }
     let least = least_low(found.values)?;
     let (low, reserve) = (
@@ -173,22 +174,35 @@ fn oracle(found: &mut Findings<'_>) -> Option<()> {
             return None;
         }
     }
-    let capacity = u128::from(found.values.number("drive.capacity")?);
-    let flash = Flash::read(found.values)?.native(found.values)?;
-    let share = u128::from(found.values.number("gc.hot_share")?);
-    let pool = u128::from(found.values.number("gc.hot_pool")?);
-    let pools = [("hot", share, pool), ("cold", 1000 - share, 1000 - pool)];
-    for (name, data, pool) in pools {
-        let (holds, wants) = (flash * pool / 1000, capacity * data / 1000);
-        if wants >= holds {
-            let message = format!(
-                "the {name} pool has {} for {} of data",
-                human(holds),
-                human(wants)
-            );
-            let hint = "give each pool more flash than data";
-            found.add("gc.hot_pool", message, hint);
-        }
+    for (name, holds, wants) in small_pools(found.values)? {
+        let message = format!(
+            "the {name} pool has {} for {} of data",
+            human(holds),
+            human(wants)
+        );
+        let hint =
+            "give each pool more flash than data, as `gc.hot_pool` equal to `gc.hot_share` does";
+        found.add("gc.hot_pool", message, hint);
     }
     Some(())
+}
+
+/// The pools of an oracle that have no more flash than data: name, flash and data in bytes.
+pub(in crate::spec) fn small_pools(values: &Values) -> Option<Vec<(&'static str, u128, u128)>> {
+    if values.word("gc.separation")? != "oracle" {
+        return None;
+    }
+    let capacity = u128::from(values.number("drive.capacity")?);
+    let flash = Flash::read(values)?.native(values)?;
+    let share = u128::from(values.number("gc.hot_share")?);
+    let pool = u128::from(values.number("gc.hot_pool")?);
+    let cold = (1000_u128.checked_sub(share)?, 1000_u128.checked_sub(pool)?);
+    let pools = [("hot", share, pool), ("cold", cold.0, cold.1)];
+    let pools = pools.map(|(name, data, pool)| (name, flash * pool / 1000, capacity * data / 1000));
+    Some(
+        pools
+            .into_iter()
+            .filter(|(_, holds, wants)| wants >= holds)
+            .collect(),
+    )
 }

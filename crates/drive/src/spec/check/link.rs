@@ -26,7 +26,7 @@ const PACKET_EXTRA_BYTES: u64 = 24;
 const PCIE_MT: [u64; 5] = [2_500, 5_000, 8_000, 16_000, 32_000];
 
 /// A host link before anything is framed on it.
-pub(in super::super) enum RawLink {
+pub(in crate::spec) enum RawLink {
     Sata {
         megabits: u64,
     },

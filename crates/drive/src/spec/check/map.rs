@@ -24,7 +24,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 /// Whether the map is read page by page.
-pub(super) fn is_paged(values: &Values) -> Option<bool> {
+pub(in crate::spec) fn is_paged(values: &Values) -> Option<bool> {
     Some(values.word("map.residency")? != "dram")
 }
 

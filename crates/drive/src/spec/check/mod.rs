@@ -4,16 +4,17 @@
 pub(super) mod cache;
 mod compression;
 mod firmware;
-mod flash;
+pub(super) mod flash;
 pub(super) mod gc;
 pub(super) mod link;
 pub(super) mod map;
 mod power;
-mod tier;
-mod wear;
+pub(super) mod tier;
+pub(super) mod wear;
 
 use super::error::{Fault, Place, SpecError};
 use super::value::Values;
+use super::waits;
 
 /// Collects mistakes at the places of the values that they are about.
 struct Findings<'a> {
@@ -30,10 +31,11 @@ impl Findings<'_> {
     }
 }
 
-/// Everything that is wrong with the values together.
+/// Everything that is wrong with the values together. What waits for another key is not wrong.
 pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
+    let resting = waits::resting(values);
     let mut findings = Findings {
-        values,
+        values: &resting,
         file,
         errors: Vec::new(),
     };

@@ -13,7 +13,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 /// Whether there is a second tier.
-pub(super) fn exists(values: &Values) -> Option<bool> {
+pub(in crate::spec) fn exists(values: &Values) -> Option<bool> {
     Some(values.number("slc_cache.tier_size")? > 0)
 }
 

@@ -34,6 +34,25 @@ pub(super) fn share(values: &Values, key: &str) -> Option<u64> {
     values.number(key).filter(|s| *s <= PERCENT_MAX_MILLI)
 }
 
+/// Whether so many spares of a plane are more than blocks may be bad from the factory.
+fn bears(values: &Values, spares: u64) -> Option<bool> {
+    let blocks = u128::from(values.number("nand.blocks_per_plane")?) + u128::from(spares);
+    let bad = lost(share(values, "wear.bad_percent")?, blocks, 0);
+    Some(bad < u128::from(spares))
+}
+
+/// The fewest spares with which a drive that ends when they are gone does not end at once; none
+/// where it has as many, or no number is enough.
+pub(in crate::spec) fn least_spares(values: &Values) -> Option<u64> {
+    let early = values.word("wear.read_only_at")? == "spares-gone";
+    let has = values.number("wear.spares")?;
+    if !early || bears(values, has)? {
+        return None;
+    }
+    let mut more = has + 1..values.number("nand.blocks_per_plane")?;
+    more.find(|&spares| bears(values, spares) == Some(true))
+}
+
 fn end(found: &mut Findings<'_>) -> Option<()> {
     let early = found.values.word("wear.read_only_at")? == "spares-gone";
     if early && found.values.number("wear.spares")? == 0 {
@@ -42,17 +61,13 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
         found.add("wear.read_only_at", message, hint);
         return None;
     }
-    let blocks = u128::from(found.values.number("nand.blocks_per_plane")?);
-    let bad = share(found.values, "wear.bad_percent")?;
-    let ends = |spares: u128| lost(bad, blocks + spares, 0) >= spares;
-    let spares = u128::from(found.values.number("wear.spares")?);
-    if early && ends(spares) {
+    if early && !bears(found.values, found.values.number("wear.spares")?)? {
+        let spares = found.values.number("wear.spares")?;
         let message = format!(
             "bad blocks may take all {spares} spares of a plane: the drive would end before it \
              begins"
         );
-        let enough = (spares..blocks).find(|&spares| !ends(spares));
-        let hint = match enough {
+        let hint = match least_spares(found.values) {
             Some(least) => format!("write at least {least} in `wear.spares`, or \"reserve-gone\""),
             None => "write \"reserve-gone\", or fewer bad blocks".to_owned(),
         };
@@ -109,19 +124,10 @@ fn ladder(found: &mut Findings<'_>) {
     }
 }
 
-/// What acts on bit errors needs bit errors; rebuilding needs parity as well, and checks of folds
-/// need such checks.
+/// What acts on bit errors needs bit errors, and checks of folds need such checks.
 fn corrections(found: &mut Findings<'_>) -> Option<()> {
     let without = found.values.number("errors.correctable")? == 0;
     let off = "write what the code corrects in `errors.correctable`, as 72";
-    if found.values.flag("errors.rebuild")? {
-        if without {
-            found.add("errors.rebuild", "there are no bit errors", off);
-        } else if found.values.word("ftl.parity")? == "none" {
-            let hint = "write `ftl.parity = \"stripe\"`, or `errors.rebuild = false`";
-            found.add("errors.rebuild", "there is no parity to rebuild from", hint);
-        }
-    }
     for key in ["errors.slc.read_limit", "errors.native.read_limit"] {
         if without && found.values.number(key)? > 0 {
             found.add(key, "there are no bit errors", off);

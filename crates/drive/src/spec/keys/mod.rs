@@ -236,8 +236,16 @@ pub const ORIGINS: &[(&str, &str)] = &[
 /// Place of a key in the table.
 #[must_use]
 pub fn position(name: &str) -> Option<usize> {
-    KEYS.iter().position(|key| key.name == name)
+    let place = BY_NAME.binary_search_by_key(&name, |&at| KEYS[at].name);
+    place.ok().map(|place| BY_NAME[place])
 }
+
+/// Positions of all keys in the order of their names.
+static BY_NAME: LazyLock<Vec<usize>> = LazyLock::new(|| {
+    let mut positions: Vec<usize> = (0..KEYS.len()).collect();
+    positions.sort_unstable_by_key(|&at| KEYS[at].name);
+    positions
+});
 
 /// Whether keys lie under this path ("nand", "nand.slc").
 #[must_use]

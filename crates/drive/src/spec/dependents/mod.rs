@@ -1,0 +1,211 @@
+//! What depends on a mechanism is turned off with it, and what a mechanism needs more of is raised.
+//!
+//! A layer is a file that extends another, a firmware profile, or the sets of a command line. A
+//! layer that turns a mechanism off need not name each key that only makes sense with it: those
+//! keys take the value that does nothing. A layer that chooses a mechanism need not count what it
+//! needs either: numbers that are too small for it are raised to the least that `check` accepts.
+//! Either way the key's source says why, and a note says what it was. A key that the layer gives
+//! itself is never changed: values that contradict each other within a layer are refused by
+//! `check`.
+
+mod needs;
+mod rules;
+
+use super::keys::{self, KEYS};
+use super::value::{self, Datum, Entry, Values};
+use needs::NEEDS;
+use rules::RULES;
+
+/// A key that changed with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// The key and value that did it: "slc_cache.mode = none".
+    pub by: String,
+    pub key: &'static str,
+    /// What it was before.
+    pub was: String,
+    pub to: New,
+}
+
+/// What a key became, and what a note calls that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum New {
+    Off,
+    Raised(String),
+    Lowered(String),
+    Set(String),
+}
+
+impl New {
+    /// The value beside the one that was there.
+    fn than(was: &Datum, datum: &Datum) -> New {
+        let text = datum.text();
+        let number = |datum: &Datum| match datum {
+            Datum::Count(number) | Datum::Quantity(number, _) | Datum::Milli(number) => {
+                Some(*number)
+            }
+            _ => None,
+        };
+        match (number(was), number(datum)) {
+            // 0 of a rate is none that is given, and not a low one.
+            (Some(_), Some(0)) => New::Set(text),
+            (Some(was), Some(new)) if new > was => New::Raised(text),
+            (Some(_), Some(_)) => New::Lowered(text),
+            _ => New::Set(text),
+        }
+    }
+}
+
+/// Every key that the layer gives replaces what stands here. What depends on a mechanism that the
+/// layer turns off is turned off too, and what a mechanism that it chooses needs is changed. The
+/// first layer changes nothing else: there is nothing before it.
+pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
+    let before = values.clone();
+    values.overlay(layer);
+    let mut changed: Vec<Changed> = Vec::new();
+    for rule in RULES {
+        let Some(switch) = switched(rule.switches, layer, &changed) else {
+            continue;
+        };
+        if (rule.off)(values) != Some(true) {
+            continue;
+        }
+        let Some(cause) = Cause::of(switch, values) else {
+            continue;
+        };
+        for (key, off) in rule.dependents {
+            if layer.entry(key).is_none() {
+                changed.extend(turn_off(values, &before, key, off, &cause));
+            }
+        }
+    }
+    for need in NEEDS {
+        let given = layer.entry(need.key).is_some() || before.entry(need.key).is_none();
+        let switch = switched(need.switches, layer, &changed).filter(|_| !given);
+        let Some(cause) = switch.and_then(|switch| Cause::of(switch, values)) else {
+            continue;
+        };
+        if let Some(datum) = (need.fitting)(values, &before) {
+            changed.extend(change(values, need.key, datum, &cause));
+        }
+    }
+    changed
+}
+
+/// The first of the switches that the layer gives or has changed.
+fn switched<'s>(switches: &[&'s str], layer: &Values, changed: &[Changed]) -> Option<&'s str> {
+    let is_new = |key: &&&str| {
+        layer.entry(key).is_some() || changed.iter().any(|earlier| earlier.key == **key)
+    };
+    switches.iter().find(is_new).copied()
+}
+
+/// The key and value that another one changes with.
+struct Cause {
+    /// "slc_cache.mode = none"
+    text: String,
+    entry: Entry,
+}
+
+impl Cause {
+    fn of(switch: &str, values: &Values) -> Option<Cause> {
+        let entry = values.entry(switch)?.clone();
+        Some(Cause {
+            text: format!("{switch} = {}", entry.datum.text()),
+            entry,
+        })
+    }
+
+    /// Puts a value at a position; its source is this cause, after `why`.
+    fn put(&self, values: &mut Values, position: usize, datum: Datum, why: &str) {
+        let entry = Entry {
+            datum,
+            origin: self.entry.origin,
+            source: format!("{why} {}", self.text),
+            place: self.entry.place.clone(),
+        };
+        values.put(position, entry);
+    }
+}
+
+/// Nothing where the key is off already, or no layer before gave it a value.
+fn turn_off(
+    values: &mut Values,
+    before: &Values,
+    key: &'static str,
+    off: &str,
+    cause: &Cause,
+) -> Option<Changed> {
+    before.entry(key)?;
+    let position = keys::position(key)?;
+    let datum: Datum = value::default(&KEYS[position], off);
+    let was = values.entry(key).filter(|entry| entry.datum != datum)?;
+    let was = was.datum.text();
+    cause.put(values, position, datum, "off with");
+    Some(Changed {
+        by: cause.text.clone(),
+        key,
+        was,
+        to: New::Off,
+    })
+}
+
+/// Nothing where the key has the value.
+fn change(values: &mut Values, key: &'static str, datum: Datum, cause: &Cause) -> Option<Changed> {
+    let was = values.entry(key).filter(|entry| entry.datum != datum)?;
+    let (was, to) = (was.datum.text(), New::than(&was.datum, &datum));
+    cause.put(values, keys::position(key)?, datum, "needed by");
+    Some(Changed {
+        by: cause.text.clone(),
+        key,
+        was,
+        to,
+    })
+}
+
+/// A sentence for each switch and for what it does.
+pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for Changed { by, key, was, to } in changed {
+        let (verb, part) = match to {
+            New::Off => ("turns off", format!("{key} ({was})")),
+            New::Raised(to) => ("raises", format!("{key} from {was} to {to}")),
+            New::Lowered(to) => ("lowers", format!("{key} from {was} to {to}")),
+            New::Set(to) => ("sets", format!("{key} from {was} to {to}")),
+        };
+        let head = format!("{by} also {verb}");
+        match notes.iter_mut().find(|(other, _)| *other == head) {
+            Some((_, parts)) => parts.push(part),
+            None => notes.push((head, vec![part])),
+        }
+    }
+    let sentence = |(head, parts): (String, Vec<String>)| format!("{head} {}", parts.join(", "));
+    notes.into_iter().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_name_keys_and_values_that_there_are() {
+        for rule in RULES {
+            for switch in rule.switches {
+                assert!(keys::position(switch).is_some(), "{switch}");
+            }
+            for (name, off) in rule.dependents {
+                let key = &KEYS[keys::position(name).expect(name)];
+                let off = value::default(key, off);
+                // A drive that never mentions the key has it off. Depth 32 is SATA's most.
+                if let Some(text) = key.default.filter(|_| *name != "link.queue_depth") {
+                    assert_eq!(value::default(key, text), off, "{name}");
+                }
+            }
+        }
+        for need in NEEDS {
+            for name in need.switches.iter().chain([&need.key]) {
+                assert!(keys::position(name).is_some(), "{name}");
+            }
+        }
+    }
+}

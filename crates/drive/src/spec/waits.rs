@@ -1,0 +1,128 @@
+//! Values that do nothing for now, because what they act on is not there.
+//!
+//! Such a value contradicts nothing: it waits for another key, so that sets and sweeps can switch a
+//! mechanism on and off by one key. Where somebody gave the value, a note says what it waits for.
+
+use super::check::cache::design;
+use super::check::flash;
+use super::keys::{self, KEYS};
+use super::value::{self, Datum, Entry, Values};
+
+/// A key waits while the sentence holds that is given for it.
+struct Wait {
+    key: &'static str,
+    /// The value that does nothing at any time, in TOML.
+    idle: &'static str,
+    why: fn(&Values) -> Option<&'static str>,
+}
+
+impl Wait {
+    fn idle_datum(&self) -> Datum {
+        let position = keys::position(self.key).expect("a key of the table");
+        value::default(&KEYS[position], self.idle)
+    }
+}
+
+const WAITS: &[Wait] = &[
+    Wait {
+        key: "slc_cache.when_full",
+        idle: "\"direct\"",
+        why: |values| {
+            let why = "there is no cache to fill (slc_cache.mode = none)";
+            (!design(values)?.caches()).then_some(why)
+        },
+    },
+    Wait {
+        key: "ftl.paired_pages",
+        idle: "\"protected\"",
+        why: |values| {
+            if !flash::pages_one_by_one(values)? {
+                Some("the part programs all pages of a wordline at once (nand.native.tprog)")
+            } else if values.flag("controller.plp")? {
+                Some("no program is torn (controller.plp = true)")
+            } else {
+                None
+            }
+        },
+    },
+    Wait {
+        key: "fdp.isolation",
+        idle: "\"initial\"",
+        why: |values| {
+            let why = "there are no handles to isolate (fdp.handles = 1)";
+            (values.number("fdp.handles")? == 1).then_some(why)
+        },
+    },
+    Wait {
+        key: "ftl.trim_journal",
+        idle: "false",
+        why: |values| {
+            let why = "each checkpoint ends the journal, and there are none (ftl.checkpoint = 0)";
+            (values.number("ftl.checkpoint")? == 0).then_some(why)
+        },
+    },
+    Wait {
+        key: "nand.suspend.program",
+        idle: "false",
+        why: reads_wait,
+    },
+    Wait {
+        key: "nand.suspend.erase",
+        idle: "false",
+        why: reads_wait,
+    },
+    Wait {
+        key: "errors.rebuild",
+        idle: "false",
+        why: |values| {
+            if values.number("errors.correctable")? == 0 {
+                Some("there are no bit errors (errors.correctable = 0)")
+            } else if values.word("ftl.parity")? == "none" {
+                Some("there is no parity to rebuild from (ftl.parity = none)")
+            } else {
+                None
+            }
+        },
+    },
+];
+
+fn reads_wait(values: &Values) -> Option<&'static str> {
+    let why = "reads do not go first (controller.read_priority = false)";
+    (!values.flag("controller.read_priority")?).then_some(why)
+}
+
+/// The values with those that wait at rest: what the drive does.
+pub(super) fn resting(values: &Values) -> Values {
+    let mut resting = values.clone();
+    for (wait, _) in waiting(values) {
+        let position = keys::position(wait.key).expect("a key of the table");
+        let entry = values.entry(wait.key).expect("it waits");
+        let datum = wait.idle_datum();
+        resting.put(
+            position,
+            Entry {
+                datum,
+                ..entry.clone()
+            },
+        );
+    }
+    resting
+}
+
+/// What waits, and why.
+fn waiting(values: &Values) -> impl Iterator<Item = (&'static Wait, &'static str)> {
+    WAITS.iter().filter_map(|wait| {
+        let datum = &values.entry(wait.key)?.datum;
+        let why = (wait.why)(values).filter(|_| *datum != wait.idle_datum())?;
+        Some((wait, why))
+    })
+}
+
+/// A sentence for each value that waits.
+pub(super) fn notes(values: &Values) -> Vec<String> {
+    let note = |(wait, why): (&Wait, &str)| {
+        let datum = &values.entry(wait.key)?.datum;
+        Some(format!("{} = {} waits: {why}", wait.key, datum.text()))
+    };
+    waiting(values).filter_map(note).collect()
+}
