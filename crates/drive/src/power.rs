@@ -193,6 +193,20 @@ impl Power {
         matches!(self.phase, Phase::Resting | Phase::Off).then_some(self.since)
     }
 
+    /// Microwatts in the deepest state that a rest comes to; of a drive that is off none.
+    pub(crate) fn least_uw(&self) -> f64 {
+        if self.phase == Phase::Off {
+            return 0.0;
+        }
+        let states = [&self.draw.light, &self.draw.deep];
+        let entered = states
+            .into_iter()
+            .filter(|state| state.after < Nanos::NEVER);
+        let least = entered.map(|state| state.power_uw).min();
+        let least = least.unwrap_or(self.draw.idle_uw).min(self.draw.idle_uw);
+        (least + u64::from(self.dies) * self.draw.flash.standby_uw) as f64
+    }
+
     /// Times up to `now`, which is not before the last turn.
     pub(crate) fn times(&self, now: Nanos) -> StateTimes {
         let mut times = self.times;

@@ -21,7 +21,7 @@ use crate::snapshot::{Checked, ensure};
 
 /// Time constants of drives are tens of seconds: a tick is short beside them.
 const TICK: Nanos = Nanos::from_ms(100);
-/// In a long rest the power is constant and nothing depends on the temperature.
+/// In a long rest in which the temperature comes past no threshold.
 const LONG_TICK: Nanos = Nanos::from_secs(60);
 /// Microwatts of a watt; femtojoules per nanosecond are microwatts.
 const WATT_UW: f64 = 1e6;
@@ -67,6 +67,15 @@ pub struct ThermalTimes {
     pub throttled: [Nanos; 2],
     /// How often it began.
     pub begun: [u32; 2],
+}
+
+/// A rest of the drive, as the temperature sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Rest {
+    /// So far.
+    pub lasts: Nanos,
+    /// In its deepest state.
+    pub least_watts: f64,
 }
 
 /// A step of throttling.
@@ -143,9 +152,13 @@ impl Thermal {
         end + (self.celsius - end) * decay
     }
 
-    /// Goes on to `at`. `rested` is how long the drive has rested, if it does.
-    pub(crate) fn tick(&mut self, at: Nanos, energy_fj: u128, rested: Option<Nanos>) {
+    /// Goes on to `at`. `rest` says whether the drive rests.
+    pub(crate) fn tick(&mut self, at: Nanos, energy_fj: u128, rest: Option<Rest>) {
         let span = at - self.at;
+        let watts = match span {
+            Nanos::ZERO => f64::INFINITY,
+            _ => (energy_fj - self.energy_fj) as f64 / span.0 as f64 / WATT_UW,
+        };
         self.celsius = self.celsius(at, energy_fj);
         self.at = at;
         self.energy_fj = energy_fj;
@@ -157,9 +170,24 @@ impl Thermal {
         self.hold_ps = on().map(|step| step.hold_ps).max().unwrap_or(0);
         let slowest = on().map(|step| step.speed_milli).min();
         self.speed_milli = slowest.unwrap_or(FULL_SPEED);
-        let calm = self.hold_ps == 0 && self.celsius < self.warning;
-        let long = calm && rested.is_some_and(|rested| rested >= LONG_TICK);
+        let long = rest.is_some_and(|rest| rest.lasts >= LONG_TICK && self.is_calm(watts, rest));
         self.due = at + if long { LONG_TICK } else { TICK };
+    }
+
+    /// Whether nothing will come of the temperature in the rest: it is low, or it stays on its side
+    /// of every threshold. The power of a rest falls from what it is now to that of the deepest
+    /// state, so the temperature lies between itself and where these two lead.
+    fn is_calm(&self, watts: f64, rest: Rest) -> bool {
+        if self.hold_ps == 0 && self.celsius < self.warning {
+            return true;
+        }
+        let leads = |watts: f64| self.ambient + watts * self.resistance;
+        let low = self.celsius.min(leads(rest.least_watts));
+        let high = self.celsius.max(leads(watts));
+        let felt = |step: &Step| if step.on { step.stop } else { step.start };
+        let thresholds = self.steps.iter().map(felt);
+        let mut thresholds = thresholds.chain([self.warning, self.critical]);
+        thresholds.all(|threshold| !(low..=high).contains(&threshold))
     }
 
     /// Books a tick where its end finds the drive.
@@ -201,8 +229,11 @@ impl<P: Policies> Drive<P> {
 
     fn heat_at(&mut self, at: Nanos) {
         let energy = self.power.energy_fj(at, &self.flash);
-        let rested = self.power.rests_since().map(|since| at - since);
-        self.thermal.tick(at, energy, rested);
+        let rest = self.power.rests_since().map(|since| Rest {
+            lasts: at - since,
+            least_watts: self.power.least_uw() / WATT_UW,
+        });
+        self.thermal.tick(at, energy, rest);
         self.flash.throttle(self.thermal.speed_milli);
         self.power.throttle(at, self.thermal.speed_milli);
         if self.errors.on {

@@ -205,6 +205,37 @@ fn constant_power_warms_by_the_step_response() {
     assert!((d.celsius() - 30.0).abs() < 1e-9, "{}", d.celsius());
 }
 
+/// Ticks of a long rest are long only where the temperature comes past no threshold: the times at
+/// which it does are right to a short tick, on the way up and, in a deeper state, down again.
+#[test]
+fn a_long_rest_comes_past_each_threshold_in_time() {
+    let marks = ["thermal.warning=30 C", "thermal.critical=35 C"];
+    let deep = [
+        "power.deep.after=300 s",
+        "power.deep.power=500 mW",
+        "power.deep.entry=0",
+    ];
+    let day = 86_400.0;
+    // From 20 to 40 degrees with 50 s; from 40 to 25 after 300 s.
+    let (warm, hot) = (50.0 * libm::log(2.0), 50.0 * libm::log(4.0));
+    let (less_hot, cool) = (
+        300.0 + 50.0 * libm::log(15.0 / 10.0),
+        300.0 + 50.0 * libm::log(15.0 / 5.0),
+    );
+    for (sets, warning, critical) in [
+        (&deep[..0], hot - warm, day - hot),
+        (&deep[..], hot - warm + cool - less_hot, less_hot - hot),
+    ] {
+        let mut d = drive(&[&HEAT[..], &marks, sets].concat());
+        rest(&mut d, Nanos::from_secs(86_400));
+        let times = d.thermal_times();
+        for (found, expected) in [(times.warning, warning), (times.critical, critical)] {
+            let found = found.as_secs_f64();
+            assert!((found - expected).abs() < 0.25, "{found} s, not {expected}");
+        }
+    }
+}
+
 #[test]
 fn a_drive_without_power_cools_from_the_moment_that_it_goes() {
     let mut d = drive(&HEAT);

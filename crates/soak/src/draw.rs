@@ -83,8 +83,8 @@ fn handles(rng: &mut Rng, shape: &Shape, mode: &str, separation: &str) -> Handle
     }
 }
 
-/// Cache, folding, collection and what is left for the host.
-fn policies(rng: &mut Rng, shape: &mut Shape) {
+/// Cache, folding, collection and what is left for the host; whether something is.
+fn policies(rng: &mut Rng, shape: &mut Shape) -> bool {
     let native = shape.slc * shape.bits;
     let design = design(rng, shape);
     let mode = design.name;
@@ -163,7 +163,10 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.pace={}", first_often(rng, pacing::NAMES)),
         format!(
             "gc.idle_after={}",
-            pick(rng, &["never", "never", "10 ms", "1 s"])
+            match target {
+                0 => "never",
+                _ => pick(rng, &["never", "10 ms", "1 s"]),
+            }
         ),
         format!("gc.idle_target={target}"),
         format!("gc.recycler={}", first_often(rng, recyclers::NAMES)),
@@ -174,6 +177,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) {
         format!("gc.high={high}"),
         format!("drive.capacity={capacity} B"),
     ]);
+    capacity > 0
 }
 
 /// A design of the cache that the flash allows.
@@ -342,7 +346,10 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
         sets.iter().any(of)
     };
     if shape.checkpoints {
+        // Each copies the whole map: of a large drive they are no more often than some hundred
+        // times while it is filled.
         let size = pick(rng, &[64u64, 1 << 10, 4 << 10, 16 << 10, 64 << 10]) << 10;
+        let size = size.max(shape.superblocks * shape.raw / 512);
         let journals_trims = rng.chance(70);
         shape.sets.extend([
             format!("ftl.checkpoint={size} B"),
@@ -397,14 +404,16 @@ pub fn drive_with(rng: &mut Rng, given: &[String]) -> Option<(Config, String)> {
     };
     for _ in 0..2000 {
         let mut shape = flash::shape(rng);
-        policies(rng, &mut shape);
+        if !policies(rng, &mut shape) {
+            continue;
+        }
         controller::controller(rng, &mut shape);
         controller::link(rng, &mut shape);
         health::health(rng, &mut shape);
         health::errors(rng, &mut shape);
         health::power(rng, &mut shape);
         let plain = shape.sets.len();
-        if rng.chance(40) {
+        if shape.packs && rng.chance(60) {
             controller::compression(rng, &mut shape);
             others(rng, &mut shape);
             if let Some(drive) = right(&shape) {

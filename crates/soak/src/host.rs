@@ -350,7 +350,11 @@ pub fn life(
         may_damage: damages && config.controller.end_to_end,
     };
     let trims_survive = protected || config.policy.durability.trim_journal;
-    let episodes = between(&mut rng, 3, 12);
+    // Most lives are short, so that there are many drives; in long ones flash wears.
+    let episodes = match rng.chance(25) {
+        true => between(&mut rng, 20, 60),
+        false => between(&mut rng, 3, 12),
+    };
     let mut host = Host {
         shadow: Shadow::new(drive.ftl().logical_units(), trims_survive),
         traffic: Traffic::new(config),

@@ -21,6 +21,8 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
     let buffer = buffer.max(waiting);
     let through = rng.chance(40);
     let priority = rng.chance(50);
+    let gathers = !through && rng.chance(60);
+    let ahead = pick(rng, &["64 KiB", "128 KiB", "512 KiB", "0", "8 MiB"]);
     shape.sets.extend([
         format!("controller.write_buffer={} B", buffer.min(most)),
         format!(
@@ -31,10 +33,13 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
                 "write-back"
             }
         ),
-        format!("controller.gather={}", !through && rng.chance(60)),
+        format!("controller.gather={gathers}"),
         format!(
             "controller.gather_time={}",
-            pick(rng, &["1 ms", "100 ms", "5 s", "0"])
+            pick(
+                rng,
+                &["1 ms", "100 ms", "5 s", "0"][..if gathers { 3 } else { 4 }]
+            )
         ),
         format!("controller.coalesce={}", rng.chance(40)),
         format!("controller.overlap={}", rng.chance(60)),
@@ -51,12 +56,12 @@ pub(super) fn controller(rng: &mut Rng, shape: &mut Shape) {
         format!("nand.suspend.reads={}", pick(rng, &[1, 4, 32, 1_000_000])),
         format!(
             "controller.read_ahead_streams={}",
-            pick(rng, &[0, 1, 2, 4, 256])
+            match ahead {
+                "0" => 0,
+                _ => pick(rng, &[0, 1, 2, 4, 256]),
+            }
         ),
-        format!(
-            "controller.read_ahead={}",
-            pick(rng, &["64 KiB", "128 KiB", "512 KiB", "0", "8 MiB"])
-        ),
+        format!("controller.read_ahead={ahead}"),
     ]);
 }
 

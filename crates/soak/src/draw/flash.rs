@@ -24,6 +24,8 @@ pub(super) struct Shape {
     /// All pages of a wordline are programmed at once.
     pub(super) one_shot: bool,
     pub(super) dies: u64,
+    /// Compressed units can be packed: rows and superblocks are large enough.
+    pub(super) packs: bool,
     /// An NVMe link, which has a way to the host's memory.
     pub(super) nvme: bool,
     /// The map goes to the system area from time to time.
@@ -162,6 +164,7 @@ pub(super) fn shape(rng: &mut Rng) -> Shape {
         unit,
         one_shot,
         dies,
+        packs: planes * page >= 4 * unit && wordlines >= 8,
         nvme: rng.chance(50),
         checkpoints: rng.chance(50),
         sets,
