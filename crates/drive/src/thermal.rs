@@ -192,14 +192,21 @@ impl Thermal {
 
     /// Books a tick where its end finds the drive.
     fn count(&mut self, span: Nanos) {
+        self.times = self.times_with(span);
+    }
+
+    /// The times with so much more as the drive is now.
+    fn times_with(&self, span: Nanos) -> ThermalTimes {
+        let mut times = self.times;
         if self.celsius >= self.critical {
-            self.times.critical += span;
+            times.critical += span;
         } else if self.celsius >= self.warning {
-            self.times.warning += span;
+            times.warning += span;
         }
-        for (step, time) in self.steps.iter().zip(&mut self.times.throttled) {
+        for (step, time) in self.steps.iter().zip(&mut times.throttled) {
             *time += if step.on { span } else { Nanos::ZERO };
         }
+        times
     }
 
     /// How long the firmware holds a command of so many bytes back.
@@ -213,8 +220,10 @@ impl Thermal {
         self.warning
     }
 
-    pub(crate) fn times(&self) -> ThermalTimes {
-        self.times
+    /// Up to the last tick, and up to `now` in a long one, in which nothing changes.
+    pub(crate) fn times(&self, now: Nanos) -> ThermalTimes {
+        let long = self.due > self.at + TICK;
+        self.times_with(if long { now - self.at } else { Nanos::ZERO })
     }
 }
 
@@ -260,7 +269,7 @@ impl<P: Policies> Drive<P> {
     /// Time spent too warm or throttled.
     #[must_use]
     pub fn thermal_times(&self) -> ThermalTimes {
-        self.thermal.times()
+        self.thermal.times(self.now)
     }
 }
 

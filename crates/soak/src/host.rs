@@ -312,15 +312,16 @@ impl Host<'_> {
     }
 }
 
-/// How long the host waits for an answer: the slowest link that the drive may come to takes its
-/// time for what may be under way.
+/// How long the host waits for an answer: in the hardest step of throttling dies and cores rest for
+/// most of their time, and the slowest link takes its time for what may be under way.
 #[must_use]
 pub fn patience(config: &Config) -> Nanos {
     let steps = [&config.heat.throttle, &config.heat.heavy];
     let steps = steps.into_iter().filter(|step| step.start_mc.is_some());
     let slowest = steps.map(|step| step.speed_milli).min().unwrap_or(1000);
     let rate = config.link.bytes_per_s * slowest / 1000;
-    PATIENCE + Nanos::from_secs(UNDER_WAY / rate.max(1))
+    let held = PATIENCE.0 / slowest.max(1) * 1000;
+    Nanos(held) + Nanos::from_secs(UNDER_WAY / rate.max(1))
 }
 
 /// One drive's life, of at most `left` commands or a few fills more. Snapshots are taken of it on
