@@ -34,8 +34,8 @@ const FULL_IN_TURN: u32 = 16;
 const SPARE_SUPERBLOCKS: u32 = 2;
 /// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
 /// part of it is invalid, and at least so many granules. A collection may end with two padded
-/// granules in each of two streams, or in as many as there are: with less to gain, the padding could use up the gain and collection
-/// would never end.
+/// granules in each of two streams, or in as many as there are: with less to gain, the padding
+/// could use up the gain and collection would never end.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
