@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,38 @@ def test_none_seen_on_a_drive_that_was_written_bounds_nothing(tmp_path: Path) ->
     fresh, full, used = (infer(samples, of) for of in ("fresh", "preconditioned", "used:50GB"))
     assert fresh.cache == "none seen" and full.cache == "cannot tell" and full.bound is None
     assert fresh.bound is not None and used.bound == pytest.approx(fresh.bound + 50e9)
+
+
+def reports(rates: list[float], jobs: int = 2) -> str:
+    """What fio prints with --status-interval=1 and two jobs that share the rate."""
+    documents, done = [], 0.0
+    for second, rate in enumerate(rates):
+        done += rate * 1e6
+        write = {"io_bytes": round(done / jobs), "runtime": 1000 * (second + 1)}
+        documents.append(json.dumps({"fio version": "fio-3.33", "jobs": [{"write": write}] * jobs}))
+    # fio says things between reports, and prints the last one twice.
+    return "\n".join([documents[0], "fio: a line between", *documents[1:], documents[-1]])
+
+
+def test_reports_of_fio_in_json_are_a_series_and_jobs_are_summed(tmp_path: Path) -> None:
+    text = reports(RATES)
+    samples = read(written(tmp_path, text, "fio.json"))
+    assert samples.dt_s.size == len(RATES)
+    found = infer(samples)
+    assert found.size is not None and found.size.value == pytest.approx(120e9, rel=0.01)
+    assert "io_bytes" in found.columns
+
+
+def test_one_report_is_no_series_and_two_runs_are_refused(tmp_path: Path) -> None:
+    last = reports(RATES[:1])
+    twice = reports(RATES[:20]) * 2
+    for text, message in ((last, "no series"), (twice, "several runs")):
+        with pytest.raises(FlashtwinError, match=message) as error:
+            read(written(tmp_path, text, "fio.json"))
+        assert error.value.hint
+
+
+def test_reads_beside_the_writes_are_told(tmp_path: Path) -> None:
+    mixed = infer(read(written(tmp_path, log_of(RATES))))
+    assert any("reads" in note for note in mixed.notes)
+    assert infer(read(written(tmp_path, csv_of(RATES)))).notes == ()

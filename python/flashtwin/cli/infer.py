@@ -44,8 +44,9 @@ def command(
 ) -> None:
     """Read a sequential fill from FILE: is there a cache, how large, how fast is each plateau.
 
-    FILE is a bandwidth log of fio, or CSV whose header names units: time or bytes, and a rate.
-    Logs of several files are jobs that ran at once and are summed.
+    FILE is a bandwidth log of fio, what fio prints as JSON with --status-interval=1, or CSV whose
+    header names units: time or bytes, and a rate. Logs of several files are jobs that ran at
+    once and are summed.
     """
     from flashtwin.study.infer.infer import infer
     from flashtwin.study.infer.read import joined, read, summed

@@ -20,7 +20,7 @@ from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
-from flashtwin.study.infer.read import Samples
+from flashtwin.study.infer.samples import Samples
 
 Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
 FEWEST = 12
@@ -82,13 +82,11 @@ def infer(samples: Samples, history: str = FRESH) -> Inferred:
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
         seen += f"{gb(curve.total_bytes)} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
-    place = shape.edge.place
-    usual = calibrated.sample_at(curve, place.value)
-    size = calibrated.widened(place, "cache", sample_bytes=usual)
+    size = calibrated.widened_edge(shape.edge, "cache", curve).place
     # What the drive held may have taken that much of its cache, and no more.
     size = replace(size, high=(size.high or size.value) + _held(history))
-    if int(np.searchsorted(curve.bytes_at, place.value)) <= RESOLVED:
-        most = size.high or place.value
+    if int(np.searchsorted(curve.bytes_at, size.value)) <= RESOLVED:
+        most = size.high or size.value
         seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
         return _answer(samples, shape, "below resolution", seen, bound=most, history=history)
     seen = (
@@ -148,14 +146,20 @@ def _answer(
         plateaus=stretches,
         stalls=0 if shape is None else len(shape.stalls),
         columns=samples.columns,
-        notes=_notes(cache, history),
+        notes=_notes(samples, cache, history),
     )
 
 
-def _notes(cache: Cache, history: str) -> tuple[str, ...]:
-    if history in (FRESH, PRECONDITIONED) or cache != "yes":
-        return ()
-    return (
-        f"the drive held data ({history}): what the cache had left is the least, and an empty "
-        "drive may have so much more, to which the interval reaches",
-    )
+def _notes(samples: Samples, cache: Cache, history: str) -> tuple[str, ...]:
+    notes = []
+    if samples.reads:
+        notes.append(
+            "the file has reads too: beside them writes are slower than a fill's, and what they "
+            "say of speeds is said of the mix"
+        )
+    if history not in (FRESH, PRECONDITIONED) and cache == "yes":
+        notes.append(
+            f"the drive held data ({history}): what the cache had left is the least, and an empty "
+            "drive may have so much more, to which the interval reaches"
+        )
+    return tuple(notes)

@@ -1,4 +1,4 @@
-"""Series out of files of other programs: fio's bandwidth logs, and CSV of time or bytes and a rate.
+"""Series out of files of other programs: fio's logs and JSON, and CSV of time or bytes and a rate.
 
 A fio log has no header: milliseconds at the end of an interval, KiB/s, direction (0 read, 1 write),
 block size. A CSV has one, and its names say what a column is and its unit: second, time_ms,
@@ -14,49 +14,36 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_regular
+from flashtwin.study.infer import status
+from flashtwin.study.infer.samples import FEWEST, Floats, Samples, UnreadableError
 
 MOST_BYTES = 256 << 20
-FEWEST = 4
 # Bytes a second that no drive reaches; an interval that is no stall, in seconds and usual ones.
 FASTEST = 1e12
 GAP_S, GAP_USUAL = 600.0, 100.0
-WRITE = "1"
+READ, WRITE = "0", "1"
 RATES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "b": 1.0}
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0}
 _RATE = re.compile(r"(?:^|[^a-z])(b|[kmg]i?b)(?:ytes)?(?:/s|_s|ps| per second)(?:ec)?(?:[^a-z]|$)")
 _SIZE = re.compile(r"(?:^|[^a-z])(b|bytes|[kmg]i?b)(?:[^a-z]|$)")
 _TIME = re.compile(r"(?:^|[^a-z])(ns|us|ms|s|sec|seconds?)(?:[^a-z]|$)")
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Samples:
-    """Intervals one after another: seconds at their ends, seconds in each, bytes in each."""
-
-    end_s: Floats
-    dt_s: Floats
-    size: Floats
-    columns: str
-
 
 def read(path: Path, *, doubled: bool = False) -> Samples:
     """The writes of a file. `doubled`: rows of one time stamp are summed and not refused."""
     text = read_regular(path, most_bytes=MOST_BYTES).decode("utf-8", errors="replace")
     if text.lstrip().startswith("{"):
-        raise _refused(
-            path,
-            "is JSON, which has no series",
-            "hand over the log that fio writes with --write_bw_log=NAME --log_avg_msec=500",
-        )
+        try:
+            return status.samples_of(text)
+        except UnreadableError as error:
+            raise _refused(path, str(error), error.hint) from error
     rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if row]
     if len(rows) < FEWEST:
         raise _refused(path, f"has {len(rows)} rows", f"at least {FEWEST} samples are needed")
@@ -73,7 +60,13 @@ def summed(parts: Sequence[Samples]) -> Samples:
     for part in parts:
         done = np.concatenate(([0.0], np.cumsum(part.size)))
         size += np.diff(np.interp(edges, np.concatenate(([0.0], part.end_s)), done))
-    return Samples(end_s=first.end_s, dt_s=first.dt_s, size=size, columns=first.columns)
+    return Samples(
+        end_s=first.end_s,
+        dt_s=first.dt_s,
+        size=size,
+        columns=first.columns,
+        reads=any(part.reads for part in parts),
+    )
 
 
 def joined(parts: Sequence[Samples]) -> Samples:
@@ -87,6 +80,7 @@ def joined(parts: Sequence[Samples]) -> Samples:
         dt_s=np.concatenate([part.dt_s for part in parts]),
         size=np.concatenate([part.size for part in parts]),
         columns=parts[0].columns,
+        reads=any(part.reads for part in parts),
     )
 
 
@@ -102,7 +96,9 @@ def _fio(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
         raise _refused(path, f"has {len(writes)} samples of writes", "infer reads what was written")
     end = _numbers(path, writes, 0) * 1e-3
     rate = _rates(path, writes, 1, 1024.0)
-    return _samples(path, end, rate, doubled, "time in ms, bandwidth in KiB/s (fio), writes only")
+    columns = "time in ms, bandwidth in KiB/s (fio), writes only"
+    read = _samples(path, end, rate, doubled, columns)
+    return replace(read, reads=any(len(row) >= 3 and row[2] == READ for row in rows))
 
 
 def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
