@@ -164,6 +164,21 @@ def test_a_test_that_no_candidate_fits_says_less() -> None:
     assert unfitted[near] - unfitted[far] == pytest.approx(0.5)
 
 
+def test_a_kind_with_a_value_of_its_own_is_less_likely_where_only_some_of_its_range_fits() -> None:
+    """A hybrid cache of the smallest own part draws the same as a dynamic one."""
+    fits = {
+        _candidate("dynamic", "staged"): (0.0,),
+        **{
+            _candidate("hybrid", "staged", static_share=share): (0.0 if share == 0.008 else -200.0,)
+            for share in (0.008, 0.012, 0.017, 0.024, 0.035)
+        },
+    }
+    likely = inference._normalized(fits, ()).by(0)
+    assert likely["dynamic"] / likely["hybrid"] > 4
+    even = inference._normalized(dict.fromkeys(fits, (0.0,)), ()).by(0)
+    assert even["dynamic"] == pytest.approx(even["hybrid"])
+
+
 def test_of_a_test_that_was_run_twice_the_run_counts_that_fits() -> None:
     near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
     seen = tuple(inference.Seen(test="again", curve=(n,)) for n in (0.0, 1.0))

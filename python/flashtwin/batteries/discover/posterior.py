@@ -5,9 +5,9 @@ PNAS 104, 2007): drawn around what the fill showed, weighted by how well their c
 measured ones, and moved in a few rounds. A curve fits bin by bin: a bin counts as apart by what its
 speed lies outside of the candidate's in this bin and its neighbours (a small drive's edges lie a
 bin off), with a tail so that a stall costs a bin and no more; bins add up, so that a cache of a few
-bins weighs as much as it is seen. The rest before folding is then gone through on a grid for the
-best of each structure. A structure weighs as much as its best few candidates on average: a point in
-place of an integral, the same for all; kinds are equally likely before anything is measured.
+bins weighs as much as it is seen. A structure weighs as much as its best few candidates on average,
+times the share that fits of the range of each value that only it has; kinds are equally likely
+before anything is measured.
 
 Invariants: probabilities follow from the facts and the curves alone; nothing draws from a clock.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -30,7 +30,7 @@ from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover import lines, menu
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.menu import Test
-from flashtwin.batteries.discover.words import FOLD_FIRST
+from flashtwin.batteries.discover.words import FOLD_FIRST, HYBRID
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +64,8 @@ PARENTS, CHILDREN, FRESH, TRANSPLANTED = 4, 2, 3, 3
 # Of each structure so many of the new candidates are simulated on all tests.
 MOST_NEW = 7
 BEST = 3
+# A range is looked at in so many parts.
+PARTS = 5
 # What is left of a borrowed cache at the levels that are asked for, as shares of the capacity.
 SMALL = (0.004, 0.012)
 # Of so many candidates it is asked on which test they differ.
@@ -324,8 +326,9 @@ def _best(population: Weighed, count: int) -> Weighed:
 
 
 def _normalized(fits: Fits, seen: Sequence[Seen]) -> Posterior:
-    """Each structure as likely as its best fit, made calmer as calibration says; its candidates
-    share that by their own weights."""
+    """Each structure as likely as its best fit, made calmer as calibration says, and as much of the
+    range of values that only some structures have as fits; its candidates share that by their own
+    weights."""
     population = _weighed(fits, seen)
     calmer = calibration()["structure"]["calmer"]
     rows = small.structures()
@@ -340,6 +343,8 @@ def _normalized(fits: Fits, seen: Sequence[Seen]) -> Posterior:
         logs = np.array([weight for _, weight in members]) - top
         best = float(np.log(np.mean(np.exp(logs[:BEST] - logs[0])))) + float(logs[0])
         probability = np.exp(best / calmer) / kinds[rows[number][0]]
+        for values, ends in _own_values(number, [candidate for candidate, _ in members]):
+            probability *= _fitting(values, (logs - logs[0]) / calmer, ends)
         shares = np.exp((logs - logs[0]) / calmer)
         candidates += [candidate for candidate, _ in members]
         weights.append(shares * (probability / float(shares.sum())))
@@ -349,6 +354,29 @@ def _normalized(fits: Fits, seen: Sequence[Seen]) -> Posterior:
         weights=tuple(together / together.sum()),
         last_fit=max(values[-1] for values in fits.values()),
     )
+
+
+def _own_values(
+    number: int, members: Sequence[Candidate]
+) -> Iterator[tuple[Floats, Sequence[float]]]:
+    """The values that a structure has and others have not, with their ranges: one that can be
+    anything explains more, and has to be less likely for it."""
+    name, past = small.structures()[number]
+    ranges = small.table()["ranges"]
+    if name == HYBRID:
+        yield np.array([candidate.static_share for candidate in members]), ranges["static_share"]
+    if past == FOLD_FIRST:
+        yield np.array([candidate.step_mib for candidate in members]), ranges["step_mib"]
+
+
+def _fitting(values: Floats, logs: Floats, ends: Sequence[float]) -> float:
+    """Which share of a range fits as well as the best value, on a logarithmic scale: the mean over
+    parts of it of the best weight in each."""
+    places = (np.log(values) - np.log(ends[0])) / (np.log(ends[1]) - np.log(ends[0]))
+    parts = np.clip((places * PARTS).astype(np.int64), 0, PARTS - 1)
+    best = np.zeros(PARTS)
+    np.maximum.at(best, parts, np.exp(logs))
+    return float(best.mean())
 
 
 def _by_structure(belief: Posterior) -> dict[int, float]:
