@@ -33,9 +33,9 @@ const FULL_IN_TURN: u32 = 16;
 /// Superblocks that have to be to spare before data is moved for another reason than space.
 const SPARE_SUPERBLOCKS: u32 = 2;
 /// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
-/// part of it is invalid, and at least so many granules. A collection may end with two padded
-/// granules in each of two streams, or in as many as there are: with less to gain, the padding
-/// could use up the gain and collection would never end.
+/// part of it is invalid, and at least so many granules. A collection may end with a padded granule
+/// in each of two streams: with less to gain, the padding could use up the gain and collection
+/// would never end.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
@@ -417,13 +417,8 @@ impl<P: Policies> Ftl<P> {
     /// None where the emptiest gains too little as well.
     fn worthy_victim(&mut self) -> Option<u32> {
         let units = self.layout.whole_units(Mode::Native);
-        // With several passes each stream may end with as many padded granules as wait for a
-        // later pass.
-        let streams = match self.divides_collected() {
-            true => self.writing.in_use.collected.len() as u32,
-            false => 1,
-        };
-        let granules = WORTH_GRANULES.max(2 * streams) + streams * between_passes(&self.layout);
+        // With several passes it may end with as many padded granules as wait for a later pass.
+        let granules = WORTH_GRANULES + between_passes(&self.layout);
         let padding = self.layout.whole(granules * self.layout.native_granule);
         let least = (units / WORTH_PART).max(padding);
         let pool = self.pool_in_turn();
