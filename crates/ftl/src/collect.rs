@@ -39,6 +39,14 @@ const SPARE_SUPERBLOCKS: u32 = 2;
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
+/// Where no victim is worth its copies, the next search comes after so many granules for each die:
+/// a search looks at many superblocks, and few writes make little invalid. A bound of the
+/// simulation's work and not of a drive: a host that waits for space is not held up by it.
+const SEARCH_AGAIN_GRANULES: u64 = 8;
+/// Of the last so many victims the host pays the mean cost, where victims come as they come: each
+/// new one takes the place of one part in so many of the sum.
+const PAID_VICTIMS: u64 = 8;
+
 /// Number of the random stream in the drive's seed that chooses victims.
 const CHANCE: u64 = 0x4654_4c00;
 
@@ -147,13 +155,13 @@ impl Collection {
 
     /// Notes a victim and sets what its copies cost. Where the order always takes the emptiest
     /// superblock (`each`), the host pays what this victim costs. Where victims come as they come,
-    /// it pays the mean of the last eight or so: a single victim with nothing to gain would cost
+    /// it pays the mean of the last ones: a single victim with nothing to gain would cost
     /// more than a host can pay at once.
     fn chosen(&mut self, each: bool, pool: usize, valid: u32, units: u32) {
         let (valid, freed) = (u64::from(valid), u64::from(units - valid));
         let full = &mut self.full_in_turn[pool];
         *full = if freed == 0 { *full + 1 } else { 0 };
-        let fade = |sum: u64| sum - sum / 8;
+        let fade = |sum: u64| sum - sum / PAID_VICTIMS;
         self.recent = match each {
             true => (valid, freed),
             false => (fade(self.recent.0) + valid, fade(self.recent.1) + freed),
@@ -408,7 +416,7 @@ impl<P: Policies> Ftl<P> {
         let victim = self.choose_from(self.pool_in_turn());
         if victim.is_none() {
             self.collection.memory.search_again =
-                self.writing.sequence + 8 * u64::from(self.layout.dies);
+                self.writing.sequence + SEARCH_AGAIN_GRANULES * u64::from(self.layout.dies);
         }
         victim
     }
