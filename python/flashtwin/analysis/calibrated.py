@@ -65,11 +65,11 @@ def sample_at(curve: Curve, place: float) -> float:
 
 def widened_shape(shape: Shape, curve: Curve) -> Shape:
     """The shape with the intervals that hold: of each speed, and of each edge in bytes."""
-    edge = None if shape.edge is None else _edge(shape.edge, "cache", curve)
+    edge = None if shape.edge is None else widened_edge(shape.edge, "cache", curve)
     rest = replace(
         shape.rest,
         plateaus=tuple(_plateau(plateau) for plateau in shape.rest.plateaus),
-        edges=tuple(_edge(later, "fold", curve) for later in shape.rest.edges),
+        edges=tuple(widened_edge(later, "fold", curve) for later in shape.rest.edges),
     )
     return replace(shape, head=_plateau(shape.head), edge=edge, rest=rest)
 
@@ -78,6 +78,10 @@ def _plateau(plateau: Plateau) -> Plateau:
     return replace(plateau, speed=widened(plateau.speed, "speed"))
 
 
-def _edge(edge: Edge, kind: Kind, curve: Curve) -> Edge:
+def widened_edge(edge: Edge, kind: Kind, curve: Curve) -> Edge:
+    """The edge with the interval that holds, a pause at it included."""
     sample_bytes = sample_at(curve, edge.place.value)
-    return replace(edge, place=widened(edge.place, kind, sample_bytes=sample_bytes))
+    place = widened(edge.place, kind, sample_bytes=sample_bytes)
+    if edge.paused is not None:
+        place = replace(place, high=max(place.high or 0.0, edge.paused))
+    return replace(edge, place=place)

@@ -9,6 +9,7 @@ Since a shift of the series shifts everything alike, the middle 95 % of this wei
 in 95 % of repetitions.
 
 An odd sample at the very edge can be read as neither level, and the interval takes it in whole.
+A sample between the levels may hold a pause instead of both: `paused` says where it would be then.
 Where two or more neighbouring samples lie between the levels no sharp edge explains them: the drive
 needed that long, and the interval is widened to all of them.
 
@@ -41,11 +42,16 @@ FINE = 4001
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """The place in bytes, and the samples that lie wholly on either side of its interval."""
+    """The place in bytes, and the samples that lie wholly on either side of its interval.
+
+    `paused` is the place if the sample at the edge holds a pause: it then has fewer bytes than its
+    time is worth, and all of them were written before the change.
+    """
 
     place: Estimate
     before: int
     after: int
+    paused: float | None = None
 
 
 def locate(curve: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
@@ -180,7 +186,15 @@ def _finished(curve: Curve, low: int, sides: _Sides, middle: int, places: Floats
         place=Estimate(value=value, low=start, high=end),
         before=int(np.searchsorted(curve.bytes_at, start, side="right")) - 1,
         after=min(int(np.searchsorted(curve.bytes_at, end, side="left")), len(curve)),
+        paused=float(curve.bytes_at[low + middle + 1]) if _is_mixed(sides, middle) else None,
     )
+
+
+def _is_mixed(sides: _Sides, middle: int) -> bool:
+    """Whether the sample at the edge lies clearly between both levels of a drop."""
+    before, after = sides.level
+    upper, lower = before - 3 * sides.noise[0], after + 3 * sides.noise[1]
+    return bool(lower < sides.rate[middle] < upper)
 
 
 def _between(sides: _Sides, middle: int, before: float, after: float) -> tuple[int, int]:

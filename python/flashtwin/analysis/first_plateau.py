@@ -108,7 +108,9 @@ def first_plateau(curve: Curve) -> FirstPlateau:
     edges = np.concatenate(([0], cuts, [len(curve)])).astype(np.int64)
     size, time = np.diff(curve.bytes_at[edges]), np.diff(curve.time_at[edges])
     read = _read(curve, _Parts(edges=edges, size=size, level=size / time))
-    if read.verdict == "edge" and explained_by_line(curve, cuts):
+    # Of a saw-tooth past the end many segments say little more than a line; the end itself does.
+    line = read.verdict == "edge" and explained_by_line(curve, cuts)
+    if line and explained_by_line(curve, np.array([read.cut])):
         return FirstPlateau(verdict=_without_step(curve))
     return read
 

@@ -11,8 +11,8 @@ own. And samples below both their neighbourhoods (`DIP` of the level, five times
 together that move little data, at most `MOST` of all. A drive whose rate always comes in bursts
 stays as it is.
 
-Invariants: all bytes stay, in their order; samples that are interrupted join the one before them
-(at the very beginning: the one after); a curve without interruptions comes back itself.
+Invariants: all bytes stay, in their order; samples that are interrupted join a neighbour, those up
+to the middle of a stall the one before them; a curve without interruptions comes back itself.
 
 Source of the numbers: choices; 15 s is three times the stall of 5 s that hosts and firmwares show.
 """
@@ -23,18 +23,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashtwin.analysis.changepoints import MAD_TO_SIGMA
+from flashtwin.analysis.changepoints import EFFECT, MAD_TO_SIGMA, STALLED
 from flashtwin.analysis.curve import Curve, Floats, Ints
 
 STALL = 0.35
 DIP = 0.93
 MOST = 0.3
 SINGLE = 4
-LONGEST_S = 15.0
+LONGEST_S, DEAD_S = 15.0, 30.0
 AROUND, WIDEST = 9, 64
 FEWEST = 12
 SIGMAS = 5.0
-DIP_SAMPLES, DIP_DATA, DEEPEST_DIP, RECUR = 3, 2.6, 0.27, 3
+DIP_SAMPLES, DIP_DATA, DIP_S, DEEPEST_DIP, RECUR = 3, 2.6, 2.5, 0.27, 3
 # Samples between places at which the scatter is taken, and around a sample in which faster ones
 # may make up for slower ones.
 BLOCK, REGION = 50, 100
@@ -61,17 +61,26 @@ def calm(curve: Curve) -> Calm:
     """Take stalls and lone dips out of a curve."""
     if len(curve) < FEWEST:
         return Calm(curve=curve, stalls=(), dips=0)
+    curve = _dead_as_one(curve)
     # Longer than any stall, so that both sides of a sample in its middle are seen.
     reach = int(np.clip(np.ceil(LONGEST_S / float(np.median(curve.dt))) + 4, AROUND, WIDEST))
     before, after = _levels(curve.rate, reach)
     stalled = _stretches(curve.rate < STALL * np.minimum(before, after), curve)
     # Stalls that recur are the drive's own way to work, and count in its speed.
+    if len(stalled) > SINGLE:
+        dead = _is_dead(curve)
+        stalled = [pair for pair in stalled if dead[pair[0] : pair[1]].any()]
     stalls = stalled if len(stalled) <= SINGLE else []
     without = _joined(curve, before, after, stalls) if stalls else curve
     dips = _dips(without)
     if dips.size:
-        before, after = _levels(without.rate)
-        level = np.maximum(without.rate[dips], np.minimum(before, after)[dips])
+        before, after = _levels(without.rate, max(AROUND, 3 * _longest_dip(without)))
+        late = _before_an_end(without, dips, before, after)
+        dips = dips[~_lone_at_an_end(dips, before, after)]
+        dips = np.union1d(dips, late).astype(np.int64)
+        usual = np.minimum(before, after)
+        usual[late] = before[late]
+        level = np.maximum(without.rate[dips], usual[dips])
         dt = without.dt.copy()
         dt[dips] = np.minimum(dt[dips], without.size[dips] / level)
         without = Curve(dt=dt, size=without.size)
@@ -80,6 +89,27 @@ def calm(curve: Curve) -> Calm:
         for first, last in stalls
     )
     return Calm(curve=without, stalls=places, dips=int(dips.size))
+
+
+def _is_dead(curve: Curve) -> Marks:
+    """Samples that are as good as without bytes."""
+    return curve.rate < STALLED * float(np.median(curve.rate[curve.rate > 0]))
+
+
+def _dead_as_one(curve: Curve) -> Curve:
+    """Each stretch that is as good as without bytes as one sample: 20 s of silence are one stall,
+    whether a host took two samples in it or a thousand."""
+    dead = _is_dead(curve)
+    marks = np.concatenate(([False], dead, [False]))
+    edges = np.flatnonzero(marks[1:] != marks[:-1])
+    ends = curve.time_at[edges]
+    if not 2 <= edges.size <= 2 * SINGLE or (ends[1::2] - ends[::2]).max() > DEAD_S:
+        return curve
+    group = np.cumsum(~(dead & np.concatenate(([False], dead[:-1])))) - 1
+    seconds, size = (
+        np.bincount(group, weights=column).astype(np.float64) for column in (curve.dt, curve.size)
+    )
+    return Curve(dt=seconds, size=size)
 
 
 def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
@@ -115,17 +145,24 @@ def _stretches(low: Marks, curve: Curve) -> list[tuple[int, int]]:
 
 
 def _joined(curve: Curve, before: Floats, after: Floats, stalls: list[tuple[int, int]]) -> Curve:
-    """Stalled samples, and those that hold a part of a stall, join the sample before them."""
-    dt, joins = curve.dt.copy(), np.zeros(len(curve), dtype=np.bool_)
+    """Stalled samples, and those that hold a part of a stall, join a neighbour on their side of it.
+
+    What was written until the stall has the level before it, the rest the level after it: a drive
+    that pauses where its cache ends does so between the two.
+    """
+    dt, to_next, to_last = curve.dt.copy(), *np.zeros((2, len(curve)), dtype=np.bool_)
     for first, last in stalls:
+        middle = first + int(curve.rate[first:last].argmin())
         for index in range(max(first - 1, 0), min(last + 1, len(curve))):
             if curve.rate[index] >= DIP * min(before[index], after[index]):
                 continue
-            level = before[index] if index < last else after[index]
+            level = before[first] if index <= middle else after[last - 1]
             dt[index] = min(dt[index], curve.size[index] / level)
-            joins[index] = True
-    # What precedes the first sample that stays joins it.
-    group = np.maximum(np.cumsum(~joins) - 1, 0)
+            (to_last if index <= middle else to_next)[index] = True
+    # What precedes the first sample that stays joins it, and what follows the last one.
+    stays = ~(to_next | to_last)
+    group = np.cumsum(stays) - 1 + to_next
+    group = np.clip(group, 0, int(stays.sum()) - 1)
     seconds, size = (
         np.bincount(group, weights=column).astype(np.float64) for column in (dt, curve.size)
     )
@@ -134,7 +171,8 @@ def _joined(curve: Curve, before: Floats, after: Floats, stalls: list[tuple[int,
 
 def _dips(curve: Curve) -> Ints:
     """Samples, a few together, that are far below the levels on both of their sides."""
-    before, after = _levels(curve.rate)
+    longest = _longest_dip(curve)
+    before, after = _levels(curve.rate, max(AROUND, 3 * longest))
     level = np.minimum(before, after)
     away = np.log(np.maximum(curve.rate, 1e-9) / np.maximum(level, 1e-9))
     scatter = _scatter_around(away)
@@ -145,13 +183,47 @@ def _dips(curve: Curve) -> Ints:
     if index.size == 0 or index.size > MOST * len(curve):
         return np.zeros(0, dtype=np.int64)
     groups = np.split(index, np.flatnonzero(np.diff(index) > 1) + 1)
-    lone = [group for group in groups if _is_short(curve, level, group)]
+    lone = [group for group in groups if _is_short(curve, level, group, longest)]
     # Below `STALL`, or with more samples, they have to recur: one alone may be an end.
     if len(lone) < RECUR:
         lone = [g for g in lone if g.size <= DIP_SAMPLES and (curve.rate > STALL * level)[g].all()]
     if not lone or _begins_late(np.array([group[0] for group in lone]), len(curve)):
         return np.zeros(0, dtype=np.int64)
     return np.concatenate(lone).astype(np.int64)
+
+
+def _before_an_end(curve: Curve, dips: Ints, before: Floats, after: Floats) -> Ints:
+    """Where dips recur: those beside a drop of the level, after which the level before it is there
+    once more. They are no lower than others, and the drop comes after them."""
+    if dips.size < RECUR:
+        return np.zeros(0, dtype=np.int64)
+    longest = _longest_dip(curve)
+    depth = float(np.quantile((curve.rate / np.minimum(before, after))[dips], 0.1))
+    share = np.maximum(curve.rate, 1e-9) / np.maximum(before, 1e-9)
+    away = np.log(np.maximum(curve.rate, 1e-9) / np.maximum(np.minimum(before, after), 1e-9))
+    low = np.log(share) < np.minimum(-SIGMAS * _scatter_around(away), float(np.log(DIP)))
+    drops = before > EFFECT * np.maximum(after, 1e-9)
+    lows = []
+    for at in np.flatnonzero(~low[:-1] & low[1:] & drops[1:]):
+        first = last = int(at) + 1
+        while last < share.size and low[last] and last - first <= longest:
+            last += 1
+        # The level is that before the dip: later ones are a mix of both.
+        back = last < share.size and curve.rate[last] >= DIP * before[first]
+        if back and (share[first:last] >= 0.8 * depth).all():
+            before[first:last] = before[first]
+            lows.append(np.arange(first, last))
+    return np.concatenate(lows).astype(np.int64) if lows else np.zeros(0, dtype=np.int64)
+
+
+def _lone_at_an_end(dips: Ints, before: Floats, after: Floats) -> Marks:
+    """Dips of one sample between two levels: which bytes belong to which nobody can tell, and
+    whoever looks for the end has to see that."""
+    alone = np.diff(dips, prepend=-2) > 1
+    alone &= np.diff(dips, append=before.size + 1) > 1
+    apart = np.abs(np.log(before / np.maximum(after, 1e-9)))[dips] > np.log(EFFECT)
+    result: Marks = alone & apart
+    return result
 
 
 def _begins_late(places: Ints, count: int) -> bool:
@@ -206,11 +278,17 @@ def _sum_around(values: Floats) -> Floats:
     return result
 
 
-def _is_short(curve: Curve, level: Floats, group: Ints) -> bool:
-    """Whether a dip moved no more than the usual data of `DIP_DATA` samples.
+def _longest_dip(curve: Curve) -> int:
+    """Samples of the longest dip: a few, or what a finely sampling host takes in `DIP_S`."""
+    samples = int(np.ceil(DIP_S / float(np.median(curve.dt))))
+    return int(np.clip(samples, DIP_SAMPLES, WIDEST // 3))
+
+
+def _is_short(curve: Curve, level: Floats, group: Ints, longest: int) -> bool:
+    """Whether a dip is short, or moved no more than the usual data of `DIP_DATA` samples.
 
     A burst of the journal that slows the host to a third for one sample takes three.
     """
     usual = float(np.median(curve.dt)) * float(np.median(level[group]))
-    few = group.size <= DIP_SAMPLES
+    few = group.size <= longest
     return few or (group.size <= 2 * DIP_SAMPLES and curve.size[group].sum() <= DIP_DATA * usual)

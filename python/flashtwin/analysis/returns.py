@@ -12,7 +12,8 @@ their ends can be read as if it had stayed cool.
 Invariants: all bytes stay, in their order and number; only time changes, and only within returns.
 
 Source of the numbers: choices. Drives throttle by a half or less (`DEEPEST`), for less than a
-seventh of a fill at a time.
+seventh of a fill at a time; what slows them more for little of the time is a journal's burst or a
+limiter (`DEEPEST_BRIEF`, `BRIEF`). A host may be limited for the first eleven minutes.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ FEWEST = 40
 SAME = 1.12
 BELOW = 0.93
 DEEPEST = 0.3
+DEEPEST_BRIEF, BRIEF = 0.1, 0.25
 LONGEST_SHARE = 0.15
 AGAIN = 0.6
 AGAIN_ALONE = 1.0
 SMOOTH = 9
 CLEAR = 3.0
 LEVEL = 0.3
-START_S, START_SHARE = 15.0, 0.3
+# Samples at the beginning that are looked at one by one.
+HEAD = 600
+# A slow start: seconds and a share of the fill at most, how slow, and what the level holds of it.
+START_S, START_MOST, SLOWEST_START, START_SHARE = 660.0, 0.25, 0.2, 0.3
 ESTABLISHED = 2
 
 
@@ -71,7 +76,8 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     chains = _chains(parts)
     returns = [_return(parts, a, b) for chain in chains for a, b in chain]
     carried = _carried_on(parts, chains, returns)
-    returns += _slow_start(parts)
+    head = Curve(dt=curve.dt[:HEAD], size=curve.size[:HEAD])
+    returns += _slow_start(_parts(head), curve.total_bytes) or _slow_start(parts, curve.total_bytes)
     if not returns:
         return curve, ()
     dt = curve.dt.copy()
@@ -155,12 +161,21 @@ def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
     high = sum(float(parts.size[b]) for _, b in chain)
     deep = min(float(parts.level[a + 1 : b].min() / parts.level[a]) for a, b in chain)
     enough = high >= (AGAIN if len(chain) > 1 else AGAIN_ALONE) * low
-    if deep < DEEPEST or not enough:
+    # A journal or a limiter may leave less than heat does, and takes less of the time.
+    least = DEEPEST if _seconds(parts, chain) > BRIEF else DEEPEST_BRIEF
+    if deep < least or not enough:
         return False
     depth = -float(np.log(_depth(parts, chain)))
     # The highs of a saw-tooth fall all the way; those of heat lie level.
     falls = abs(float(np.median([parts.falls[b] for _, b in chain])))
     return depth >= CLEAR * parts.scatter and falls <= LEVEL * depth
+
+
+def _seconds(parts: _Parts, chain: list[tuple[int, int]]) -> float:
+    """Seconds in the lows of a chain over those in its highs."""
+    seconds = parts.size / np.maximum(parts.level, 1e-9)
+    low = sum(float(seconds[a + 1 : b].sum()) for a, b in chain)
+    return low / max(sum(float(seconds[b]) for _, b in chain), 1e-9)
 
 
 def _rises_again(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
@@ -228,16 +243,27 @@ def _collapsed(parts: _Parts, chains: list[list[tuple[int, int]]]) -> tuple[list
     return starts, np.array(levels)
 
 
-def _slow_start(parts: _Parts) -> list[Return]:
-    """The seconds before a host is up to speed."""
-    if parts.level.size < 2 or parts.size[1] < START_SHARE * parts.size[0]:
+def _slow_start(parts: _Parts, total_bytes: float) -> list[Return]:
+    """What precedes the first plateau's own level: a host that comes up to speed, or a limiter.
+
+    The level is that of the last segment, in the first minutes and the first quarter of the fill,
+    that is faster than all before it and holds a fair share of what was written until it began.
+    """
+    best = 0
+    for at in range(1, parts.level.size):
+        rate, end = float(parts.level[at]), float(parts.edges[at])
+        before = parts.level[:at]
+        seconds = float((parts.size[:at] / np.maximum(before, 1e-9)).sum())
+        if seconds > START_S or end > START_MOST * total_bytes:
+            break
+        slower = bool((before < BELOW * rate).all() and (before > SLOWEST_START * rate).all())
+        if slower and parts.size[at] >= START_SHARE * end:
+            best = at
+    if best == 0:
         return []
-    rate, level = (float(value) for value in parts.level[:2])
-    end = float(parts.edges[1])
-    # Without a byte it is a stall; of that `end / rate` would be no number.
-    if rate <= 0.0 or rate > BELOW * level or rate < DEEPEST * level or end / rate > START_S:
-        return []
-    return [Return(start=0.0, end=end, rate=rate, level=level)]
+    seconds = float((parts.size[:best] / parts.level[:best]).sum())
+    end, level = float(parts.edges[best]), float(parts.level[best])
+    return [Return(start=0.0, end=end, rate=end / seconds, level=level)]
 
 
 def _return(parts: _Parts, before: int, after: int) -> Return:

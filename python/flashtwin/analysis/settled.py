@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flashtwin.analysis.changepoints import MAD_TO_SIGMA
+from flashtwin.analysis.changepoints import MAD_TO_SIGMA, noise
 from flashtwin.analysis.curve import Curve, Floats, Ints
 
 Pieces = list[tuple[int, int]]
@@ -51,6 +51,8 @@ def settled(curve: Curve, pieces: Pieces, relative_noise: float) -> Pieces:
 def _start(curve: Curve, index: Ints, relative_noise: float) -> int:
     """How many samples at the beginning are slower, or faster, than the level after them."""
     values = np.log(np.maximum(curve.rate[index[:LOOKED_AT]], 1e-9))
+    # A drive that swings past its cache need not do so in it.
+    relative_noise = min(relative_noise, noise(values)) if values.size >= FEWEST else relative_noise
     best, skipped = float(np.abs(values - np.median(values)).sum()), 0
     for count in range(1, values.size):
         seconds = float(curve.dt[index[:count]].sum())

@@ -6,13 +6,14 @@ enough that a saw-tooth or a stall averages out, and the bins into segments by t
 change points as the whole. Then, on bytes: a segment between two of one level is an excursion and
 belongs to no plateau if it is a dip less than half as long as these on average, or a burst (the
 cache is armed a second time) less than half as long as the shorter, or shorter than `BURST_SHARE`;
-short stretches below and above a level that they come to belong to it; five or more segments that
-go up and down in turn are one saw-tooth; a boundary that is a slope and no step is dropped. What
-stays are plateaus, and each boundary between them is placed anew on the original samples.
+bursts that recur count in the speed of their plateau; short stretches below and above a level that
+they come to belong to it; five or more segments that go up and down in turn are one saw-tooth; a
+boundary that is a slope and no step is dropped. What stays are plateaus, and each boundary between
+them is placed anew on the original samples.
 
 Invariants: `edge` is there if and only if the verdict is "edge"; the head covers the fill from 0 to
 the edge, or all of it; plateaus lie one after another and cover the fill but for the intervals of
-their edges; their speed is measured on whole samples of their own, excursions left out.
+their edges; their speed is measured on whole samples of their own, excursions and heat left out.
 
 Source of the numbers: choices of this project; with 200 bins a plateau of 1.5 % of the rest shows.
 """
@@ -31,14 +32,21 @@ from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
 from flashtwin.analysis.returns import Return
-from flashtwin.analysis.settled import settled
+from flashtwin.analysis.settled import Pieces, settled
 
 BINS = 200
 SAME = 1.15
 EXCURSION = 0.5
 TEETH = 5
+# So many bursts in one plateau are no exception there.
+RECURRING = 4
 # A burst shorter than this share of what follows the first plateau is none of its own.
 BURST_SHARE = 0.04
+# A low has ramps of so much of its length; a speed wants so many samples outside of all lows.
+RAMP, FEWEST_COOL, COOL_SHARE = 0.25, 8, 0.2
+FEWEST_PAST_LOW = 3
+
+Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +129,7 @@ def shape_of(recorded: Curve) -> Shape:
     """The shape of a series that has bytes in it, read without stalls and lone dips."""
     quiet = interruptions.calm(recorded)
     cool, lows = returns.lifted(quiet.curve)
-    shape = _shape(cool)
+    shape = _shape(cool, _hot(cool, lows))
     at = shape.first_plateau.rise
     rise = None if at is None else float(cool.bytes_at[at])
     begins = [low.end for low in lows if low.start == 0.0]
@@ -133,22 +141,52 @@ def shape_of(recorded: Curve) -> Shape:
     )
 
 
-def _shape(curve: Curve) -> Shape:
+def _hot(curve: Curve, lows: tuple[Return, ...]) -> Marks:
+    """Samples within a low or its ramps: read as if cool they tell places, and no speed."""
+    marks = np.zeros(len(curve), dtype=np.bool_)
+    for low in lows:
+        ramp = 0.0 if low.start == 0.0 else RAMP * (low.end - low.start)
+        first, last = np.searchsorted(curve.bytes_at, (low.start - ramp, low.end + ramp))
+        marks[max(int(first) - 1, 0) : int(last)] = True
+    return marks
+
+
+def _measured(curve: Curve, pieces: Pieces, hot: Marks, relative_noise: float) -> Estimate | None:
+    """Speed of the samples that are a plateau's own; of all of them where few are left."""
+    level = settled(curve, pieces, relative_noise)
+    index = np.concatenate([np.arange(a, b) for a, b in level]) if level else np.zeros(0, int)
+    cool = index[~hot[index]]
+    if cool.size >= max(FEWEST_COOL, COOL_SHARE * index.size):
+        groups = np.split(cool, np.flatnonzero(np.diff(cool) > 1) + 1)
+        level = [(int(group[0]), int(group[-1]) + 1) for group in groups]
+    return speed(curve, level)
+
+
+def _shape(curve: Curve, hot: Marks) -> Shape:
     start, relative_noise = first_plateau(curve), calm(logs(curve.rate))
     if start.verdict == "edge":
-        edge = _first_edge(curve, start, relative_noise)
-        head = _head(curve, start, edge.before, edge.place.value, relative_noise)
+        edge = _first_edge(curve, _past_the_last_low(start, hot), relative_noise)
+        head = _head(curve, start, edge.before, edge.place.value, hot, relative_noise)
         return Shape(
             first_plateau=start,
             head=head,
             edge=edge,
-            rest=_stages(curve, edge.after, relative_noise),
+            rest=_stages(curve, edge.after, hot, relative_noise),
         )
-    head = _head(curve, start, len(curve), curve.total_bytes, relative_noise)
+    head = _head(curve, start, len(curve), curve.total_bytes, hot, relative_noise)
     # What stands out within the one plateau, for the notes.
-    within = _stages(curve, 0, relative_noise).plateaus
+    within = _stages(curve, 0, hot, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
     return Shape(first_plateau=start, head=replace(head, excursions=excursions), edge=None)
+
+
+def _past_the_last_low(start: FirstPlateau, hot: Marks) -> FirstPlateau:
+    """Where enough is left of the first plateau past its last low, its end is judged by that alone:
+    a stretch that was read as if cool is evener than the drive."""
+    lows = np.flatnonzero(hot[start.first : start.cut])
+    if lows.size == 0 or start.cut - start.first - int(lows[-1]) <= FEWEST_PAST_LOW:
+        return start
+    return replace(start, first=start.first + int(lows[-1]) + 1)
 
 
 def _first_edge(curve: Curve, start: FirstPlateau, relative_noise: float) -> Edge:
@@ -161,23 +199,29 @@ def _first_edge(curve: Curve, start: FirstPlateau, relative_noise: float) -> Edg
         place=Estimate(value=top.place.value, low=top.place.low, high=foot),
         before=top.before,
         after=max(top.after, start.end),
+        paused=top.paused,
     )
 
 
 def _head(
-    curve: Curve, start: FirstPlateau, last: int, end: float, relative_noise: float
+    curve: Curve,
+    start: FirstPlateau,
+    last: int,
+    end: float,
+    hot: Marks,
+    relative_noise: float,
 ) -> Plateau:
     """The first plateau without its dips."""
     pieces, begin = [], 0
     for first, after in start.dips:
         pieces.append((begin, first))
         begin = after
-    measured = speed(curve, settled(curve, [*pieces, (begin, last)], relative_noise))
+    measured = _measured(curve, [*pieces, (begin, last)], hot, relative_noise)
     fallback = Estimate(value=curve.mean_between(0.0, end), low=None, high=None)
     return Plateau(start=0.0, end=end, speed=measured or fallback)
 
 
-def _stages(curve: Curve, first: int, relative_noise: float) -> Stages:
+def _stages(curve: Curve, first: int, hot: Marks, relative_noise: float) -> Stages:
     """Plateaus from the sample `first` to the end."""
     start, samples = float(curve.bytes_at[first]), len(curve) - first
     if samples < 1 or curve.total_bytes <= start:
@@ -186,11 +230,11 @@ def _stages(curve: Curve, first: int, relative_noise: float) -> Stages:
     bins = in_equal_bytes(curve, start, curve.total_bytes, count)
     cuts = merged(bins, boundaries(bins.rate, least=3 if count >= 60 else 2))
     stages = _without_excursions(bins, _initial(cuts, count))
-    stages = _settled_down(bins, stages)
+    stages = _with_bursts(bins, _settled_down(bins, stages))
     stages = _without_slopes(bins, _without_teeth(bins, stages))
     edges = _placed(curve, bins, stages, first, relative_noise)
     plateaus = tuple(
-        _plateau(curve, bins, stage, index, edges, first, relative_noise)
+        _plateau(curve, bins, stage, index, edges, first, hot, relative_noise)
         for index, stage in enumerate(stages)
     )
     return Stages(plateaus=plateaus, edges=edges)
@@ -220,6 +264,7 @@ def _joined(left: _Stage, right: _Stage, *, out: _Stage | None = None) -> _Stage
         last=right.last,
         pieces=left.pieces + right.pieces,
         out=left.out + middle + right.out,
+        teeth=left.teeth or right.teeth,
         sloped=left.sloped or right.sloped,
     )
 
@@ -247,6 +292,33 @@ def _is_excursion(bins: Curve, left: _Stage, middle: _Stage, right: _Stage) -> b
     around = min(lengths) if plateau else sum(lengths) / 2
     alike = _apart(_level(bins, left), _level(bins, right)) < SAME
     return alike and middle.last - middle.first <= EXCURSION * around
+
+
+def _with_bursts(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
+    """Faster stretches that recur are how the drive works past its cache, and count in its speed.
+
+    The last of them may be cut short by the end of the plateau, and then stands on its own.
+    """
+    result: list[_Stage] = []
+    for stage in stages:
+        level = _level(bins, stage)
+        faster = [(a, b) for a, b in stage.out if bins.mean(a, b) > level]
+        if result and stage.last == len(bins) and _is_last_burst(bins, result[-1], stage):
+            result[-1] = _joined(result[-1], stage)
+        elif len(faster) >= RECURRING:
+            rates = [bins.mean(a, b) for a, b in faster]
+            span = ((stage.first, stage.last),)
+            teeth = (level, float(np.median(rates)))
+            result.append(replace(stage, pieces=span, out=(), teeth=teeth))
+        else:
+            result.append(stage)
+    return result
+
+
+def _is_last_burst(bins: Curve, before: _Stage, last: _Stage) -> bool:
+    """Whether the fill ends in a burst: faster than before, and shorter than a plateau is."""
+    short = last.last - last.first < BURST_SHARE * len(bins)
+    return short and _level(bins, last) > _level(bins, before)
 
 
 def _settled_down(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
@@ -335,6 +407,7 @@ def _plateau(
     index: int,
     edges: tuple[Edge, ...],
     first: int,
+    hot: Marks,
     relative_noise: float,
 ) -> Plateau:
     """The plateau between its edges, measured on its own whole samples."""
@@ -345,8 +418,8 @@ def _plateau(
         (origin + float(bins.bytes_at[a]), origin + float(bins.bytes_at[b])) for a, b in stage.out
     ]
     pieces = _outside(curve, begin, finish, out)
-    level = settled(curve, pieces, relative_noise)
-    measured = speed(curve, level) or Estimate(value=_level(bins, stage), low=None, high=None)
+    measured = _measured(curve, pieces, hot, relative_noise)
+    measured = measured or Estimate(value=_level(bins, stage), low=None, high=None)
     third = max((stage.last - stage.first) // 5, 1)
     ends = (bins.mean(stage.first, stage.first + third), bins.mean(stage.last - third, stage.last))
     return Plateau(

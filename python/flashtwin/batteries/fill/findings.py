@@ -53,13 +53,15 @@ def analyse_fill(
     pass_number: int = 1,
     first: bool = True,
     calibrate: bool = True,
+    shape: Shape | None = None,
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
     `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
-    known; without it they are those of the series alone.
+    known; without it they are those of the series alone. `shape`: that of the series, from whoever
+    has it already.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
@@ -67,7 +69,9 @@ def analyse_fill(
     reason = _why_nothing(curve)
     if reason is not None:
         return _without_values(curve, write, reason)
-    shape, least = shape_of(curve), smallest_visible(curve)
+    if shape is None:
+        shape = shape_of(curve)
+    least = smallest_visible(curve)
     if calibrate:
         shape = calibrated.widened_shape(shape, curve)
         least = calibrated.bound(least, curve.total_bytes)

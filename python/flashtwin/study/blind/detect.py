@@ -49,6 +49,8 @@ Detector = Callable[[Measured], Answer]
 
 def ours(measured: Measured) -> Answer:
     """The findings of the battery fill, and the plateaus behind them."""
+    curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
+    shape = shape_of(curve)
     findings = {
         finding.name: finding
         for finding in analyse_fill(
@@ -58,11 +60,11 @@ def ours(measured: Measured) -> Answer:
             pattern="blind",
             label="blind",
             capacity_bytes=measured.capacity_bytes,
+            shape=shape,
         )
     }
     size, fold = findings["cache_size"], findings["fold_begin"]
-    curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
-    plateaus = tuple(_stretch(plateau) for plateau in shape_of(curve).plateaus)
+    plateaus = tuple(_stretch(plateau) for plateau in shape.plateaus)
     if not size.value:
         high = size.interval.high if size.interval is not None else None
         return Answer(

@@ -1,0 +1,155 @@
+"""Fills that hostile generators found misread: each mechanism alone, as a host would see it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from shapes import GB, fill, found, pulses
+
+from flashtwin.analysis import calibrated
+from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.shape import Shape, shape_of
+
+
+def shape(series: object) -> Shape:
+    """The shape of a synthetic fill."""
+    columns = series.t_ns, series.dt_ns, series.bytes_  # type: ignore[attr-defined]
+    return shape_of(curve_of(*columns))
+
+
+def rates(*parts: tuple[int, float], dt: float = 0.5, seed: int = 5, noise: float = 0.01) -> Curve:
+    """So many samples at so many MB/s each."""
+    rate = np.concatenate([np.full(count, speed, dtype=np.float64) for count, speed in parts])
+    rate *= 1e6 * (1 + np.random.default_rng(seed).normal(0.0, noise, rate.size))
+    return Curve(dt=np.full(rate.size, dt), size=rate * dt)
+
+
+@pytest.mark.parametrize("seconds", [9.0, 18.0])
+def test_a_silence_of_a_thousand_samples_is_one_stall(seconds: float) -> None:
+    silent = int(seconds / 0.02)
+    curve = rates((60, 3000), (silent, 0.1), (900, 3000), (3000, 1300), dt=0.02)
+    read = shape_of(curve)
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(960 * 0.02 * 3e9, rel=0.005)
+    assert [round(p.speed.value / 1e6, -2) for p in read.plateaus] == [3000, 1300]
+    assert sum(length for _, length in read.stalls) == pytest.approx(seconds, rel=0.01)
+
+
+@pytest.mark.parametrize("slow", [600, 1100])
+def test_three_minutes_behind_a_limiter_slow_no_plateau(slow: float) -> None:
+    # 180 s at the limiter's pace, then the cache's own, then what is past it.
+    read = shape_of(rates((360, slow), (500, 1650), (1500, 500)))
+    assert read.edge is not None
+    assert read.plateaus[0].speed.value == pytest.approx(1650e6, rel=0.01)
+    assert read.rise == pytest.approx(180 * slow * 1e6, rel=0.03)
+
+
+def test_a_slow_start_shorter_than_a_pool_of_samples_is_seen() -> None:
+    # 14,000 samples are read in pools of ten.
+    read = shape_of(rates((50, 276), (25, 344), (14_000, 34), dt=0.3))
+    assert read.plateaus[0].speed.value == pytest.approx(344e6, rel=0.01)
+
+
+def test_seconds_of_a_journal_every_half_minute_count_in_no_speed() -> None:
+    # Finely sampled, each is a hundred samples at a quarter of the speed.
+    past = [(650, 1660.0), (100, 430.0)] * 8
+    read = shape_of(rates((200, 4700), *past, dt=0.04))
+    assert [p.speed.value / 1e6 for p in read.plateaus] == pytest.approx([4700, 1660], rel=0.01)
+
+
+def test_bursts_that_recur_count_in_the_speed_past_the_cache() -> None:
+    # A drive that takes 4.5 GB fast after each 9 GB; the fill ends in such a burst.
+    past = [(180, 50.0), (30, 150.0)] * 12
+    curve = rates((200, 400), *past)
+    read = shape_of(curve)
+    assert len(read.plateaus) == 2
+    mean = curve.mean(200, len(curve))
+    assert read.plateaus[1].speed.value == pytest.approx(mean, rel=0.02)
+
+
+def test_one_burst_is_still_an_excursion() -> None:
+    read = shape_of(rates((200, 400), (900, 100), (30, 390), (1500, 100)))
+    assert read.plateaus[-1].speed.value == pytest.approx(100e6, rel=0.01)
+
+
+@pytest.mark.parametrize("stall_s", [0.7, 2.0, 7.0, 18.0])
+@pytest.mark.parametrize("share", [0.15, 0.5, 0.85])
+def test_a_pause_at_the_end_stays_within_the_interval(stall_s: float, share: float) -> None:
+    # The drive pauses when the cache is full, in mid-sample; a sample holds 1 s.
+    series = fill((900, 90 + 0.9 * share), (300, 400), sample_s=0.1, noise=0.01)
+    done = np.concatenate(([0.0], np.cumsum(series.bytes_)))
+    time = np.concatenate(([0.0], np.cumsum(series.dt_ns) / 1e9))
+    truth = (90 + 0.9 * share) * GB
+    at = float(np.interp(truth, done, time))
+    moments = np.arange(0.0, time[-1] + stall_s, 1.0)
+    active = np.where(moments < at, moments, np.maximum(moments - stall_s, np.minimum(moments, at)))
+    size = np.diff(np.interp(active, time, done))
+    curve = Curve(dt=np.ones(size.size), size=size)
+    read = calibrated.widened_shape(shape_of(curve), curve)
+    assert read.edge is not None
+    place = read.edge.place
+    assert place.low is not None and place.high is not None
+    assert place.low <= truth <= place.high
+    assert place.value == pytest.approx(truth, rel=0.02)
+
+
+def test_a_saw_tooth_past_the_cache_is_no_gradual_decline() -> None:
+    teeth = [(6, 7900.0), (6, 6400.0), (6, 5200.0), (6, 4200.0), (6, 3300.0), (6, 2600.0)] * 50
+    read = shape_of(rates((170, 11_700), *teeth, dt=0.02))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(170 * 0.02 * 11.7e9, rel=0.03)
+
+
+def test_heat_with_ramps_leaves_the_speeds_alone() -> None:
+    def heat(second: float, done: float) -> float:
+        phase = (second % 60) / 60
+        depth = float(np.clip(min((phase - 0.6) / 0.08, (1 - phase) / 0.08), 0, 1))
+        return 1 - 0.5 * depth
+
+    read = shape(fill((900, 100), (300, 300), factor=heat, noise=0.01))
+    assert [p.speed.value / 1e6 for p in read.plateaus] == pytest.approx([900, 300], rel=0.006)
+
+
+def test_a_drive_that_stops_again_and_again_keeps_its_stalls() -> None:
+    # Pauses that recur are the drive's pace past its cache, and no interruptions.
+    series = fill((461, 24), (111, 240), factor=pulses(0.0, 10, 60, from_gb=24))
+    speed = found(series)["speed_past_cache"]
+    assert speed.number == pytest.approx(111 * 50 / 60, rel=0.03)
+
+
+@pytest.mark.parametrize("share", [0.96, 0.97])
+def test_a_last_plateau_of_three_per_cent_is_seen(share: float) -> None:
+    read = shape(fill((900, 30), (300, 240 * share), (100, 240)))
+    assert [round(p.speed.value / 1e6, -1) for p in read.plateaus] == [900, 300, 100]
+    assert read.plateaus[-1].start == pytest.approx(240 * share * GB, rel=0.005)
+
+
+@pytest.mark.parametrize("begins", [60.0, 150.0])
+def test_a_limiter_outside_of_the_drive_for_a_while_is_no_cache(begins: float) -> None:
+    def limited(second: float, done: float) -> float:
+        return 0.55 if begins <= second < begins + 25 else 1.0
+
+    findings = found(fill((900, 240), factor=limited))
+    assert findings["cache_size"].value == 0
+    assert findings["speed_past_cache"].number == pytest.approx(900, rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.01, 0.08])
+def test_the_bound_beside_no_cache_holds(noise: float, seed: int) -> None:
+    # A cache just above the bound is seen in the very same noise.
+    none = found(fill((500, 240), noise=noise, seed=seed), calibrate=True)["cache_size"]
+    assert none.value == 0 and none.interval is not None and none.interval.high is not None
+    above = 1.05 * none.interval.high
+    seen = found(fill((640, above), (500, 240), noise=noise, seed=seed), calibrate=True)
+    assert seen["cache_size"].value
+
+
+def test_a_journals_burst_just_before_the_end_does_not_end_the_cache() -> None:
+    # Two samples below half of the speed, every 20, as slow as what is past the cache: it ends two
+    # samples after the last of them.
+    past = [(18, 2000.0), (2, 900.0)] * 30
+    read = shape_of(rates((7, 4700), (2, 2100), (2, 4700), *past))
+    assert read.edge is not None
+    written = 0.5 * (9 * 4700 + 2 * 2100) * 1e6
+    assert read.edge.place.value == pytest.approx(written, rel=0.02)
