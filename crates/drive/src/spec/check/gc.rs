@@ -189,7 +189,7 @@ fn oracle(found: &mut Findings<'_>) -> Option<()> {
 
 /// The pools of an oracle that have no more flash than data: name, flash and data in bytes.
 pub(in crate::spec) fn small_pools(values: &Values) -> Option<Vec<(&'static str, u128, u128)>> {
-    if values.word("gc.separation")? != "oracle" {
+    if !separation_of(values)?.divides_pools() {
         return None;
     }
     let capacity = u128::from(values.number("drive.capacity")?);
