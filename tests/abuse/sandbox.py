@@ -196,9 +196,9 @@ def _blank(device: str) -> None:
         file.write(b"\xa5" * BLOCK_BYTES)
 
 
-def become_subreaper() -> None:
-    """What a command leaves running is then our child and no longer init's."""
-    _libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+def become_subreaper(on: bool = True) -> None:
+    """What a command leaves running is then our child and no longer init's; `on=False` ends it."""
+    _libc.prctl(_SUBREAPER, int(on), 0, 0, 0)
 
 
 def _children() -> list[int]:

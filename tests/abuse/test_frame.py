@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import mutate
@@ -116,8 +116,16 @@ def test_what_is_changed_outside_is_seen(box: Sandbox) -> None:
     assert [one.split()[0] for one in box.failures] == ["fifo", "file"]
 
 
-def test_a_process_that_is_left_is_told_and_ended(box: Sandbox) -> None:
+@pytest.fixture
+def subreaper() -> Iterator[None]:
+    """For one test: what later tests of this process leave to init must not become ours."""
     become_subreaper()
+    yield
+    become_subreaper(on=False)
+
+
+@pytest.mark.usefixtures("subreaper")
+def test_a_process_that_is_left_is_told_and_ended(box: Sandbox) -> None:
     left = box.inside / "pid"
 
     def work(arguments: Sequence[str]) -> None:

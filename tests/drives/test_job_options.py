@@ -171,6 +171,9 @@ def jobs(draw: st.DrawFn) -> Job:
         reads, writes, trims = (replace(one, align=one.align or one.least) for one in sizes)
         sizes = (reads, writes, trims)
     grains = any(one.align not in (None, one.least) for one in sizes)
+    random_map = not grains and "distribution" not in said and draw(st.booleans())
+    # Without a map fio's lfsr counts blocks of the least size of any direction.
+    lfsr = not grains and (random_map or len({one.least for one in sizes}) == 1)
     random = rw.startswith("rand")
     order = Sequence(
         every=draw(st.sampled_from([1, 1, 8, 0])) if random else 1,
@@ -183,8 +186,8 @@ def jobs(draw: st.DrawFn) -> Job:
         spans=(replace(WHOLE, offset=at, size=draw(st.sampled_from([MIB, 3 * MIB]))),),
         blocks=sizes,
         sequence=order,
-        random_map=not grains and "distribution" not in said and draw(st.booleans()),
-        random_starts=not grains and draw(st.booleans()),
+        random_map=random_map,
+        random_starts=lfsr and draw(st.booleans()),
         draws_repeat=draw(st.booleans()),
         time_based=bool(runtime) and "files_end_once" not in said and draw(st.booleans()),
         **said,

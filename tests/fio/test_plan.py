@@ -224,6 +224,12 @@ BAD = [
         "same",
     ),
     ("size=1g rw=randread bs=4k ba=16k random_generator=lfsr", 5, "does not start", "block size"),
+    (
+        "size=1g rw=randwrite bs=2k,4k norandommap=1 random_generator=lfsr",
+        5,
+        "smallest size",
+        "norandommap",
+    ),
     ("size=1g rate=1m rate_iops=5", 4, "exclude", "leave one"),
     ("size=1g rate_iops=5 rate_iops_min=6", 4, "above the rate", "lower"),
     ("size=1g wait_for=a", 3, "itself", "another"),

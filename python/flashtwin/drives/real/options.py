@@ -356,5 +356,8 @@ def _unsaid_place(job: Job, fio: Fio, capacity_bytes: int | None) -> Iterator[st
     grains = any(side.align not in (None, side.least) for side in fio.blocks or ())
     if random and fio.random_starts and grains:
         yield "fio.blocks.align: fio leaves random_generator=lfsr without a start beside it"
+    leasts = {side.least for side in fio.blocks or ()}
+    if random and fio.random_starts and not fio.random_map and len(leasts) > 1:
+        yield "fio.blocks: without a map fio's lfsr ends at the first block past the file"
     if len(set(fio.distribution.zones)) > 1:
         yield "fio.distribution.zones: fio takes one list of zones for all directions"

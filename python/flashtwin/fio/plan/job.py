@@ -457,6 +457,14 @@ def check_generator(job: FioJob) -> None:
             " make no requests at all",
             hint="leave random_generator out, or write ba as the block size",
         )
+    leasts = {block.least for block in blocks(job)}
+    if random and job["random_generator"] == "lfsr" and job["norandommap"] and len(leasts) > 1:
+        raise JobFileError(
+            job.line("norandommap"),
+            "without a map fio's random_generator=lfsr counts blocks of the smallest size of any"
+            " direction, and the job ends at the first one past its file",
+            hint="leave norandommap or random_generator out, or give all directions one least size",
+        )
 
 
 def strides(job: FioJob, parts: Sequence[Part]) -> Strides | None:
