@@ -28,6 +28,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+# Folders whose modules take tens of seconds: handed out last, one of them would go on alone when
+# all others are done.
+FIRST = ("browser", "cli", "runner", "study")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--workers", type=int, default=0, help="run tests in so many processes")
@@ -65,12 +69,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _modules(session: pytest.Session) -> Iterator[slice]:
-    """The places of each module's tests."""
+    """The places of each module's tests, those of the folders in `FIRST` before all others."""
+    modules = []
     begin = 0
-    for _, items in groupby(session.items, lambda item: item.path):
+    for path, items in groupby(session.items, lambda item: item.path):
         end = begin + sum(1 for _ in items)
-        yield slice(begin, end)
+        modules.append((path.parent.name not in FIRST, begin, end))
         begin = end
+    return (slice(begin, end) for _, begin, end in sorted(modules))
 
 
 def _serve(session: pytest.Session, workers: list[Worker], modules: Iterator[slice]) -> None:
