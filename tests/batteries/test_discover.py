@@ -199,3 +199,11 @@ def test_tests_are_named_by_what_they_do() -> None:
     # As an earlier version named them.
     assert menu.named("half-12.3s").rest_s == 12.3 and menu.named("half-12.3s").level == 0.5
     assert menu.named("random").overwrites == 0.02 and menu.named("single").single
+
+
+def test_a_test_that_the_buffer_takes_whole_tells_nothing() -> None:
+    """Of a cache of half a thousandth of the drive: the battery ended with an error there."""
+    facts = _facts(cache_share=0.0005, second=0.4)
+    slow, fast = np.full(48, np.log(facts.second)), np.zeros(48)
+    assert inference.fit(facts, slow, fast, menu.AGAIN) == 0.0
+    assert inference.fit(_facts(cache_share=0.1, second=0.4), slow, fast, menu.AGAIN) < 0.0

@@ -144,6 +144,8 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
     if test is not None:
         # The buffer of a small drive is larger against it, and takes the first of a write.
         from_here = int((small.bin_ends(facts, test) <= BUFFERED).sum())
+        if from_here == len(shown):
+            return 0.0  # all of it goes to the buffer, and tells nothing
         measured, shown = measured[from_here:], shown[from_here:]
         shown, off = _as_fast(measured, shown, facts)
     else:
