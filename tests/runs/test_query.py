@@ -17,6 +17,8 @@ from flashtwin.runs.query import matching as where
 from flashtwin.runs.query import short_names
 
 pytest.importorskip("duckdb")
+# The judging process as users start it.
+STARTED = query._asked
 
 
 @pytest.fixture(autouse=True)
@@ -192,3 +194,25 @@ def test_without_duckdb(runs: list[Stored], monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(FlashtwinError, match="DuckDB, which is not installed") as refused:
         where(runs, "true")
     assert refused.value.exit_code == 3 and refused.value.hint == "pip install 'flashtwin[query]'"
+
+
+def test_runs_of_hundreds_of_findings_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB takes more memory for them, also as its process ends: it crashed at the bound then."""
+    monkeypatch.setattr(query, "_asked", STARTED)
+    names = [f"finding {number}" for number in range(120)]
+    kinds = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
+    shape = {
+        "cache_size": "DOUBLE",
+        **{f"{name} {part}": kind for name in names for part, kind in kinds.items()},
+        **dict.fromkeys(names, kinds),
+    }
+    finding = {"value": 1.0, "low": 0.9, "high": 1.1, "unit": "GB"}
+    rows = [
+        {
+            "cache_size": float(size),
+            **{f"{name} {part}": value for name in names for part, value in finding.items()},
+            **dict.fromkeys(names, finding),
+        }
+        for size in (30, 10)
+    ]
+    assert query.holding("cache_size > 20", "runs", {"runs": (shape, rows)}) == [0]

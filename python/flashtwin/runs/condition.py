@@ -15,6 +15,8 @@ import json
 import resource
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,10 +69,10 @@ def main() -> None:
     )
     for name, (shape, rows) in question["tables"].items():
         _fill(connection, name, shape, rows)
-    _bound_memory(most + len(data))
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        answer = _judged(connection, question["condition"], question["table"])
+        with _bounded_memory(most + len(data)):
+            answer = _judged(connection, question["condition"], question["table"])
     except (duckdb.OutOfMemoryException, MemoryError):
         raise SystemExit(OUT_OF_MEMORY) from None
     except duckdb.Error as error:
@@ -78,11 +80,17 @@ def main() -> None:
     json.dump(answer, sys.stdout)
 
 
-def _bound_memory(most: int) -> None:
-    """Bound the memory of this process, unless a lower limit holds already."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+@contextmanager
+def _bounded_memory(most: int) -> Iterator[None]:
+    """Bound the memory of this process, unless a lower limit holds already. The bound ends with the
+    judging: DuckDB takes memory as the process ends too, and crashes where it gets none."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _fill(
