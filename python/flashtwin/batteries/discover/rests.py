@@ -112,11 +112,16 @@ def _part(rungs: Sequence[Rung], expected_s: float) -> Next | None:
     return Next(stage="part", rest_s=float(f"{rest_s:.4g}"), anew=True)
 
 
+def _same(rest_s: float, other_s: float) -> bool:
+    """Whether two rests are one length, tried twice: lengths of a ladder are further apart."""
+    return abs(rest_s / other_s - 1) <= 0.01
+
+
 def _different(tried: Sequence[Rung]) -> list[float]:
     """The lengths that were tried, a repeated one once; two neighbours are never equal."""
     lengths: list[float] = []
     for rung in tried:
-        if not lengths or abs(rung.rest_s / lengths[-1] - 1) > 0.01:
+        if not lengths or not _same(rung.rest_s, lengths[-1]):
             lengths.append(rung.rest_s)
     return lengths
 
@@ -131,10 +136,10 @@ def _climbed(tried: Sequence[Rung], cached_ns: float) -> tuple[int | None, bool]
     again."""
     begun = [rung.after_ns >= BEGUN * cached_ns for rung in tried]
     for at in range(1, len(tried)):
-        same = abs(tried[at].rest_s / tried[at - 1].rest_s - 1) <= 0.01
+        same = _same(tried[at].rest_s, tried[at - 1].rest_s)
         if same and begun[at] and begun[at - 1]:
             return len(_different(tried[: at + 1])) - 1, False
-    again = len(tried) > 1 and abs(tried[-1].rest_s / tried[-2].rest_s - 1) <= 0.01
+    again = len(tried) > 1 and _same(tried[-1].rest_s, tried[-2].rest_s)
     return None, bool(tried) and begun[-1] and not again
 
 
