@@ -83,6 +83,25 @@ fn folding_at_a_rate_goes_on_after_the_power_was_off() {
     }
 }
 
+/// A source that was folded cannot be erased before the unit that replaced one of its own is on
+/// flash, and that waits for others to fill its program. Nothing else is left to fold: the drive is
+/// not woken for each share of its rate meanwhile.
+#[test]
+fn a_drive_at_a_rate_that_can_fold_nothing_is_not_busy() {
+    let mut d = drive(&[&[
+        "fold.idle_after=1 s",
+        "fold.rate=400 MB/s",
+        "controller.gather=true",
+        "controller.gather_time=1000 s",
+    ]]);
+    write(&mut d, 1000);
+    single(&mut d, Op::Write, 0, 8);
+    rest(&mut d, Nanos::from_secs(60));
+    let due = d.next_due().map_or(Nanos::NEVER, |at| at - d.now());
+    assert!(d.counters().fold_units > 200_000);
+    assert!(due > Nanos::from_ms(50), "the next event is in {due:?}");
+}
+
 #[test]
 fn a_rate_is_held_to_the_byte() {
     let mut d = asks::drive(&[&["fold.idle_after=1 s", "fold.rate=1999 B/s"]]);

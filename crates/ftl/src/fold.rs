@@ -90,13 +90,14 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether folding in the background has work and a rate: then the drive grants it units by
-    /// [`Ftl::allow`] as time goes by, since the firmware has no clock.
+    /// [`Ftl::allow`] as time goes by, since the firmware has no clock. While nothing can be folded
+    /// a grant that is left stays good: the next one is wanted once a source is found.
     #[must_use]
     pub fn wants_allowance(&self) -> bool {
-        let work = self.cache.fold.source != NONE
-            || self.cache.fold.waiting()
-            || !self.blocks.nothing_cached();
-        work && (self.cache.fold.idle || self.cache.scarce) && self.cache.allowance.is_some()
+        let folds = self.cache.fold.source != NONE;
+        let work = folds || self.cache.fold.waiting() || !self.blocks.nothing_cached();
+        let wanted = self.cache.allowance.is_some_and(|left| folds || left <= 0);
+        work && wanted && (self.cache.fold.idle || self.cache.scarce)
     }
 
     /// Grants folding in the background so many units. Units that were granted before and not used
