@@ -107,6 +107,7 @@ ADDRESSES = re.compile(
     r"artifactory|pythonhosted|pypi\.org/simple|(index|static)\.crates\.io|--(extra-)?index-url"
     r"|registry\.npmjs|deb\.debian\.org|find-links"
 )
+CONFLICT = re.compile(r"^(<{7}|>{7}|\|{7}) ")
 OUTSIDE = re.compile(r"\.\./shared|/work/(shared|main)\b")
 CARGO_SOURCE = 'source = "registry+https://github.com/rust-lang/crates.io-index"'
 
@@ -471,6 +472,10 @@ def test_rust_modules_say_what_they_are() -> None:
 
 def test_nothing_is_unfinished() -> None:
     assert lines_matching(UNFINISHED, *(TEXT - {".lock"})) == []
+
+
+def test_no_conflict_of_a_merge_is_left() -> None:
+    assert lines_matching(CONFLICT, *TEXT) == []
 
 
 def test_no_registry_address() -> None:
