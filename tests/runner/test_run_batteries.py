@@ -18,11 +18,12 @@ from fakes import FakeDrive, Law
 from flashtwin.batteries.base import registry
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.model.step import Job, Mark, NotPossible, Result, Step
+from flashtwin.model.step import Job, Mark, NotPossible, Rest, Result, Step
 from flashtwin.model.step import Run as RunStep
-from flashtwin.model.target import DriveInfo, Interrupted, Watch
+from flashtwin.model.target import DriveInfo, Interrupted, Progress, Watch
+from flashtwin.runner import estimate as estimate_module
 from flashtwin.runner.estimate import Estimate
-from flashtwin.runner.events import Observer, Status
+from flashtwin.runner.events import Meter, Observer, Status
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
@@ -143,6 +144,32 @@ def test_progress_goes_up_to_the_whole(tmp_path: Path, monkeypatch: pytest.Monke
     assert {s.battery for s in fills} == {"fill"} and all(s.rate_bytes_s > 50e6 for s in fills)
     assert all(s.eta_s is not None and s.eta_s >= 0 for s in fills)
     assert all(status.step < status.steps for status in diary.statuses)
+
+
+def test_steps_that_a_battery_decides_on_the_way_count_as_much_as_they_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten expected seconds, of which the battery asks none: the end came no nearer, and the time
+    that was left grew with every step."""
+    now, diary, drive = [0.0], Diary(), FakeDrive()
+    monkeypatch.setattr("flashtwin.runner.events.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("flashtwin.runner.events.SHOWN_EVERY_S", 0.0)
+    expected = estimate_module.estimate([registry.request("fill", {})], drive.info)
+    meter = Meter(drive.info, expected, diary)
+    for number in range(4):
+        meter.began("fill", Rest(label=f"fill/decided-{number}", seconds=1.0))
+        now[0] += 0.125 * expected.wall_s
+        meter.moved(Progress(bytes=0, drive_s=1.0))
+        meter.ended()
+    shares = [status.fraction for status in diary.statuses]
+    assert shares == pytest.approx([0, 1 / 8, 1 / 8, 1 / 4, 1 / 4, 3 / 8, 3 / 8, 1 / 2])
+    assert diary.statuses[-1].eta_s == pytest.approx(0.5 * expected.wall_s)
+    # However long it goes on, it does not take the place of what others are expected to take.
+    meter.began("fill", Rest(label="fill/longer", seconds=1.0))
+    now[0] += 5 * expected.wall_s
+    meter.ended()
+    meter.began("fill", Rest(label="fill/last", seconds=1.0))
+    assert diary.statuses[-1].fraction == 1.0
 
 
 def test_what_does_not_suit_is_refused_before_anything_is_made(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ that the finished share took, so a wrong estimate corrects itself as the run goe
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -115,10 +115,17 @@ class Meter:
         self._info, self._observer = info, observer
         self._expected = {(step.battery, step.label): step for step in estimate.steps}
         self._whole_s = max(estimate.wall_s, 1e-9)
+        # How long each battery is expected to take, and what its steps so far have taken of that.
+        self._battery_s: defaultdict[str, float] = defaultdict(float)
+        for step in estimate.steps:
+            self._battery_s[step.battery] += step.wall_s
+        self._taken_s: defaultdict[str, float] = defaultdict(float)
         # The file is made when the drive is first asked for something.
         self._making_s = estimate.making_s
-        self._done_s = self._skipped_s = 0.0
+        self._made_s = self._skipped_s = 0.0
         self._began = time.monotonic()
+        # None while a step is repeated, which brings the run no further.
+        self._step_began: float | None = None
         self._shown = 0.0
         self._recent: deque[Progress] = deque(maxlen=RATE_WINDOW)
         self._battery, self._label, self._kind, self._number = "", "", "", -1
@@ -130,6 +137,9 @@ class Meter:
 
     def began(self, battery: str, step: Step) -> None:
         """A step begins."""
+        if self._battery and battery != self._battery:
+            self._taken_s[self._battery] = self._battery_s[self._battery]
+        self._step_began = time.monotonic()
         self._battery, self._label = battery, step.label
         self._kind = type(step).__name__.lower()
         self._number += 1
@@ -140,6 +150,7 @@ class Meter:
 
     def repeats(self, battery: str, step: Step) -> None:
         """A step that was done before is simulated again; the run is no further after it."""
+        self._step_began = None
         self._battery, self._label = battery, f"{step.label} (again)"
         self._kind = type(step).__name__.lower()
         self._recent.clear()
@@ -155,19 +166,33 @@ class Meter:
             self._observer.progress(self._status(progress))
 
     def ended(self) -> None:
-        """A step is over; one that was not expected (batteries decide on the way) adds nothing."""
+        """A step is over. One that was not expected, as batteries decide on the way, stands for as
+        much of what was expected of its battery as it lasted."""
         expected = self._now()
-        self._done_s += self._making_s + (expected.wall_s if expected else 0.0)
+        self._count(self._battery, expected.wall_s if expected else self._lasted_s())
+
+    def _lasted_s(self) -> float:
+        return 0.0 if self._step_began is None else time.monotonic() - self._step_began
+
+    def _count(self, battery: str, seconds: float) -> float:
+        """Adds a step to what was done, which is never more than what was expected of its battery;
+        how much that was."""
+        before_s = self._done_s
+        self._made_s += self._making_s
         self._making_s = 0.0
+        whole_s = self._battery_s[battery]
+        self._taken_s[battery] = min(self._taken_s[battery] + seconds, whole_s)
+        return self._done_s - before_s
+
+    @property
+    def _done_s(self) -> float:
+        return self._made_s + sum(self._taken_s.values())
 
     def skipped(self, battery: str, label: str) -> None:
         """A step was done before this process began."""
         self._number += 1
         expected = self._expected.get((battery, label))
-        took_s = self._making_s + (expected.wall_s if expected else 0.0)
-        self._making_s = 0.0
-        self._done_s += took_s
-        self._skipped_s += took_s
+        self._skipped_s += self._count(battery, expected.wall_s if expected else 0.0)
 
     def _now(self) -> StepEstimate | None:
         return self._expected.get((self._battery, self._label))
@@ -200,7 +225,9 @@ class Meter:
     def _fraction(self, progress: Progress) -> float:
         expected = self._now()
         if expected is None:
-            return min(self._done_s / self._whole_s, 1.0)
+            left_s = self._battery_s[self._battery] - self._taken_s[self._battery]
+            within = min(self._lasted_s(), left_s)
+            return min((self._done_s + within) / self._whole_s, 1.0)
         progressed: float = progress.drive_s if expected.timed else progress.bytes
         expected_amount = expected.drive_s if expected.timed else expected.bytes
         within = (
