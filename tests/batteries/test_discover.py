@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fakes import FakeDrive, Law
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import lines, menu, reading
+from flashtwin.batteries.discover import either, lines, menu, reading
 from flashtwin.batteries.discover import posterior as inference
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.words import FILL, NAMES, PASTS
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.model.step import Result
+from flashtwin.model.step import Chain, Rest, Result, Run
+from flashtwin.model.target import Capabilities
 from flashtwin.runner.conclude import conclude
 from flashtwin.runner.run import run_batteries
-from flashtwin.runs.rundir import Run
+from flashtwin.runs.rundir import Run as RunDirectory
 
 FEW = {"candidates": "4", "host_us": "0", "longest_s": "2"}
 
 
-def _run(path: Path, tests: int) -> Run:
+def _run(path: Path, tests: int) -> RunDirectory:
     drive = Twin(load("bx500-240", scale="1/176"), seed=1).open()
     return run_batteries(drive, [("discover", {**FEW, "tests": str(tests)})], path / "run")
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     return _run(tmp_path_factory.mktemp("run"), 0)
 
 
-def test_findings_are_probabilities_with_an_explanation(run: Run) -> None:
+def test_findings_are_probabilities_with_an_explanation(run: RunDirectory) -> None:
     for finding in run.findings:
         assert registry.meaning_of(finding) is not None, finding.id
     for part, words in (("structure", NAMES), ("past", PASTS)):
@@ -56,6 +59,45 @@ def test_a_run_concluded_again_says_the_same_and_chooses_the_same(tmp_path: Path
     facts = reading.facts_of(result)
     assert facts is not None
     assert labels == ["discover/1-past/write"], "where data lies is asked first"
+
+
+def _file() -> FakeDrive:
+    return FakeDrive(kind="file", purge="a file cannot be purged")
+
+
+def test_what_cannot_be_erased_rests_until_its_cache_is_empty() -> None:
+    """Before the fill, and before every write that has to go into an empty cache."""
+    drive = _file()
+    request = registry.request("discover", {**FEW, "idle_s": "90"})
+    steps = request.battery.measure(request.parameters, drive.info)
+    step = next(steps)
+    while not step.label.endswith("past/write"):
+        step = steps.send(drive.do(step, lambda progress: True))
+    done = [step for step in drive.done if isinstance(step, Rest | Run | Chain)]
+    writes = [(before, step) for before, step in pairwise(done) if isinstance(step, Run)]
+    assert [before.seconds for before, _ in writes if isinstance(before, Rest)] == [90.0] * 3
+    sizes = [step.jobs[0].size for _, step in writes]
+    cache = drive.law.cache_bytes
+    assert sizes == pytest.approx([drive.info.capacity_bytes, cache, 1.3 * cache], rel=0.02)
+
+
+@pytest.mark.full
+def test_of_a_file_the_way_past_the_cache_is_told_and_not_the_kind(tmp_path: Path) -> None:
+    """What is written over a file takes no free space, so that a borrowed cache of the drive below
+    stays as it is, as a static one does."""
+    run = run_batteries(_file(), [("discover", {**FEW, "tests": "1"})], tmp_path / "run")
+    structure = run.findings["discover.structure"]
+    assert structure.value is None and "takes no free space" in (structure.note or "")
+    assert not any(finding.name.startswith("structure.") for finding in run.findings)
+    assert run.findings["discover.past.direct"].number is not None
+
+
+def test_a_fill_of_a_few_samples_says_so(tmp_path: Path) -> None:
+    law = Law(capacity_bytes=1 << 28, cache_bytes=1 << 26, cache_rate=2e9, direct_rate=1e9)
+    drive = FakeDrive(law=law, kind="file", purge="a file cannot be purged")
+    run = run_batteries(drive, [("discover", FEW)], tmp_path / "run")
+    note = run.findings["discover.structure"].note or ""
+    assert "the fill has 12 samples" in note and "larger target" in note
 
 
 def _facts(cache_share: float, second: float) -> Facts:
@@ -192,10 +234,13 @@ def test_a_fill_without_an_end_of_its_first_plateau_is_not_told() -> None:
 
 
 def test_tests_are_named_by_what_they_do() -> None:
-    asked = [menu.PAST, *menu.menu(trims=True, more=(97.3, 103.0))]
+    asked = [menu.PAST, *menu.menu(Capabilities(trim=True), (97.3, 103.0))]
     assert all(menu.named(test.name) == test for test in asked)
     assert [test.name for test in asked][-2:] == ["level-97.5", "level-103"]
-    assert not any(test.needs_trim for test in menu.menu(trims=False))
+    trimless = menu.menu(Capabilities())
+    assert trimless and not any(test.needs_trim for test in trimless)
+    # A file takes no free space: it has no level.
+    assert not menu.menu(Capabilities(whole_drive=False, trim=True))
     # As an earlier version named them.
     assert menu.named("half-12.3s").rest_s == 12.3 and menu.named("half-12.3s").level == 0.5
     assert menu.named("random").overwrites == 0.02 and menu.named("single").single
@@ -207,3 +252,24 @@ def test_a_test_that_the_buffer_takes_whole_tells_nothing() -> None:
     slow, fast = np.full(48, np.log(facts.second)), np.zeros(48)
     assert inference.fit(facts, slow, fast, menu.AGAIN) == 0.0
     assert inference.fit(_facts(cache_share=0.1, second=0.4), slow, fast, menu.AGAIN) < 0.0
+
+
+def test_two_kinds_that_no_test_parts_are_said_to_be_one_of_both() -> None:
+    words = either.choices(NAMES)
+    assert "dynamic or hybrid" in words and set(NAMES) < set(words)
+    assert not any("none" in word for word in words if word != "none")
+    likely = {"static": 0.01, "dynamic": 0.6, "hybrid": 0.37, "none": 0.02}
+    pair = either.pair_of(likely, 0.95)
+    assert pair == ("dynamic", "hybrid") and either.SEPARATOR.join(pair) in words
+    assert either.pair_of({**likely, "static": 0.1, "dynamic": 0.51}, 0.95) is None
+    assert either.pair_of({"dynamic": 0.6, "none": 0.4}, 0.95) is None
+    assert either.words_of("dynamic or hybrid") == pair and either.words_of("tiers") == ("tiers",)
+
+
+def test_why_no_test_parts_two_kinds_is_said_with_the_share_that_was_measured() -> None:
+    hybrids = [_candidate("hybrid", "direct", static_share=share) for share in (0.008, 0.012)]
+    belief = inference.Posterior(
+        candidates=(_candidate("dynamic", "direct"), *hybrids), weights=(0.6, 0.2, 0.2)
+    )
+    assert "0.8% to 1.2% of the capacity" in either.reason(belief, ("dynamic", "hybrid"))
+    assert "single writes" in either.reason(belief, ("staged", "fold-first"))

@@ -127,7 +127,7 @@ def test_kinds_rests_and_intervals_are_counted() -> None:
         rests={"rest_begin": None, "rest_full": None},
     )
     rows = _rows([_drive()] * 6 + [wrong] * 4)
-    assert rows["kind of cache"].found == "6 of 10 most probable, 0 cannot tell"
+    assert rows["kind of cache"].found == "6 of 10 most probable, 0 cannot tell, 0 either of two"
     assert not rows["kind of cache"].passes and rows["way past the cache"].passes
     assert not rows["probability: kind of cache"].passes
     assert rows["rest before recovery begins"].found.startswith("6 of 10, 4 cannot tell")
@@ -151,7 +151,7 @@ def test_a_hybrid_cache_whose_own_part_no_test_resolves_may_be_called_dynamic() 
         visible=True, structure="hybrid", past="direct", begin_s=10.0, full_s=40.0, also="dynamic"
     )
     rows = _rows([_drive(truth=hybrid)] * 3)
-    assert rows["kind of cache"].found == "3 of 3 most probable, 0 cannot tell"
+    assert rows["kind of cache"].found == "3 of 3 most probable, 0 cannot tell, 0 either of two"
     larger = replace(hybrid, also=None)
     assert _rows([_drive(truth=larger)] * 3)["kind of cache"].found.startswith("0 of 3")
 
@@ -160,6 +160,21 @@ def test_confusion_tables_say_what_was_taken_for_what() -> None:
     unsure = _drive(said={"structure": None, "past": "direct"})
     done = structure.Structures(rows=(), drives=(_drive(), unsure))
     assert "kind of cache dynamic: dynamic 1, dynamic (cannot tell) 1" in done.worst_lines()
+
+
+def test_a_kind_that_is_said_to_be_one_of_two_is_right_where_it_is_one_of_them() -> None:
+    pair = _drive(
+        likely={"structure": {"dynamic": 0.55, "hybrid": 0.44}, "past": {"direct": 1.0}},
+        said={"structure": "dynamic or hybrid", "past": "direct"},
+    )
+    static = replace(pair.truth, structure="static")
+    rows = _rows([pair] * 3 + [replace(pair, truth=static)])
+    assert rows["kind of cache"].found == "3 of 4 most probable, 0 cannot tell, 4 either of two"
+    assert rows["kind of cache, where it is said"].n == 0
+    either = rows["kind of cache, where it is said to be either of two"]
+    assert either.found == "3 of 4"
+    lines = structure.Structures(rows=(), drives=(pair,)).worst_lines()
+    assert "kind of cache dynamic: dynamic (dynamic or hybrid) 1" in lines
 
 
 @pytest.mark.full

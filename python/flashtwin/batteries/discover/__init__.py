@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import Load, check_fits
 from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import decimal, host_time, integer, parameter
+from flashtwin.batteries.base.parameter import UsualTime, decimal, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Forecast, host_ns
 from flashtwin.batteries.base.writing import BLOCK, DEPTH, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.batteries.discover.words import FILL, NAME, RESTS
 from flashtwin.model.finding import Finding
-from flashtwin.model.step import Fill, Mark, Purge, Rest, Result, Run
+from flashtwin.model.step import Fill, Mark, NotPossible, Purge, Rest, Result, Run
+from flashtwin.model.units import readable_seconds
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from flashtwin.batteries.discover.posterior import Seen
     from flashtwin.model.step import Step
     from flashtwin.model.target import DriveInfo
+
+# What cannot be erased rests so long before it is written: its cache may be full.
+IDLE = UsualTime(simulated_s=600.0, real_s=60.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +55,16 @@ class Parameters:
     candidates: int = parameter(
         16, integer(4, 1000), "candidates of each kind that are simulated to begin with"
     )
+    idle_s: float | None = IDLE.parameter("rest that empties the cache of what cannot be erased")
     host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """The fill; rests with reads between them; then the test that tells most, again and again."""
     check_fits(NAME, [Load(random=False, block_bytes=BLOCK, read_percent=0, depth=DEPTH)], info)
-    yield Purge(label=f"{NAME}/purge")
+    purged = yield Purge(label=f"{NAME}/purge")
+    if isinstance(purged, NotPossible):
+        yield Rest(label=f"{NAME}/idle", seconds=IDLE.chosen(parameters.idle_s, info))
     answer = yield _fill(parameters, info)
     yield Mark(label=f"{FILL}/found")
     if not isinstance(answer, Result) or answer.cut:
@@ -82,12 +89,22 @@ def _rested(
     while ask := rests.following(rungs, facts.expected_s, parameters.longest_s):
         stem = f"{RESTS}/{len(rungs) + 1}-{ask.stage}"
         if ask.anew:
-            yield from steps.written(info, facts.cache_share, stem)
+            idle_s = _emptied_s(parameters, info, reading.with_rests(facts, rungs))
+            yield from steps.written(info, facts.cache_share, stem, idle_s)
         answer = yield steps.rung(info, facts.cache_share, ask, stem)
         if not isinstance(answer, Result) or answer.cut:
             return None
         rungs = (*rungs, reading.rung_of(answer))
     return reading.with_rests(facts, rungs)
+
+
+def _emptied_s(parameters: Parameters, info: DriveInfo, facts: Facts) -> float:
+    """How long a drive that cannot be erased rests until its cache is empty."""
+    from flashtwin.batteries.discover import menu
+    from flashtwin.batteries.discover.candidates import rest_seconds
+
+    idle_s = IDLE.chosen(parameters.idle_s, info)
+    return idle_s if facts.begin_s is None else max(idle_s, rest_seconds(facts, menu.level(100)))
 
 
 def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
@@ -96,28 +113,30 @@ def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
     from flashtwin.batteries.discover.posterior import chosen
 
     seen: tuple[Seen, ...] = ()
-    test: Test | None = menu.PAST if info.can.trim else menu.AGAIN
+    test: Test | None = menu.PAST
     while test is not None and len(seen) < parameters.tests:
         stem = f"{NAME}/{len(seen) + 1}-{test.name}"
-        yield from steps.before(test, facts, stem, info)
+        yield from steps.before(test, facts, stem, info, _emptied_s(parameters, info, facts))
         own_ns = host_ns(parameters, info)
         answer = yield steps.asked(info, facts, test, f"{stem}/write", own_ns)
         if not isinstance(answer, Result) or answer.cut:
             return
         seen = (*seen, reading.seen_of(answer, test, facts))
         yield Mark(label=f"{stem}/found")
-        if is_known(parameters, facts, seen):
+        if is_known(parameters, facts, seen, info):
             return
-        choice = chosen(facts, seen, parameters.candidates, info.can.trim)
+        choice = chosen(facts, seen, parameters.candidates, info.can)
         test = None if choice is None else menu.named(choice[0])
 
 
-def is_known(parameters: Parameters, facts: Facts, seen: tuple[Seen, ...]) -> bool:
-    """Whether the kind of cache and what is past it are known well enough to stop."""
+def is_known(parameters: Parameters, facts: Facts, seen: tuple[Seen, ...], info: DriveInfo) -> bool:
+    """Whether the kind of cache, where it can be told, and what is past it are known well enough to
+    stop."""
     from flashtwin.batteries.discover.posterior import posterior
 
     belief = posterior(facts, seen, parameters.candidates)
-    return all(max(belief.by(part).values()) >= parameters.probability for part in (0, 1))
+    parts = (0, 1) if info.can.whole_drive else (1,)
+    return all(max(belief.by(part).values()) >= parameters.probability for part in parts)
 
 
 def _fill(parameters: Parameters, info: DriveInfo) -> Run:
@@ -136,13 +155,21 @@ def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     tenths = replace(rest, seconds=0.3 * rest.seconds)
     all_of_them = replace(rest, seconds=3.0 * rest.seconds)
     anew, test = Fill(label=f"{NAME}/anew"), Fill(label=f"{NAME}/test")
-    most: list[Step] = [anew, rest, test] * parameters.tests
     purge = Purge(label=f"{NAME}/purge")
+    idle = [] if info.can.purge else [replace(rest, seconds=IDLE.chosen(parameters.idle_s, info))]
+    ladders = [*idle * 3, quarter, tenths]
+    most_ladders = [*idle * 3, quarter, all_of_them, quarter, rest, quarter, rest]
+    if not info.can.whole_drive:
+        past = [*idle, quarter]
+        return Forecast(
+            expected=[purge, *idle, fill, *ladders, *past],
+            most=[purge, *idle, fill, *most_ladders, rest, *past, rest, *past],
+        )
     third: Step = replace(rest, seconds=rest.seconds / 3)
-    expected: list[Step] = [quarter, tenths, *[half, third, quarter] * 3]
+    most: list[Step] = [anew, rest, test] * parameters.tests
     return Forecast(
-        expected=[purge, fill, *expected],
-        most=[purge, fill, quarter, all_of_them, quarter, rest, quarter, rest, *most],
+        expected=[purge, *idle, fill, *ladders, *[half, third, quarter] * 3],
+        most=[purge, *idle, fill, *most_ladders, *most],
     )
 
 
@@ -158,12 +185,16 @@ def conclude(record: Record) -> list[Finding]:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """What this target cannot do."""
     texts = []
-    if not info.can.trim:
-        texts.append(
-            "no TRIM here: only a full drive is tested, and not where its cache holds data"
-        )
+    if not info.can.purge:
+        idle = readable_seconds(IDLE.chosen(parameters.idle_s, info))
+        texts.append(f"nothing is erased: rests of {idle} (idle_s) have to empty the cache instead")
     if not info.can.whole_drive:
-        texts.append("writes a file: the drive under it is as full and as tired as it is")
+        texts.append(
+            "writes a file, which takes no free space from the drive: when it folds and how data"
+            " past the cache is written can be told, the kind of cache cannot"
+        )
+    elif not info.can.trim:
+        texts.append("no TRIM here: only a full drive is tested")
     return texts
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flashtwin.model.target import Capabilities
+
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
@@ -83,7 +85,10 @@ def _of_before(name: str) -> Test:
     return Test(name=name, level=0.5 if half else 1.0, rest_s=float(seconds))
 
 
-def menu(*, trims: bool, more: Iterable[float] = ()) -> list[Test]:
-    """What a target can do: levels besides those of the menu may be asked for."""
+def menu(can: Capabilities, more: Iterable[float] = ()) -> list[Test]:
+    """What a target can do: levels besides those of the menu may be asked for. A file has no level:
+    what is written over it takes no free space from the drive."""
+    if not can.whole_drive:
+        return []
     tests = [AGAIN, *(level(percent) for percent in (*LEVELS, *more))]
-    return [test for test in dict.fromkeys(tests) if trims or not test.needs_trim]
+    return [test for test in dict.fromkeys(tests) if can.trim or not test.needs_trim]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
@@ -31,6 +31,7 @@ from flashtwin.batteries.discover import lines, menu
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.menu import Test
 from flashtwin.batteries.discover.words import FOLD_FIRST, HYBRID
+from flashtwin.model.target import Capabilities
 
 Floats = NDArray[np.float64]
 
@@ -102,9 +103,16 @@ class Posterior:
 
     def without(self, name: str) -> Posterior:
         """The same where structures of that name weigh nothing."""
+        return self._of(lambda other: other != name)
+
+    def only(self, name: str) -> Posterior:
+        """The same where structures of other names weigh nothing."""
+        return self._of(lambda other: other == name)
+
+    def _of(self, counts: Callable[[str], bool]) -> Posterior:
         known = small.structures()
         pairs = zip(self.candidates, self.weights, strict=True)
-        left = [(c, weight) for c, weight in pairs if known[c.structure][0] != name]
+        left = [(c, weight) for c, weight in pairs if counts(known[c.structure][0])]
         total = sum(weight for _, weight in left) or 1.0
         return Posterior(
             candidates=tuple(c for c, _ in left), weights=tuple(w / total for _, w in left)
@@ -390,11 +398,16 @@ def _by_structure(belief: Posterior) -> dict[int, float]:
 
 @lru_cache(maxsize=64)
 def chosen(
-    facts: Facts, seen: tuple[Seen, ...], count: int, trims: bool
+    facts: Facts,
+    seen: tuple[Seen, ...],
+    count: int,
+    can: Capabilities,
+    part: int | None = None,
 ) -> tuple[str, float] | None:
     """The test on which what still fits disagrees most, and the chance that it parts two
     candidates; none where no test would. A test that nothing fits is run once more: what slowed the
-    host down then will hardly do so again."""
+    host down then will hardly do so again. `part`: only candidates count that differ in the names
+    of structures (0), or in what is past the cache (1)."""
     belief = posterior(facts, seen, count)
     names = [item.test for item in seen]
     if seen and belief.last_fit < UNFIT and names.count(names[-1]) == 1:
@@ -403,10 +416,10 @@ def chosen(
     done = {item.test for item in seen}
     tests = [
         test
-        for test in menu.menu(trims=trims, more=_levels(facts, belief))
+        for test in menu.menu(can, _levels(facts, belief))
         if test.name not in done and (facts.begin_s is not None or not test.rests)
     ]
-    scored = [(_parting(facts, sample, weights, test), test.name) for test in tests]
+    scored = [(_parting(facts, sample, weights, test, part), test.name) for test in tests]
     if not scored:
         return None
     score, name = max(scored)
@@ -438,13 +451,17 @@ def _sample(belief: Posterior) -> tuple[list[Candidate], Floats]:
     return sample, np.array(weights)
 
 
-def _parting(facts: Facts, sample: list[Candidate], weights: Floats, test: Test) -> float:
-    """The chance that two candidates of two structures, drawn by their weights, are told apart by a
+def _parting(
+    facts: Facts, sample: list[Candidate], weights: Floats, test: Test, part: int | None
+) -> float:
+    """The chance that two candidates that differ, drawn by their weights, are told apart by a
     test."""
+    known = small.structures()
+    kinds = [c.structure if part is None else known[c.structure][part] for c in sample]
     curves = [shown[-1] for shown in _curves(facts, sample, [test])]
     total = 0.0
     for a, b in combinations(range(len(sample)), 2):
         apart = -fit(facts, curves[a], curves[b], test) / calibration()["structure"]["calmer"]
-        if sample[a].structure != sample[b].structure:
+        if kinds[a] != kinds[b]:
             total += 2 * float(weights[a] * weights[b]) * (1 - np.exp(-apart / 2))
     return total

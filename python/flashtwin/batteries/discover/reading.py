@@ -6,7 +6,7 @@ most likely and the test that would tell more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import menu, places, rests, steps
+from flashtwin.batteries.discover import either, menu, places, rests, steps
 from flashtwin.batteries.discover.candidates import Facts
 from flashtwin.batteries.discover.menu import Test
 from flashtwin.batteries.discover.posterior import (
@@ -27,7 +27,16 @@ from flashtwin.batteries.discover.posterior import (
     chosen,
     posterior,
 )
-from flashtwin.batteries.discover.words import FILL, NAME, NAMES, NONE, PASTS, RESTS, TIERS
+from flashtwin.batteries.discover.words import (
+    FILL,
+    NAME,
+    NAMES,
+    NONE,
+    PARTS,
+    PASTS,
+    RESTS,
+    TIERS,
+)
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.series import COLUMNS, READ, WRITE
 from flashtwin.model.step import Result
@@ -38,6 +47,11 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 NO_CACHE = "cannot tell: no cache was seen to end in the fill, so there is none to test"
+MAYBE_FULL = "; if it was full before, a longer rest before the fill (idle_s) empties it"
+A_FILE = (
+    "cannot tell: what is written over a file takes no free space from the drive, and how the cache"
+    " changes as that fills is what tells its kind; only a whole drive shows it"
+)
 # Each side of an interval leaves this share out.
 TAIL = 0.025
 
@@ -141,22 +155,32 @@ def findings(record: Record) -> list[Finding]:
     """The kind of cache, what is past it, the probabilities of all, and the rests."""
     result = record.result(FILL)
     facts = None if result is None else facts_of(result)
-    if facts is None:
-        return [
-            _choice("structure", None, NO_CACHE, FILL),
-            _choice("past", None, NO_CACHE, FILL),
-        ]
+    if result is None or facts is None:
+        note = NO_CACHE if result is None else _without_facts(record, result)
+        return [_choice(name, None, note, FILL) for name in PARTS]
     rungs = _rungs(record)
     facts = with_rests(facts, rungs)
     seen = _seen(record, facts)
     belief = posterior(facts, seen, record.parameters.candidates)
     label = f"{NAME}/{len(seen)}-{seen[-1].test}/write" if seen else FILL
-    choice = [
-        finding
-        for part, name in enumerate(("structure", "past"))
-        for finding in _told(record, facts, seen, name, belief.by(part), label)
-    ]
+    choice: list[Finding] = []
+    for part, name in enumerate(PARTS):
+        if part == 0 and not record.info.can.whole_drive:
+            choice.append(_choice(name, None, A_FILE, label))
+        else:
+            choice += _told(record, facts, seen, part, belief, label)
     return [*choice, *_rests(facts, rungs, belief)]
+
+
+def _without_facts(record: Record, fill: Result) -> str:
+    """Why a fill says nothing of a cache."""
+    samples = int((fill.series.only(WRITE).bytes > 0).sum())
+    if samples < FEWEST:
+        return (
+            f"cannot tell: the fill has {samples} samples, and a cache shows in {FEWEST} or more;"
+            " a larger target lasts longer"
+        )
+    return NO_CACHE if record.info.can.purge else NO_CACHE + MAYBE_FULL
 
 
 def _rungs(record: Record) -> tuple[rests.Rung, ...]:
@@ -187,21 +211,30 @@ def _told(
     record: Record,
     facts: Facts,
     seen: tuple[Seen, ...],
-    name: str,
-    likely: Mapping[str, float],
+    part: int,
+    belief: Posterior,
     label: str,
 ) -> list[Finding]:
     """The choice, where it is probable enough, and the probability of each word."""
+    name, likely = PARTS[part], belief.by(part)
     best = max(likely, key=lambda word: likely[word])
-    parts = ", ".join(f"{word} {likely[word]:.0%}" for word in likely if likely[word] >= 0.005)
-    note = f"{parts}; after {_tests(seen)}"
-    sure = likely[best] >= record.parameters.probability
-    if not sure:
-        more = chosen(facts, seen, record.parameters.candidates, record.info.can.trim)
-        then = f"the test {more[0]} would tell more" if more else "no test here would tell more"
-        note = f"cannot tell: {note}; {then}"
+    shown = ", ".join(f"{word} {likely[word]:.0%}" for word in likely if likely[word] >= 0.005)
+    note = f"{shown}; after {_tests(seen)}"
+    value: str | None = None
+    if likely[best] >= record.parameters.probability:
+        value, also = best, either.unseen(best)
+        note = f"{note}; {also}" if also else note
+    elif more := chosen(facts, seen, record.parameters.candidates, record.info.can, part):
+        note = f"cannot tell: {note}; the test {more[0]} would tell more"
+    elif pair := either.pair_of(likely, record.parameters.probability):
+        value = either.SEPARATOR.join(pair)
+        note = f"{note}; no test of a host parts {' and '.join(pair)} here: " + either.reason(
+            belief, pair
+        )
+    else:
+        note = f"cannot tell: {note}; no test here would tell more"
     return [
-        _choice(name, best if sure else None, note, label),
+        _choice(name, value, note, label),
         *(
             Finding(
                 battery=NAME,
@@ -227,8 +260,8 @@ def _choice(name: str, value: str | None, note: str, label: str) -> Finding:
         name=name,
         title=titles[name],
         value=value,
-        choices=NAMES if name == "structure" else PASTS,
-        headline=name == "structure",
+        choices=either.choices(NAMES if name == PARTS[0] else PASTS),
+        headline=name == PARTS[0],
         evidence=_evidence(label),
         note=note,
     )
@@ -239,9 +272,7 @@ def _rests(facts: Facts, rungs: Sequence[rests.Rung], belief: Posterior) -> list
     label = f"{RESTS}/{len(rungs)}-{rungs[-1].stage}" if rungs else FILL
     folding = rests.folding(rungs)
     if folding.begin is None:
-        longest = readable_seconds(folding.longest_s)
-        note = f"cannot tell: nothing changed in a rest of up to {longest}, the longest one tried"
-        note = note if rungs else "cannot tell: no rest was tested"
+        note = _unchanged(folding) if rungs else "cannot tell: no rest was tested"
         return [_rest(name, None, label, note) for name in ("rest_begin", "rest_full")]
     least = 1 + calibration()["rest"]["wider"]
     begin = _wider(folding.begin, least)
@@ -249,6 +280,14 @@ def _rests(facts: Facts, rungs: Sequence[rests.Rung], belief: Posterior) -> list
         _rest("rest_begin", begin, label),
         _rest("rest_full", _full(facts, folding, belief), label),
     ]
+
+
+def _unchanged(folding: rests.Folding) -> str:
+    longest = readable_seconds(folding.longest_s)
+    note = f"cannot tell: nothing changed in a rest of up to {longest}, the longest one tried"
+    if folding.scatter <= rests.BEGUN:
+        return note
+    return f"{note}; reads on this host scatter up to {folding.scatter:.1f} times, which hides much"
 
 
 def _wider(ends: Estimate, least: float) -> Estimate:

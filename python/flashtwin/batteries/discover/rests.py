@@ -9,7 +9,9 @@ narrow. Then a cache that was written full is left alone for about half of the t
 should take: which part of it is read from slower cells says how fast it is folded.
 
 Invariants: pure; what is asked next follows from the answers so far, so that a resumed run asks the
-same. A rung counts where the same rest shows it twice: a host's stall does not last.
+same. A rung counts where the same rest shows it twice: a host's stall does not last. On a host on
+which reads before a rest scatter as widely, reads after it have to be slower than nine in ten of
+those, three times.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.batteries.discover.places import REGIONS, folded_share
+from flashtwin.batteries.discover.places import APART, REGIONS, folded_share
 
 Stage = Literal["coarse", "fine", "part"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -31,8 +33,10 @@ SHORTEST_S, FACTOR, FINE = 0.5, 1.6, 5
 COARSE = tuple(float(f"{SHORTEST_S * FACTOR**step:.3g}") for step in range(24))
 # Reads between two rests.
 READS = 32
-# Reads take so much longer once folding has begun.
-BEGUN = 1.2
+# Reads take so much longer once folding has begun, and longer than such a share of those before a
+# rest. A rest has to show it so often; more often on a host whose reads scatter more than that.
+BEGUN, SCATTER = 1.2, 0.9
+OFTEN, OFTEN_NOISY = 2, 3
 # The part of a cache that is to be folded for its speed to be known, and how often it is tried.
 LEAST_FOLDED, MOST_FOLDED, TRIES = 0.15, 0.9, 4
 # The first try rests for this share of the time that folding should take, and later ones for a
@@ -71,26 +75,28 @@ class Next:
 class Folding:
     """What the rests showed, in seconds: when folding begins, how long a full cache takes then.
 
-    `begin` is none where no rest up to `longest_s` changed anything.
+    `begin` is none where no rest up to `longest_s` changed anything. `scatter`: nine in ten reads
+    before a rest take up to so many times as long as those in the middle.
     """
 
     begin: Estimate | None
     takes: Estimate | None
     longest_s: float
+    scatter: float = 1.0
 
 
 def following(rungs: Sequence[Rung], expected_s: float, longest_s: float) -> Next | None:
     """The rest to try next; `expected_s`: how long folding a full cache should take. Before folding
     has begun no rest is longer than `longest_s`."""
     for stage in STAGES[:2]:
-        tried = [rung for rung in rungs if rung.stage == stage]
+        tried = [rung.rest_s for rung in rungs if rung.stage == stage]
         allowed = tuple(rest_s for rest_s in COARSE if rest_s <= longest_s)
         lengths = allowed if stage == "coarse" else _fine(rungs)
-        reached, repeat = _climbed(tried, _cached_ns(rungs))
+        reached, repeat = _climbed(rungs, stage)
         if repeat:
-            return Next(stage=stage, rest_s=tried[-1].rest_s, anew=False)
-        if reached is None and len(_different(tried)) < len(lengths):
-            rest_s = lengths[len(_different(tried))]
+            return Next(stage=stage, rest_s=tried[-1], anew=False)
+        if reached is None and len(_lengths(rungs, stage)) < len(lengths):
+            rest_s = lengths[len(_lengths(rungs, stage))]
             return Next(stage=stage, rest_s=rest_s, anew=not tried)
         if reached is None and stage == "coarse":
             return None
@@ -117,13 +123,21 @@ def _same(rest_s: float, other_s: float) -> bool:
     return abs(rest_s / other_s - 1) <= 0.01
 
 
-def _different(tried: Sequence[Rung]) -> list[float]:
+def _groups(rungs: Sequence[Rung]) -> list[list[Rung]]:
+    """Rungs that try one rest again and again, together."""
+    groups: list[list[Rung]] = []
+    for rung in rungs:
+        last = groups[-1][-1] if groups else None
+        if last is not None and last.stage == rung.stage and _same(rung.rest_s, last.rest_s):
+            groups[-1].append(rung)
+        else:
+            groups.append([rung])
+    return groups
+
+
+def _lengths(rungs: Sequence[Rung], stage: Stage) -> list[float]:
     """The lengths that were tried, a repeated one once; two neighbours are never equal."""
-    lengths: list[float] = []
-    for rung in tried:
-        if not lengths or not _same(rung.rest_s, lengths[-1]):
-            lengths.append(rung.rest_s)
-    return lengths
+    return [group[0].rest_s for group in _groups(rungs) if group[0].stage == stage]
 
 
 def _cached_ns(rungs: Sequence[Rung]) -> float:
@@ -131,25 +145,36 @@ def _cached_ns(rungs: Sequence[Rung]) -> float:
     return float(np.median([rung.before_ns for rung in rungs])) if rungs else 0.0
 
 
-def _climbed(tried: Sequence[Rung], cached_ns: float) -> tuple[int | None, bool]:
-    """Which of the lengths showed folding twice, if one did; whether the last has to be tried
-    again."""
-    begun = [rung.after_ns >= BEGUN * cached_ns for rung in tried]
-    for at in range(1, len(tried)):
-        same = _same(tried[at].rest_s, tried[at - 1].rest_s)
-        if same and begun[at] and begun[at - 1]:
-            return len(_different(tried[: at + 1])) - 1, False
-    again = len(tried) > 1 and _same(tried[-1].rest_s, tried[-2].rest_s)
-    return None, bool(tried) and begun[-1] and not again
+def _climbed(rungs: Sequence[Rung], stage: Stage) -> tuple[int | None, bool]:
+    """Which of the lengths showed folding often enough, if one did; whether the last has to be
+    tried again."""
+    groups = _groups(rungs)
+    # What was found of the reads before a rest is not changed by later ones. Before a rest that is
+    # repeated some data may be folded.
+    before = [group[0].before_ns for group in groups]
+    shown, often = [], OFTEN
+    for at, group in enumerate(groups):
+        if group[0].stage == stage:
+            least = BEGUN * float(np.median(before[: at + 1]))
+            scatter = float(np.quantile(before[: at + 1], SCATTER))
+            often = OFTEN_NOISY if scatter > least else OFTEN
+            shown.append([rung.after_ns >= max(least, scatter) for rung in group])
+            if len(group) >= often and all(shown[-1][:often]):
+                return len(shown) - 1, False
+    return None, bool(shown) and all(shown[-1]) and len(shown[-1]) < often
+
+
+def _scatter(rungs: Sequence[Rung]) -> float:
+    before = [group[0].before_ns for group in _groups(rungs)]
+    return float(np.quantile(before, SCATTER) / np.median(before)) if before else 1.0
 
 
 def _bracket(rungs: Sequence[Rung]) -> tuple[float, float] | None:
     """The longest rest of the first ladder without folding, and the shortest with it."""
-    tried = [rung for rung in rungs if rung.stage == "coarse"]
-    reached, _ = _climbed(tried, _cached_ns(rungs))
+    reached, _ = _climbed(rungs, "coarse")
     if reached is None:
         return None
-    lengths = _different(tried)
+    lengths = _lengths(rungs, "coarse")
     return (lengths[reached - 1] if reached else lengths[0] / FACTOR), lengths[reached]
 
 
@@ -166,11 +191,10 @@ def folding(rungs: Sequence[Rung]) -> Folding:
     ends = _bracket(rungs)
     longest = max((rung.rest_s for rung in rungs), default=0.0)
     if ends is None:
-        return Folding(begin=None, takes=None, longest_s=longest)
+        return Folding(begin=None, takes=None, longest_s=longest, scatter=_scatter(rungs))
     low, high = ends
-    tried = [rung for rung in rungs if rung.stage == "fine"]
-    reached, _ = _climbed(tried, _cached_ns(rungs))
-    lengths = _different(tried)
+    reached, _ = _climbed(rungs, "fine")
+    lengths = _lengths(rungs, "fine")
     if reached is not None:
         low, high = (lengths[reached - 1] if reached else low), lengths[reached]
     elif lengths:
@@ -183,13 +207,19 @@ def _share(part: Rung, rungs: Sequence[Rung]) -> float:
     return folded_share(part.levels, min(_cached_ns(rungs), part.before_ns))
 
 
+def _misread(rungs: Sequence[Rung]) -> float:
+    """The share of readings that the host makes look as if they were of slower cells."""
+    before = [group[0].before_ns for group in _groups(rungs)]
+    return float(np.mean(np.array(before) > APART * np.median(before)))
+
+
 def _takes(rungs: Sequence[Rung], begin: Estimate) -> Estimate | None:
     """How long a full cache is folded, by the part of it that was."""
     assert begin.low is not None and begin.high is not None, "a bracket has two ends"
     for part in reversed([rung for rung in rungs if rung.stage == "part"]):
         share = _share(part, rungs)
         if LEAST_FOLDED <= share <= MOST_FOLDED:
-            noise = 0.5 / REGIONS + SHARE_NOISE * share
+            noise = 0.5 / REGIONS + SHARE_NOISE * share + _misread(rungs)
             ends = [
                 (part.rest_s - start) / min(max(share + off, 0.05), 1.0)
                 for start in (begin.low, begin.high)

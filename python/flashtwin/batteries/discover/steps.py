@@ -34,13 +34,13 @@ BEFORE, RESTED, AFTER, LEVELS = 1, 2, 3, 5
 OLDEST, TAKEN, PAST, SINGLE = 1, 2, 3, 4
 
 
-def written(info: DriveInfo, share: float, stem: str) -> Iterator[Step]:
-    """An erased drive on which a share of its capacity is written, and nothing rests."""
+def written(info: DriveInfo, share: float, stem: str, idle_s: float) -> Iterator[Step]:
+    """A share of the capacity is written into an empty cache, and nothing rests. The drive is
+    erased before; one that cannot be rests for `idle_s` instead."""
     if info.can.trim:
         yield Trim(label=f"{stem}/erase")
-        yield Rest(label=f"{stem}/settle", seconds=SETTLE_S)
-    else:
-        share = 1.0
+    seconds = SETTLE_S if info.can.trim else idle_s
+    yield Rest(label=f"{stem}/settle", seconds=seconds)
     size = max(whole_blocks(info.capacity_bytes * min(share, 1.0)), MIB)
     job = Job(name="fill", rw="write", block_bytes=BLOCK, depth=DEPTH, size=size)
     yield Run(label=f"{stem}/full", jobs=(job,), sample_s=SAMPLE_S)
@@ -48,7 +48,6 @@ def written(info: DriveInfo, share: float, stem: str) -> Iterator[Step]:
 
 def rung(info: DriveInfo, share: float, ask: rests.Next, stem: str) -> Chain:
     """Reads, a rest, and reads; and, where a part was to be folded, reads of each region."""
-    share = share if info.can.trim else 1.0
     cached = (0.0, share)
     parts: list[Run | Rest] = [
         _reads(info, f"{stem}/warm", cached, WARM),
@@ -84,10 +83,10 @@ def _reads(info: DriveInfo, label: str, ends: tuple[float, float], count: int) -
     return Run(label=label, jobs=(job,), sample_s=SAMPLE_S)
 
 
-def before(test: Test, facts: Facts, stem: str, info: DriveInfo) -> Iterator[Step]:
+def before(test: Test, facts: Facts, stem: str, info: DriveInfo, idle_s: float) -> Iterator[Step]:
     """The state that a test begins at."""
     if test.reads:
-        yield from written(info, facts.cache_share * places.PAST[1], stem)
+        yield from written(info, facts.cache_share * places.PAST[1], stem, idle_s)
         return
     if info.can.trim:
         yield Trim(label=f"{stem}/erase")

@@ -5,5 +5,7 @@ FILL = f"{NAME}/fill"
 RESTS = f"{NAME}/rests"
 NAMES = ("static", "dynamic", "hybrid", "whole-drive", "tiers", "none")
 NONE, DYNAMIC, HYBRID, TIERS = "none", "dynamic", "hybrid", "tiers"
-FOLD_FIRST = "fold-first"
-PASTS = ("direct", "staged", FOLD_FIRST)
+STAGED, FOLD_FIRST = "staged", "fold-first"
+PASTS = ("direct", STAGED, FOLD_FIRST)
+# What is told, by its place in a structure of the table: see `Posterior.by`.
+PARTS = ("structure", "past")

@@ -1,7 +1,8 @@
 """What discover said of drives whose kind of cache is known: rows, confusion tables, calibration.
 
 A kind counts as right where the most probable one is the true one, also where the battery says
-"cannot tell" because it is not probable enough; a row beside it counts those that were said. Rests
+"cannot tell" because it is not probable enough; rows beside it count those that were said, and
+those that were said to be one of two which no test parts. Rests
 count all drives on which a cache can be seen: "cannot tell" is none within the bound. Probabilities
 are tried in bins of the most probable word's: the number of right ones among them with the exact
 binomial test at the bin's mean probability, at 1 % over all bins together.
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from flashtwin.batteries.discover import either
 from flashtwin.runner.pool import Send, Work
 from flashtwin.study.blind import generate, judge, kinds
 from flashtwin.study.blind.judge import Row
@@ -127,27 +129,42 @@ def choice(drive: Discovered, part: str) -> tuple[str | None, str | None, float]
 
 def _right(part: str, title: str, drives: Sequence[Discovered], share: float) -> Iterator[Row]:
     answers = [
-        (best == true, drive.said[part] is not None)
+        (best == true, (true, *also_of(drive, part)), drive.said[part])
         for drive in drives
         for true, best, _ in [choice(drive, part)]
         if true is not None
     ]
-    right = sum(is_right for is_right, _ in answers)
-    sure = [is_right for is_right, is_said in answers if is_said]
+    right = sum(is_right for is_right, _, _ in answers)
+    said = [
+        (is_right, trues, either.words_of(value)) for is_right, trues, value in answers if value
+    ]
+    sure = [hit for hit, _, words in said if len(words) == 1]
+    pairs = [any(word in trues for word in words) for _, trues, words in said if len(words) > 1]
+    unsure = f"{len(answers) - len(said)} cannot tell, {len(pairs)} either of two"
     yield Row(
         finding=title,
         target=f"{share:.0%} right",
-        found=f"{right} of {len(answers)} most probable, {len(answers) - len(sure)} cannot tell",
+        found=f"{right} of {len(answers)} most probable, {unsure}",
         n=len(answers),
         passes=judge.reaches(right, len(answers), share),
     )
-    yield Row(
-        finding=f"{title}, where it is said",
-        target=f"{share:.0%} right",
-        found=f"{sum(sure)} of {len(sure)}",
-        n=len(sure),
-        passes=judge.reaches(sum(sure), len(sure), share),
-    )
+    for words, hits in (
+        ("where it is said", sure),
+        ("where it is said to be either of two", pairs),
+    ):
+        yield Row(
+            finding=f"{title}, {words}",
+            target=f"{share:.0%} right",
+            found=f"{sum(hits)} of {len(hits)}",
+            n=len(hits),
+            passes=judge.reaches(sum(hits), len(hits), share),
+        )
+
+
+def also_of(drive: Discovered, part: str) -> tuple[str, ...]:
+    """What else may be said of the drive, as no test tells it from what is true."""
+    also = drive.truth.also
+    return () if also is None or part != "structure" else (also,)
 
 
 def _calibration(part: str, title: str, drives: Sequence[Discovered]) -> Row:
@@ -223,7 +240,8 @@ def _table(part: str, drives: Sequence[Discovered]) -> list[str]:
     for drive in drives:
         true, best, _ = choice(drive, part)
         if drive.truth.visible and true is not None:
-            sure = "" if drive.said[part] is not None else " (cannot tell)"
+            said = drive.said[part]
+            sure = "" if said == best and said else f" ({said or 'cannot tell'})"
             counts.setdefault(true, Counter())[f"{best or 'no cache'}{sure}"] += 1
     return [
         f"{PARTS[part]} {true}: "
