@@ -135,12 +135,10 @@ def _right(part: str, title: str, drives: Sequence[Discovered], share: float) ->
         if true is not None
     ]
     right = sum(is_right for is_right, _, _ in answers)
-    said = [
-        (is_right, trues, either.words_of(value)) for is_right, trues, value in answers if value
-    ]
-    sure = [hit for hit, _, words in said if len(words) == 1]
-    pairs = [any(word in trues for word in words) for _, trues, words in said if len(words) > 1]
-    unsure = f"{len(answers) - len(said)} cannot tell, {len(pairs)} either of two"
+    named = [(hit, trues, either.words_of(value)) for hit, trues, value in answers if value]
+    sure = [hit for hit, _, words in named if len(words) == 1]
+    pairs = [any(word in trues for word in words) for _, trues, words in named if len(words) > 1]
+    unsure = f"{len(answers) - len(named)} cannot tell, {len(pairs)} either of two"
     yield Row(
         finding=title,
         target=f"{share:.0%} right",
@@ -240,8 +238,8 @@ def _table(part: str, drives: Sequence[Discovered]) -> list[str]:
     for drive in drives:
         true, best, _ = choice(drive, part)
         if drive.truth.visible and true is not None:
-            said = drive.said[part]
-            sure = "" if said == best and said else f" ({said or 'cannot tell'})"
+            answer = drive.said[part]
+            sure = "" if answer and answer == best else f" ({answer or 'cannot tell'})"
             counts.setdefault(true, Counter())[f"{best or 'no cache'}{sure}"] += 1
     return [
         f"{PARTS[part]} {true}: "
