@@ -92,6 +92,9 @@ def test_a_file_without_a_drop_says_nothing_about_the_cache() -> None:
 
 def test_no_title_calls_a_first_plateau_a_cache() -> None:
     """From outside nobody can say whether it is one: a drive whose cache is off has one too."""
-    titles = [title for title, _ in (*TITLES.values(), *LATER_TITLES.values())]
+    named = {**TITLES, **LATER_TITLES}
+    # This one says how likely it is one.
+    assert named.pop("cache_probability") == ("Probability of a cache", "fraction")
+    titles = [title for title, _ in named.values()]
     assert not any("cache" in title.lower() or "fold" in title.lower() for title in titles)
     assert TITLES["fold_begin"][0] == "Where borrowed cells have to be given back"

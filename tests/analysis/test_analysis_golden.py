@@ -52,7 +52,8 @@ def test_golden_findings(name: str) -> None:
 
 
 def _words(row: dict[str, Any]) -> dict[str, Any]:
-    words = {key: row[key] for key in row if key not in ("value", "low", "high", "evidence")}
+    numbers = ("low", "high", "evidence", *(() if "choices" in row else ("value",)))
+    words = {key: row[key] for key in row if key not in numbers}
     evidence = row["evidence"] or {}
     missing = [key for key in ("value", "low", "high") if row[key] is None]
     labels = [evidence.get(key) for key in ("battery", "label", "axis")]
@@ -61,5 +62,6 @@ def _words(row: dict[str, Any]) -> dict[str, Any]:
 
 def _numbers(row: dict[str, Any]) -> list[float]:
     evidence = row["evidence"] or {}
-    numbers = [row["value"], row["low"], row["high"], evidence.get("start"), evidence.get("end")]
+    value = None if "choices" in row else row["value"]
+    numbers = [value, row["low"], row["high"], evidence.get("start"), evidence.get("end")]
     return [number for number in numbers if number is not None]

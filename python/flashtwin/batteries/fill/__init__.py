@@ -37,7 +37,9 @@ from flashtwin.model.step import Job, NotPossible, Purge, Rest, Run
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Answered, Record
     from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.fill.causes import Degrees
     from flashtwin.model.finding import Finding
+    from flashtwin.model.step import Result
     from flashtwin.model.target import DriveInfo
 
 IDLE = UsualTime(simulated_s=600.0, real_s=30.0)
@@ -112,10 +114,17 @@ def conclude(record: Record) -> list[Finding]:
     """The findings of every pass in which something was written."""
     findings: list[Finding] = []
     for pattern in record.parameters.patterns:
+        first: list[Finding] = []
         for number in range(1, record.parameters.passes + 1):
             step = record.step(_label(pattern, number))
-            if step is not None and step.not_possible is None:
-                findings += _findings(record, pattern, number, step)
+            if step is None or step.not_possible is not None:
+                continue
+            of_pass = _findings(record, pattern, number, step)
+            if number == 1:
+                first = of_pass
+            else:
+                of_pass = _beside(first, of_pass, pattern, number, step)
+            findings += of_pass
     return findings
 
 
@@ -187,10 +196,12 @@ def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
 def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> list[Finding]:
     """What the pass says; nothing of a pass in which nothing was written."""
     from flashtwin.batteries.fill.findings import analyse_fill
-    from flashtwin.model.series import WRITE, Series
+    from flashtwin.model.series import WRITE
 
     result = record.result(step.label)
-    written = Series.empty() if result is None else result.series.only(WRITE)
+    if result is None:
+        return []
+    written = result.series.only(WRITE)
     if int(written.bytes.sum()) == 0:
         return []
     findings = analyse_fill(
@@ -203,8 +214,37 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         raw_bytes=record.info.raw_bytes,
         pass_number=number,
         first=pattern == record.parameters.patterns[0],
+        warm=_degrees(result),
     )
     return _of_a_part(findings, number, step) if step.cut else findings
+
+
+def _beside(
+    first: list[Finding], later: list[Finding], pattern: Pattern, number: int, step: Answered
+) -> list[Finding]:
+    """The findings of a later pass with what they say beside the first one."""
+    if not first or not later:
+        return later
+    from flashtwin.batteries.fill.causes import ended_by
+    from flashtwin.batteries.fill.wording import Writer
+
+    write = Writer(pattern=str(pattern), label=step.label, pass_number=number)
+    names = {finding.name.removeprefix(name_of("", number)): finding for finding in later}
+    return [*later, ended_by({finding.name: finding for finding in first}, names, write)]
+
+
+def _degrees(result: Result) -> Degrees | None:
+    """The temperatures that a drive told in a step; none where it told none."""
+    import numpy as np
+
+    from flashtwin.batteries.fill.causes import Degrees
+
+    if not len(result.meter.get("t_ns", ())):
+        return None
+    at_ns, thousandths = (
+        np.asarray(result.meter[name], dtype=np.float64) for name in ("t_ns", "temperature_mc")
+    )
+    return Degrees(at_s=at_ns / 1e9, degrees=thousandths / 1000)
 
 
 # Findings that only a pass over the whole drive can give.
@@ -222,7 +262,8 @@ def _of_a_part(findings: list[Finding], number: int, step: Answered) -> list[Fin
     lacking = f"not found: {step.ending}"
     return [
         finding
-        if edge.value and finding.value is not None and finding.name not in need_full_pass
+        if finding.name == "rate_held"
+        or (edge.value and finding.value is not None and finding.name not in need_full_pass)
         else replace(finding, value=None, interval=None, evidence=None, note=lacking)
         for finding in findings
     ]

@@ -10,7 +10,8 @@ cache larger than what was written". The notes say which readings are open.
 
 Invariants: takes numbers of the host's side only (`label` and `pattern` name the findings, nothing
 is inferred from them; the X-ray is never read); the same series gives the same findings; the ids of
-a pass are always all there, in one order, and two more where a second cache tier is seen.
+a pass are always all there, in one order, and more where a second cache tier, a saw-tooth or slower
+stretches are seen.
 
 Source of the numbers: GB is 10^9 bytes, MB/s 10^6 bytes a second; what is assumed of the flash is
 in `notes`.
@@ -27,7 +28,9 @@ from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
-from flashtwin.batteries.fill import notes
+from flashtwin.analysis.teeth import teeth
+from flashtwin.batteries.fill import causes, notes
+from flashtwin.batteries.fill.causes import Degrees
 from flashtwin.batteries.fill.notes import Target, sentence, third_note
 from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES, Writer
 from flashtwin.model.finding import Finding
@@ -54,6 +57,7 @@ def analyse_fill(
     first: bool = True,
     calibrate: bool = True,
     shape: Shape | None = None,
+    warm: Degrees | None = None,
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
@@ -61,7 +65,7 @@ def analyse_fill(
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
     known; without it they are those of the series alone. `shape`: that of the series, from whoever
-    has it already.
+    has it already. `warm`: the drive's temperature in the pass, where it is known.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
@@ -71,6 +75,7 @@ def analyse_fill(
         return _without_values(curve, write, reason)
     if shape is None:
         shape = shape_of(curve)
+    tooth = teeth(curve, shape) if pass_number == 1 else None
     least = smallest_visible(curve)
     if calibrate:
         shape = calibrated.widened_shape(shape, curve)
@@ -86,6 +91,10 @@ def analyse_fill(
         _mean(curve, shape, write),
         _duration(curve, shape, write),
         _one_third(shape, write, target),
+        causes.cache_probability(curve, shape, write, target, warm),
+        *causes.slowed_by(curve, shape, tooth, write, warm),
+        *causes.saw_tooth(tooth, write),
+        causes.rate_held(curve, write),
     ]
 
 
@@ -109,7 +118,9 @@ def _without_values(curve: Curve, write: Writer, reason: str) -> list[Finding]:
         exact = Estimate(value=value, low=None, high=None)
         return write.value(name, exact, 0.0, curve.total_bytes, f"no interval: {reason}")
 
-    return [without_value(name) for name in (TITLES if write.pass_number == 1 else LATER_TITLES)]
+    # What ended a later pass's first plateau is told beside the first pass, and not here.
+    later = (name for name in LATER_TITLES if name != "ended_by")
+    return [without_value(name) for name in (TITLES if write.pass_number == 1 else later)]
 
 
 def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least: float) -> Finding:

@@ -31,16 +31,29 @@ TITLES = {
     "mean": ("Mean speed of the fill", "MB/s"),
     "duration": ("Duration of the fill", "s"),
     "one_third": ("First plateau as a share of the raw flash", "fraction"),
+    "cache_probability": ("Probability of a cache", "fraction"),
+    "slowed_by": ("What slowed the fill for a while", ""),
+    "rate_held": ("Highest rate held", "MB/s"),
 }
-# Of a fill that has a second tier of cache.
-TIER_TITLES = {
+# Of a fill that has a second tier of cache, slower stretches, or a saw-tooth.
+FURTHER_TITLES = {
     "tier_end": ("Where the second cache tier ends", "GB"),
     "speed_past_tiers": ("Speed past both tiers", "MB/s"),
+    "slowed_by.nothing": ("Probability: nothing, the drive works so", "fraction"),
+    "slowed_by.throttling": ("Probability: the drive throttles itself", "fraction"),
+    "slowed_by.limiter": ("Probability: a limit outside of the drive", "fraction"),
+    "tooth_period": ("Period of the saw-tooth", "GB"),
 }
 LATER_TITLES = {
     "cache_size": ("where the first plateau ends", "GB"),
     "speed_first": ("speed of the first plateau", "MB/s"),
     "mean": ("mean speed", "MB/s"),
+    "ended_by": ("what ended the first plateau", ""),
+}
+# The words that the value of a choice may be.
+CHOICES = {
+    "slowed_by": ("nothing", "throttling", "limiter"),
+    "ended_by": ("cache", "erased flash", "nothing"),
 }
 HEADLINES = ("cache_size", "speed_cache", "speed_past_cache", "mean")
 PLACES = ("cache_size", "fold_begin", "tier_end")
@@ -80,6 +93,11 @@ class Writer:
             evidence=self._on(start, end),
         )
 
+    def choice(self, name: str, word: str | None, start: float, end: float, note: str) -> Finding:
+        """A finding whose value is one of the words of `CHOICES`, or none where nobody can tell."""
+        unsaid = self._finding(name, *self.title(name), note)
+        return replace(unsaid, value=word, evidence=self._on(start, end))
+
     def missing(self, name: str, reason: str, *, looked_at: float | None = None) -> Finding:
         """A finding without a value, and why; `looked_at`: the bytes in which it was looked for."""
         lacking = self._finding(name, *self.title(name), f"not found: {reason}")
@@ -97,6 +115,7 @@ class Writer:
             title=title,
             value=None,
             unit=unit,
+            choices=CHOICES.get(name, ()),
             # The longer a drive is quick the better; other units say by themselves what is better.
             better="higher" if name in PLACES else None,
             headline=self.first and self.pass_number == 1 and name in HEADLINES,
@@ -106,7 +125,7 @@ class Writer:
     def title(self, name: str) -> tuple[str, str]:
         """The title for a table and the unit."""
         if self.pass_number == 1:
-            return {**TITLES, **TIER_TITLES}[name]
+            return {**TITLES, **FURTHER_TITLES}[name]
         title, unit = LATER_TITLES[name]
         return f"{ORDINALS[self.pass_number - 1].capitalize()} pass: {title}", unit
 

@@ -1,0 +1,252 @@
+"""What stands behind the shape of a fill: is there a cache, and what else slowed the drive.
+
+What: the probability that there is a cache at all, what slowed the fill for a while (heat, a limit
+outside of the drive, or nothing), the period of a saw-tooth, and the highest rate that was held,
+below which no interface can be. Of a later pass, on a drive that is full: whether what ended its
+first plateau was the cache or the erased flash.
+
+How: probabilities are counts of drives whose inside is known (`analysis.looks`). A temperature,
+where a drive tells one, counts beside that (`analysis.warmth`). On a full drive the first pass says
+how fast the cache is and how fast erased native flash: a plateau of the one speed or of the other
+is what has ended.
+
+Invariants: a word is said from `SURE` on, otherwise there is none, and the note names the test
+that would tell.
+
+Source of the numbers: choices, and the counts of `analysis/looks.toml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flashtwin.analysis import looks, warmth
+from flashtwin.analysis.curve import Curve, Floats
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.shape import Shape
+from flashtwin.analysis.teeth import Teeth
+from flashtwin.batteries.fill.notes import Target, sentence
+from flashtwin.batteries.fill.wording import CHOICES, Writer
+from flashtwin.model.finding import Finding
+from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_mb_s as mbs
+from flashtwin.model.units import readable_seconds
+
+SURE = 0.9
+SLOWED = CHOICES["slowed_by"]
+# A share of fewer fills says nothing.
+FEWEST_FILLS = 5
+# A thermometer counts so many times what the look of a fill says.
+THERMOMETER = 50.0
+# The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
+HELD_S, HELD_SHARE, HELD_SAMPLES = 5.0, 0.01, 3
+LOOKS = {
+    "none": "no slower stretch that recovers",
+    "slow start": "a slower beginning",
+    "teeth": "an even saw-tooth",
+    "even": "a slower stretch without any scatter of its own, as under a limit",
+    "few": "one or two slower stretches that recover",
+    "few deep": "one or two much slower stretches that recover",
+    "many": "slower stretches that recover again and again",
+    "many deep": "much slower stretches that recover again and again",
+}
+TESTS = {
+    "throttling": "fill it once more with a fan on it, or with pauses",
+    "limiter": "read the same range, which a limit slows too",
+    "nothing": "fill it once more: what the drive does by itself comes at the same bytes",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Degrees:
+    """Temperatures in °C and when they were told, in seconds since the pass began."""
+
+    at_s: Floats
+    degrees: Floats
+
+
+def cache_probability(
+    curve: Curve, shape: Shape, write: Writer, target: Target, warm: Degrees | None
+) -> Finding:
+    """How likely there is a cache; of a part of a drive only where a first plateau ends."""
+    if shape.edge is not None and warm is not None:
+        end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
+        if warmth.is_warmest(end_s, warm.at_s, warm.degrees):
+            reason = (
+                f"cannot tell: the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
+                "first plateau ends, so that heat may end it; fill it once more with a fan on it: "
+                "a cache ends at the same byte"
+            )
+            return write.missing("cache_probability", reason)
+    if shape.edge is None and not target.is_whole:
+        reason = (
+            f"cannot tell: a cache may be larger than the {gb(curve.total_bytes)} that were "
+            "written; a larger file would tell"
+        )
+        return write.missing("cache_probability", reason)
+    likely, total = looks.likely("cache", looks.beginning(curve, shape))
+    if total < FEWEST_FILLS:
+        reason = (
+            f"cannot tell: of the drives drawn at random only {total} begin like this; fill it "
+            "once more when it is cool"
+        )
+        return write.missing("cache_probability", reason, looked_at=curve.total_bytes)
+    note = f"as often as among {total} fills of drives drawn at random that begin like this"
+    return write.value("cache_probability", likely["with"], 0.0, curve.total_bytes, note)
+
+
+def slowed_by(
+    curve: Curve, shape: Shape, tooth: Teeth | None, write: Writer, warm: Degrees | None
+) -> list[Finding]:
+    """What slowed the fill for a while; with how likely each is, where something did."""
+    look = looks.slower(curve, shape, tooth)
+    likely, total = looks.likely("slowed", look)
+    thermometer = _thermometer(curve, shape, warm)
+    likely = _weighed(likely, thermometer)
+    best = max(SLOWED, key=lambda word: likely[word].value)
+    sure = likely[best].value >= SURE
+    chances = ", ".join(f"{word} {likely[word].value:.0%}" for word in SLOWED)
+    words = {
+        "heat": "each begins at one temperature, the drive's highest, and cools it",
+        "not heat": "they do not follow the drive's temperature",
+    }
+    parts = (
+        LOOKS[look],
+        None if thermometer is None else words[thermometer],
+        f"{chances}, counted on {total} fills of drives drawn at random",
+    )
+    note = sentence(parts) or ""
+    if not sure:
+        second = sorted(SLOWED, key=lambda word: likely[word].value)[-2]
+        test = TESTS[best if best != "nothing" else second]
+        note = f"cannot tell: {note}; {test}"
+    start, end = _slower_stretch(curve, shape, tooth)
+    findings = [
+        write.choice("slowed_by", best if sure else None, start, end, note),
+    ]
+    if look != "none":
+        findings += [write.value(f"slowed_by.{word}", likely[word], start, end) for word in SLOWED]
+    return findings
+
+
+def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> warmth.Says | None:
+    lows = looks.lows_of(curve, shape)
+    if warm is None or not lows:
+        return None
+    places = np.array([[low.start, low.end] for low in lows])
+    seconds = curve.seconds_to(places.ravel()).reshape(-1, 2)
+    return warmth.says([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
+
+
+def _weighed(
+    likely: Mapping[str, Estimate], thermometer: warmth.Says | None
+) -> dict[str, Estimate]:
+    """The probabilities once a thermometer was looked at, and the ends of their intervals."""
+    if thermometer is None:
+        return dict(likely)
+    factor = THERMOMETER if thermometer == "heat" else 1 / THERMOMETER
+
+    def after(share: float, word: str) -> float:
+        odds = share / max(1 - share, 1e-9) * (factor if word == "throttling" else 1 / factor)
+        return odds / (1 + odds)
+
+    values = {word: after(likely[word].value, word) for word in likely}
+    total = sum(values.values())
+    return {
+        word: Estimate(
+            value=values[word] / total,
+            low=min(after(old.low or 0.0, word), values[word] / total),
+            high=max(after(1.0 if old.high is None else old.high, word), values[word] / total),
+        )
+        for word, old in likely.items()
+    }
+
+
+def _slower_stretch(curve: Curve, shape: Shape, tooth: Teeth | None) -> tuple[float, float]:
+    """From the first slower stretch to the last; the whole fill where there is none."""
+    if lows := looks.lows_of(curve, shape):
+        return lows[0].start, max(low.end for low in lows)
+    if tooth is not None:
+        return tooth.start, tooth.end
+    return (0.0, shape.rise) if shape.rise else (0.0, curve.total_bytes)
+
+
+def saw_tooth(tooth: Teeth | None, write: Writer) -> list[Finding]:
+    """The period of a saw-tooth, of a fill that has one."""
+    if tooth is None:
+        return []
+    note = (
+        f"{tooth.cycles:.0f} teeth, {tooth.ratio:.2g} times as fast at the top as at the bottom, "
+        f"one each {readable_seconds(tooth.seconds)}; a cache that is emptied a step at a time or "
+        "takes data again each time so much of it is free does so, and a drive that is hot and "
+        "cool in turn"
+    )
+    return [write.value("tooth_period", tooth.period, tooth.start, tooth.end, note)]
+
+
+def rate_held(curve: Curve, write: Writer) -> Finding:
+    """The highest rate held for seconds: an interface carries that much, or more."""
+    seconds = min(HELD_S, HELD_SHARE * curve.total_s)
+    samples = int(np.clip(np.ceil(seconds / float(np.median(curve.dt))), HELD_SAMPLES, len(curve)))
+    took = curve.time_at[samples:] - curve.time_at[:-samples]
+    rates = (curve.bytes_at[samples:] - curve.bytes_at[:-samples]) / took
+    best = int(rates.argmax())
+    highest = Estimate(value=float(rates[best]), low=float(rates[best]), high=None)
+    start, end = curve.bytes_at[best], curve.bytes_at[best + samples]
+    note = (
+        f"held for {readable_seconds(float(took[best]))}: the interface, and whatever else lies "
+        "between program and flash, carries no less"
+    )
+    return write.value("rate_held", highest, float(start), float(end), note, means="bound")
+
+
+def ended_by(first: Mapping[str, Finding], later: Mapping[str, Finding], write: Writer) -> Finding:
+    """What ended the first plateau of a pass over the full drive; findings by their names without
+    the pass."""
+    size, fast = later["cache_size"], later["speed_first"]
+    end = 0.0 if size.evidence is None else size.evidence.end
+
+    def saying(word: str | None, note: str) -> Finding:
+        return write.choice("ended_by", word, 0.0, end, note)
+
+    if size.value is None or fast.number is None:
+        return saying(None, f"cannot tell: {size.note or 'no first plateau was found'}")
+    if not size.value:
+        return saying("nothing", "no first plateau ended: nothing was there to be used up")
+    cache, past = first["speed_cache"].number, first["speed_past_cache"].number
+    if past is None:
+        return saying(
+            None, "cannot tell: the first pass shows no speed past a cache; fill all of it"
+        )
+    if cache is None:
+        if fast.number >= past * _margin(fast, first["speed_past_cache"]) ** -1:
+            note = f"as fast as the erased drive ({mbs(past * 1e6)}), which shows no cache"
+            return saying("erased flash", note)
+        return saying(None, "cannot tell: slower than the erased drive; write it after a long rest")
+    between = (cache * past) ** 0.5
+    if fast.number >= between * _margin(fast, first["speed_cache"]):
+        return saying("cache", f"as fast as the erased drive's cache ({mbs(cache * 1e6)})")
+    if fast.number <= between / _margin(fast, first["speed_past_cache"]):
+        note = (
+            f"no faster than erased native flash ({mbs(past * 1e6)}): what had been collected and "
+            "erased was used up, and not a cache"
+        )
+        return saying("erased flash", note)
+    note = (
+        "cannot tell: its speed lies between those of the cache and of erased flash; write it "
+        "once more after a longer rest"
+    )
+    return saying(None, note)
+
+
+def _margin(*speeds: Finding) -> float:
+    """How far apart speeds have to be: as far as their intervals reach, together."""
+    shares = [
+        (speed.high - speed.low) / 2 / speed.number
+        for speed in speeds
+        if speed.number and speed.low is not None and speed.high is not None
+    ]
+    return 1.05 + sum(shares)

@@ -1,0 +1,194 @@
+"""Looks of made fills, counts as probabilities, what a thermometer says, and saw-teeth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from shapes import GB, Fill, fill, found, pulses, saw
+
+from flashtwin.analysis import looks, warmth
+from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.shape import shape_of
+from flashtwin.analysis.teeth import teeth
+from flashtwin.batteries.fill.causes import Degrees
+
+
+def curve(series: Fill) -> Curve:
+    return curve_of(series.t_ns, series.dt_ns, series.bytes_)
+
+
+def capped(from_s: float, to_s: float, share: float, level: float) -> Fill:
+    """A fill at `level` MB/s with noise of 3 %, which a limit of a share of it cuts for a while."""
+    rng = np.random.default_rng(4)
+    rate = level * (1 + 0.03 * rng.normal(size=800))
+    at = np.arange(800) * 0.5
+    inside = (at >= from_s) & (at < to_s)
+    rate[inside] = np.minimum(rate[inside], share * level)
+    size = np.round(rate * 1e6 * 0.5).astype(np.int64)
+    return Fill(t_ns=(at * 1e9).astype(np.int64), dt_ns=np.full(800, 500_000_000), bytes_=size)
+
+
+BEGINNINGS = {
+    "drop": fill((461, 24), (111, 240)),
+    "weak": fill((461, 60), (400, 240), noise=0.005),
+    "flat": fill((461, 240)),
+    "drop after lows": fill((3000, 600), (1000, 1000), factor=pulses(0.5, 15, 60)),
+}
+
+
+@pytest.mark.parametrize("look", BEGINNINGS)
+def test_a_beginning_looks_like_what_it_is(look: str) -> None:
+    series = curve(BEGINNINGS[look])
+    assert looks.beginning(series, shape_of(series)) == look
+
+
+SLOWER = {
+    "none": fill((461, 24), (111, 240)),
+    "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),
+    "even": capped(100, 140, 0.6, 500),
+    "many": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
+}
+
+
+@pytest.mark.parametrize("look", SLOWER)
+def test_slower_stretches_look_like_what_they_are(look: str) -> None:
+    series = curve(SLOWER[look])
+    shape = shape_of(series)
+    assert looks.slower(series, shape, teeth(series, shape)) == look
+
+
+def test_a_probability_is_a_count_with_the_interval_that_so_many_give() -> None:
+    for kind, wanted in (("cache", {"with", "without"}), ("slowed", None)):
+        for look in looks._counts(kind):  # type: ignore[arg-type]
+            likely, total = looks.likely(kind, look)  # type: ignore[arg-type]
+            assert wanted is None or set(likely) == wanted
+            assert sum(share.value for share in likely.values()) == pytest.approx(1.0)
+            for share in likely.values():
+                assert share.low is not None and share.high is not None
+                assert 0 <= share.low <= share.value <= share.high <= 1
+                assert 0 < share.value < 1
+                # No interval is narrower than a binomial share of so many drives allows.
+                spread = math.sqrt(share.value * (1 - share.value) / (total + 4))
+                assert share.high - share.low >= 2 * spread
+
+
+@pytest.mark.parametrize(
+    ("series", "least", "most"),
+    [
+        (fill((461, 24), (111, 240)), 0.97, 1.0),
+        (fill((461, 240)), 0.02, 0.5),
+        (fill((3000, 1000), factor=pulses(0.5, 15, 60)), 0.02, 0.7),
+    ],
+)
+def test_a_cache_is_as_probable_as_its_fill_says(series: Fill, least: float, most: float) -> None:
+    finding = found(series)["cache_probability"]
+    assert finding.number is not None and least <= finding.number <= most
+    assert finding.low is not None and finding.high is not None
+    assert finding.low <= finding.number <= finding.high
+
+
+def test_a_file_without_a_drop_tells_nothing_of_a_cache_and_says_what_would() -> None:
+    finding = found(fill((480, 4), sample_s=0.05), 4, raw_bytes=0)["cache_probability"]
+    assert finding.value is None
+    assert "a larger file would tell" in (finding.note or "")
+
+
+def test_a_beginning_that_hardly_any_drive_has_tells_nothing() -> None:
+    finding = found(fill((900, 1000), factor=pulses(0.3, 10, 12)))["cache_probability"]
+    assert finding.value is None and (finding.note or "").startswith("not found: cannot tell")
+
+
+def test_a_limit_from_outside_is_told_by_the_scatter_that_it_takes_away() -> None:
+    findings = found(capped(100, 140, 0.6, 500))
+    limited = findings["slowed_by.limiter"].number
+    assert limited is not None and limited > 0.5
+    assert limited > (findings["slowed_by.throttling"].number or 0)
+    own = fill((500, 200), noise=0.03, factor=lambda t, _: 0.6 if 100 <= t < 140 else 1.0)
+    other = found(own).get("slowed_by.limiter")
+    assert other is None or (other.number or 0) < limited
+
+
+def test_an_even_fill_was_slowed_by_nothing() -> None:
+    finding = found(fill((461, 24), (111, 240)))["slowed_by"]
+    assert finding.kind == "choice" and finding.value == "nothing"
+    assert "slowed_by.throttling" not in found(fill((461, 24), (111, 240)))
+
+
+def heated(same: bool) -> tuple[Fill, Degrees]:
+    """Lows that begin every time at 70 °C, or at a temperature that rises from low to low."""
+    series = fill((3000, 1000), factor=pulses(0.5, 15, 60), noise=0.01)
+    at = series.t_ns / 1e9
+    phase = at % 60
+    cycle = np.where(phase < 45, 60 + 10 * phase / 45, 70 - 10 * (phase - 45) / 15)
+    warm = np.where(at < 60, 30 + 40 * np.minimum(at / 45, 1), cycle)
+    rising = 30 + 40 * at / at[-1]
+    return series, Degrees(at_s=at, degrees=warm if same else rising)
+
+
+def test_a_thermometer_decides_whether_lows_are_heat() -> None:
+    alone = found(heated(True)[0])["slowed_by.throttling"].number or 0.0
+    series, warm = heated(True)
+    hot = found(series, warm=warm)
+    assert hot["slowed_by"].value == "throttling"
+    assert (hot["slowed_by.throttling"].number or 0) > max(alone, 0.9)
+    series, rising = heated(False)
+    cool = found(series, warm=rising)
+    assert cool["slowed_by"].value != "throttling"
+    assert (cool["slowed_by.throttling"].number or 0) < alone
+    total = sum(
+        cool[f"slowed_by.{word}"].number or 0 for word in ("nothing", "throttling", "limiter")
+    )
+    assert total == pytest.approx(1.0, abs=1e-6)
+
+
+def test_where_nobody_can_tell_the_note_names_the_test() -> None:
+    findings = found(fill((3000, 1000), factor=pulses(0.2, 10, 100)))
+    finding = findings["slowed_by"]
+    if finding.value is None:
+        assert finding.note is not None and finding.note.startswith("cannot tell")
+        assert "fill it once more" in finding.note or "read the same range" in finding.note
+
+
+def test_a_thermometer_that_never_warms_says_no_heat_and_one_low_says_nothing() -> None:
+    at = np.arange(100.0)
+    assert warmth.says([(10, 20), (30, 40)], at, np.full(100, 35.0)) == "not heat"
+    assert warmth.says([(10, 20)], at, 30 + at) is None
+
+
+@pytest.mark.parametrize("seconds", [8.0, 20.0, 45.0])
+def test_a_saw_tooth_has_the_period_that_it_was_made_with(seconds: float) -> None:
+    series = fill((461, 24), (200, 240), factor=saw(0.5, 1.5, seconds, from_gb=24))
+    finding = found(series)["tooth_period"]
+    true = 0.2 * seconds
+    assert finding.low is not None and finding.high is not None
+    assert finding.low <= true <= finding.high
+    assert finding.high - finding.low < 0.15 * true
+    assert finding.evidence is not None and finding.evidence.start >= 23.9 * GB
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        fill((461, 24), (111, 240), noise=0.05),
+        fill((461, 24), (111, 240), noise=0.05, memory=0.9),
+        fill((461, 24), (111, 192), (81, 240)),
+        # A journal that slows the host each 30 s, from the first second on.
+        fill((461, 24), (111, 240), factor=pulses(0.6, 1, 30)),
+        # Teeth of a tenth are no saw-tooth that anybody would see.
+        fill((461, 24), (200, 240), factor=saw(0.95, 1.05, 20, from_gb=24)),
+    ],
+)
+def test_without_a_saw_tooth_none_is_claimed(series: Fill) -> None:
+    assert "tooth_period" not in found(series)
+
+
+def test_the_highest_rate_held_is_a_bound_below_the_interface() -> None:
+    finding = found(fill((461, 24), (111, 240), noise=0.02))["rate_held"]
+    assert finding.number == pytest.approx(461, rel=0.03)
+    assert finding.interval is not None and finding.interval.means == "bound"
+    assert finding.low == finding.number and finding.high is None
+    # A burst of one sample is not held.
+    burst = fill((461, 240), factor=lambda t, _: 3.0 if 50 <= t < 50.5 else 1.0)
+    assert (found(burst)["rate_held"].number or 0) < 600
