@@ -10,6 +10,8 @@ from flashtwin.analysis import calibrated
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.shape import Shape, shape_of
 
+Part = tuple[int, float]
+
 
 def shape(series: object) -> Shape:
     """The shape of a synthetic fill."""
@@ -153,3 +155,78 @@ def test_a_journals_burst_just_before_the_end_does_not_end_the_cache() -> None:
     assert read.edge is not None
     written = 0.5 * (9 * 4700 + 2 * 2100) * 1e6
     assert read.edge.place.value == pytest.approx(written, rel=0.02)
+
+
+def journal(speed: float, lower: float, *, times: int, samples: tuple[int, int]) -> list[Part]:
+    """A plateau with so many bursts of the host, of so many samples each after so many between."""
+    return [(samples[0], speed), (samples[1], lower)] * times
+
+
+@pytest.mark.parametrize("burst", [20, 60, 120])
+def test_bursts_of_many_samples_count_in_no_speed_of_any_plateau(burst: int) -> None:
+    # Every half minute the host is three times slower, in the cache as past it: one period of
+    # seconds for both, and 2 to 12 s of it are slow.
+    between = 300 - burst
+    first = journal(2800, 900, times=4, samples=(between, burst))
+    later = journal(430, 140, times=30, samples=(between, burst))
+    read = shape_of(rates(*first, *later, dt=0.1, noise=0.02))
+    assert read.edge is not None
+    assert [p.speed.value / 1e6 for p in read.plateaus] == pytest.approx([2800, 430], rel=0.01)
+    written = 4 * 0.1 * (between * 2800 + burst * 900) * 1e6
+    assert read.edge.place.value == pytest.approx(written, rel=0.01)
+
+
+def test_a_burst_that_ends_with_the_plateau_belongs_to_it() -> None:
+    # Its 8 s at 1000 MB/s end where the cache does: past it the drive is slower than that.
+    first = journal(2800, 1000, times=3, samples=(220, 80))
+    later = journal(430, 150, times=20, samples=(220, 80))
+    read = shape_of(rates(*first, *later, dt=0.1, noise=0.02))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(
+        3 * 0.1 * (220 * 2800 + 80 * 1000) * 1e6, rel=0.01
+    )
+
+
+def test_pauses_of_a_drive_that_folds_in_turns_stay_in_its_speed() -> None:
+    # They recur as evenly as a journal does, but only past the cache.
+    past = journal(600, 150, times=40, samples=(25, 12))
+    curve = rates((600, 2000), *past, dt=0.5)
+    read = shape_of(curve)
+    assert read.plateaus[-1].speed.value == pytest.approx(curve.mean(600, len(curve)), rel=0.02)
+
+
+@pytest.mark.parametrize("count", [20, 490])
+def test_an_even_beginning_ends_where_a_saw_tooth_begins(count: int) -> None:
+    # The teeth are so coarse that no segment of the series has a level.
+    teeth = [(1, 1850.0), (1, 1500.0), (1, 1250.0), (1, 1000.0), (1, 800.0), (1, 620.0)] * 80
+    read = shape_of(rates((count, 2690), *teeth, dt=1.7))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(count * 1.7 * 2.69e9, rel=0.05)
+
+
+def test_a_cache_of_some_samples_that_is_armed_again_and_again() -> None:
+    past = [(3, 870.0), (1, 1680.0), (2, 860.0)] * 12
+    read = shape_of(rates((8, 1680), *past, dt=5.0))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(8 * 5 * 1.68e9, rel=0.1)
+
+
+@pytest.mark.parametrize("slow", [1, 2, 4])
+def test_a_short_first_plateau_after_a_slow_start(slow: int) -> None:
+    read = shape_of(rates((slow, 700), (3, 1200), (140, 790), dt=18.0, noise=0.03))
+    assert read.edge is not None
+    written = 18 * (slow * 700 + 3 * 1200) * 1e6
+    assert read.edge.place.value == pytest.approx(written, rel=0.05)
+    assert read.plateaus[0].speed.value == pytest.approx(1200e6, rel=0.05)
+
+
+def test_a_quarter_of_an_hour_behind_a_limiter_slows_no_plateau() -> None:
+    read = shape_of(rates((160, 250), (150, 655), (2000, 190), dt=6.5))
+    assert read.plateaus[0].speed.value == pytest.approx(655e6, rel=0.01)
+
+
+def test_a_dip_in_a_short_first_plateau_hides_no_end() -> None:
+    # 15,000 samples are read in pools; what scatters in the first plateau is one burst.
+    read = shape_of(rates((6, 1600), (26, 650), (26, 1590), (15_000, 670), dt=0.1))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(0.1 * (32 * 1.596e9 + 26 * 0.65e9), rel=0.02)

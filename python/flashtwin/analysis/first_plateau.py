@@ -37,6 +37,7 @@ from flashtwin.analysis.changepoints import (
     MAD_TO_SIGMA,
     PENALTY,
     boundaries,
+    calm,
     logs,
     merged,
     noise,
@@ -59,6 +60,13 @@ WAVE = 3.0
 LARGE = 1.5
 FEW = 20
 TRANSITION = 0.015
+# A short first plateau may follow so many slow samples, and is then so much faster than all others.
+SLOW_HEAD, CLEAR_HEAD = 4, 1.25
+# An even beginning: samples, their band in scatters, the share within it, the share of the bytes
+# past it that may be as fast, and how long the longest such stretch may be beside it.
+EVEN_FEWEST, EVEN_SIGMAS, EVEN_SHARE, HIGH_LATER, EVEN_LONGEST = 6, 6.0, 0.9, 0.37, 0.7
+# What follows an even beginning scatters so many times more.
+UNEVEN, LEAST_SCATTER, LATER_NONE = 3.0, 0.01, 0.05
 HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
 # A buffer's burst: seconds, a share of the plateau that it begins and of the fill, times its speed.
 BURST_S, BURST_SHARE, BURST_OF_FILL, BURST_HIGH = 2.5, 0.25, 0.015, 1.6
@@ -99,9 +107,19 @@ class _Parts:
 def first_plateau(curve: Curve) -> FirstPlateau:
     """The verdict on how the series begins."""
     short = _short_head(curve)
-    if short > 0 and not _only_begins(curve, short):
-        last = min(len(curve), short + 1 + FEW)
-        return FirstPlateau(verdict="edge", first=0, cut=short, end=short, last=last)
+    if short is not None and not _only_begins(curve, short.cut):
+        return short
+    read = _of_segments(curve)
+    head = _even_head(curve)
+    # Where a saw-tooth follows, a change of its mean is no end of the first plateau.
+    if head > 0 and (read.verdict != "edge" or _is_uneven(curve, head, read.cut)):
+        last = min(len(curve), head + max(head, FEW))
+        return FirstPlateau(verdict="edge", first=0, cut=head, end=head, last=last)
+    return read
+
+
+def _of_segments(curve: Curve) -> FirstPlateau:
+    """The verdict from the segments of the whole series."""
     cuts = _without_burst(curve, segments(curve))
     if cuts.size == 0:
         return FirstPlateau(verdict="flat")
@@ -115,18 +133,29 @@ def first_plateau(curve: Curve) -> FirstPlateau:
     return read
 
 
-def _short_head(curve: Curve) -> int:
-    """Samples of a first plateau too short for a segment: faster than every later sample; else 0.
+def _short_head(curve: Curve) -> FirstPlateau | None:
+    """A first plateau too short for a segment: two or three samples faster than every later one.
 
-    That two samples in particular are the fastest by chance has a probability of 2 / n^2.
+    That two samples in particular are the fastest by chance has a probability of 2 / n^2. Before
+    them a host may begin slowly for a few samples.
     """
     if len(curve) < FEW:
-        return 0
-    for count in (3, 2):
-        # The sample after it may hold the end of the plateau and counts for neither side.
-        if float(curve.rate[:count].min()) > EFFECT * float(curve.rate[count + 1 :].max()):
-            return count
-    return 0
+        return None
+    for slow in range(SLOW_HEAD + 1):
+        # A sample beside them may hold both levels and counts for neither side.
+        begins = float(curve.rate[: max(slow - 1, 0)].max(initial=0.0))
+        for count in (3, 2):
+            cut = slow + count
+            others = max(begins, float(curve.rate[cut + 1 :].max()))
+            contrast = EFFECT if slow == 0 else CLEAR_HEAD
+            if float(curve.rate[slow:cut].min()) > contrast * others:
+                last = min(len(curve), cut + 1 + FEW)
+                dips = ((0, slow),) if slow else ()
+                rise = slow or None
+                return FirstPlateau(
+                    verdict="edge", first=slow, cut=cut, end=cut, last=last, dips=dips, rise=rise
+                )
+    return None
 
 
 def _only_begins(curve: Curve, short: int) -> bool:
@@ -137,6 +166,72 @@ def _only_begins(curve: Curve, short: int) -> bool:
         return False
     first = later.mean(0, int(cuts[0]))
     return first / later.mean(int(cuts[0]), len(later)) > curve.mean(0, short) / first
+
+
+def _even_head(curve: Curve) -> int:
+    """The samples of an even beginning whose level hardly any later stretch holds; 0 if none.
+
+    A drive that works in turns past its cache may swing so much that no level of segments shows the
+    end of an even first plateau. Its samples lie within a narrow band, and few later bytes do.
+    """
+    values = logs(curve.rate)
+    if values.size < FEW:
+        return 0
+    level = float(np.median(values[:EVEN_FEWEST]))
+    band = max(EVEN_SIGMAS * calm(values[: 2 * EVEN_FEWEST]), float(np.log(EFFECT)))
+    within = np.abs(values - level) <= band
+    # The end is where most of the next samples lie outside.
+    outside = np.convolve(~within, np.ones(EVEN_FEWEST), "full")[EVEN_FEWEST - 1 :]
+    places = np.flatnonzero((outside > EVEN_FEWEST / 2) & ~within)
+    head = int(places[0]) if places.size else 0
+    if head < EVEN_FEWEST or head > values.size - FEW or not within[:head].mean() >= EVEN_SHARE:
+        return 0
+    later_high = float(curve.size[head:][values[head:] >= level - band].sum())
+    if later_high > HIGH_LATER * (curve.total_bytes - float(curve.bytes_at[head])):
+        return 0
+    longest = _longest_stretch(values[head:] >= level - band, curve.size[head:])
+    if longest > EVEN_LONGEST * float(curve.bytes_at[head]):
+        return 0
+    if not _swings_after(values, head):
+        return 0
+    before, after = curve.mean(0, head), curve.mean(head, len(curve))
+    error = mean_error(curve.rate[head:])[0]
+    return head if before - after > max(CERTAIN * error, (1 - 1 / EFFECT) * before) else 0
+
+
+def _swings_after(values: Floats, head: int) -> bool:
+    """Whether what follows the head goes up and down again and again, far more than the head."""
+    later = values[head:]
+    x = np.arange(later.size, dtype=np.float64)
+    away = later - np.polyval(np.polyfit(x, later, 1), x)
+    scatter = [float(np.median(np.abs(part - np.median(part)))) for part in (values[:head], away)]
+    if scatter[1] < UNEVEN * max(scatter[0], LEAST_SCATTER):
+        return False
+    sides = np.sign(away)[np.abs(away) > 0.5 * scatter[1]]
+    return int((np.diff(sides) > 0).sum()) >= SWING_COUNT
+
+
+def _longest_stretch(high: np.ndarray[tuple[int], np.dtype[np.bool_]], size: Floats) -> float:
+    """Bytes of the longest stretch of high samples."""
+    total = np.cumsum(np.where(high, size, 0.0))
+    # What was summed when the last low sample ended.
+    start = np.maximum.accumulate(np.where(high, 0.0, total))
+    return float((total - start).max(initial=0.0))
+
+
+def _is_uneven(curve: Curve, head: int, cut: int) -> bool:
+    """Whether a first plateau that was read further holds more than its even beginning."""
+    if cut <= head + max(EVEN_FEWEST, head // 4):
+        return False
+    level = curve.mean(0, head)
+    near = np.abs(np.log(np.maximum(curve.rate[head:], 1e-9) / level)) <= np.log(EFFECT)
+    sizes = curve.size[head:]
+    share, later = (
+        float(sizes[part][near[part]].sum() / sizes[part].sum())
+        for part in (slice(0, cut - head), slice(cut - head, None))
+    )
+    # A level that is there again until some place and hardly after it ends at that place: heat.
+    return share < HIGH_LATER and share <= 2 * later + LATER_NONE
 
 
 def _without_burst(curve: Curve, cuts: Ints) -> Ints:
@@ -298,7 +393,7 @@ def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
             return FirstPlateau(verdict="swings", swings=count, rise=rise)
-        if _lasts(curve, parts, at, rise):
+        if _lasts(curve, parts, at, rise, dips):
             if _steps_down(curve, parts, at):
                 return _edge(curve, parts, at, tuple(dips), rise)
             sloped = True
@@ -393,7 +488,9 @@ def _since_rise(curve: Curve, parts: _Parts, at: int, rise: int | None) -> int:
     return rise if lasting and max(slow, after) > EFFECT * min(slow, after) else 0
 
 
-def _lasts(curve: Curve, parts: _Parts, at: int, rise: int | None) -> bool:
+def _lasts(
+    curve: Curve, parts: _Parts, at: int, rise: int | None, dips: list[tuple[int, int]]
+) -> bool:
     """Whether all that follows is slower as a whole, and the drop more than a wave."""
     start = _since_rise(curve, parts, at, rise)
     first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
@@ -402,13 +499,18 @@ def _lasts(curve: Curve, parts: _Parts, at: int, rise: int | None) -> bool:
     usual = wander(logs(curve.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0
     if float(np.log(drop)) < WAVE * usual:
         return False
-    before = min(float(parts.level[at]), curve.mean(start, cut))
+    own = np.ones(cut, dtype=np.bool_)
+    for begin, end in dips:
+        own[begin:end] = False
+    own[:start] = False
+    mean = float(curve.size[:cut][own].sum() / curve.dt[:cut][own].sum())
+    before = min(float(parts.level[at]), mean)
     after = curve.mean(cut, len(curve))
     if after * EFFECT >= before:
         return False
     # Without the samples at the cut, which may hold some of both.
     sides = (
-        curve.rate[start : max(cut - 1, start + 2)],
+        curve.rate[:cut][own][: max(int(own.sum()) - 1, 2)],
         curve.rate[min(cut + 1, len(curve) - 2) :],
     )
     error_before, error_after = (mean_error(side)[0] for side in sides)

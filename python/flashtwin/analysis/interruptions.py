@@ -23,8 +23,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtwin.analysis import bursts
 from flashtwin.analysis.changepoints import EFFECT, MAD_TO_SIGMA, STALLED
 from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.returns import Return
 
 STALL = 0.35
 DIP = 0.93
@@ -34,7 +36,7 @@ LONGEST_S, DEAD_S = 15.0, 30.0
 AROUND, WIDEST = 9, 64
 FEWEST = 12
 SIGMAS = 5.0
-DIP_SAMPLES, DIP_DATA, DIP_S, DEEPEST_DIP, RECUR = 3, 2.6, 2.5, 0.27, 3
+DIP_SAMPLES, DIP_DATA, DEEPEST_DIP, RECUR = 3, 2.6, 0.27, 3
 # Samples between places at which the scatter is taken, and around a sample in which faster ones
 # may make up for slower ones.
 BLOCK, REGION = 50, 100
@@ -50,11 +52,13 @@ Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 @dataclass(frozen=True, kw_only=True)
 class Calm:
-    """The curve without interruptions; of each stall where it was, in bytes, and its seconds."""
+    """The curve without interruptions; of each stall where it was, in bytes, and its seconds;
+    bursts that recur."""
 
     curve: Curve
     stalls: tuple[tuple[float, float], ...]
     dips: int
+    bursts: tuple[Return, ...] = ()
 
 
 def calm(curve: Curve) -> Calm:
@@ -71,11 +75,13 @@ def calm(curve: Curve) -> Calm:
         dead = _is_dead(curve)
         stalled = [pair for pair in stalled if dead[pair[0] : pair[1]].any()]
     stalls = stalled if len(stalled) <= SINGLE else []
-    without = _joined(curve, before, after, stalls) if stalls else curve
-    dips = _dips(without)
-    if dips.size:
-        before, after = _levels(without.rate, max(AROUND, 3 * _longest_dip(without)))
-        late = _before_an_end(without, dips, before, after)
+    without, recurring = _without_bursts(_joined(curve, before, after, stalls) if stalls else curve)
+    dips = _dips(without, _longest_dip(without))
+    if dips.size or recurring:
+        usual_dip = _usual_dip(without, dips, recurring)
+        longest = _longest_dip(without) if usual_dip is None else usual_dip.longest
+        before, after = _levels(without.rate, max(AROUND, 3 * longest))
+        late = _before_an_end(without, usual_dip, before, after)
         dips = dips[~_lone_at_an_end(dips, before, after)]
         dips = np.union1d(dips, late).astype(np.int64)
         usual = np.minimum(before, after)
@@ -88,7 +94,7 @@ def calm(curve: Curve) -> Calm:
         (float(curve.bytes_at[first]), float(curve.time_at[last] - curve.time_at[first]))
         for first, last in stalls
     )
-    return Calm(curve=without, stalls=places, dips=int(dips.size))
+    return Calm(curve=without, stalls=places, dips=int(dips.size), bursts=recurring)
 
 
 def _is_dead(curve: Curve) -> Marks:
@@ -169,14 +175,33 @@ def _joined(curve: Curve, before: Floats, after: Floats, stalls: list[tuple[int,
     return Curve(dt=seconds, size=size)
 
 
-def _dips(curve: Curve) -> Ints:
-    """Samples, a few together, that are far below the levels on both of their sides."""
-    longest = _longest_dip(curve)
+def _without_bursts(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
+    """The curve without bursts that recur in time, which may be longer than any dip."""
+    for pool_s in bursts.POOLS_S:
+        pools, each = bursts.pools_of(curve, pool_s)
+        if len(pools) < bursts.FEWEST_POOLS:
+            break
+        seconds = float(np.median(pools.dt))
+        longest = int(np.clip(np.ceil(bursts.LONGEST_S / seconds), DIP_SAMPLES, WIDEST // 3))
+        dips = _dips(pools, longest, deepest=bursts.DEEPEST)
+        before, after = _levels(pools.rate, max(AROUND, 3 * longest))
+        level = np.minimum(before, after)
+        spans = bursts.recurring(pools, dips, level)
+        if spans:
+            # At the very end there is no level after a burst.
+            level[-longest:] = before[-longest:]
+            levels = np.array([float(np.median(level[first:last])) for first, last in spans])
+            return bursts.lifted(curve, spans, levels, each)
+    return curve, ()
+
+
+def _dips(curve: Curve, longest: int, deepest: float = DEEPEST_DIP) -> Ints:
+    """Samples, at most `longest` together, far below the levels on both of their sides."""
     before, after = _levels(curve.rate, max(AROUND, 3 * longest))
     level = np.minimum(before, after)
     away = np.log(np.maximum(curve.rate, 1e-9) / np.maximum(level, 1e-9))
     scatter = _scatter_around(away)
-    low = (curve.size > 0) & (curve.rate > DEEPEST_DIP * level)
+    low = (curve.size > 0) & (curve.rate > deepest * level)
     low &= away < np.minimum(-SIGMAS * scatter, float(np.log(DIP)))
     low &= ~_made_up_for(curve, low, (level, np.maximum(before, after)), scatter)
     index = np.flatnonzero(low)
@@ -192,13 +217,41 @@ def _dips(curve: Curve) -> Ints:
     return np.concatenate(lone).astype(np.int64)
 
 
-def _before_an_end(curve: Curve, dips: Ints, before: Floats, after: Floats) -> Ints:
-    """Where dips recur: those beside a drop of the level, after which the level before it is there
-    once more. They are no lower than others, and the drop comes after them."""
+@dataclass(frozen=True, kw_only=True)
+class _Usual:
+    """What is known of dips that recur: their share of the level, and their most samples. `fewest`
+    is the least that a burst has; 0 where dips are too short to tell."""
+
+    depth: float
+    longest: int
+    fewest: int = 0
+
+
+def _usual_dip(curve: Curve, dips: Ints, known: tuple[Return, ...]) -> _Usual | None:
+    """What the dips or the bursts of a curve have in common; none if they do not recur."""
+    if known:
+        shares = [low.rate / low.level for low in known]
+        sample_s = float(np.median(curve.dt))
+        samples = np.array([(low.end - low.start) / low.rate / sample_s for low in known])
+        return _Usual(
+            depth=float(np.median(shares)),
+            longest=int(np.ceil(samples.max())) + 1,
+            fewest=max(int(0.4 * np.median(samples)), 1),
+        )
     if dips.size < RECUR:
-        return np.zeros(0, dtype=np.int64)
+        return None
     longest = _longest_dip(curve)
+    before, after = _levels(curve.rate, max(AROUND, 3 * longest))
     depth = float(np.quantile((curve.rate / np.minimum(before, after))[dips], 0.1))
+    return _Usual(depth=depth, longest=longest)
+
+
+def _before_an_end(curve: Curve, usual: _Usual | None, before: Floats, after: Floats) -> Ints:
+    """Where dips recur: those beside a drop of the level, after which the level before it is there
+    once more. They are no lower than others, and the drop comes after them. A burst as deep and as
+    long as the others may end with the plateau itself."""
+    if usual is None:
+        return np.zeros(0, dtype=np.int64)
     share = np.maximum(curve.rate, 1e-9) / np.maximum(before, 1e-9)
     away = np.log(np.maximum(curve.rate, 1e-9) / np.maximum(np.minimum(before, after), 1e-9))
     low = np.log(share) < np.minimum(-SIGMAS * _scatter_around(away), float(np.log(DIP)))
@@ -206,12 +259,21 @@ def _before_an_end(curve: Curve, dips: Ints, before: Floats, after: Floats) -> I
     lows = []
     for at in np.flatnonzero(~low[:-1] & low[1:] & drops[1:]):
         first = last = int(at) + 1
-        while last < share.size and low[last] and last - first <= longest:
-            last += 1
         # The level is that before the dip: later ones are a mix of both.
-        back = last < share.size and curve.rate[last] >= DIP * before[first]
-        if back and (share[first:last] >= 0.8 * depth).all():
-            before[first:last] = before[first]
+        level = float(before[first])
+        lowest = 0.8 * usual.depth * level
+        while last < share.size and last - first <= usual.longest:
+            if not (low[last] and curve.rate[last] >= lowest):
+                break
+            last += 1
+        if first == last or last >= share.size:
+            continue
+        back = curve.rate[last] >= DIP * level
+        # What is slower than any burst is past the end; the burst itself is faster than that.
+        ends = 0 < usual.fewest <= last - first and curve.rate[last] < lowest
+        ends = ends and float(np.median(curve.rate[first:last])) <= 1.25 * usual.depth * level
+        if back or (ends and lowest > EFFECT * after[last]):
+            before[first:last] = level
             lows.append(np.arange(first, last))
     return np.concatenate(lows).astype(np.int64) if lows else np.zeros(0, dtype=np.int64)
 
@@ -279,8 +341,8 @@ def _sum_around(values: Floats) -> Floats:
 
 
 def _longest_dip(curve: Curve) -> int:
-    """Samples of the longest dip: a few, or what a finely sampling host takes in `DIP_S`."""
-    samples = int(np.ceil(DIP_S / float(np.median(curve.dt))))
+    """Samples of the longest dip: a few, or what a finely sampling host takes in `bursts.DIP_S`."""
+    samples = int(np.ceil(bursts.DIP_S / float(np.median(curve.dt))))
     return int(np.clip(samples, DIP_SAMPLES, WIDEST // 3))
 
 

@@ -13,7 +13,7 @@ Invariants: all bytes stay, in their order and number; only time changes, and on
 
 Source of the numbers: choices. Drives throttle by a half or less (`DEEPEST`), for less than a
 seventh of a fill at a time; what slows them more for little of the time is a journal's burst or a
-limiter (`DEEPEST_BRIEF`, `BRIEF`). A host may be limited for the first eleven minutes.
+limiter (`DEEPEST_BRIEF`, `BRIEF`). A host may be limited for the first half an hour.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LEVEL = 0.3
 # Samples at the beginning that are looked at one by one.
 HEAD = 600
 # A slow start: seconds and a share of the fill at most, how slow, and what the level holds of it.
-START_S, START_MOST, SLOWEST_START, START_SHARE = 660.0, 0.25, 0.2, 0.3
+START_S, START_MOST, SLOWEST_START, START_SHARE = 1800.0, 0.25, 0.2, 0.3
 ESTABLISHED = 2
 
 

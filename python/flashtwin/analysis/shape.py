@@ -26,6 +26,7 @@ from itertools import pairwise
 import numpy as np
 
 from flashtwin.analysis import interruptions, returns
+from flashtwin.analysis.bursts import DIP_S
 from flashtwin.analysis.changepoints import EFFECT, boundaries, calm, logs, merged
 from flashtwin.analysis.curve import Curve, Ints, in_equal_bytes
 from flashtwin.analysis.edges import Edge, locate
@@ -137,8 +138,13 @@ def shape_of(recorded: Curve) -> Shape:
         shape,
         stalls=quiet.stalls,
         rise=begins[0] if begins else rise,
-        returns=tuple(low for low in lows if low.start > 0.0),
+        returns=(*_long(quiet.bursts), *(low for low in lows if low.start > 0.0)),
     )
+
+
+def _long(lows: tuple[Return, ...]) -> tuple[Return, ...]:
+    """Those that last longer than a dip."""
+    return tuple(low for low in lows if (low.end - low.start) / low.rate > DIP_S)
 
 
 def _hot(curve: Curve, lows: tuple[Return, ...]) -> Marks:
