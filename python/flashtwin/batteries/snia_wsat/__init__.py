@@ -25,6 +25,7 @@ from flashtwin.batteries.base.parameter import (
 )
 from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
 from flashtwin.batteries.base.saturation import CLAUSE, Saturation
+from flashtwin.batteries.snia_wsat import spare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,6 +107,7 @@ def conclude(record: Record) -> list[Finding]:
     values = saturation.values(record)
     if not values:
         return findings
+    findings += spare.findings(NAME, saturation, record)
     window = saturation.window(record)
     label = saturation.label(record.info, len(values))
     size = f"{saturation.load.access} writes"

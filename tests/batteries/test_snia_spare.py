@@ -1,0 +1,73 @@
+"""snia_wsat finds the over-provisioning of page maps that are built with one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashtwin._core import Spec
+from flashtwin.drives.twin import Twin
+from flashtwin.model.findings import Findings
+from flashtwin.runner.run import run_batteries
+from flashtwin.study.theory import drives
+
+BLOCKS, PAGES = 512, 64
+# Superblocks without data: collection keeps three, of which one is being filled half of the time,
+# and two are open, half full.
+IDLE = 0.5 * 2 + 3 - 0.5
+FLASH = {
+    f"nand.{mode}.{time}": value
+    for mode in ("slc", "native")
+    for time, value in (("tprog", "400 us"), ("tr", "40 us"), ("tbers", "2 ms"))
+}
+
+
+def page_map(share: float, **policy: str) -> Spec:
+    user = int((BLOCKS - IDLE) * PAGES / (1 + share))
+    keys = {"gc.low": 3, "gc.high": 3, "gc.policy": "greedy", **FLASH, **policy}
+    return drives.page_map(BLOCKS, PAGES, user, keys)
+
+
+def found(spec: Spec, at: Path, **parameters: str) -> Findings:
+    asked = {"sample_s": "100ms", **parameters}
+    return Findings(run_batteries(Twin(spec, seed=1).open(), [("snia_wsat", asked)], at).findings)
+
+
+@pytest.mark.parametrize("share", [0.08, 0.15, 0.28])
+def test_flash_is_used_up_where_the_spare_says(share: float, tmp_path: Path) -> None:
+    findings = found(page_map(share), tmp_path)
+    finding = findings["snia_wsat.spare"]
+    assert finding.number == pytest.approx(share, abs=0.004)
+    assert finding.low is not None and finding.high is not None
+    # What is free beside the data when collection begins is known to a superblock.
+    block = (1 + share) / BLOCKS
+    assert finding.low - block <= share <= finding.high + block
+    user = Twin(page_map(share), seed=1).info.capacity_bytes
+    exhausted = findings["snia_wsat.exhausted"].number
+    assert exhausted == pytest.approx(user * (1 + share) / 1e9, rel=0.004)
+
+
+@pytest.mark.parametrize("policy", ["greedy", "fifo"])
+@pytest.mark.parametrize("share", [0.08, 0.2])
+def test_the_steady_rate_says_bounds_that_hold(share: float, policy: str, tmp_path: Path) -> None:
+    """Rounds of half of the drive, so that it is steady in the end, and rounds of a tenth."""
+    spec = page_map(share, **{"gc.policy": policy})
+    steady = found(spec, tmp_path / "long", round_percent="50", fills="12")["spare.steady"]
+    assert steady.interval is not None and steady.interval.means == "bound"
+    assert steady.high is not None and share <= steady.high
+    assert steady.low is None or steady.low <= share
+    falling = found(spec, tmp_path / "short")["spare.steady"]
+    assert falling.high is None or share <= falling.high
+
+
+def test_a_drive_that_something_else_limits_says_so(tmp_path: Path) -> None:
+    findings = found(page_map(0.15, **{"link.rate": "2 MB/s"}), tmp_path)
+    for name in ("exhausted", "spare", "spare.steady"):
+        assert findings[f"snia_wsat.{name}"].value is None
+        assert "more threads" in (findings[f"snia_wsat.{name}"].note or "")
+
+
+def test_a_part_of_a_drive_says_nothing_of_its_flash(tmp_path: Path) -> None:
+    finding = found(page_map(0.15), tmp_path, range_percent="50")["snia_wsat.spare"]
+    assert finding.value is None and "whole drive" in (finding.note or "")
