@@ -300,6 +300,63 @@ def test_a_small_copy_is_as_slow_as_the_drive_that_its_core_limits() -> None:
     assert fill(copy)[0] == pytest.approx(np.log(470e6), abs=0.03)
 
 
+ON_FLASH = {**TRUE, "reach": 0.03}
+
+
+def rates_by_span(spec: Any) -> dict[str, float]:
+    """Logarithms of the rates of random requests within a fiftieth and all of a full drive."""
+    capacity, block = spec.capacity_bytes, 128 << 10
+    steps: list[Any] = []
+    names = []
+    for way, depth in (("randread", 1), ("randread", 16), ("randwrite", 4)):
+        for share in (0.02, 1.0):
+            names.append(f"{way} {depth} {share}")
+            size = int(capacity * share) // block * block
+            job: Any = {"rw": way, "block_bytes": 4096, "depth": depth, "size": size}
+            # What is read first brings the pages of the map in.
+            for seed in (1, 2):
+                row = Job(name="at random", io_bytes=4096 * 3000, seed=seed, **job)
+                steps.append((jobs_json([row]), 1_000_000))
+    fill = Job(name="fill", rw="write", block_bytes=block, depth=32, size=capacity // block * block)
+    (shown,) = _core.simulate([(spec, 1, [(jobs_json([fill]), 1_000_000), *steps])], 1)
+    return {
+        name: float(binned(curve_of_columns(step["series"]), 1)[0])
+        for name, step in zip(names, shown[2::2], strict=True)
+    }
+
+
+def test_a_small_copy_has_its_map_on_flash_in_the_same_share() -> None:
+    """What the controller's RAM reaches is read at once in the drive and in its copy; beyond that
+    both wait for the map."""
+    space = candidate.space_of(structure("dynamic", "direct"), "tlc", ON_FLASH, rests=False)
+    space = space.with_map("demand")
+    assert "reach" in space.free and "reach" not in space.with_map("dram").free
+    flash = candidate.geometry(space, ON_FLASH, CAPACITY, False)
+    rows = candidate.rows_of(space, ON_FLASH, CAPACITY, flash)
+    drive = load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+    copy = candidate.small_spec(space, ON_FLASH, CAPACITY, SMALL)
+    of_drive, of_copy = rates_by_span(drive), rates_by_span(copy)
+    for name, rate in of_drive.items():
+        assert of_copy[name] == pytest.approx(rate, abs=0.06), name
+    for name in ("randread 1", "randread 16", "randwrite 4"):
+        assert of_drive[f"{name} 1.0"] < of_drive[f"{name} 0.02"] - 0.15, name
+    # With its map in DRAM a drive of the same flash waits for nothing.
+    whole = rates_by_span(candidate.small_spec(space.with_map("dram"), ON_FLASH, CAPACITY, SMALL))
+    assert whole["randread 1 1.0"] == pytest.approx(whole["randread 1 0.02"], abs=0.03)
+
+
+def test_steps_that_another_chapter_begins_with_are_simulated_once(
+    measured: Run, space: candidate.Space
+) -> None:
+    seen = observed(measured, SMALL, 1e6)
+    (fill,) = seen.chapters
+    longer = replace(fill, steps=(*fill.steps, ("", 1_000_000)))
+    z = [np.zeros(len(space.free))]
+    (both,) = Search(seen=seen, seed=1).misfits(space, z, [fill, longer])
+    (alone,) = Search(seen=seen, seed=1).misfits(space, z, [fill])
+    assert np.array_equal(both.apart, np.tile(alone.apart, 2))
+
+
 def test_a_fill_does_not_tell_a_core_from_slower_flash_and_says_so(tmp_path: Path) -> None:
     ft.test(
         text_of_core(SMALL),

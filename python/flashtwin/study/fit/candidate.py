@@ -73,7 +73,8 @@ def usual_values() -> dict[str, float]:
 class Structure:
     """A row of the table: what kind of cache, how it writes past it, which values it uses.
 
-    `limit`: what programs wait for, the flash or the firmware's core.
+    `limit`: what programs wait for, the flash or the firmware's core; `map`: where the map is, in
+    DRAM or on flash and read on demand.
     """
 
     number: int
@@ -81,10 +82,16 @@ class Structure:
     past: str
     limit: str
     uses: tuple[str, ...]
+    map: str = "dram"
 
     @property
     def by_core(self) -> bool:
         return self.limit == "core"
+
+    @property
+    def of_cache(self) -> int:
+        """How many values its cache has."""
+        return sum(name not in (*OF_CORE, "reach") for name in self.uses)
 
     @property
     def way(self) -> str:
@@ -93,7 +100,7 @@ class Structure:
 
 
 def structures() -> list[Structure]:
-    """All that are known: first those that the flash limits."""
+    """All that are known with their map in DRAM: first those that the flash limits."""
     return [
         Structure(
             number=number,
@@ -110,7 +117,7 @@ def structures() -> list[Structure]:
 
 # Values that only some structures use.
 OF_CORE = ("core_rate", "move")
-CACHES = ("cache", "static", "reserve", "rearm", "idle", *OF_CORE)
+CACHES = ("cache", "static", "reserve", "rearm", "idle", "reach", *OF_CORE)
 # What nothing tells of a drive that programs nothing in SLC mode, and its usual rate over the
 # native one: SLC programs are 4 to 20 times as short and hold a third or a quarter.
 READS = ("slc_read", "native_read")
@@ -151,6 +158,19 @@ class Space:
             for name in ("first_rate", *(["native_rate"] if folded else [])):
                 usual[name] *= usual["dies"] / self.usual["dies"]
         return replace(self, usual=usual)
+
+    def with_map(self, name: str) -> Space:
+        """The same with its map in another place."""
+        uses = {row["name"]: tuple(row["uses"]) for row in table()["maps"]}
+        own = uses[self.structure.map]
+        structure = replace(
+            self.structure,
+            map=name,
+            uses=(*(used for used in self.structure.uses if used not in own), *uses[name]),
+        )
+        others = [free for free in self.free if free not in own]
+        free = tuple(value for value in names() if value in (*others, *uses[name]))
+        return replace(self, structure=structure, free=free)
 
     def at(self, name: str, z: float) -> float:
         """One value of a place."""
@@ -229,10 +249,33 @@ def small_spec(space: Space, values: Mapping[str, float], capacity: int, small: 
     """The drive's small copy, to be simulated; raises `BadSpecError` where it is no drive."""
     drive, copy = geometry(space, values, capacity, False), geometry(space, values, small, True)
     # Superblocks at work are a larger share of the copy: it has as much more flash.
-    more = AT_WORK * (copy.superblock - drive.superblock * small / capacity)
+    scale = small / capacity
+    more = AT_WORK * (copy.superblock - drive.superblock * scale)
+    if space.structure.map == "demand":
+        more += _map_pool(copy, small, _entry_bytes(scale)) * copy.superblock
+        more -= _map_pool(drive, capacity, _entry_bytes(1.0)) * drive.superblock * scale
     blocks = max(copy.blocks + round(more / copy.superblock), 8)
-    rows = rows_of(space, values, small, _with_blocks(copy, blocks), scale=small / capacity)
+    rows = rows_of(space, values, small, _with_blocks(copy, blocks), scale=scale)
     return load(text_of(rows, head='id = "candidate"\nname = "a candidate of a fit"'))
+
+
+def _entry_bytes(scale: float) -> int:
+    """Bytes of a map entry of a copy of this scale."""
+    rows = table()["map"]
+    return int(
+        np.clip(
+            round(rows["entry_bytes"] / scale), *(rows["entry_bytes"], rows["most_entry_bytes"])
+        )
+    )
+
+
+def _map_pool(flash: Geometry, capacity: int, entry_bytes: int) -> int:
+    """Superblocks that hold a map on flash: twice its pages, and three that are written, collected
+    and erased (`pool_superblocks` of the firmware)."""
+    pages = capacity / UNIT / (UNIT // entry_bytes)
+    row_units = PLANES * PAGE // UNIT
+    units = flash.dies * flash.wordlines * row_units
+    return math.ceil(pages / min(units // 2, units - 2 * row_units)) + 3
 
 
 def _with_blocks(geometry: Geometry, blocks: int) -> Geometry:
@@ -286,6 +329,15 @@ def rows_of(
         drive = flash if scale == 1.0 else geometry(space, values, round(capacity / scale), False)
         program_s, move_s = _core_times(values, flash.wordlines, drive.wordlines)
         put("controller", program_time=_ns(program_s), move_time=_ns(move_s))
+    put("map", residency=space.structure.map)
+    if space.structure.map == "demand":
+        entry = _entry_bytes(scale)
+        reached = values["reach"] * capacity / (UNIT * (UNIT // entry))
+        put(
+            "map",
+            entry=entry,
+            cache=_bytes(UNIT * max(round(reached), table()["map"]["least_pages"])),
+        )
     put("link", rate=f"{values['link']:.0f} B/s")
     if values["link"] > SATA_MOST:
         generation = next((g for g in (3, 4) if values["link"] < 0.9e9 * 2**g / 2), 5)

@@ -1,8 +1,7 @@
 """`flashtwin fit`: from a run to a spec, each value with its origin and an interval.
 
-Where the fill shows a plateau's end, values begin there; the kinds of caches that a run's findings
-rule out are not searched. Invariants: the X-ray of a twin's run is not read; a value that the run
-does not determine keeps the origin `prior` and says so.
+Where the fill shows a plateau's end, values begin there. Invariants: the X-ray of a twin's run is
+not read; a value that the run does not determine keeps the origin `prior` and says so.
 """
 
 from __future__ import annotations
@@ -27,12 +26,14 @@ from flashtwin.study.fit.search import Fitted, searched
 # A kind of cache, and the cells past it.
 Kind = tuple[Structure, str]
 
-SIMULATIONS = 1000
+SIMULATIONS = 500
 # Bytes of a die, native, to begin with.
 DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
 LEAST_DIES, MOST_DIES = 2, 16
 # A reserve that the fill's last plateau may tell, as a share of the capacity.
 RESERVES = (0.01, 0.3)
+# The cache's own blocks are no more than so much of it where the rest is borrowed.
+OWN_SHARE = 0.4
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -75,6 +76,7 @@ class Twin:
             "structure": space.structure.name,
             "past": space.structure.past,
             "limit": space.structure.limit,
+            "map": space.structure.map,
             "cell": space.cell,
             "scatter": round(self.fitted.scatter, 4),
             "simulations": self.fitted.simulations,
@@ -95,7 +97,7 @@ def fit(
 ) -> Twin:
     """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes.
 
-    `kinds`: the only ones that are searched, by default all that the run's findings leave. `study`:
+    `kinds`: the only ones that are searched, by default all that the fill leaves. `study`:
     a file or a database's URL in which the search is kept, so that it can be resumed and shared.
     """
     small = candidate.table()["small"]
@@ -154,6 +156,7 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
     usual["link"] = _link(seen)
     usual["cache"] = edge / seen.capacity_bytes
+    usual["static"] = min(usual["static"], OWN_SHARE * usual["cache"])
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:
@@ -222,7 +225,7 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
         notes.append(f"not taken: {', '.join(seen.left_out)}")
     if not seen.rests:
         notes.append("no rest was tested: when the cache folds in one stays what is usual")
-    left = [row for row in fitted.space.free if row not in fitted.intervals]
+    left = [name for name in ("dies", *fitted.space.free) if name not in fitted.intervals]
     if left:
         titles = ", ".join(candidate.table()["values"][name]["title"] for name in left)
         notes.append(f"not determined by this run: {titles}")
@@ -242,6 +245,11 @@ def _rivals(fitted: Fitted) -> list[str]:
         notes.append(
             "this run does not tell what programs wait for: the flash alone, or the firmware that "
             "hands them out"
+        )
+    if not fitted.map_known:
+        notes.append(
+            "this run does not tell whether the drive's map is in DRAM or on flash: random reads "
+            "over little and over much of the drive would"
         )
     own, cell, least = fitted.rivals[0]
     near = dict.fromkeys(
@@ -292,6 +300,9 @@ def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
     kind = f"fitted to {run.path.name}: the kind of cache that fits best"
     for key in ("mode", "when_full"):
         sources[f"slc_cache.{key}"] = ("fitted", kind)
+    where = f"fitted to {run.path.name}: what a request takes"
+    unknown = f"not determined by {run.path.name}: usual"
+    sources["map.residency"] = ("fitted", where) if fitted.map_known else ("prior", unknown)
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
     sources["fold.pace"] = ("computed", "folding frees what the host writes")
     for name, row in candidate.table()["values"].items():

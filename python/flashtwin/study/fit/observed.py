@@ -35,9 +35,9 @@ LEAST_SAMPLE_NS = 100_000
 LEAST_REQUESTS = 1000
 # More reads than this say no more, and leave no other state behind.
 MOST_READS = 3000
-# What is written at random before the whole drive is written again leaves nothing behind: so much
-# of it is played.
-MOST_BEFORE_FILL = 150_000
+# What is written at random before the whole drive is written again leaves nothing behind once that
+# is done: so much of it is played, and how fast the drive is written again is not compared.
+MOST_BEFORE_FILL = 75_000
 # A write of this share of the capacity or more is compared as a curve; of random ones a shorter one
 # swings with what lies in the drive by chance, and its mean says more.
 CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
@@ -50,6 +50,11 @@ BEGINNING, BINS_BEGINNING = 1 / 24, 24
 FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
+# Random writes swing as superblocks with more and less valid data are collected. The small copy has
+# about a quarter of a drive's superblocks, so that its swings are twice as large.
+COPY_SWINGS = 2.0
+# The median of the absolute values of a normal distribution with deviation 1.
+MEDIAN_OF_NORMAL = 0.6745
 FAR = 0.25
 HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
 
@@ -114,6 +119,11 @@ class Observed:
     def rests(self) -> bool:
         """Whether the run rested between writes."""
         return any(chapter.longest_rest_s > 0 for chapter in self.chapters)
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether the run read at random: what a request takes tells where the map is."""
+        return any(chapter.has_reads for chapter in self.chapters)
 
     @property
     def counts(self) -> float:
@@ -226,7 +236,7 @@ class _Reader:
         """As much of a part as can be asked of a small drive and fits into the requests."""
         steps: list[SmallStep] = []
         seen: list[Seen] = []
-        requests, rest_s, wrote, has_reads = 0.0, 0.0, False, False
+        requests, rest_s, wrote, has_reads, shortened = 0.0, 0.0, False, False, False
         for number, record in enumerate(part):
             if record.not_possible is not None or record.cut:
                 break
@@ -249,7 +259,9 @@ class _Reader:
                 requests += more
                 wrote = True
                 has_reads |= any(job.rw == "randread" for job in jobs)
-                seen += self._seen(record, jobs, len(steps), share)
+                if not shortened:
+                    seen += self._seen(record, jobs, len(steps), share)
+                shortened = share < 1
                 steps.append((jobs_json(jobs), self._sample_ns(record)))
             else:
                 break
@@ -367,7 +379,8 @@ def _curve_seen(
         return Seen(label=label, at=at, rate=rate, noise=noise, counts=counts, until=until)
 
     if random:
-        return [parts(BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS)]
+        swings = COPY_SWINGS * _swings(binned(curve, BINS_RANDOM, share))
+        return [parts(BINS_RANDOM, math.hypot(RANDOM_NOISE, swings), RANDOM_COUNTS)]
     if at > 0 or curve.total_bytes < WHOLE_SHARE * capacity:
         return [parts(BINS_CURVE, CURVE_NOISE, CURVE_COUNTS)]
     fill = [parts(BINS_FILL, FILL_NOISE, FILL_COUNTS)]
@@ -375,6 +388,11 @@ def _curve_seen(
     if samples >= BINS_BEGINNING:
         fill.append(parts(BINS_BEGINNING, FILL_NOISE, BEGINNING_COUNTS, BEGINNING))
     return fill
+
+
+def _swings(rate: Floats) -> float:
+    """The deviation of bins from their neighbours; a few steps do not count."""
+    return float(np.median(np.abs(np.diff(rate, 2)))) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
 
 
 def _rate_seen(label: str, at: int, rate: float) -> Seen:

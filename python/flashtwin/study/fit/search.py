@@ -4,7 +4,8 @@ A candidate's misfit is the sum of squared distances of its series to the measur
 what is noise and what is left between a drive and its small copy, plus the squares of its values'
 distances from what is usual (in spreads), so that what the run does not determine stays there.
 Structures are searched on the fills alone first, the best few on everything, the best one to the
-end (CMA-ES). Invariants: the same run, seed and count give the same answer on any number of cores.
+end, by steps of least squares; what is left of the simulated drives is drawn by CMA-ES. Invariants:
+the same run, seed and count give the same answer on any number of cores.
 
 Intervals are the widest of two, made longer at both ends by what `calibration.toml` says (see
 coverage.py). The first: all values that a candidate near the best had; near is 3.84 (95 %) times
@@ -34,23 +35,31 @@ from flashtwin import __version__, _core
 from flashtwin.catalogue.loader import BadSpecError
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
-from flashtwin.study.fit.observed import Chapter, Observed, binned, curve_of_columns
+from flashtwin.study.fit.observed import Chapter, Observed, SmallStep, binned, curve_of_columns
 from flashtwin.study.fit.shared import Shared, opened
 
 Floats = NDArray[np.float64]
 
 POPULATION = 12
-FILL_GENERATIONS = 5
+FILL_STEPS = 2
 # So many kinds of caches are searched on everything, and so many of these are searched on; steps of
 # least squares for each.
 FINALISTS, LAST = 8, 3
-FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 3
-# How far a value is moved for a slope, how far a step goes, in spreads; how much less is trusted in
-# slopes; a step that leaves more than so much of the misfit is the last but one.
-MOVE, FARTHEST_STEP = 0.2, 1.5
+FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 4
+# A kind whose misfit is so many times the best one's is not searched on: at first, after a step,
+# and as the winner with its map in the other place.
+HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
+# A simpler kind is taken where its misfit is larger by no more than this, for each unit that an
+# independent value misses by: a factor of 50 in likelihood.
+SIMPLER = 8.0
+# How far a value is moved for a slope, in spreads: the next of these where a step leaves more than
+# `ENOUGH` of the misfit, for what superblocks decide changes in steps. How far each value is moved
+# to look for edges beyond that; how far a step goes, and how much less is trusted in slopes.
+MOVES, SCANNED, FARTHEST_STEP = (0.2, 0.8, 0.05), (-1.6, -0.6, 0.6, 1.6), 1.5
 DAMPINGS = (0.01, 0.2, 2.0, 20.0)
 ENOUGH = 0.98
-# Other dies than usual have to have so much of the misfit or less.
+# Of random reads alone other dies than usual, or a map on flash, have to have so much of the misfit
+# or less.
 CLEARLY = 0.6
 # A candidate that is no drive: the search turns away from it.
 NO_DRIVE = 1e9
@@ -59,8 +68,16 @@ NEAR = 3.84
 # determined.
 UNDETERMINED = 2.2
 # What limits programs is told where the other limit's misfit is so much larger per what the best
-# misfit is of an independent value: values that make up for each other are found slowly.
+# misfit is of an independent value: values that make up for each other are found slowly. Other dies
+# are taken where their misfit is so much less.
 UNTOLD = 20.0
+# Where a map can be; the values that a fill shows, and those that say how long a request takes.
+MAPS = ("dram", "demand")
+OF_FILL = (
+    *("first_rate", "native_rate", "link", "cache", "static", "reserve", "rearm", "spare"),
+    *("core_rate", "move"),
+)
+OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach")
 # So many simulated drives a value take intervals.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
@@ -90,7 +107,8 @@ class Fitted:
     """What came of a search. `intervals` has what the run determines, by name.
 
     `near`: rivals whose misfit is no farther above the best one fit as well.
-    `limit_known`: whether the run tells what programs wait for, the flash or a core.
+    `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
+    whether it tells where the map is.
     """
 
     space: Space
@@ -101,6 +119,7 @@ class Fitted:
     simulations: int
     near: float
     limit_known: bool
+    map_known: bool
     rivals: tuple[tuple[Structure, str, float], ...]
 
     @property
@@ -146,17 +165,23 @@ class Search:
     ) -> list[Floats]:
         """Distances of each place's series; none of what is no drive."""
         specs = [self._spec(space, z) for z in places]
+        played = _played(chapters)
         plans: list[Any] = [
-            (spec, self.seed, list(chapter.steps))
+            (spec, self.seed, list(steps))
             for spec in specs
             if spec is not None
-            for chapter in chapters
+            for steps in dict.fromkeys(played)
         ]
         answers = iter(_core.simulate(plans, os.cpu_count() or 1))
         distances = []
         for spec in specs:
+            if spec is None:
+                distances.append(np.zeros(0))
+                continue
+            answer = {steps: next(answers) for steps in dict.fromkeys(played)}
             parts = [
-                None if spec is None else apart(chapter, next(answers)) for chapter in chapters
+                apart(chapter, answer[steps])
+                for chapter, steps in zip(chapters, played, strict=True)
             ]
             shown = [part for part in parts if part is not None]
             distances.append(np.concatenate(shown) if len(shown) == len(parts) else np.zeros(0))
@@ -195,54 +220,87 @@ class Search:
         return tried
 
     def descended(
-        self, space: Space, start: Floats, iterations: int, chapters: Sequence[Chapter]
+        self,
+        space: Space,
+        start: Floats,
+        iterations: int,
+        chapters: Sequence[Chapter],
+        only: Sequence[str] | None = None,
     ) -> list[Tried]:
         """All that steps of least squares tried from a place on (Levenberg and Marquardt).
 
-        Each value moves by itself, which says how all distances change with it; then the places
-        are tried to which these slopes lead with more and less trust in them.
+        Each value (of those named in `only`) moves by itself, which says how all distances change
+        with it; then the places are tried to which these slopes lead with more and less trust in
+        them.
         """
+        moving = [at for at, name in enumerate(space.free) if only is None or name in only]
         tried = self.misfits(space, [start], chapters)
-        move = MOVE
+        moves = iter(MOVES)
+        move = next(moves)
         for _ in range(iterations):
             best = _best(tried)
             if not best.apart.size:
                 break
-            moved = self.misfits(space, _moved(best, move), chapters)
-            places = _led_to(best, moved)
+            moved = self.misfits(space, _moved(best, move, moving), chapters)
+            places = _led_to(best, moved, moving)
             tried += [*moved, *self.misfits(space, places, chapters)]
             if _best(tried).total > ENOUGH * best.total:
-                if move < MOVE:
+                move = next(moves, 0.0)
+                if not move:
                     break
-                move /= 4
         return tried
 
+    def scanned(
+        self, space: Space, start: Floats, chapters: Sequence[Chapter], only: Sequence[str]
+    ) -> list[Tried]:
+        """Each value of those in `only` moved far, up and down: steps of least squares see no edge
+        that is farther off than a move."""
+        places = []
+        for index, name in enumerate(space.free):
+            for move in SCANNED if name in only else ():
+                z = np.array(start)
+                z[index] = np.clip(z[index] + move, -candidate.FARTHEST, candidate.FARTHEST)
+                places.append(z)
+        return self.misfits(space, places, chapters)
 
-def _moved(best: Tried, move: float) -> list[Floats]:
+
+def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
     """Each value moved alone, towards what is usual."""
     places = []
-    for index, at in enumerate(best.z):
+    for index in moving:
         z = np.array(best.z)
-        z[index] = at - move if at > 0 else at + move
+        z[index] += -move if z[index] > 0 else move
         places.append(z)
     return places
 
 
-def _led_to(best: Tried, moved: Sequence[Tried]) -> list[Floats]:
+def _led_to(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> list[Floats]:
     """Where the slopes lead, with more and less trust in them."""
     z, count = np.array(best.z), len(best.z)
     slopes = np.zeros((best.apart.size, count))
-    for index, item in enumerate(moved):
+    for index, item in zip(moving, moved, strict=True):
         if item.apart.size:
             slopes[:, index] = (item.apart - best.apart) / (item.z[index] - z[index])
     certain = slopes.T @ slopes + np.eye(count)
     downhill = slopes.T @ best.apart + z
+    still = np.setdiff1d(np.arange(count), moving)
     places = []
     for damping in DAMPINGS:
         step = np.linalg.solve(certain + damping * np.diag(np.diag(certain)), -downhill)
+        step[still] = 0.0
         step *= min(1.0, FARTHEST_STEP / float(np.max(np.abs(step)) + 1e-12))
         places.append(np.clip(z + step, -candidate.FARTHEST, candidate.FARTHEST))
     return places
+
+
+def _played(chapters: Sequence[Chapter]) -> list[tuple[SmallStep, ...]]:
+    """The steps whose answers a chapter takes: its own, or those of a chapter that begins with
+    them."""
+    longest = sorted((chapter.steps for chapter in chapters), key=len, reverse=True)
+    return [
+        next(steps for steps in longest if steps[: len(chapter.steps)] == chapter.steps)
+        for chapter in chapters
+    ]
 
 
 def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
@@ -273,13 +331,15 @@ def searched(
         shared = opened(study, seen.name, _what(seen, spaces, simulations, seed))
     search = Search(seen=seen, seed=seed, tell=tell, shared=shared)
     by_fill = _by_fill(search, spaces)
-    factor = _dies_by_reads(search, by_fill[0])
-    by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
-    runs = _by_all(search, by_fill, [space.with_dies(factor) for space in spaces])
-    best = runs[0]
-    for other in _other_dies(best[0], (0.5, 2.0)):
-        runs.append(_descent(search, other, _place(best[1]), FIRST_STEPS, "dies"))
-    winner = _clearest(best, runs)
+    factor, where = _by_requests(search, by_fill[0])
+    runs = _by_all(
+        search,
+        [(space.with_dies(factor), tried) for space, tried in by_fill],
+        [space.with_dies(factor) for space in spaces],
+        where,
+    )
+    winner, others = _with_its_dies(search, runs[0])
+    runs += others
     others = _by_other_limit(search, winner, spaces)
     runs += others
     space, tried = min([winner, *others], key=_total)
@@ -296,27 +356,56 @@ def _by_fill(search: Search, spaces: Sequence[Space]) -> list[Searched]:
     say: those that a core limits are searched where there is no other."""
     fill = search.seen.chapters[:1]
     flash = {(space.structure.number, space.cell) for space in spaces if not _by_core(space)}
-    runs = [
-        _run(search, space, np.zeros(len(space.free)), 0.5, FILL_GENERATIONS, "fill", chapters=fill)
-        for space in spaces
-        if not (_by_core(space) and (space.structure.number, space.cell) in flash)
-    ]
+    runs: list[Searched] = []
+    for space in spaces:
+        if _by_core(space) and (space.structure.number, space.cell) in flash:
+            continue
+        search.label = _label(space, "fill")
+        tried = search.descended(space, np.zeros(len(space.free)), FILL_STEPS, fill, OF_FILL)
+        tried += search.scanned(space, _place(tried), fill, OF_FILL)
+        tried += search.descended(space, _place(tried), FILL_STEPS, fill, OF_FILL)
+        runs.append((space, tried))
     runs.sort(key=_total)
     return runs
 
 
-def _dies_by_reads(search: Search, searched: Searched) -> float:
-    """How many times the usual dies a drive has, as far as chapters with random reads say: how many
-    requests its flash takes at a time."""
+def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
+    """How many times the usual dies a drive has, and where its map is, as far as chapters with
+    random reads say: how many requests its flash takes at a time, and what each costs."""
     space, tried = searched
     chapters = [chapter for chapter in search.seen.chapters if chapter.has_reads]
     if not chapters:
-        return 1.0
-    runs = [
-        (other, search.descended(other, _place(tried), FIRST_STEPS, chapters))
-        for other in (space, *_other_dies(space, (0.5, 2.0, 4.0)))
-    ]
-    return _clearest(runs[0], runs)[0].usual["dies"] / space.usual["dies"]
+        return 1.0, space.structure.map
+    search.label = _label(space, "requests")
+    runs: list[Searched] = []
+    for where in MAPS:
+        for dies in (space, *_other_dies(space, (0.5, 2.0, 4.0))):
+            other = dies.with_map(where)
+            start = _carried(space, _place(tried), other, rates=True)
+            runs.append((other, search.descended(other, start, FIRST_STEPS, chapters, OF_REQUESTS)))
+    clearest = _clearest(runs[0], runs)[0]
+    return clearest.usual["dies"] / space.usual["dies"], clearest.structure.map
+
+
+def _with_its_dies(search: Search, best: Searched) -> tuple[Searched, list[Searched]]:
+    """The best kind with as many dies as show the run best, and all that was searched for that.
+
+    Other dies have to be clearly nearer after one step, and then those beyond them are tried too.
+    """
+    runs: list[Searched] = []
+    factors: tuple[float, ...] = (0.5, 2.0)
+    while True:
+        others = [
+            _descent(search, other, _place(best[1]), FIRST_STEPS, "dies")
+            for other in _other_dies(best[0], factors)
+        ]
+        runs += others
+        nearer = min(others, key=_total, default=best)
+        clearly = UNTOLD * _scatter(_best(nearer[1]), search.seen.counts)
+        if _total(nearer) > _total(best) - clearly:
+            return best, runs
+        factors = (2.0 if nearer[0].usual["dies"] > best[0].usual["dies"] else 0.5,)
+        best = nearer
 
 
 def _other_dies(space: Space, factors: Sequence[float]) -> list[Space]:
@@ -330,44 +419,70 @@ def _clearest(usual: Searched, runs: Sequence[Searched]) -> Searched:
     return min(clearer, key=_total) if clearer else usual
 
 
-def _by_all(search: Search, by_fill: Sequence[Searched], spaces: Sequence[Space]) -> list[Searched]:
-    """The best kinds on every chapter, best first. All are simulated once, as the fill leaves them
-    and as the same kind that a core limits; the best make one step, and the best of these more."""
+def _by_all(
+    search: Search, by_fill: Sequence[Searched], spaces: Sequence[Space], where: str
+) -> list[Searched]:
+    """The best kinds on every chapter, best first, with their map `where` requests say. All are
+    simulated once, as the fill leaves them and as the same kind that a core limits; the best make
+    one step, and the best of these more."""
     starts = []
     for space, tried in by_fill:
-        place = _place(tried)
-        starts.append((space, place))
-        cores = [other for other in spaces if _is_core_of(other, space)]
+        place, same = _place(tried), space.with_map(where)
+        starts.append((same, _carried(space, place, same, rates=True)))
+        cores = [other.with_map(where) for other in spaces if _is_core_of(other, space)]
         starts += [(other, _carried(space, place, other)) for other in cores]
     search.label = "every kind of cache"
     once = [
         (space, search.misfits(space, [place], search.seen.chapters)) for space, place in starts
     ]
     once.sort(key=_total)
-    runs = [
-        _descent(search, space, _place(tried), FIRST_STEPS, "all")
-        for space, tried in once[:FINALISTS]
+    first = _hopeful(once[:FINALISTS], HOPELESS_AT_FIRST)
+    runs = [_descent(search, space, _place(tried), FIRST_STEPS, "all") for space, tried in first]
+    runs.sort(key=_total)
+    last = _hopeful(runs[:LAST], HOPELESS)
+    more = [
+        _descent(search, space, _place(tried), NEXT_STEPS, "all", tried) for space, tried in last
     ]
-    runs.sort(key=_total)
-    runs = [
-        _descent(search, space, _place(tried), NEXT_STEPS, "all", tried)
-        for space, tried in runs[:LAST]
-    ] + runs[LAST:]
-    runs.sort(key=_total)
-    return runs
+    runs = sorted(more, key=_total) + runs[len(last) :]
+    best = _simplest(more, search.seen.counts)
+    return [best, *(pair for pair in runs if pair is not best)]
+
+
+def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
+    """Those of runs, best first, whose misfit is less than so many times the best one's."""
+    return [pair for pair in runs if _total(pair) <= times * _total(runs[0])]
+
+
+def _simplest(runs: Sequence[Searched], counts: float) -> Searched:
+    """The best of the kinds with the fewest values, of those that fit about as well as the best."""
+    best = min(runs, key=_total)
+    most = _total(best) + SIMPLER * _scatter(_best(best[1]), counts)
+    near = [pair for pair in runs if _total(pair) <= most]
+    return min(near, key=lambda pair: (pair[0].structure.of_cache, _total(pair)))
 
 
 def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -> list[Searched]:
-    """The winner with the other limit of its programs, as far searched and with as many dies: which
-    of the two it is has to be told by what they show."""
+    """The winner with the other limit of its programs, and with its map in the other place, as far
+    searched and with as many dies: which of these it is has to be told by what they show."""
     space, tried = winner
     place = _place(tried)
     runs = []
     for other in spaces:
         if _is_core_of(other, space) or _is_core_of(space, other):
             same = other.with_dies(space.usual["dies"] / other.usual["dies"])
+            same = same.with_map(space.structure.map)
             start = _carried(space, place, same)
             runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
+    for where in MAPS if search.seen.has_requests else ():
+        if where != space.structure.map:
+            other = space.with_map(where)
+            start = _carried(space, place, other, rates=True)
+            run = _descent(search, other, start, FIRST_STEPS, "map")
+            if _total(run) <= HOPELESS * _total(winner):
+                run = _descent(
+                    search, other, _place(run[1]), LAST_STEPS - FIRST_STEPS, "map", run[1]
+                )
+            runs.append(run)
     return runs
 
 
@@ -376,16 +491,18 @@ def _by_core(space: Space) -> bool:
 
 
 def _is_core_of(other: Space, space: Space) -> bool:
-    """Whether a kind is another one that a core limits."""
+    """Whether a kind is another one that a core limits, wherever their maps are."""
     same = (other.structure.number, other.cell) == (space.structure.number, space.cell)
     return same and _by_core(other) and not _by_core(space)
 
 
-def _carried(space: Space, place: Floats, other: Space) -> Floats:
-    """A place of a space in another one, but for rates: what limits them is another thing there."""
+def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:
+    """A place of a space in another one; without `rates` but for these: what limits them may be
+    another thing there."""
     at = dict(zip(space.free, place, strict=True))
-    rates = ("first_rate", "native_rate")
-    return np.array([0.0 if name in rates else at.get(name, 0.0) for name in other.free])
+    if not rates:
+        at |= {"first_rate": 0.0, "native_rate": 0.0}
+    return np.array([at.get(name, 0.0) for name in other.free])
 
 
 def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) -> list[Any]:
@@ -412,13 +529,10 @@ def _run(
     sigma: float,
     generations: int,
     label: str,
-    *,
-    chapters: Sequence[Chapter] | None = None,
 ) -> Searched:
-    """CMA-ES from a place on, by default on all chapters."""
+    """CMA-ES from a place on, on all chapters."""
     search.label = _label(space, label)
-    chapters = search.seen.chapters if chapters is None else chapters
-    return space, search.evolved(space, start, sigma, generations, chapters)
+    return space, search.evolved(space, start, sigma, generations, search.seen.chapters)
 
 
 def _descent(
@@ -456,13 +570,15 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
     space, tried = winner
     best = _best(tried)
     counts = search.seen.counts
-    for again in (True, False):
+    for again in (True, True, False):
         neighbours = _neighbours(search, space, best, search.seen.chapters)
         near = _near(best, neighbours, counts)
         moves = _profiles(search, space, best, neighbours, near)
         tried = [*tried, *(item for pairs in moves for pair in pairs for item in pair)]
         if not again or _best(tried).total >= best.total - NEAR:
             break
+        # A value moved alone has found a better place: it is the first of another step.
+        tried += search.descended(space, _place(tried), FIRST_STEPS, search.seen.chapters)
         best = _best(tried)
     deviations = _deviations(best, moves, _noise(best, neighbours), counts)
     if space.usual["first_rate"] > space.usual["link"] and "first_rate" in space.free:
@@ -480,6 +596,13 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         other
         for other, shown in rivals
         if _is_core_of(other, space) or _is_core_of(space, other)
+        if other.structure.map == space.structure.map
+        if _best(shown).total <= near + UNTOLD * _scatter(best, counts)
+    ]
+    other_map = [
+        other
+        for other, shown in rivals
+        if other.with_map(space.structure.map).structure == space.structure != other.structure
         if _best(shown).total <= near + UNTOLD * _scatter(best, counts)
     ]
     dies = sorted(
@@ -490,12 +613,11 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         and (other is space or _best(shown).total <= near)
     )
     known = {
-        "dies": _dies_between(space.structure, dies),
-        **{
-            name: (space.at(name, low), space.at(name, high))
-            for name, (low, high) in intervals.items()
-        },
+        name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
+    if search.seen.has_requests:
+        # Otherwise dies show in the size of superblocks alone, and those of the copy are its own.
+        known = {"dies": _dies_between(space.structure, dies), **known}
     return Fitted(
         space=space,
         values=space.values(z),
@@ -505,6 +627,7 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         simulations=search.done,
         near=near - best.total,
         limit_known=not other_limit,
+        map_known=search.seen.has_requests and not other_map,
         rivals=tuple(
             (other.structure, other.cell, _best(shown).total) for other, shown in (winner, *rivals)
         ),
