@@ -28,6 +28,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"seconds": "300ms", "window_s": "300ms", "fills": "1", "random_percent": "2"},
         ("qos.mean",),
     ),
+    "reach": (
+        {"seconds": "20ms", "settle_s": "10ms", "least": "4MiB"},
+        ("reach.latency[4MiB]", "reach.latency[all]"),
+    ),
     "identity": (
         {"seconds": "200ms", "size": "16MiB", "read": "540", "threads": "1"},
         ("identity.read", "identity.write"),

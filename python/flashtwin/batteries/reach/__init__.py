@@ -1,0 +1,240 @@
+"""reach: how much of the drive its map cache tells of, by random reads over ever larger ranges.
+
+Drives without DRAM hold a part of their map in the controller or in the host's memory. Reads over
+a range that this part tells of are as quick as on a drive with DRAM, and over a larger one a share
+of them waits for a piece of the map. The drive is erased, written once in order and left alone, so
+that its data is in native cells; then single 4 KiB reads go over the first 16 MiB, 32 MiB and so
+on up to all of it, each range with addresses of its own. At last the smallest range is read at
+several places: where places differ, data lies in cells of different speed, and a knee may be that.
+
+Our own battery, after what reviewers show of drives without DRAM (trust P). The host's time a
+command is a prior: 5 us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flashtwin.batteries.base.loads import (
+    KIB,
+    Load,
+    Teller,
+    check_fits,
+    fills_before,
+    over_time,
+    prepared,
+    totals_of,
+)
+from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.parameter import SECONDS, SIZE, UsualTime, host_time, parameter
+from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.step import Mark, Rest, Run
+from flashtwin.model.units import readable_gb as gb
+from flashtwin.model.units import readable_size, show_size
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.record import Record
+    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.target import DriveInfo
+
+NAME = "reach"
+LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=1)
+SETTLE = UsualTime(simulated_s=600.0, real_s=30.0)
+# Places at which the smallest range is read, from the beginning of the drive to its end.
+PLACES = 5
+# Places may differ by this part of what a knee makes of reads, and the knee is the map's.
+ALIKE = 0.5
+# What a drive usually takes to say where a unit of 4 KiB is.
+ENTRY = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The parameters of the reach battery."""
+
+    least: int = parameter(16 << 20, SIZE, "the smallest range; each next one is twice as large")
+    seconds: float = parameter(2.0, SECONDS, "how long each range is read")
+    settle_s: float | None = SETTLE.parameter("rest after the drive was written")
+    fills: int = fills_before(1)
+    host_us: float = host_time(5.0)
+
+
+def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+    """Prepare; read range after range, then the smallest one at several places."""
+    check_fits(NAME, [LOAD], info)
+    if parameters.least > info.capacity_bytes // 4:
+        raise FlashtwinError(
+            f"{NAME}: the smallest range is more than a quarter of {info.name}",
+            hint=f"set {NAME}:least to less than {info.capacity_bytes // 4} bytes",
+            exit_code=USAGE,
+        )
+    yield from prepared(f"{NAME}/prepare", parameters.fills)
+    yield Rest(label=f"{NAME}/prepare/settle", seconds=SETTLE.chosen(parameters.settle_s, info))
+    for number, span in enumerate(spans(parameters, info), 1):
+        yield _reads(parameters, info, span_label(span), span, offset=0, seed=number)
+    yield Mark(label=f"{NAME}/span/found")
+    for number, offset in enumerate(places(parameters, info), 1):
+        step = place_label(number)
+        yield _reads(parameters, info, step, parameters.least, offset=offset, seed=100 + number)
+
+
+def spans(parameters: Parameters, info: DriveInfo) -> Iterator[int]:
+    """The ranges, doubling, and all of the target."""
+    span, most = parameters.least, info.capacity_bytes // LOAD.block_bytes * LOAD.block_bytes
+    while span < most:
+        yield span
+        span *= 2
+    yield most
+
+
+def places(parameters: Parameters, info: DriveInfo) -> Iterator[int]:
+    """Where the smallest range is read last."""
+    last = info.capacity_bytes - parameters.least
+    for number in range(PLACES):
+        yield int(last * number / (PLACES - 1)) // LOAD.block_bytes * LOAD.block_bytes
+
+
+def span_label(span: int) -> str:
+    """The step of a range."""
+    return f"{NAME}/span/{show_size(span)}"
+
+
+def place_label(number: int) -> str:
+    """The step of a place."""
+    return f"{NAME}/place/{number}"
+
+
+def _reads(
+    parameters: Parameters, info: DriveInfo, label: str, size: int, *, offset: int, seed: int
+) -> Run:
+    job = LOAD.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+    return over_time(label, replace(job, offset=offset, seed=seed))
+
+
+def conclude(record: Record) -> list[Finding]:
+    """The time of a read over each range, and the reach once all of them were read."""
+    sizes = list(spans(record.parameters, record.info))
+    times = {span: time for span in sizes if (time := _seconds(record, span_label(span)))}
+    findings = [
+        _time(span, "all" if span == sizes[-1] else show_size(span), seconds)
+        for span, seconds in times.items()
+    ]
+    if len(times) < len(sizes):
+        return findings
+    return [*_reach(record, times), *findings]
+
+
+def _seconds(record: Record, label: str) -> float | None:
+    """The mean time of a read in a step."""
+    totals = totals_of(record, label)
+    return None if totals is None else totals.latency_mean_ns / 1e9
+
+
+def _time(span: int, variant: str, seconds: float) -> Finding:
+    teller = Teller(
+        battery=NAME,
+        load=LOAD,
+        variant=variant,
+        label=span_label(span),
+        title=f"Read over {readable_size(span, binary=True)}",
+        axis="cell",
+    )
+    return teller.tell("latency", "latency", "us", seconds * 1e6, better="lower")
+
+
+def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
+    import numpy as np
+
+    from flashtwin.analysis.reach import reach
+
+    seen = reach(np.array(list(times), dtype=np.float64), np.array(list(times.values())))
+    largest = max(times)
+    if seen is None:
+        slowest = max(times.values()) / min(times.values()) - 1
+        note = (
+            f"none seen: reads over all {gb(largest)} take at most {slowest:.0%} longer than over "
+            "the smallest range; the whole map is at hand, as in DRAM, or looking it up costs next "
+            "to nothing"
+        )
+        return [_finding("size", "Reach of the map cache", "GB", largest, note)]
+    by_place = [
+        time for number in range(1, PLACES + 1) if (time := _seconds(record, place_label(number)))
+    ]
+    apart = max(by_place) / min(by_place) - 1 if by_place else 0.0
+    if len(by_place) < PLACES or apart > ALIKE * seen.slower:
+        note = (
+            f"cannot tell: reads become slower from {gb(seen.size.value)} on, but those of a small "
+            f"range differ by {apart:.0%} from place to place as well, so that data lies in cells "
+            "of different speed; read once more after a longer rest"
+        )
+        return [_finding("size", "Reach of the map cache", "GB", largest, note)]
+    mib = seen.size.value / LOAD.block_bytes * ENTRY / (1 << 20)
+    note = f"with {ENTRY} bytes for each 4 KiB these are {mib:.3g} MiB of the map"
+    estimate = seen.size.scaled(1e-9)
+    size = _finding("size", "Reach of the map cache", "GB", largest, note)
+    slower = _finding("slower", "Longer reads beyond the reach", "fraction", largest, None)
+    return [
+        replace(
+            size,
+            value=estimate.value,
+            interval=Interval.of(estimate.low, estimate.high),
+        ),
+        replace(slower, value=seen.slower, better="lower", beside="size"),
+    ]
+
+
+def _finding(name: str, title: str, unit: str, largest: int, note: str | None) -> Finding:
+    return Finding(
+        battery=NAME,
+        name=name,
+        title=title,
+        value=None,
+        unit=unit,
+        better="higher",
+        headline=name == "size",
+        evidence=Evidence(
+            battery=NAME, label=span_label(largest), axis="seconds", start=0.0, end=0.0
+        ),
+        note=note,
+    )
+
+
+def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+    """What this target cannot do."""
+    if info.can.whole_drive:
+        return []
+    return ["reads a file: a map cache that tells of more than the file shows no reach"]
+
+
+def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+    """The ranges, and the places without which they say little."""
+    return prepared_parts(NAME, {"span": "ranges", "place": "places"}, begins=False)
+
+
+BATTERY = Battery(
+    name=NAME,
+    title="how much of the drive its map cache tells of: random reads over ever larger ranges",
+    trust="P",
+    parameters=Parameters,
+    measure=measure,
+    conclude=conclude,
+    departs=departs,
+    parts=parts,
+    meanings=beside(__file__),
+    follows=(
+        Clause(
+            says="4 KiB random reads over 1 GB, 8 GB and all of a drive without DRAM",
+            source="reviewers of such drives, AnandTech among them (P)",
+            here="ranges from 16 MiB on, each twice the one before, one read at a time",
+        ),
+        Clause(
+            says="where the rate falls, the map no longer fits",
+            source="the same (P)",
+            here="a curve of the share of reads that miss is fitted, and places are read beside it",
+        ),
+    ),
+)
