@@ -5,6 +5,7 @@
 //! map (see `lookup`).
 
 mod coming;
+pub(crate) mod filling;
 mod read;
 mod write;
 

@@ -418,6 +418,13 @@ impl<P: Policies> Drive<P> {
         }
     }
 
+    /// Whether no program of a superblock has ended yet, with which its data begins to grow old.
+    #[inline]
+    pub(crate) fn is_first_program(&self, place: u32) -> bool {
+        let superblock = self.ftl.superblock_of_flight(place);
+        self.errors.data[superblock as usize].since == Aged::NEVER
+    }
+
     /// After a start from flash: what the start `erased` is new, what it wrote back is of now, and
     /// times of refresh are looked for again.
     pub(crate) fn age_after_start(&mut self, erased: &[u32]) {

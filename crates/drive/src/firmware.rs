@@ -110,6 +110,7 @@ impl Firmware {
     }
 
     /// What an operation costs a core.
+    #[inline]
     pub(crate) fn time_of(&self, op: &NandOp) -> Nanos {
         let own = self.own[op.class as usize];
         let bytes = u64::from(op.units) * self.unit_bytes;
@@ -121,6 +122,7 @@ impl Firmware {
         Nanos(own.0 + bytes * self.times.kib.0 / 1024 + moved * self.times.moved.0)
     }
 
+    #[inline]
     fn wait(&mut self, op: NandOp) {
         if self.read_priority && is_awaited(op.token) {
             self.urgent.push_back(op);
@@ -133,6 +135,19 @@ impl Firmware {
     #[inline]
     fn may_take(&self) -> bool {
         self.in_hand.len() < self.cores && !(self.queue.is_empty() && self.urgent.is_empty())
+    }
+
+    /// Gives an operation to a core that has none in hand, while none waits for it; the answer is
+    /// how long that takes. Otherwise it waits.
+    #[inline(always)]
+    fn take_at_once(&mut self, op: NandOp) -> Option<Nanos> {
+        if self.in_hand.len() == self.cores {
+            self.wait(op);
+            return None;
+        }
+        self.overtaken.clear();
+        self.in_hand.push_back(op);
+        Some(self.time_of(&op))
     }
 
     /// Gives the next operation to a core that has none in hand; the answer is how long that takes.
@@ -186,11 +201,10 @@ impl<P: Policies> Drive<P> {
     /// Sends an operation to its die, through a core where that takes time.
     #[inline]
     pub(crate) fn send_to_flash(&mut self, op: NandOp) {
-        if self.firmware.on {
-            self.firmware.wait(op);
-            self.prepare_next();
-        } else {
+        if !self.firmware.on {
             self.flash.push(op, self.now, &mut self.events);
+        } else if let Some(time) = self.firmware.take_at_once(op) {
+            self.prepare(time);
         }
     }
 
@@ -203,23 +217,24 @@ impl<P: Policies> Drive<P> {
     #[inline]
     fn prepare_next(&mut self) {
         while self.firmware.may_take() {
-            self.prepare();
+            if let Some(time) = self.firmware.take() {
+                self.prepare(time);
+            }
         }
     }
 
-    #[inline(never)]
-    fn prepare(&mut self) {
-        if let Some(time) = self.firmware.take() {
-            // Throttled, a core stands still for its share of the time, as a die does.
-            let time = self.flash.stretched(time);
-            if self.is_recorded() {
-                self.record_last_in_hand(time);
-            }
-            let done = self.cores.take(self.now, time).max(self.firmware.last);
-            self.firmware.last = done;
-            self.events
-                .push_in_order(lane::FIRMWARE, done, Event::Prepared);
+    /// A core prepares the last operation in hand, which takes so long.
+    #[inline]
+    fn prepare(&mut self, time: Nanos) {
+        // Throttled, a core stands still for its share of the time, as a die does.
+        let time = self.flash.stretched(time);
+        if self.is_recorded() {
+            self.record_last_in_hand(time);
         }
+        let done = self.cores.take(self.now, time).max(self.firmware.last);
+        self.firmware.last = done;
+        self.events
+            .push_in_order(lane::FIRMWARE, done, Event::Prepared);
     }
 
     #[cold]

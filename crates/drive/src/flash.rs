@@ -579,6 +579,13 @@ impl Flash {
         }
     }
 
+    /// Whom the operation that runs on a die is for.
+    #[inline]
+    pub(crate) fn token_on(&self, die: u16) -> Option<Token> {
+        let running = &self.dies[die as usize].running;
+        running.as_ref().map(|op| op.token)
+    }
+
     /// The running operation of a die has ended; the next one starts.
     #[inline]
     pub(crate) fn done(

@@ -13,6 +13,7 @@ use flashtwin_base::{Completion, Nanos, Op, Request, Source, Status};
 use flashtwin_ftl::Policies;
 
 use crate::command::SECTOR_BYTES;
+use crate::command::filling::Left;
 use crate::config::{Acknowledge, Config};
 use crate::engine::Drive;
 use crate::event::{Event, lane};
@@ -44,6 +45,16 @@ impl<P: Policies> Drive<P> {
                 self.look(Nanos(at.0 - 1));
             }
             self.now = at;
+            let event = if event == Event::Arrived && self.begins_to_fill() {
+                match self.fill(source) {
+                    Left::At(event) => event,
+                    Left::Told if source.is_idle() || source.due() <= self.now => return self.now,
+                    Left::Told | Left::Idle => continue,
+                }
+            } else {
+                event
+            };
+            let at = self.now;
             if self.happens(event, source) && (source.is_idle() || source.due() <= at) {
                 return at;
             }
@@ -88,7 +99,7 @@ impl<P: Policies> Drive<P> {
 
     /// Takes what else the host asks for at the present moment.
     #[inline(always)]
-    fn take_others<S: Source>(&mut self, source: &mut S) {
+    pub(crate) fn take_others<S: Source>(&mut self, source: &mut S) {
         while let Some(request) = source.next(self.now) {
             self.take(request);
         }
@@ -99,7 +110,7 @@ impl<P: Policies> Drive<P> {
 
     /// Nothing more happens at the present moment.
     #[inline(always)]
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.look_due > self.now && self.events.peek_at().is_none_or(|due| due > self.now)
     }
 
@@ -115,7 +126,7 @@ impl<P: Policies> Drive<P> {
 
     /// Lets the rest of the present moment happen, tells the host what has completed in it and
     /// takes what it asks for.
-    fn end_moment<S: Source>(&mut self, source: &mut S) {
+    pub(crate) fn end_moment<S: Source>(&mut self, source: &mut S) {
         while let Some((_, event)) = self.events.pop_due(self.now) {
             self.handle(event);
         }

@@ -18,6 +18,7 @@ mod collect;
 pub mod counters;
 pub mod designs;
 mod erase;
+mod filling;
 mod fold;
 mod footprint;
 mod ftl;

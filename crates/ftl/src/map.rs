@@ -172,6 +172,14 @@ impl Map {
         bits & (u64::MAX >> (64 - count))
     }
 
+    /// Whether a run of logical units holds nothing.
+    #[inline(always)]
+    pub(crate) fn is_unwritten(&self, lpn: u32, count: u32) -> bool {
+        // Without an early exit the compiler makes a few vector instructions of it.
+        let entries = &self.physical[lpn as usize..][..count as usize];
+        entries.iter().fold(NONE, |all, &ppn| all & ppn) == NONE
+    }
+
     /// Points a logical unit at a physical one and marks that valid; the answer is where it was.
     #[inline]
     pub(crate) fn point_unit(&mut self, lpn: u32, ppn: u32) -> u32 {

@@ -55,6 +55,12 @@ impl Reserved {
         self.units
     }
 
+    /// Whether it was decided for a stream.
+    #[inline]
+    pub(crate) fn is_for(&self, stream: Stream) -> bool {
+        self.stream == stream
+    }
+
     /// The part of it that is for its first units.
     pub(crate) fn take(&mut self, units: u32) -> Reserved {
         self.units -= units;
@@ -119,7 +125,7 @@ impl Awaited {
 
     /// Data has arrived: with the last of it nothing is set aside any more.
     #[inline]
-    fn arrived(&mut self, stream: Stream, units: u32) {
+    pub(crate) fn arrived(&mut self, stream: Stream, units: u32) {
         self.coming[stream.index()] -= units;
         self.units -= units;
         if self.coming[stream.index()] == 0 {

@@ -30,11 +30,7 @@ impl Blocks {
             }
             return;
         }
-        // Without an early exit the compiler makes a few vector instructions of it.
-        let all = map.physical[from..to]
-            .iter()
-            .fold(NONE, |all, &ppn| all & ppn);
-        if all != NONE {
+        if !map.is_unwritten(lpn, count) {
             self.invalidate_some(map, cache, layout, from, to);
         }
     }

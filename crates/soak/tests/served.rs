@@ -5,8 +5,8 @@
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Request};
-use flashtwin_drive::Drive;
 use flashtwin_drive::snapshot::Identity;
+use flashtwin_drive::{Config, Drive};
 use flashtwin_host::{Flow, Outcome, Phase, Progress, run};
 use flashtwin_soak::draw::{self, between, pick};
 use flashtwin_workload::{RawJob, ReadWrite};
@@ -128,17 +128,27 @@ fn is_the_same(seed: u64) -> u64 {
     let phases = phases(&mut rng, config.capacity_bytes);
     let stops = rng.below(4);
     let cuts = seed % 3 == 1;
+    lives_alike(&config, &sets, &phases, (seed, stops, cuts))
+}
+
+/// Lives both ways on a drive; the answer is how many requests there were.
+fn lives_alike(
+    config: &Config,
+    sets: &str,
+    phases: &[Phase],
+    (seed, stops, cuts): (u64, u64, bool),
+) -> u64 {
     let new = || {
-        let mut drive = Drive::new(&config, seed);
+        let mut drive = Drive::new(config, seed);
         if cuts {
             drive.enable_power_cuts();
         }
         drive
     };
-    let drawn = life(&mut new(), &phases, stops, |drive, phase, tick| {
+    let drawn = life(&mut new(), phases, stops, |drive, phase, tick| {
         run(drive, drive.now(), phase, &mut |progress| tick(progress))
     });
-    let given = life(&mut new(), &phases, stops, |drive, phase, tick| {
+    let given = life(&mut new(), phases, stops, |drive, phase, tick| {
         let now = drive.now();
         run(&mut Given(drive), now, phase, &mut |progress| {
             tick(progress)
@@ -168,4 +178,78 @@ fn a_drive_that_draws_its_host_does_what_one_does_that_is_given_each_request() {
         requests > 100 * count,
         "{requests} requests of {count} drives"
     );
+}
+
+/// A drive that has nothing to do but to take what the host writes, so that the loop of
+/// `drive::filling` serves it, with all that this loop itself handles drawn.
+fn plain_drive(rng: &mut Rng) -> (Config, String) {
+    let wordlines = pick(rng, &[8, 32]);
+    let granule = 192 << 10;
+    let buffer = pick(
+        rng,
+        &[granule, granule + 4096, 704 << 10, 1_000_000 / 4096 * 4096],
+    );
+    let times = ["0", "2 us", "138 us"];
+    let sets = [
+        "slc_cache.mode=none".to_owned(),
+        "drive.capacity=640 MB".to_owned(),
+        "ftl.system=8 MB".to_owned(),
+        format!("nand.wordlines_per_block={wordlines}"),
+        format!("nand.blocks_per_plane={}", 4096 / wordlines),
+        format!("nand.dies_per_channel={}", pick(rng, &[1, 1, 2])),
+        format!("nand.cache_program={}", rng.chance(30)),
+        format!("controller.write_buffer={buffer} B"),
+        format!("controller.gather={}", rng.chance(70)),
+        format!("controller.cores={}", pick(rng, &[1, 1, 2, 5])),
+        format!("controller.command_time={}", pick(rng, &["0", "4 us"])),
+        format!("controller.program_time={}", pick(rng, &times)),
+        format!("controller.read_time={}", pick(rng, &times)),
+        format!("controller.kib_time={}", pick(rng, &["0", "200 ns"])),
+        format!(
+            "controller.data_rate={}",
+            pick(rng, &["0", "0", "600 MB/s"])
+        ),
+        format!("link.frame_time={}", pick(rng, &["0", "1 us"])),
+    ];
+    let refs: Vec<&str> = sets.iter().map(String::as_str).collect();
+    (draw::load(&refs), sets.join(" "))
+}
+
+/// Mostly whole writes in order, a part of the drive each, with a few other jobs beside them.
+fn filling_phases(rng: &mut Rng, capacity: u64) -> Vec<Phase> {
+    let filling = |rng: &mut Rng| {
+        let block = pick(
+            rng,
+            &[8192, 65_536, 131_072, 131_072, 1 << 20, 3 << 19, 1_000_448],
+        );
+        let mut job = RawJob::new("fills", ReadWrite::Write, block, pick(rng, &[1, 2, 8, 32]));
+        job.threads = pick(rng, &[1, 1, 2]);
+        job.offset = capacity / 8 * rng.below(6) / 4096 * 4096;
+        job.io_bytes = Some(block * between(rng, 1, capacity / 8 / block));
+        job.sync = rng.chance(10);
+        job
+    };
+    let sample = Nanos(between(rng, 100_000, 20_000_000));
+    let phase = |rng: &mut Rng| {
+        let mut jobs = vec![filling(rng).check(capacity).expect("a right job")];
+        if rng.chance(30) {
+            jobs.push(job(rng, capacity).check(capacity).ok()?);
+        }
+        Phase::new(jobs, sample).ok()
+    };
+    (0..3).filter_map(|_| phase(rng)).collect()
+}
+
+#[test]
+fn a_drive_that_is_only_filled_does_the_same_in_its_loop() {
+    let mut requests = 0;
+    for seed in 1..=24 {
+        let mut rng = Rng::new(seed, 6);
+        let (config, sets) = plain_drive(&mut rng);
+        assert!(Drive::new(&config, seed).ftl().only_fills(), "{sets}");
+        let phases = filling_phases(&mut rng, config.capacity_bytes);
+        let stops = rng.below(4);
+        requests += lives_alike(&config, &sets, &phases, (seed, stops, false));
+    }
+    assert!(requests > 10_000, "{requests} requests");
 }

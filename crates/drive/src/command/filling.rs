@@ -1,0 +1,242 @@
+//! A loop of its own for hosts that fill the drive: writes in order over what holds nothing, while
+//! nothing else is at work.
+//!
+//! A burst of such a write arrives and is placed, programs of full granules are prepared, carried
+//! out and ended, and each end makes room for the next burst. Whatever else these moments would
+//! look at is looked at once when the loop is entered, and again after a sample of the X-ray or a
+//! tick of the temperature; it cannot change in between. Anything else that happens, and any burst
+//! that does more than fill, ends the loop and goes the long way. The results are the same, which
+//! `crates/soak/tests/served.rs` holds: the long way is that of [`flashtwin_base::Device::submit`].
+
+use flashtwin_base::{Nanos, Op, Source, Status};
+use flashtwin_ftl::placement::Reserved;
+use flashtwin_ftl::{Policies, Token};
+
+use super::Commands;
+use crate::engine::Drive;
+use crate::event::Event;
+use crate::link::Way;
+
+/// Why the loop has ended.
+pub(crate) enum Left {
+    /// An event is due now that it does not know.
+    At(Event),
+    /// No event is due before the host's.
+    Idle,
+    /// The host has heard of a completion and has something to do itself, or what else happened at
+    /// that moment may have changed anything.
+    Told,
+}
+
+impl Commands {
+    /// Whether what is crossing the link is more than a unit.
+    #[inline(always)]
+    fn is_run(&self) -> bool {
+        self.crossing.as_ref().is_some_and(|r| r.units() > 1)
+    }
+
+    /// What waits does so for its data, and for no more than its turn.
+    fn only_receive(&self) -> bool {
+        let waits = self.takes_turns || self.programming || self.pad_on_arrival;
+        !waits && self.received.is_empty() && self.durable.is_empty()
+    }
+
+    /// The burst that has arrived: its command, what is set aside for it, its first unit and
+    /// whether it is the command's last. None where its command is not answered from the buffer, or
+    /// where nothing waits behind it.
+    #[inline(always)]
+    fn arrived_burst(&self) -> Option<(u32, &Reserved, u32, bool)> {
+        let &slot = self.incoming.front()?;
+        let command = &self.slots[slot as usize];
+        let reserved = self.crossing.as_ref()?;
+        let is_last = command.sent + reserved.units() == command.units;
+        let waits_last = is_last && self.incoming.len() == 1;
+        let goes_on = !command.fua && !waits_last;
+        goes_on.then_some((slot, reserved, command.lpn + command.sent, is_last))
+    }
+
+    /// It is taken in.
+    #[inline(always)]
+    fn take_burst(&mut self, slot: u32, is_last: bool) -> Option<Reserved> {
+        let reserved = self.crossing.take()?;
+        self.slots[slot as usize].sent += reserved.units();
+        if is_last {
+            self.take_incoming();
+        }
+        Some(reserved)
+    }
+
+    /// Of the first write that waits, where none is crossing and it waits for nothing else: its
+    /// slot, and the units of its next burst.
+    #[inline(always)]
+    fn next_burst(&self) -> Option<(u32, u32)> {
+        let &slot = self.incoming.front()?;
+        let command = &self.slots[slot as usize];
+        if self.crossing.is_some() || command.pending > 0 {
+            return None;
+        }
+        Some((slot, (command.units - command.sent).min(self.burst_units)))
+    }
+}
+
+impl<P: Policies> Drive<P> {
+    /// Whether the loop begins with the burst that has arrived: it fills, and nothing else is at
+    /// work. Single units have a way of their own.
+    #[inline(always)]
+    pub(crate) fn begins_to_fill(&self) -> bool {
+        self.commands.is_run() && self.run_begins_to_fill()
+    }
+
+    #[inline(never)]
+    fn run_begins_to_fill(&self) -> bool {
+        let burst = self.commands.arrived_burst();
+        burst.is_some_and(|(_, reserved, lpn, _)| self.ftl.is_filled_by(reserved, lpn))
+            && self.only_fills()
+    }
+
+    /// Whether writes that only fill do nothing besides.
+    fn only_fills(&self) -> bool {
+        self.short_way
+            && !self.paces.on
+            && !self.flash.notes_begun
+            && self.flash.suspend.is_none()
+            && !self.lookups.uses_host_memory
+            && !self.is_recorded()
+            && self.read_ahead.is_empty()
+            && !self.errors.has_lost()
+            && self.commands.only_receive()
+            && self.ftl.only_fills()
+    }
+
+    /// The loop; it begins with the arrival of a burst, now.
+    #[inline(never)]
+    pub(crate) fn fill<S: Source>(&mut self, source: &mut S) -> Left {
+        let mut event = Event::Arrived;
+        loop {
+            let known = match event {
+                Event::Arrived => match self.burst_fills() {
+                    Some(true) => {
+                        if self.tells_alone(source) {
+                            return Left::Told;
+                        }
+                        true
+                    }
+                    answer => answer.is_some(),
+                },
+                Event::Prepared => {
+                    self.prepared();
+                    true
+                }
+                Event::Done(die) => self.ends_filling(die),
+                Event::Command(slot) => self.begins_filling(slot),
+                _ => false,
+            };
+            if !known {
+                return Left::At(event);
+            }
+            let Some((at, next)) = self.events.pop_due(source.due()) else {
+                return Left::Idle;
+            };
+            let looks = at > self.look_due;
+            if looks {
+                self.look(Nanos(at.0 - 1));
+            }
+            self.now = at;
+            event = next;
+            if looks && !self.only_fills() {
+                return Left::At(event);
+            }
+        }
+    }
+
+    /// A burst has arrived: it is placed and the next one sent for. The answer is whether a command
+    /// has ended by it; none, and nothing has happened, where there is more to do.
+    #[inline(always)]
+    fn burst_fills(&mut self) -> Option<bool> {
+        let (slot, reserved, lpn, is_last) = self.commands.arrived_burst()?;
+        if !self.ftl.is_filled_by(reserved, lpn) {
+            return None;
+        }
+        let reserved = self.commands.take_burst(slot, is_last)?;
+        if is_last {
+            self.take_back_early();
+        }
+        self.ftl.fill(&reserved, lpn, &mut self.ops);
+        for index in 0..self.ops.len() {
+            self.send_to_flash(self.ops[index]);
+        }
+        self.ops.clear();
+        if is_last {
+            self.answer(slot, Status::Ok);
+        }
+        self.send_for_next();
+        Some(is_last)
+    }
+
+    /// Tells the host of the command that has just ended, and takes the next one; the answer is
+    /// whether the loop ends.
+    #[inline(always)]
+    fn tells_alone<S: Source>(&mut self, source: &mut S) -> bool {
+        if !self.is_over() {
+            self.end_moment(source);
+            return true;
+        }
+        if let Some(completion) = self.done.pop()
+            && let Some(request) = source.completed(self.now, completion)
+        {
+            self.take(request);
+        }
+        self.take_others(source);
+        source.is_idle() || source.due() <= self.now
+    }
+
+    /// A die has ended an operation; false, and nothing has happened, where it is no program of
+    /// host data.
+    #[inline(always)]
+    fn ends_filling(&mut self, die: u16) -> bool {
+        let Some(Token::Program(place)) = self.flash.token_on(die) else {
+            return false;
+        };
+        if (self.errors.on && self.is_first_program(place)) || !self.ftl.granule_filled(place) {
+            return false;
+        }
+        self.flash.done(die, self.now, &mut self.events);
+        self.send_for_next();
+        true
+    }
+
+    /// The firmware has understood a command; false, and nothing has happened, where it is no
+    /// write of whole units that is answered from the buffer.
+    #[inline(always)]
+    fn begins_filling(&mut self, slot: u32) -> bool {
+        let command = &self.commands.slots[slot as usize];
+        let whole = command.in_range && command.whole_units && command.units > 0;
+        let plain = command.op == Op::Write && whole && !command.fua;
+        if !plain || !self.ftl.routes_alike(command.placement) {
+            return false;
+        }
+        self.commands.waits_for_data(slot);
+        self.send_for_next();
+        true
+    }
+
+    /// Sends for the next burst, if there is room for it: what [`Drive::admit`] does.
+    #[inline(always)]
+    fn send_for_next(&mut self) {
+        let Some((slot, units)) = self.commands.next_burst() else {
+            return;
+        };
+        if self.ftl.waits_for_programs(units) {
+            return;
+        }
+        let command = &self.commands.slots[slot as usize];
+        let Some(reserved) = self.ftl.reserve_at_once(command.route, units) else {
+            return self.admit();
+        };
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let first = command.sent == 0;
+        self.commands.crossing = Some(reserved);
+        let arrives = self.send(bytes, Way::In, first);
+        self.events.push_alone(arrives, Event::Arrived);
+    }
+}
