@@ -1,24 +1,34 @@
 """Makes python/flashtwin/batteries/discover/calibration.toml again, after a change to `discover`.
 
-    .venv/bin/python docs/make_discover_calibration.py [DRIVES [SEED]]
+    nice .venv/bin/python docs/make_discover_calibration.py [DRIVES [SEED]]
 
 Drives of `flashtwin blind --with discover` are drawn from a seed that no published campaign uses,
-and discovered. Probabilities are made calmer, or less calm, by the power of them under which the
-true kinds and ways are most likely; intervals of rests reach as far as 95 % of them have to. What
-holds is told for each drive with the values that the other drives say.
+and discovered: some 10 s of a processor each. What they say (study/blind/calibrated.py) is kept in
+.tools/calibration, so that one that was stopped goes on and one that is done takes seconds; a
+change of discover or of the drives' generator makes them anew.
 """
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from flashtwin.batteries.discover import posterior
-from flashtwin.study.blind import structure
-from flashtwin.study.blind.kinds import Discovered
+from flashtwin.batteries.discover import Parameters, posterior
+from flashtwin.runner.pool import Send, Work
+from flashtwin.study.blind import calibrated, generate, kinds
+from flashtwin.study.blind.calibrated import Tried
+from flashtwin.study.blind.run import DRIVE_BYTES, pooled
 
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / ".tools" / "calibration"
+# What the drives and what discover says of them come from; the calibration itself is beside it.
+SOURCES = ("batteries/discover", "study/blind")
 HEAD = """\
 # What makes the probabilities and intervals of discover hold as often as they say. Made by
 # docs/make_discover_calibration.py with seed {seed}, drives 0 to {last}, of which {seen} have a
@@ -30,97 +40,78 @@ schema = 1
 [structure]
 calmer = {calmer:.2f} # logarithms of weights are divided by this: bins are not independent
 
+[reads]           # standard deviations of what reads after a write past the cache say
+noise = [{noise}] # are there two speeds, of data past the cache, of the oldest, waits
+
 [rest]
 wider = {wider:.3f} # an interval of a rest reaches at least this share of the value each side
 """
-# No probability is less than this: they are rounded.
-LEAST = 5e-5
-# Powers that are tried, and how much a campaign of a few drives is trusted over no change: as much
-# as so many drives whose kind is sure either way.
-POWERS = np.geomspace(0.25, 4.0, 33)
-PRIOR = 0.5
-HOLDS = 0.95
 
 
-def scores(drive: Discovered, power: float) -> list[float]:
-    """The logarithms of what the true kind and way are given at a power of the probabilities."""
-    found = []
-    for part in structure.PARTS:
-        true, _, _ = structure.choice(drive, part)
-        likely = drive.likely[part]
-        if true is not None and likely:
-            powers = {word: max(value, LEAST) ** power for word, value in likely.items()}
-            found.append(float(np.log(powers[true] / sum(powers.values()))))
-    return found
+def version() -> str:
+    """What the code is that the drives depend on."""
+    package = ROOT / "python" / "flashtwin"
+    paths = sorted(path for folder in SOURCES for path in (package / folder).rglob("*"))
+    digest = hashlib.sha256()
+    for path in paths:
+        if path.suffix in (".py", ".toml") and path != posterior.DATA:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def power_of(drives: Sequence[Discovered]) -> float:
-    """The power under which the truth is most likely."""
-    totals = [
-        sum(score for drive in drives for score in scores(drive, power))
-        - PRIOR * float(np.log(power)) ** 2
-        for power in POWERS
-    ]
-    return float(POWERS[int(np.argmax(totals))])
-
-
-def beyond(drive: Discovered) -> list[float]:
-    """By which share of its value each interval of a rest has to reach beyond it."""
-    reaches = []
-    for name in structure.RESTS:
-        estimate = drive.rests[name]
-        if estimate is not None:
-            true = structure.true_rest(drive, name)
-            reaches.append(max(true / estimate.value, estimate.value / true) - 1)
-    return reaches
-
-
-def wider_of(drives: Sequence[Discovered]) -> float:
-    """How far 95 % of the intervals have to reach: conformal."""
-    reaches = sorted(reach for drive in drives for reach in beyond(drive))
-    at = min(int(np.ceil(HOLDS * (len(reaches) + 1))), len(reaches)) - 1
-    return reaches[at] if reaches else 0.0
-
-
-def left_out(
-    drives: Sequence[Discovered], of: Callable[[Sequence[Discovered]], float]
-) -> list[float]:
-    """The value for each drive that the other drives say."""
-    return [of([*drives[:at], *drives[at + 1 :]]) for at in range(len(drives))]
-
-
-def main(count: int, seed: int) -> None:
-    done = structure.campaign(count, seed, on_end=lambda at, name: print(at, name, file=sys.stderr))
-    write([drive for drive in done.drives if drive.truth.visible], count, seed)
-
-
-def write(seen: Sequence[Discovered], count: int, seed: int) -> None:
-    """The file, from the drives on which a cache can be seen."""
+def tried(path: Path, seed: int, number: int, _send: Send) -> kinds.Discovered:
+    """A drive, discovered or read from where it was kept."""
+    if path.exists():
+        drive: kinds.Discovered = pickle.loads(path.read_bytes()).drive
+        return drive
+    drive = kinds.discovered(generate.read_prior(), seed, number)
+    # With as many candidates as the battery took, what was simulated for the drive is at hand.
+    apart = calibrated.apart_of(drive, Parameters().candidates)
     calmer = float(posterior.calibration()["structure"]["calmer"])
-    before = [score for drive in seen for score in scores(drive, 1.0)]
-    powers = left_out(seen, power_of)
-    pairs = list(zip(seen, powers, strict=True))
-    after = [score for drive, power in pairs for score in scores(drive, power)]
-    held = [
-        reach <= wider
-        for drive, wider in zip(seen, left_out(seen, wider_of), strict=True)
-        for reach in beyond(drive)
-    ]
-    text = HEAD.format(
+    result = Tried(drive=drive, calmer=calmer, apart=apart)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_bytes(pickle.dumps(result))
+    part.rename(path)
+    return drive
+
+
+def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
+    """The file, from drives on which a cache can be seen."""
+    calmers = calibrated.left_out(drives, calibrated.calmer_of)
+    widers = calibrated.left_out(drives, calibrated.wider_of)
+    pairs = list(zip(drives, calmers, widers, strict=True))
+    held = [reach <= wider for d, _, wider in pairs for reach in calibrated.beyond(d)]
+    before = [score for d in drives for score in calibrated.scores(d, d.calmer)]
+    after = [score for d, calmer, _ in pairs for score in calibrated.scores(d, calmer)]
+    return HEAD.format(
         seed=seed,
         last=count - 1,
-        seen=len(seen),
+        seen=len(drives),
         before=float(np.mean(before)),
         after=float(np.mean(after)),
         held=sum(held),
         count=len(held),
-        calmer=calmer / power_of(seen),
-        wider=wider_of(seen),
+        calmer=calibrated.calmer_of(drives),
+        noise=", ".join(f"{value:.2f}" for value in calibrated.reads_of(drives)),
+        wider=calibrated.wider_of(drives),
     )
+
+
+def main(count: int, seed: int) -> None:
+    folder = KEPT / version()
+    paths = [folder / f"{seed}-{number}.pickle" for number in range(count)]
+    works = [
+        Work(call=partial(tried, path, seed, number), memory_bytes=DRIVE_BYTES)
+        for number, path in enumerate(paths)
+    ]
+    pooled(works, lambda at, name: print(f"{at} of {count}: {name}", file=sys.stderr))
+    drives = [pickle.loads(path.read_bytes()) for path in paths]
+    text = text_of([item for item in drives if item.drive.truth.visible], count, seed)
     posterior.DATA.write_text(text)
     print(text)
 
 
 if __name__ == "__main__":
     numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [40, 913][len(numbers) :]))
+    main(*(numbers + [60, 5171][len(numbers) :]))

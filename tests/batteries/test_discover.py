@@ -182,7 +182,7 @@ def test_a_drive_that_folds_first_lets_single_requests_wait() -> None:
     staged = _curve(facts, _candidate("dynamic", "staged"), menu.PAST)
     for step_mib in (2.0, 8.0):
         first = _curve(facts, _candidate("dynamic", "fold-first", step_mib=step_mib), menu.PAST)
-        assert first[-1] > staged[-1] + 2 * inference.READS_NOISE[-1]
+        assert first[-1] > staged[-1] + 2 * inference.reads_noise()[-1]
 
 
 def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:

@@ -48,9 +48,7 @@ FAST_OFF, SLOW_OFF, MOST_OFF = 0.15, 0.1, 0.35
 COLLECTS = 0.9
 # What a small drive's buffer takes at the beginning of a test, as a share of its capacity.
 BUFFERED = 0.0012
-# Standard deviations of what reads after a write past the cache say (`places.pattern`), and of the
-# logarithm of how long single writes wait; so often is one of these figures something else.
-READS_NOISE = np.array([0.3, 0.25, 0.35, 0.15])
+# So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
 EXPECTED = 5.0
@@ -132,10 +130,16 @@ def calibration() -> dict[str, Any]:
     return tomllib.loads(DATA.read_text())
 
 
+def reads_noise() -> Floats:
+    """Standard deviations of what reads after a write past the cache say (`places.pattern`), and of
+    the logarithm of how long single writes wait."""
+    return np.array(calibration()["reads"]["noise"])
+
+
 def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None) -> float:
     """How well a candidate's curve of a test fits (none: of the fill), as a logarithm up to 0."""
     if test is not None and test.reads:
-        apart = (measured - shown) / READS_NOISE
+        apart = (measured - shown) / reads_noise()
         if shown[1] > 0.5:
             # Where data goes past the cache, single writes do not wait for it to be folded.
             apart = apart[:-1]
@@ -143,7 +147,7 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
         logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)
         return float(logs.sum() * calibration()["structure"]["calmer"])
     if test is not None and test.single:
-        apart = (measured - shown) / READS_NOISE[-1:]
+        apart = (measured - shown) / reads_noise()[-1:]
         return float(np.log((1 - DISTURBED) * np.exp(-0.5 * apart[0] ** 2) + DISTURBED))
     if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.

@@ -7,7 +7,7 @@ most likely and the test that would tell more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,16 +151,33 @@ def _rounded(curve: small.Floats) -> tuple[float, ...]:
     return tuple(round(float(value), 6) for value in curve)
 
 
-def findings(record: Record) -> list[Finding]:
-    """The kind of cache, what is past it, the probabilities of all, and the rests."""
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a run showed: the fill and the rests, and the tests that were run to their end."""
+
+    facts: Facts
+    rungs: tuple[rests.Rung, ...]
+    seen: tuple[Seen, ...]
+
+
+def measured_in(record: Record) -> Measured | None:
+    """What a run showed; none where no cache ended in the fill."""
     result = record.result(FILL)
     facts = None if result is None else facts_of(result)
-    if result is None or facts is None:
-        note = NO_CACHE if result is None else _without_facts(record, result)
-        return [_choice(name, None, note, FILL) for name in PARTS]
+    if facts is None:
+        return None
     rungs = _rungs(record)
     facts = with_rests(facts, rungs)
-    seen = _seen(record, facts)
+    return Measured(facts=facts, rungs=rungs, seen=_seen(record, facts))
+
+
+def findings(record: Record) -> list[Finding]:
+    """The kind of cache, what is past it, the probabilities of all, and the rests."""
+    measured = measured_in(record)
+    if measured is None:
+        note = _without_facts(record)
+        return [_choice(name, None, note, FILL) for name in PARTS]
+    facts, seen = measured.facts, measured.seen
     belief = posterior(facts, seen, record.parameters.candidates)
     label = f"{NAME}/{len(seen)}-{seen[-1].test}/write" if seen else FILL
     choice: list[Finding] = []
@@ -169,12 +186,13 @@ def findings(record: Record) -> list[Finding]:
             choice.append(_choice(name, None, A_FILE, label))
         else:
             choice += _told(record, facts, seen, part, belief, label)
-    return [*choice, *_rests(facts, rungs, belief)]
+    return [*choice, *_rests(facts, measured.rungs, belief)]
 
 
-def _without_facts(record: Record, fill: Result) -> str:
+def _without_facts(record: Record) -> str:
     """Why a fill says nothing of a cache."""
-    samples = int((fill.series.only(WRITE).bytes > 0).sum())
+    fill = record.result(FILL)
+    samples = 0 if fill is None else int((fill.series.only(WRITE).bytes > 0).sum())
     if samples < FEWEST:
         return (
             f"cannot tell: the fill has {samples} samples, and a cache shows in {FEWEST} or more;"

@@ -24,7 +24,7 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import Answered, Record
-from flashtwin.batteries.discover import candidates
+from flashtwin.batteries.discover import candidates, reading
 from flashtwin.batteries.discover.words import DYNAMIC, HYBRID, NAME, TIERS
 from flashtwin.catalogue.loader import load
 from flashtwin.model.finding import Finding
@@ -61,7 +61,8 @@ class Truth:
 class Discovered:
     """A drive's truth and what discover said: probabilities, the words that it was sure of, rests.
 
-    `tests` are those that it ran, `cpu_s` what all of the battery took on this machine.
+    `tests` are those that it ran, `cpu_s` what all of the battery took on this machine; `measured`
+    is what it had to go by, none where no cache ended in the fill.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Discovered:
     rests: Mapping[str, Estimate | None]
     tests: tuple[str, ...]
     cpu_s: float
+    measured: reading.Measured | None = None
 
 
 def section(prior: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -106,7 +108,7 @@ def discovered(
         knee=knee,
     )
     began = time.process_time()
-    findings, tests = _played(drive, settings or {})
+    findings, tests, measured = _played(drive, settings or {})
     return Discovered(
         name=f"{drawn.design} {number}",
         effects=tuple(drive.effects),
@@ -123,6 +125,7 @@ def discovered(
         rests={name: _estimate(findings.get(name)) for name in ("rest_begin", "rest_full")},
         tests=tests,
         cpu_s=time.process_time() - began,
+        measured=measured,
     )
 
 
@@ -240,8 +243,8 @@ def _given(answer: Result | NotPossible) -> Result | NotPossible:
 
 def _played(
     drive: Stretched, settings: Mapping[str, str]
-) -> tuple[dict[str, Finding], tuple[str, ...]]:
-    """The battery on a drive: its findings by name, and the tests that it ran."""
+) -> tuple[dict[str, Finding], tuple[str, ...], reading.Measured | None]:
+    """The battery on a drive: its findings by name, the tests that it ran, and what they showed."""
     request = registry.request(NAME, settings)
     steps = request.battery.measure(request.parameters, drive.info)
     answers: list[Answered] = []
@@ -268,4 +271,5 @@ def _played(
     record = Record(parameters=request.parameters, info=drive.info, steps=answers)
     findings = {finding.name: finding for finding in request.battery.findings(record)}
     tests = [a.label.split("/")[1] for a in answers if a.label.endswith("/write")]
-    return findings, tuple(test.partition("-")[2] for test in tests)
+    names = tuple(test.partition("-")[2] for test in tests)
+    return findings, names, reading.measured_in(record)

@@ -1,0 +1,97 @@
+"""What discover is calibrated by: figures of drives whose probabilities and rests are known."""
+
+from __future__ import annotations
+
+import importlib.util
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.batteries.discover import posterior
+from flashtwin.study.blind import calibrated
+from flashtwin.study.blind.calibrated import Tried
+from flashtwin.study.blind.kinds import Discovered, Truth
+
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_discover_calibration.py"
+
+
+def _tried(*, right: bool, sure: float = 0.99, off: float = 1.0, apart: float = 0.1) -> Tried:
+    """A drive of which one kind is said with a probability; its rests are said `off` times as
+    long as they are."""
+    said, other = ("static", "dynamic") if right else ("dynamic", "static")
+    drive = Discovered(
+        name="made up",
+        effects=(),
+        truth=Truth(visible=True, structure="static", past="staged", begin_s=10.0, full_s=40.0),
+        likely={"structure": {said: sure, other: 1 - sure}, "past": {}},
+        said={"structure": said, "past": None},
+        rests={
+            "rest_begin": Estimate(value=10 * off, low=9.0, high=11.0),
+            "rest_full": Estimate(value=40 * off, low=38.0, high=42.0),
+        },
+        tests=(),
+        cpu_s=1.0,
+    )
+    return Tried(drive=drive, calmer=4.0, apart=(apart, 0.0, -apart, 2 * apart))
+
+
+def test_probabilities_become_as_calm_as_they_are_right() -> None:
+    """Said with 98 % and right in four of five: calmer, until 80 % are said."""
+    drives = [_tried(right=number % 5 > 0, sure=0.98) for number in range(100)]
+    calmer = calibrated.calmer_of(drives)
+    # (0.98 / 0.02) to the power of 4 / calmer is what 80 % are over 20 %.
+    assert calmer == pytest.approx(4 * np.log(49) / np.log(4), rel=0.15)
+    timid = [_tried(right=number % 50 > 0, sure=0.8) for number in range(100)]
+    assert calibrated.calmer_of(timid) == pytest.approx(4 * np.log(4) / np.log(49), rel=0.15)
+    assert calibrated.calmer_of([_tried(right=True)]) == pytest.approx(4.0, rel=0.2), "one is few"
+
+
+def test_intervals_of_rests_reach_as_far_as_nineteen_in_twenty_have_to() -> None:
+    """39 rests are right and one of each kind is a half too long: the largest of 40 to be left."""
+    drives = [_tried(right=True, off=1.05) for _ in range(39)] + [_tried(right=True, off=1.5)]
+    assert calibrated.wider_of(drives) == pytest.approx(0.05)
+    assert calibrated.wider_of(drives[-3:]) == pytest.approx(0.5), "of few the largest"
+    assert calibrated.wider_of([]) == 0.0
+
+
+def test_reads_are_as_far_apart_as_nineteen_in_twenty() -> None:
+    drives = [_tried(right=True, apart=0.01 * number) for number in range(1, 100)]
+    noise = calibrated.reads_of([*drives, replace(drives[0], apart=None)])
+    assert noise == pytest.approx((0.95 / 1.96, 0.1, 0.95 / 1.96, 1.9 / 1.96))
+
+
+def test_each_drive_is_tried_with_what_the_others_say() -> None:
+    drives = [_tried(right=True, off=1.01 + number / 100) for number in range(5)]
+    widest = calibrated.left_out(drives, calibrated.wider_of)
+    assert widest == pytest.approx([0.05, 0.05, 0.05, 0.05, 0.04])
+
+
+def _script() -> Any:
+    spec = importlib.util.spec_from_file_location("make_discover_calibration", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_file_has_what_the_battery_reads() -> None:
+    drives = [_tried(right=number > 0, off=1.02) for number in range(8)]
+    text = _script().text_of(drives, 10, 3)
+    document, shipped = tomllib.loads(text), tomllib.loads(posterior.DATA.read_text())
+    keys = {section: set(values) for section, values in shipped.items() if section != "schema"}
+    assert {section: set(document[section]) for section in keys} == keys
+    assert len(document["reads"]["noise"]) == len(shipped["reads"]["noise"]) == calibrated.FIGURES
+    assert document["rest"]["wider"] == pytest.approx(0.02) and "16 of 16 intervals hold" in text
+
+
+@pytest.mark.full
+def test_a_drive_that_was_discovered_is_not_again(tmp_path: Path) -> None:
+    script, path = _script(), tmp_path / "kept" / "5-0.pickle"
+    first = script.tried(path, 5, 0, None)
+    changed = path.stat().st_mtime_ns
+    assert script.tried(path, 5, 0, None) == first and path.stat().st_mtime_ns == changed
