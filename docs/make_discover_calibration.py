@@ -33,18 +33,22 @@ HEAD = """\
 # What makes the probabilities and intervals of discover hold as often as they say. Made by
 # docs/make_discover_calibration.py with seed {seed}, drives 0 to {last}, of which {seen} have a
 # cache that can be seen. Each with the values that the others say: the mean logarithm of what the
-# true words were given is {before:.3f} with the values before and {after:.3f} with these, and
-# {held} of {count} intervals hold.
+# true words were given is {before:.3f} with calmer as it was and {after:.3f} with {found:.2f},
+# and {held} of {count} intervals hold. The better of both is taken.
 schema = 1
 
 [structure]
-calmer = {calmer:.2f} # logarithms of weights are divided by this: bins are not independent
+# Logarithms of weights are divided by this: bins of a curve are not independent.
+calmer = {calmer:.2f}
 
-[reads]           # standard deviations of what reads after a write past the cache say
-noise = [{noise}] # are there two speeds, of data past the cache, of the oldest, waits
+[reads]
+# Standard deviations of what reads after a write past the cache say: whether there are two speeds,
+# that of data past the cache, that of the oldest data; and of how long single writes then wait.
+noise = [{noise}]
 
 [rest]
-wider = {wider:.3f} # an interval of a rest reaches at least this share of the value each side
+# An interval of a rest reaches at least this share of the value each side.
+wider = {wider:.3f}
 """
 
 
@@ -82,17 +86,19 @@ def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
     widers = calibrated.left_out(drives, calibrated.wider_of)
     pairs = list(zip(drives, calmers, widers, strict=True))
     held = [reach <= wider for d, _, wider in pairs for reach in calibrated.beyond(d)]
-    before = [score for d in drives for score in calibrated.scores(d, d.calmer)]
-    after = [score for d, calmer, _ in pairs for score in calibrated.scores(d, calmer)]
+    before = np.mean([score for d in drives for score in calibrated.scores(d, d.calmer)])
+    after = np.mean([score for d, calmer, _ in pairs for score in calibrated.scores(d, calmer)])
+    calmer = calibrated.calmer_of(drives)
     return HEAD.format(
         seed=seed,
         last=count - 1,
         seen=len(drives),
-        before=float(np.mean(before)),
-        after=float(np.mean(after)),
+        before=before,
+        after=after,
+        found=calmer,
         held=sum(held),
         count=len(held),
-        calmer=calibrated.calmer_of(drives),
+        calmer=calmer if after > before else float(np.median([d.calmer for d in drives])),
         noise=", ".join(f"{value:.2f}" for value in calibrated.reads_of(drives)),
         wider=calibrated.wider_of(drives),
     )

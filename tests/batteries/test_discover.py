@@ -197,6 +197,39 @@ def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:
     )
 
 
+def test_a_drive_that_is_slow_at_first_is_not_taken_for_one_before_a_slow_host() -> None:
+    """A full drive folds before it takes data as fast again; the fill's analysis reads that as a
+    slow start of the host's, and whether it is one the candidates decide."""
+    facts, test = _facts(0.1, 0.4), menu.AGAIN
+    speed = np.where(np.arange(200) < 50, 0.27, 0.4) * facts.first
+    seen = reading.seen_of_curve(Curve(dt=np.full(200, 0.01), size=speed * 0.01), test, facts)
+    flat = np.full(48, np.log(0.4))
+    slow_first = np.array(seen.slower)
+    assert slow_first.min() < np.log(0.28) and np.array(seen.curve).min() > np.log(0.38)
+    folds, waits = (inference._test_fit(facts, seen, shown) for shown in (slow_first, flat))
+    assert folds > waits > inference.fit(facts, slow_first, flat, test)
+    alone = inference.Seen(test=test.name, curve=seen.curve)
+    assert inference._test_fit(facts, alone, flat) > waits, "a disturbance is not likely"
+
+
+def test_a_second_tier_that_hardly_differs_is_less_likely_than_none() -> None:
+    """Where only a small tier of nearly the first one's speed fits, most of what a tier may be does
+    not; where any fits, both kinds are as likely."""
+    shares, speeds = np.geomspace(0.05, 0.4, 5), np.geomspace(0.3, 0.9, 5)
+    tiers = [
+        _candidate("tiers", "direct", tier_share=share, tier_speed=speed)
+        for share in shares
+        for speed in speeds
+    ]
+    fits = {_candidate("dynamic", "direct"): (0.0,), **dict.fromkeys(tiers, (0.0,))}
+    even = inference._normalized(fits, ()).by(0)
+    # Of three ways past a dynamic cache one is there.
+    assert even["dynamic"] / even["tiers"] == pytest.approx(1 / 3, rel=0.01)
+    near = {tier: (-200.0,) for tier in tiers if tier.tier_share > 0.06 or tier.tier_speed < 0.8}
+    likely = inference._normalized({**fits, **near}, ()).by(0)
+    assert likely["dynamic"] > 20 / 3 * likely["tiers"]
+
+
 def test_a_test_that_no_candidate_fits_says_less() -> None:
     near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
     seen = (inference.Seen(test="again", curve=()),)
@@ -204,6 +237,12 @@ def test_a_test_that_no_candidate_fits_says_less() -> None:
     unfitted = dict(inference._weighed({near: (0.0, -40.0), far: (0.0, -44.0)}, seen))
     assert fitted[near] - fitted[far] == pytest.approx(4.0)
     assert unfitted[near] - unfitted[far] == pytest.approx(0.5)
+    # What reads say is counted so many times that calming takes nothing from it.
+    calmer = inference.calibration()["structure"]["calmer"]
+    reads = (inference.Seen(test="past", curve=()),)
+    usual = {near: (0.0, -4.0 * calmer), far: (0.0, -12.0 * calmer)}
+    weighed = dict(inference._weighed(usual, reads))
+    assert weighed[near] - weighed[far] == pytest.approx(8 * calmer)
 
 
 def test_a_kind_with_a_value_of_its_own_is_less_likely_where_only_some_of_its_range_fits() -> None:

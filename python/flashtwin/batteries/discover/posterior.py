@@ -30,7 +30,7 @@ from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover import lines, menu
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.menu import Test
-from flashtwin.batteries.discover.words import FOLD_FIRST, HYBRID
+from flashtwin.batteries.discover.words import FOLD_FIRST, HYBRID, TIERS
 from flashtwin.model.target import Capabilities
 
 Floats = NDArray[np.float64]
@@ -48,6 +48,8 @@ FAST_OFF, SLOW_OFF, MOST_OFF = 0.15, 0.1, 0.35
 COLLECTS = 0.9
 # What a small drive's buffer takes at the beginning of a test, as a share of its capacity.
 BUFFERED = 0.0012
+# In so many tests something that is not the drive slows a write down for a while.
+DISTURBANCES = 0.2
 # So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
@@ -76,10 +78,13 @@ STEP = 0.06
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """A test that was run, and the curve that it showed."""
+    """A test that was run, and the curve that it showed, without stretches that were slower for a
+    while; `slower`: with them, empty where there were none. They are the host's, or heat; or the
+    drive's, which folds before it takes data as fast again."""
 
     test: str
     curve: tuple[float, ...]
+    slower: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,15 +264,26 @@ def _fits(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits
 
 def _fits_of(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits:
     tests = [menu.named(item.test) for item in seen]
-    measured = [np.array(facts.fill), *(np.array(item.curve) for item in seen)]
     curves = _curves(facts, pool, tests)
+    fill = np.array(facts.fill)
     return {
-        candidate: tuple(
-            fit(facts, a, b, test)
-            for a, b, test in zip(measured, shown, [None, *tests], strict=True)
+        candidate: (
+            fit(facts, fill, shown[0]),
+            *(_test_fit(facts, item, b) for item, b in zip(seen, shown[1:], strict=True)),
         )
         for candidate, shown in zip(pool, curves, strict=True)
     }
+
+
+def _test_fit(facts: Facts, item: Seen, shown: Floats) -> float:
+    """How well a candidate's curve of a test fits, whosever the stretches are that were slower for
+    a while."""
+    test = menu.named(item.test)
+    value = fit(facts, np.array(item.curve), shown, test)
+    if not item.slower:
+        return value
+    value += float(np.log(DISTURBANCES) * calibration()["structure"]["calmer"])
+    return max(value, fit(facts, np.array(item.slower), shown, test))
 
 
 def _weighed(population: Fits, seen: Sequence[Seen]) -> Weighed:
@@ -281,8 +297,14 @@ def _weighed(population: Fits, seen: Sequence[Seen]) -> Weighed:
     for at, name in enumerate(names):
         if any(best[k] > best[at] or (best[k] == best[at] and k < at) for k in _same(names, name)):
             counts[at] = 0.0
-    scale = np.maximum(-best / EXPECTED, 1.0)
+    scale = np.maximum(-best / np.array([_expected(name) for name in names]), 1.0)
     return list(zip(population, (table * counts / scale).sum(axis=1).tolist(), strict=True))
+
+
+def _expected(name: str) -> float:
+    """How well the right structure fits a test; what reads say is not calmed (`fit`)."""
+    reads = bool(name) and menu.named(name).reads
+    return EXPECTED * (float(calibration()["structure"]["calmer"]) if reads else 1.0)
 
 
 def _same(names: Sequence[str], name: str) -> list[int]:
@@ -379,6 +401,9 @@ def _own_values(
     ranges = small.table()["ranges"]
     if name == HYBRID:
         yield np.array([candidate.static_share for candidate in members]), ranges["static_share"]
+    if name == TIERS:
+        yield np.array([candidate.tier_share for candidate in members]), ranges["tier_share"]
+        yield np.array([candidate.tier_speed for candidate in members]), ranges["tier_speed"]
     if past == FOLD_FIRST:
         yield np.array([candidate.step_mib for candidate in members]), ranges["step_mib"]
 

@@ -83,7 +83,7 @@ def facts_of_curve(curve: Curve) -> Facts | None:
         cache_share=round(edge / total, 6),
         second=round(min(max(second / first, 0.01), 1.0), 6),
         fill_s=round(total / first, 6),
-        fill=_rounded(small.binned(_undisturbed(curve), first, None)),
+        fill=_rounded(small.binned(_undisturbed(curve)[0], first, None)),
         stages=tuple(
             (round(p.start / total, 6), round(p.end / total, 6), round(p.speed.value / first, 6))
             for p in shape.rest.plateaus
@@ -91,9 +91,12 @@ def facts_of_curve(curve: Curve) -> Facts | None:
     )
 
 
-def _undisturbed(curve: Curve) -> Curve:
-    """The curve without stalls, lone dips and heat, as the fill's analysis reads it."""
-    return returns.lifted(interruptions.calm(curve).curve)[0]
+def _undisturbed(curve: Curve) -> tuple[Curve, Curve | None]:
+    """The curve without stalls, lone dips and heat, as the fill's analysis reads it; and the same
+    with stretches that were slower for a while, none where there were none."""
+    calm = interruptions.calm(curve).curve
+    lifted, stretches = returns.lifted(calm)
+    return lifted, calm if stretches else None
 
 
 def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
@@ -141,8 +144,11 @@ def _columns(result: Result, direction: int) -> dict[str, Any]:
 
 def seen_of_curve(curve: Curve, test: Test, facts: Facts) -> Seen:
     """The same of a curve."""
+    lifted, slower = _undisturbed(curve)
     return Seen(
-        test=test.name, curve=_rounded(small.binned(_undisturbed(curve), facts.first, test))
+        test=test.name,
+        curve=_rounded(small.binned(lifted, facts.first, test)),
+        slower=() if slower is None else _rounded(small.binned(slower, facts.first, test)),
     )
 
 
