@@ -96,7 +96,7 @@ MOST_LINES, MOST_COLUMNS = 800, 100
 COMPANIONS = {
     "fio": ("fio.drives", "cli.fio_run"),
     "fill": ("study.blind.detect",),
-    "discover": ("study.blind.kinds", "study.blind.structure"),
+    "discover": ("study.blind.calibrated", "study.blind.kinds", "study.blind.structure"),
 }
 SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
 TEXT = SIZED | {".toml", ".md", ".pyi", ".lock", ".json", ".svg", ""}

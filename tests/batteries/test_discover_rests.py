@@ -85,10 +85,9 @@ def test_a_stall_of_the_host_is_not_taken_for_folding() -> None:
     assert found.begin is not None and found.begin.value == pytest.approx(50, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_reads_of_a_busy_host_are_not_taken_for_folding(seed: int) -> None:
-    """One reading in four takes up to three times as long, as on a machine with other work: before
-    a rest as after it. Of a real host that worked like this a rest that was too short was said."""
+def _before_a_busy_host(seed: int) -> rests.Folding:
+    """A drive that folds after 30 s, before a host with which one reading in four takes up to three
+    times as long, before a rest as after it."""
     plain, rng = _drive(30.0, 40.0), np.random.default_rng(seed)
 
     def late() -> float:
@@ -98,9 +97,33 @@ def test_reads_of_a_busy_host_are_not_taken_for_folding(seed: int) -> None:
         rung = plain(ask)
         return replace(rung, before_ns=rung.before_ns * late(), after_ns=rung.after_ns * late())
 
+    return rests.folding(_climbed(answer))
+
+
+def test_reads_of_a_busy_host_are_seldom_taken_for_folding() -> None:
+    """Two late readings in a row come to pass: of 200 such hosts 86 were told a rest that was too
+    short, as a host was that shared its two cores with six others. Now 22 are."""
+    told = [_before_a_busy_host(seed) for seed in range(200)]
+    early = [found for found in told if found.begin is not None and found.begin.value < 25]
+    assert len(early) <= 30
+    assert all(found.scatter > rests.BEGUN for found in told if found.begin is None)
+
+
+@pytest.mark.parametrize("after", [2, 5, 9])
+def test_data_that_was_folded_while_a_run_was_interrupted_is_written_anew(after: int) -> None:
+    """A run on a file goes on hours later: its data is read from slower cells before any rest."""
+    plain, asked, folded = _drive(50.0, 40.0), [], [False]
+
+    def answer(ask: rests.Next) -> Rung:
+        asked.append(ask)
+        folded[0] = (folded[0] or len(asked) == after + 1) and not ask.anew
+        slow = replace(plain(ask), before_ns=SLOW_NS, after_ns=SLOW_NS)
+        return slow if folded[0] else plain(ask)
+
     found = rests.folding(_climbed(answer))
-    assert found.begin is None or found.begin.value > 25
-    assert found.begin is not None or found.scatter > rests.BEGUN
+    assert asked[after + 1].anew and asked[after + 1].rest_s == asked[after].rest_s
+    assert found.begin is not None and found.begin.value == pytest.approx(50, rel=0.1)
+    assert sum(ask.anew for ask in asked) == 4, "the first, the second ladder, the part, and it"
 
 
 def test_what_is_asked_next_follows_from_the_answers_alone() -> None:

@@ -156,6 +156,8 @@ def test_steps_that_a_battery_decides_on_the_way_count_as_much_as_they_last(
     monkeypatch.setattr("flashtwin.runner.events.SHOWN_EVERY_S", 0.0)
     expected = estimate_module.estimate([registry.request("fill", {})], drive.info)
     meter = Meter(drive.info, expected, diary)
+    meter.moved(Progress(bytes=1, drive_s=0.1))
+    assert diary.statuses.pop().label == "making the file again"
     for number in range(4):
         meter.began("fill", Rest(label=f"fill/decided-{number}", seconds=1.0))
         now[0] += 0.125 * expected.wall_s

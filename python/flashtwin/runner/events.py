@@ -30,6 +30,8 @@ SHOWN_EVERY_S = 0.1
 # The rate looks back over so many calls; nothing is said of the end before so much is done.
 RATE_WINDOW = 20
 TELLS_ABOVE = 0.01
+# What goes on before the first step of a run that is gone on with: its file is made again.
+PREPARED = "making the file again"
 # What an observer is told, by the names of its methods.
 EVENTS = ("estimated", "noted", "began", "progress", "ended", "found", "closed")
 
@@ -203,7 +205,7 @@ class Meter:
         return Status(
             target=self._info.name,
             battery=self._battery,
-            label=self._label,
+            label=self._label or PREPARED,
             kind=self._kind,
             step=max(self._number, 0),
             steps=max(len(self._expected), self._number + 1),

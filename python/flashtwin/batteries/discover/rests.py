@@ -11,7 +11,7 @@ should take: which part of it is read from slower cells says how fast it is fold
 Invariants: pure; what is asked next follows from the answers so far, so that a resumed run asks the
 same. A rung counts where the same rest shows it twice: a host's stall does not last. On a host on
 which reads before a rest scatter as widely, reads after it have to be slower than nine in ten of
-those, three times.
+those, four times.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ COARSE = tuple(float(f"{SHORTEST_S * FACTOR**step:.3g}") for step in range(24))
 # Reads between two rests.
 READS = 32
 # Reads take so much longer once folding has begun, and longer than such a share of those before a
-# rest. A rest has to show it so often; more often on a host whose reads scatter more than that.
+# rest. A rest has to show it so often; more often on a host whose reads scatter more than that, or
+# where a shorter rest showed it and did not when it was repeated.
 BEGUN, SCATTER = 1.2, 0.9
-OFTEN, OFTEN_NOISY = 2, 3
+OFTEN, OFTEN_NOISY = 2, 4
 # The part of a cache that is to be folded for its speed to be known, and how often it is tried.
 LEAST_FOLDED, MOST_FOLDED, TRIES = 0.15, 0.9, 4
 # The first try rests for this share of the time that folding should take, and later ones for a
@@ -93,6 +94,8 @@ def following(rungs: Sequence[Rung], expected_s: float, longest_s: float) -> Nex
         allowed = tuple(rest_s for rest_s in COARSE if rest_s <= longest_s)
         lengths = allowed if stage == "coarse" else _fine(rungs)
         reached, repeat = _climbed(rungs, stage)
+        if tried and _is_stale(rungs):
+            return Next(stage=stage, rest_s=tried[-1], anew=True)
         if repeat:
             return Next(stage=stage, rest_s=tried[-1], anew=False)
         if reached is None and len(_lengths(rungs, stage)) < len(lengths):
@@ -135,6 +138,24 @@ def _groups(rungs: Sequence[Rung]) -> list[list[Rung]]:
     return groups
 
 
+def _is_late(groups: Sequence[Sequence[Rung]], at: int) -> bool:
+    """Whether reads before the first rest of a length took as long as if folding had begun, as they
+    do after an interruption. That rest is tried again on data that is written anew."""
+    before = [group[0].before_ns for group in groups[:at]]
+    return bool(before) and groups[at][0].before_ns >= BEGUN * float(np.median(before))
+
+
+def _tries(groups: Sequence[Sequence[Rung]], at: int) -> Sequence[Rung]:
+    """The rungs of a length that count."""
+    return groups[at][1:] if len(groups[at]) > 1 and _is_late(groups, at) else groups[at]
+
+
+def _is_stale(rungs: Sequence[Rung]) -> bool:
+    """Whether the last rest has to be tried on data that is written anew."""
+    groups = _groups(rungs)
+    return len(groups[-1]) == 1 and _is_late(groups, len(groups) - 1)
+
+
 def _lengths(rungs: Sequence[Rung], stage: Stage) -> list[float]:
     """The lengths that were tried, a repeated one once; two neighbours are never equal."""
     return [group[0].rest_s for group in _groups(rungs) if group[0].stage == stage]
@@ -152,14 +173,17 @@ def _climbed(rungs: Sequence[Rung], stage: Stage) -> tuple[int | None, bool]:
     # What was found of the reads before a rest is not changed by later ones. Before a rest that is
     # repeated some data may be folded.
     before = [group[0].before_ns for group in groups]
-    shown, often = [], OFTEN
+    shown: list[list[bool]] = []
+    often = OFTEN
     for at, group in enumerate(groups):
         if group[0].stage == stage:
             least = BEGUN * float(np.median(before[: at + 1]))
             scatter = float(np.quantile(before[: at + 1], SCATTER))
-            often = OFTEN_NOISY if scatter > least else OFTEN
-            shown.append([rung.after_ns >= max(least, scatter) for rung in group])
-            if len(group) >= often and all(shown[-1][:often]):
+            alarms = any(True in flags for flags in shown)
+            often = OFTEN_NOISY if alarms or scatter > least else OFTEN
+            tries = _tries(groups, at)
+            shown.append([rung.after_ns >= max(least, scatter) for rung in tries])
+            if len(tries) >= often and all(shown[-1][:often]):
                 return len(shown) - 1, False
     return None, bool(shown) and all(shown[-1]) and len(shown[-1]) < often
 
