@@ -1,14 +1,17 @@
-"""snia_wsat finds the over-provisioning of page maps that are built with one."""
+"""snia_wsat finds over-provisioning and period of collection of page maps built with them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flashtwin._core import Spec
 from flashtwin.drives.twin import Twin
+from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
+from flashtwin.model.step import Result
 from flashtwin.runner.run import run_batteries
 from flashtwin.study.theory import drives
 
@@ -30,7 +33,7 @@ def page_map(share: float, **policy: str) -> Spec:
 
 
 def found(spec: Spec, at: Path, **parameters: str) -> Findings:
-    asked = {"sample_s": "100ms", **parameters}
+    asked = {"sample_s": "100ms", "watch_s": "1s", **parameters}
     return Findings(run_batteries(Twin(spec, seed=1).open(), [("snia_wsat", asked)], at).findings)
 
 
@@ -71,3 +74,42 @@ def test_a_drive_that_something_else_limits_says_so(tmp_path: Path) -> None:
 def test_a_part_of_a_drive_says_nothing_of_its_flash(tmp_path: Path) -> None:
     finding = found(page_map(0.15), tmp_path, range_percent="50")["snia_wsat.spare"]
     assert finding.value is None and "whole drive" in (finding.note or "")
+
+
+def period_of(pages: int, blocks: int, at: Path, **policy: str | float) -> tuple[Finding, float]:
+    """The finding, and MB of a superblock over the write amplification by the X-ray."""
+    user = int((blocks - IDLE) * pages / 1.15)
+    keys = {"gc.low": 3, "gc.high": 3, **FLASH, **policy}
+    spec = drives.page_map(blocks, pages, user, keys)
+    asked = {"sample_s": "1s", "watch_s": "40s"}
+    run = run_batteries(Twin(spec, seed=1).open(), [("snia_wsat", asked)], at)
+    watched = run.step("snia_wsat/rhythm")
+    assert watched is not None
+    answer = run.result(watched.step)
+    assert isinstance(answer, Result)
+    xray = answer.xray
+    moved = np.asarray(xray["gc_bytes"])[[0, -1]], np.asarray(xray["host_bytes"])[[0, -1]]
+    amplification = 1 + float(np.diff(moved[0])[0] / np.diff(moved[1])[0])
+    finding = Findings(run.findings)["snia_wsat.collection_period"]
+    return finding, pages * 4096 / 1e6 / amplification
+
+
+@pytest.mark.parametrize(("pages", "policy"), [(1024, "fifo"), (2048, "greedy")])
+def test_the_period_is_what_one_superblock_makes_room_for(
+    pages: int, policy: str, tmp_path: Path
+) -> None:
+    finding, law = period_of(pages, 256, tmp_path, **{"gc.policy": policy})
+    assert finding.number == pytest.approx(law, rel=0.02)
+    assert finding.low is not None and finding.high is not None
+    assert finding.low <= 1.01 * law and finding.high >= 0.99 * law
+
+
+def test_where_all_writes_wait_for_a_superblock_it_is_the_period(tmp_path: Path) -> None:
+    pace = {"gc.policy": "greedy", "gc.pace": "stop-the-world"}
+    finding, _ = period_of(256, 512, tmp_path, **pace)
+    assert finding.number == pytest.approx(256 * 4096 / 1e6, rel=0.03)
+
+
+def test_collection_that_is_spread_evenly_has_no_period(tmp_path: Path) -> None:
+    finding, _ = period_of(64, 1024, tmp_path, **{"gc.policy": "greedy"})
+    assert finding.value is None and "without a period" in (finding.note or "")

@@ -23,9 +23,9 @@ from flashtwin.batteries.base.parameter import (
     integer,
     parameter,
 )
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns, with_mark
 from flashtwin.batteries.base.saturation import CLAUSE, Saturation
-from flashtwin.batteries.snia_wsat import spare
+from flashtwin.batteries.snia_wsat import rhythm, spare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,14 +59,18 @@ class Parameters:
     )
     fills: float = parameter(4.0, decimal(1, 100), "it ends when so often the range was written")
     hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
+    watch_s: float = parameter(
+        60.0, SECONDS, "how long the steady drive is watched closely in the end, for its rhythm"
+    )
     host_us: float = host_time(5.0)
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
-    """Purge, everything once, then round after round."""
+    """Purge, everything once, then round after round; a close look in the end."""
     saturation = _saturation(parameters, info)
     check_fits(NAME, [saturation.load], info)
     yield from saturation.steps(info)
+    yield from with_mark(rhythm.step(NAME, saturation, info, parameters.watch_s))
 
 
 def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
@@ -88,9 +92,10 @@ def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
 def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
     """Five rounds after everything was written once, and as many as there may be."""
     saturation = _saturation(parameters, info)
+    last = rhythm.step(NAME, saturation, info, parameters.watch_s)
     return Forecast(
-        expected=saturation.expected(info, WINDOW),
-        most=saturation.expected(info, saturation.rounds(info).most),
+        expected=[*saturation.expected(info, WINDOW), last],
+        most=[*saturation.expected(info, saturation.rounds(info).most), last],
     )
 
 
@@ -124,7 +129,8 @@ def conclude(record: Record) -> list[Finding]:
         ),
         teller.tell("time", "time", "s", seconds, beside="steady"),
     ]
-    return [*findings, *pts.marked(steady, values, window)]
+    findings += pts.marked(steady, values, window)
+    return [*findings, *rhythm.findings(NAME, saturation, record)]
 
 
 def _of(saturation: Saturation) -> str:
@@ -175,8 +181,10 @@ def _lowest(saturation: Saturation, curves: Mapping[str, Curve]) -> Finding:
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
-    """Everything once, then as many rounds as there is time for."""
-    return list(_saturation(parameters, info).parts())
+    """Everything once, as many rounds as there is time for, and the close look."""
+    first, rounds = _saturation(parameters, info).parts()
+    watched = Part(title="rhythm", labels=(rhythm.label(NAME),), needs=(first.title, rounds.title))
+    return [first, rounds, watched]
 
 
 BATTERY = pts.battery(
