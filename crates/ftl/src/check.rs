@@ -218,6 +218,10 @@ impl<P: Policies> Ftl<P> {
     /// or took the place of one that did.
     fn check_counters(&self) -> Checked {
         let c = &self.counters;
+        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
+            let (moved, waiting) = (s.moved, s.waiting());
+            ensure!(moved <= waiting, "{moved} of {waiting} units in {stream:?}");
+        }
         let waiting = self.writing.host_units_waiting();
         let gone = c.dropped_units + c.lost_units + c.coalesced_units;
         let host = c.slc_units + c.tier_units + c.direct_units + gone + u64::from(waiting);

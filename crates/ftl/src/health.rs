@@ -387,22 +387,27 @@ impl<P: Policies> Ftl<P> {
     #[cold]
     pub(crate) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.writing.buffer.flights[place as usize];
-        let mut lpns = Vec::new();
+        let (mut lpns, mut moved) = (Vec::new(), 0);
         self.hold_erases(flight.sequence);
         if flight.stream != Stream::Parity {
             let granule = self
                 .layout
                 .granule(self.blocks.all[flight.superblock as usize].mode);
             self.take_valid(flight.first, granule, &mut lpns);
-            self.count_again(flight.stream, lpns.len() as u32);
+            moved = flight.moved_of(lpns.len() as u32);
+            let own = lpns.len() as u32 - moved;
+            self.count_again(flight.stream, own);
+            if moved > 0 {
+                self.count_again(Stream::Collected, moved);
+            }
             if flight.stream.is_host() {
                 // Its place in the buffer is given back as it lands, and taken again.
-                self.writing.buffer.used_units += lpns.len() as u32;
+                self.writing.buffer.used_units += own;
             }
         }
         self.await_replacements(&flight);
         self.blocks.tear_parity(&self.layout, &flight);
-        let left = self.abandon(flight.superblock, &mut lpns, ops);
+        let (left, moved_too) = self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
         let stream = if flight.stream == Stream::Parity {
             left
@@ -410,7 +415,7 @@ impl<P: Policies> Ftl<P> {
             Some(flight.stream)
         };
         if let Some(stream) = stream {
-            self.place_again(stream, &flight, &lpns, ops);
+            self.place_again(stream, &flight, (&lpns, moved + moved_too), ops);
         }
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
@@ -476,7 +481,7 @@ impl<P: Policies> Ftl<P> {
         self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
-        self.place_again(Stream::Fold, &flight, &lpns, ops);
+        self.place_again(Stream::Fold, &flight, (&lpns, 0), ops);
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
     }
@@ -520,17 +525,18 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The stream that fills a superblock leaves it; what waits in its granule is taken along.
-    /// The answer is the stream, if there is one.
+    /// The answer is the stream, if there is one, and how many units that collection has placed
+    /// among the host's are taken along.
     fn abandon(
         &mut self,
         superblock: u32,
         lpns: &mut Vec<u32>,
         ops: &mut Vec<NandOp>,
-    ) -> Option<Stream> {
+    ) -> (Option<Stream>, u32) {
         if self.blocks.all[superblock as usize].state == State::Half {
             self.blocks.half.retain(|&s| s != superblock);
             self.close_superblock(Stream::Direct, superblock);
-            return None;
+            return (None, 0);
         }
         let parked = self.writing.leave_parked(superblock);
         let parked = parked.map(|(stream, next)| {
@@ -541,7 +547,7 @@ impl<P: Policies> Ftl<P> {
         let mut all = Stream::ALL.into_iter();
         let open = all.find(|&s| self.writing.streams[s].superblock == superblock);
         let Some(stream) = open else {
-            return parked;
+            return (parked, 0);
         };
         let s = self.writing.streams[stream];
         let slots = s.next - s.begun;
@@ -551,8 +557,13 @@ impl<P: Policies> Ftl<P> {
             self.hold_erases(s.sequence.min(self.health.homeless));
             self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
         }
-        let lost = s.waiting() - (lpns.len() - before) as u32;
+        let taken = (lpns.len() - before) as u32;
+        let mut lost = s.waiting() - taken;
+        let mut moved = 0;
         if stream.is_host() {
+            moved = taken.saturating_sub(s.waiting() - s.moved);
+            self.collection.mover.unplace(s.moved - moved);
+            lost -= s.moved - moved;
             self.writing.buffer.used_units -= lost;
             self.counters.dropped_units += u64::from(lost);
         } else if stream.is_collected() {
@@ -565,7 +576,7 @@ impl<P: Policies> Ftl<P> {
         self.writing.streams[stream].end = self.layout.native_units;
         self.writing.streams[stream].drop_waiting();
         self.close(stream);
-        Some(stream)
+        (Some(stream), moved)
     }
 
     /// A stream fills a superblock no further than to this offset: what waits in it gets its later
@@ -582,12 +593,13 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Programs units again that a failure left in the buffer. Until that is done, everything that
-    /// waits for the failed program goes on waiting.
+    /// waits for the failed program goes on waiting. So many of them as `moved` are collection's,
+    /// among the host's.
     fn place_again(
         &mut self,
         stream: Stream,
         failed: &Flight,
-        lpns: &[u32],
+        (lpns, moved): (&[u32], u32),
         ops: &mut Vec<NandOp>,
     ) {
         let s = self.writing.streams[stream];
@@ -598,7 +610,9 @@ impl<P: Policies> Ftl<P> {
         };
         let written = self.blocks.victims.written(failed.superblock);
         let sequence = failed.sequence.min(self.health.homeless);
-        self.append_moved(stream, lpns, written, ops);
+        let (own, collected) = lpns.split_at(lpns.len() - moved as usize);
+        self.append_moved(stream, own, written, ops);
+        self.append_among_hosts(stream, collected, written, ops);
         if stream == Stream::Map {
             // These map pages were counted when they were first written.
             self.counters.map_written -= lpns.len() as u64;
@@ -658,8 +672,8 @@ impl<P: Policies> Ftl<P> {
         };
         let mut lpns = Vec::new();
         self.hold_erases(flight.sequence);
-        if let Some(stream) = self.abandon(superblock, &mut lpns, ops) {
-            self.place_again(stream, &flight, &lpns, ops);
+        if let (Some(stream), moved) = self.abandon(superblock, &mut lpns, ops) {
+            self.place_again(stream, &flight, (&lpns, moved), ops);
         }
         self.release_erases(ops);
     }

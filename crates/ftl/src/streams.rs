@@ -314,7 +314,7 @@ impl Frontier {
 
     /// What waits for its granule to be full is taken elsewhere.
     pub(crate) fn drop_waiting(&mut self) {
-        (self.used, self.held, self.grains) = (0, 0, 0);
+        (self.used, self.held, self.grains, self.moved) = (0, 0, 0, 0);
     }
 
     /// Units that wait for their granule to be full.

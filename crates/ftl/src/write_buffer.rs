@@ -64,6 +64,15 @@ impl Flight {
             stripe: 0,
         }
     }
+
+    /// How many of its valid units count as collection's: as many as are more than the host's.
+    pub(crate) fn moved_of(&self, valid: u32) -> u32 {
+        if self.stream.is_host() {
+            valid.saturating_sub(self.host_units)
+        } else {
+            0
+        }
+    }
 }
 
 /// What is in RAM and not yet on flash.

@@ -5,7 +5,8 @@ use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    CacheMode, Failures, FoldPath, MapPolicy, Parity, ReadOnlyAt, Residency, Wear, WhenFull,
+    CacheMode, Failures, FoldPath, MapPolicy, Parity, ReadOnlyAt, Residency, Separation, Wear,
+    WhenFull,
 };
 use flashtwin_nand::Cell;
 
@@ -33,6 +34,13 @@ fn cached(wear: Wear, path: FoldPath) -> Policy {
     policy.fold.pace_milli = 1500;
     policy.fold.path = path;
     policy.wear = wear;
+    policy
+}
+
+/// Collection's data is among the host's, in the same granules.
+fn undivided(mut policy: Policy) -> Policy {
+    policy.gc.separation = Separation::None;
+    policy.wear = failing(10_000_000, 0, 1000);
     policy
 }
 
@@ -87,6 +95,8 @@ fn no_data_is_lost_when_programs_fail() {
                 wear: failing(10_000_000, 500_000, 1000),
                 ..policy()
             },
+            undivided(policy()),
+            undivided(cached(failing(0, 0, 1000), FoldPath::Controller)),
         ] {
             let bench = torture(policy, 56, 0.4, seed);
             let c = bench.ftl.counters();
