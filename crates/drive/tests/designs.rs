@@ -174,6 +174,10 @@ fn a_cache_that_is_folded_first_stalls_no_longer_on_a_larger_drive() {
         "{whole} s, {sixteenth} s at a sixteenth"
     );
     near("longest wait", whole, sixteenth, 0.25);
+    // Each byte of a step takes the same time.
+    let of_step = |mib: u32| longest(&[&format!("fold.step={mib} MiB")], 4.0);
+    let [short, middle, long] = [8, 16, 32].map(of_step);
+    near("longer steps", long - middle, 2.0 * (middle - short), 0.1);
 }
 
 #[test]

@@ -167,9 +167,9 @@ fn cells_too_bad_for_refresh_do_not_keep_the_drive_busy() {
     d.ftl().check();
 }
 
-/// A cache of which a copyback of worn, old data is folded at once, and the steps that the first
-/// read of the folded data takes.
-fn steps_after_fold(sets: &[&str], quarters: u64) -> (u64, u64, Drive) {
+/// A cache of worn cells whose first data is folded when it has rested for so long, and the steps
+/// of the ladder taken so far.
+fn folded_after(sets: &[&str], quarters: u64) -> (Drive, u64) {
     let base = [
         "fold.path=copyback",
         "fold.idle_after=never",
@@ -212,17 +212,22 @@ fn steps_after_fold(sets: &[&str], quarters: u64) -> (u64, u64, Drive) {
     let to = d.now() + Nanos(YEAR.0 / 4 * quarters);
     d.advance(to, &mut Vec::new());
     write(&mut d, 32 * 2048..160 * 2048);
-    let before = d.error_counts().retries;
+    let retries = d.error_counts().retries;
+    (d, retries)
+}
+
+/// The steps that the first read of folded data takes, and how much has been folded.
+fn steps_after_fold(sets: &[&str], quarters: u64) -> (u64, u64) {
+    let (mut d, before) = folded_after(sets, quarters);
     let status = single(&mut d, Op::Read, 0, 8).1;
     assert_eq!(status, Status::Ok);
-    let steps = d.error_counts().retries - before;
-    (steps, d.counters().fold_units, d)
+    (d.error_counts().retries - before, d.counters().fold_units)
 }
 
 #[test]
 fn a_copy_inside_the_die_keeps_the_errors_of_its_source() {
     let folds = |sets: &[&str], quarters| {
-        let (steps, folded, _) = steps_after_fold(sets, quarters);
+        let (steps, folded) = steps_after_fold(sets, quarters);
         assert!(folded > 0);
         steps
     };
@@ -333,4 +338,65 @@ fn every_step_of_the_ladder_draws_what_a_sense_does() {
         let more = drawn("errors.correctable=10") - drawn("errors.correctable=0");
         assert_eq!(more, planes * 10_000 * 4 * 80_000, "{planes} planes");
     }
+}
+
+/// Data that lay in the cache until it could not be read is lost where it is folded to, too: the
+/// firmware reads what it moves with the errors that are there.
+#[test]
+fn what_cannot_be_read_any_more_is_not_made_whole_by_folding() {
+    let ends = |quarters| {
+        let lost = [
+            "fold.path=controller",
+            "errors.retry_steps=2",
+            "errors.soft_gain=1",
+        ];
+        let (mut d, _) = folded_after(&lost, quarters);
+        single(&mut d, Op::Read, 0, 8).1
+    };
+    // Two steps correct 22 bits.
+    assert_eq!(ends(2), Status::Ok);
+    assert_eq!(ends(3), Status::Unreadable);
+}
+
+/// The same of data that collection moves.
+#[test]
+fn what_cannot_be_read_any_more_is_not_made_whole_by_collection() {
+    let ends = |quarters: u64| {
+        let sets = [
+            "errors.correctable=10",
+            "errors.retry_steps=2",
+            "errors.soft_gain=1",
+            // 40 bits a year in the first cycle.
+            "nand.native.endurance=25",
+            "errors.native.retention=1000",
+            "nand.wordlines_per_block=16",
+            "drive.capacity=896 MB",
+            "ftl.system=0",
+        ];
+        let mut d = drive(&sets);
+        let sectors = d.capacity_bytes() / 512 / 2048 * 2048;
+        let write = |d: &mut Drive, lba, sectors| {
+            assert_eq!(single(d, Op::Write, lba, sectors).1, Status::Ok);
+        };
+        for lba in (0..sectors).step_by(2048) {
+            write(&mut d, lba, 2048);
+        }
+        let to = d.now() + Nanos(YEAR.0 / 4 * quarters);
+        d.advance(to, &mut Vec::new());
+        // Every other mebibyte is written over and over: the rest of each superblock is moved.
+        for _ in 0..3 {
+            for lba in (2048..sectors).step_by(4096) {
+                write(&mut d, lba, 2048);
+            }
+        }
+        assert!(d.counters().gc_units > 0, "collection moved something");
+        let bad = (0..sectors)
+            .step_by(4096)
+            .filter(|&lba| single(&mut d, Op::Read, lba, 2048).1 != Status::Ok)
+            .count();
+        (bad, sectors / 4096)
+    };
+    assert_eq!(ends(2).0, 0);
+    let (bad, all) = ends(3);
+    assert_eq!(bad as u64, all, "mebibytes that nobody can read");
 }

@@ -1,7 +1,7 @@
 //! What the controller's own limits do to what a host sees: the time that its cores take for each
 //! flash operation, and the bytes that error correction and memory pass.
 
-use crate::common::loops::{go, job, rate, rate_between, rest};
+use crate::common::loops::{go, job, rate, rate_between, rest, together};
 use crate::common::{BASE, load_with};
 use flashtwin_base::Nanos;
 use flashtwin_drive::Drive;
@@ -134,4 +134,37 @@ fn a_read_does_not_wait_for_all_that_folding_wants() {
     };
     let (first, last) = (slowest("true"), slowest("false"));
     assert!(first < last / 2, "{first:?} and {last:?}");
+}
+
+/// A core that is the limit takes a program after as many reads as may go first.
+#[test]
+fn a_writer_beside_a_flood_of_reads_has_its_share_of_a_core() {
+    let writer = |reads_first: u64| {
+        let first = format!("controller.reads_first={reads_first}");
+        let sets = [
+            first.as_str(),
+            "link.queue_depth=1024",
+            "controller.read_time=49 us",
+            "controller.program_time=300 us",
+        ];
+        let mut d = drive(&sets);
+        go(&mut d, first_gib(ReadWrite::Write));
+        rest(&mut d, Nanos::from_secs(1));
+        let mut reader = job(ReadWrite::RandRead, 4096, 512);
+        let mut writer = job(ReadWrite::Write, 128 << 10, 4);
+        (reader.size, writer.offset) = (Some(1 << 30), 1 << 30);
+        (reader.runtime_ns, writer.runtime_ns) = (Some(4_000_000_000), Some(4_000_000_000));
+        let outcome = together(&mut d, vec![reader, writer]);
+        outcome.jobs[1].bytes as f64 / outcome.jobs[1].duration.as_secs_f64()
+    };
+    for reads_first in [4_u64, 32] {
+        // A read takes its command and 49 us, a program 300 us, and half of a command.
+        let turn = reads_first as f64 * 50e-6 + 300.5e-6;
+        near("beside the reads", writer(reads_first), SLC_PROGRAM / turn);
+    }
+    let free = writer(1_000_000);
+    assert!(
+        free < 0.2 * SLC_PROGRAM / (32.0 * 50e-6 + 300.5e-6),
+        "{free}"
+    );
 }

@@ -108,3 +108,9 @@ fn lifetimes_by_sepbit_spare_copies_on_a_stored_trace() {
     let (apart, inferred) = (amplification("gc"), amplification("sepbit"));
     assert!(inferred < 0.9 * apart, "{inferred:.3} after {apart:.3}");
 }
+
+#[test]
+fn counting_moves_spares_copies_on_a_stored_trace() {
+    let (apart, counted) = (amplification("gc"), amplification("mida"));
+    assert!(counted < 0.95 * apart, "{counted:.3} after {apart:.3}");
+}

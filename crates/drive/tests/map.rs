@@ -184,6 +184,42 @@ fn copies_in_the_hosts_memory_are_not_the_first_commands_to_wait_for() {
     );
 }
 
+/// Pages that the firmware copies into the host's memory cross the link to it, and so does what is
+/// read: on a slow link a read that comes just then waits behind them.
+#[test]
+fn a_read_waits_behind_pages_on_their_way_to_the_hosts_memory() {
+    let wait = |residency: &str| {
+        let residency = format!("map.residency={residency}");
+        let sets = [
+            "link.kind=nvme",
+            "link.rate=10 MB/s",
+            "map.cache=64 KiB",
+            "map.idle_after=1 s",
+            residency.as_str(),
+        ];
+        let mut d = filled(drive(&[&UNCACHED, &sets]), 256 << 20);
+        rest(&mut d, Nanos::from_secs(600));
+        read_page(&mut d, 0);
+        // Twelve pages of the map change, and are written when the drive is quiet.
+        for page in 1..13 {
+            single(&mut d, Op::Write, page * REACH * 8, 8);
+        }
+        single(&mut d, Op::Flush, 0, 0);
+        rest(&mut d, Nanos::from_us(1_000_100));
+        read_page(&mut d, 0)
+    };
+    let page = 4096 * 1_000_000_000 / 10_000_000;
+    let (copied, kept) = (wait("hmb"), wait("demand"));
+    assert!(
+        copied > kept + 8 * page,
+        "{copied} ns, {kept} without copies"
+    );
+    assert!(
+        copied < kept + 13 * page,
+        "{copied} ns, {kept} without copies"
+    );
+}
+
 #[test]
 fn a_flush_may_write_the_map_too() {
     let mut d = drive(&[&SMALL]);

@@ -2,10 +2,9 @@
 //! it.
 
 use crate::common::asks::{UNCACHED, bus, drive};
-use crate::common::loops::{go, job, rate};
-use flashtwin_base::{Device, Nanos};
+use crate::common::loops::{go, job, rate, together};
 use flashtwin_drive::Drive;
-use flashtwin_host::{Flow, Outcome, Phase, run};
+use flashtwin_host::Outcome;
 use flashtwin_workload::{Direction, ReadWrite};
 
 const QUEUES: [&str; 4] = [
@@ -35,10 +34,7 @@ fn beside(d: &mut Drive, reads: u32) -> Outcome {
     let mut writer = job(ReadWrite::Write, 128 << 10, 1);
     (writer.offset, writer.size) = (4 << 30, Some(4 << 30));
     writer.runtime_ns = Some(10_000_000_000);
-    let jobs = [reader, writer].map(|job| job.check(d.capacity_bytes()).expect("right"));
-    let phase = Phase::new(jobs.into(), Nanos::from_ms(50)).expect("two jobs");
-    let start = d.now();
-    run(d, start, &phase, &mut |_| Flow::Continue)
+    together(d, vec![reader, writer])
 }
 
 fn writer_rate(outcome: &Outcome) -> f64 {
@@ -93,4 +89,23 @@ fn a_few_reads_are_as_quick_as_without_a_bound() {
     let (bound, free) = (reads("64"), reads("1000000"));
     assert!(bound <= 1.05 * free, "{bound} with a bound, {free} without");
     assert!(bound < (PROGRAM + bus(GRANULE)) as f64 * 1.2, "{bound}");
+}
+
+/// Planes that read for themselves keep to the bound too: n reads take no longer than one after
+/// another.
+#[test]
+fn the_bound_holds_where_planes_read_alone() {
+    let writer = |reads_first: u64| {
+        let set = format!("controller.reads_first={reads_first}");
+        let sets = ["nand.independent_planes=true", &set];
+        writer_rate(&beside(&mut filled(&sets), 512))
+    };
+    let turn = 64 * (READ + bus(4096)) + bus(GRANULE) + PROGRAM;
+    let least = 2.0 * GRANULE as f64 / (turn as f64 / 1e9);
+    let (bound, free) = (writer(64), writer(1_000_000));
+    assert!(bound > 0.95 * least, "{bound}, {least} at the least");
+    assert!(
+        free < 0.2 * bound,
+        "{free} without a bound, {bound} with it"
+    );
 }

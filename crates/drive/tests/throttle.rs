@@ -191,3 +191,30 @@ fn rate_at_best(outcome: &Outcome) -> f64 {
     let time: i64 = times.iter().take(20).sum();
     bytes as f64 / (time as f64 / 1e9)
 }
+
+/// Planes that read for themselves rest with their die: so long after four reads that each die has
+/// its share. As a rule enough reads wait for each of its planes to have one.
+#[test]
+fn planes_that_read_alone_keep_to_their_share() {
+    for share in [0.5, 0.2] {
+        let throttle = format!("thermal.throttle.speed={share}");
+        let sets = [
+            "nand.independent_planes=true",
+            "nand.native.tr=400 us",
+            "thermal.throttle.start=25.002 C",
+            "thermal.throttle.stop=25.001 C",
+            throttle.as_str(),
+        ];
+        let mut d = drive(&[&UNCACHED, &WARM, &sets]);
+        writes(&mut d, 2);
+        let mut read = job(ReadWrite::RandRead, 4096, 32);
+        read.size = Some(20 << 20);
+        read.runtime_ns = Some(2_000_000_000);
+        let found = rate(&go(&mut d, read)) / 4096.0;
+        let most = 8.0 / (400e-6 / share + 4096.0 / 400e6);
+        assert!(
+            (0.9..1.01).contains(&(found / most)),
+            "{found} at {share}, {most} at the most"
+        );
+    }
+}

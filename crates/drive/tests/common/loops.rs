@@ -13,10 +13,17 @@ pub fn job(rw: ReadWrite, block_bytes: u64, depth: u32) -> RawJob {
 
 /// Runs one job to its end.
 pub fn go(drive: &mut Drive, job: RawJob) -> Outcome {
-    let job = job
-        .check(drive.capacity_bytes())
-        .expect("the test's job is right");
-    let phase = Phase::new(vec![job], Nanos::from_ms(50)).expect("one job");
+    together(drive, vec![job])
+}
+
+/// Runs jobs beside one another to their end.
+pub fn together(drive: &mut Drive, jobs: Vec<RawJob>) -> Outcome {
+    let right = |job: RawJob| {
+        job.check(drive.capacity_bytes())
+            .expect("the test's job is right")
+    };
+    let jobs = jobs.into_iter().map(right).collect();
+    let phase = Phase::new(jobs, Nanos::from_ms(50)).expect("a job");
     let start = drive.now();
     run(drive, start, &phase, &mut |_| Flow::Continue)
 }
