@@ -132,9 +132,19 @@ def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
         np.nan,
     )
     has_any &= ~np.isnan(moving).all(axis=1)
-    usual[has_any] = np.nanmedian(moving[has_any], axis=1)
+    usual[has_any] = _medians(moving[has_any])
     before, after = usual[: rate.size], usual[around + 1 :]
     return np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
+
+
+def _medians(rows: Floats) -> Floats:
+    """The median of each row's numbers, of which each has one. As `np.nanmedian`, which takes four
+    times as long for short rows and imports numpy's masked arrays."""
+    ordered = np.sort(rows, axis=1)  # NaN is last
+    count = (~np.isnan(ordered)).sum(axis=1)
+    row = np.arange(count.size)
+    medians: Floats = (ordered[row, (count - 1) // 2] + ordered[row, count // 2]) / 2.0
+    return medians
 
 
 def _stretches(low: Marks, curve: Curve) -> list[tuple[int, int]]:

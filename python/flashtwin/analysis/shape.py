@@ -21,6 +21,7 @@ Source of the numbers: choices of this project; with 200 bins a plateau of 1.5 %
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
@@ -126,8 +127,29 @@ class _Stage:
     sloped: bool = False
 
 
+# The shapes of the last series that were read, by a digest of the series.
+_REMEMBERED = 64
+_read: dict[bytes, Shape] = {}
+
+
 def shape_of(recorded: Curve) -> Shape:
-    """The shape of a series that has bytes in it, read without stalls and lone dips."""
+    """The shape of a series that has bytes in it, read without stalls and lone dips.
+
+    The last ones are remembered: what a run tells while it goes on is asked again when it is
+    closed, and by its report.
+    """
+    key = blake2b(recorded.dt.tobytes() + recorded.size.tobytes()).digest()
+    shape = _read.get(key)
+    if shape is None:
+        shape = _read[key] = _shape_of(recorded)
+        if len(_read) > _REMEMBERED:
+            # Of threads that read at once, another one may have dropped it.
+            _read.pop(next(iter(_read)), None)
+    return shape
+
+
+def _shape_of(recorded: Curve) -> Shape:
+    """As `shape_of`, and nothing remembered."""
     quiet = interruptions.calm(recorded)
     cool, lows = returns.lifted(quiet.curve)
     shape = _shape(cool, _hot(cool, lows))

@@ -1,7 +1,9 @@
 """Work in worker processes: runs side by side, the points of a sweep, what validation measures.
 
-A worker is spawned (a program that calls this may have threads, so nothing is forked), takes one
-piece of work after another, and sends what the work tells on its way. Invariants: a stop reaches
+A program that calls this may have threads, so it is never forked: a server is started that has
+imported what workers need, and each worker is a fork of it. A worker takes one piece of work after
+another, and sends what the work tells on its way. Invariants: a worker has the environment of the
+process that began it, as it was then; a stop reaches
 every worker, what is under way closes its run directory first, and no worker outlives the process
 that began it; a worker that is killed ends its own piece of work alone; pieces begin in the order
 in which they were given, each as soon as it has room in memory beside those under way.
@@ -18,7 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import ModuleType
@@ -34,6 +36,12 @@ POLL_S = 0.2
 # How long a run has to close its directory before its worker is killed.
 PATIENCE_S = 60.0
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# What the server of workers has imported, which most work needs; named, since some of it imports
+# this module.
+_IMPORTED = [
+    *("flashtwin.runner.batch", "flashtwin.analysis.shape"),
+    *("flashtwin.drives.snapshots", "flashtwin.drives.twin"),
+]
 
 # What a piece of work calls to tell something on its way: a name and values that can be pickled.
 Send = Callable[[str, tuple[Any, ...]], None]
@@ -125,7 +133,7 @@ class Pool:
             idle = next(
                 (candidate for candidate in self._workers if candidate.number is None), None
             )
-            worker = idle or self._spawned()
+            worker = idle or self._started()
             number, work = self._waiting[0]
             try:
                 worker.connection.send(work.call)
@@ -144,11 +152,15 @@ class Pool:
         needs = sum(work.memory_bytes + memory.PROCESS_BYTES for work in works)
         return needs <= self._there
 
-    def _spawned(self) -> _Worker:
-        context = get_context("spawn")
+    def _started(self) -> _Worker:
+        context = get_context("forkserver")
+        context.set_forkserver_preload(_IMPORTED)
         near_end, far_end = context.Pipe()
-        process = context.Process(target=_worker, args=(far_end, os.getpid()), daemon=True)
-        # Until the worker listens, a Ctrl-C waits for it instead of ending it with a traceback.
+        # The server is started once, and would give each worker the environment of that time.
+        args = (far_end, dict(os.environ))
+        process = context.Process(target=_worker, args=args, daemon=True)
+        # Until the worker listens, a Ctrl-C waits for it instead of ending it with a traceback;
+        # the server, which is started in here, never hears one.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
             with _without_main():
@@ -233,8 +245,8 @@ def _ended(
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Keep a process that begins in here from running its parent's program again. A spawned
-    process runs the main module first; a script that calls us without asking for `__name__`
+    """Keep a process that begins in here from running its parent's program again. By default a
+    worker runs the main module first; a script that calls us without asking for `__name__`
     would begin all of its work anew in each."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -247,10 +259,12 @@ def _without_main() -> Iterator[None]:
 _MESSAGE, _ENDED, _INTERRUPTED = "told", "ended", "interrupted"
 
 
-def _worker(connection: Connection, parent: int) -> None:
+def _worker(connection: Connection, environment: dict[str, str]) -> None:
     """Take work until there is none, or until it is told to stop."""
+    os.environ.clear()
+    os.environ.update(environment)
     busy = threading.Event()
-    threading.Thread(target=_follow, args=(parent, busy), daemon=True).start()
+    threading.Thread(target=_follow, args=(busy,), daemon=True).start()
 
     def send(event: str, arguments: tuple[Any, ...]) -> None:
         try:
@@ -287,10 +301,12 @@ def _carried_out(call: Callable[[Send], Any], send: Send) -> tuple[str, Any]:
         return _ENDED, {"mistake": traceback.format_exc()}
 
 
-def _follow(parent: int, busy: threading.Event) -> None:
-    """End this process when its parent is gone, once the run under way has closed its directory."""
-    while os.getppid() == parent:
-        time.sleep(POLL_S)
+def _follow(busy: threading.Event) -> None:
+    """End this process when the one that began it is gone, once the run under way has closed its
+    directory."""
+    beginner = parent_process()
+    assert beginner is not None, "a worker is begun by a process"
+    beginner.join()
     while busy.is_set():
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(POLL_S)
