@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.atto.interface import interface
 from flashtwin.batteries.base.loads import Load, check_fits, load_cell
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
@@ -109,8 +110,14 @@ def conclude(record: Record) -> list[Finding]:
         for finding in cell[:1]:
             speeds.setdefault((load.depth, load.way), []).append((load.block_bytes, finding))
     sizes = len(record.parameters.blocks)
+    depth = max(record.parameters.depths)
+    of_depth = {
+        way: cells for (at, way), cells in speeds.items() if at == depth and len(cells) == sizes
+    }
+    limit = interface(of_depth, depth)
     return [
         *findings,
+        *([] if limit is None else [limit]),
         *(
             _full(depth, way, cells)
             for (depth, way), cells in speeds.items()
