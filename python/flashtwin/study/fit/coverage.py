@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.errors import FlashtwinError
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
 from flashtwin.runs.rundir import Run
@@ -120,7 +121,8 @@ def _unseen() -> Iterator[Callable[[str], Observer]]:
 
 
 def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held]:
-    """Every interval of one drawn drive; none where the values make no drive."""
+    """Every interval of one drawn drive; none where the values make no drive, or one whose fill
+    does not show its cache."""
     space, values = drawn(seed, number)
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -132,7 +134,10 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
             for kind in candidate.structures()
             if kind.number == space.structure.number
         ]
-        twin = fit(run, simulations=simulations, kinds=kinds)
+        try:
+            twin = fit(run, simulations=simulations, kinds=kinds)
+        except FlashtwinError:
+            return []
     inside = {
         **values,
         "cache": candidate.cache_share(space, values),

@@ -34,6 +34,8 @@ LEAST_DIES, MOST_DIES = 2, 16
 RESERVES = (0.01, 0.3)
 # The cache's own blocks are no more than so much of it where the rest is borrowed.
 OWN_SHARE = 0.4
+# The flash of a drive that its core limits is faster than the core by this at least.
+OVER_CORE = 1.5
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -108,6 +110,13 @@ def fit(
     )
     seen = observed(run, small_bytes, small["requests"], small["chapter_requests"])
     shape = shape_of(seen.fill)
+    left = [kind for kind in kinds or _possible(shape) if _is_left(shape, kind)]
+    if not left:
+        raise FlashtwinError(
+            f"{run.path} cannot be fitted: its fill does not show where a cache ends",
+            hint="search all kinds of caches",
+            exit_code=USAGE,
+        )
     spaces = [
         candidate.space_of(
             structure,
@@ -116,7 +125,7 @@ def fit(
             rests=seen.rests,
             reads=seen.fastest_read > 0,
         )
-        for structure, cell in kinds or _possible(shape)
+        for structure, cell in left
     ]
     fitted = searched(seen, spaces, simulations, seed, tell, study)
     if fitted.data >= 1e6:
@@ -136,14 +145,15 @@ def _usual_dies(capacity: int, cell: str) -> int:
 
 
 def _possible(shape: Shape) -> list[Kind]:
-    """The kinds that the fill leaves. What the run's findings say of a kind they say of the same
-    series that the fit compares, by a smaller model: no kind is left out for it."""
-    rows = candidate.structures()
-    if shape.edge is None:
-        rows = [row for row in rows if row.name in ("none", "whole-drive")]
-    else:
-        rows = [row for row in rows if row.name != "none"]
+    """All kinds; none without a cache where the fill shows one."""
+    rows = [row for row in candidate.structures() if shape.edge is None or row.name != "none"]
     return [(row, cell) for row in rows for cell in BITS]
+
+
+def _is_left(shape: Shape, kind: Kind) -> bool:
+    """Whether the fill leaves a kind. What the run's findings say of it they say of the same series
+    that the fit compares, by a smaller model: no kind is left out for that."""
+    return shape.edge is not None or kind[0].name in ("none", "whole-drive")
 
 
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
@@ -178,22 +188,19 @@ def _usual_rates(
     slower = min(second / first, 0.95)
     if structure.way == "direct":
         native_rate = second * 1.03 * returned
-        rates = {"first_rate": first_rate, "native_rate": native_rate}
-        if structure.by_core:
-            rates |= {"core_rate": first_rate, "first_rate": dies * candidate.die_rate("slc")}
     else:
         # Each byte is programmed once as SLC and `returned` times natively: 1/v = 1/v1 + r/vn.
         native_rate = min(returned / (1 / (slower * first) - 1 / first_rate), 4 * first)
-        rates = {"first_rate": first_rate, "native_rate": native_rate}
-        if structure.by_core:
-            # A core hands both programs out, and moves the data in between.
+    rates = {"first_rate": first_rate, "native_rate": native_rate}
+    if structure.by_core:
+        # The flash behind a core is as fast as usual, or the core would not be the limit.
+        rates["core_rate"] = first_rate
+        rates["first_rate"] = max(dies * candidate.die_rate("slc"), OVER_CORE * first_rate)
+        if structure.way == "folded":
+            # It hands both programs out, and moves the data in between.
             moved_s = max(1 / native_rate - 1 / first_rate, 0.1 / native_rate)
-            rates = {
-                "core_rate": first_rate,
-                "move": candidate.UNIT * moved_s,
-                "first_rate": dies * candidate.die_rate("slc"),
-                "native_rate": dies * candidate.die_rate(cell),
-            }
+            rates["move"] = candidate.UNIT * moved_s
+            rates["native_rate"] = max(dies * candidate.die_rate(cell), OVER_CORE * native_rate)
     if structure.name == "none":
         rates["first_rate"] = candidate.SLC_OVER_NATIVE * rates["native_rate"]
     return rates

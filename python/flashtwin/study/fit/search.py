@@ -581,9 +581,8 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
         tried += search.descended(space, _place(tried), FIRST_STEPS, search.seen.chapters)
         best = _best(tried)
     deviations = _deviations(best, moves, _noise(best, neighbours), counts)
-    if space.usual["first_rate"] > space.usual["link"] and "first_rate" in space.free:
-        # The link held the host all the time: what differs is no sight of the rate behind it.
-        deviations[space.free.index("first_rate")] = 1.0
+    for name in _hidden(space):
+        deviations[space.free.index(name)] = 1.0
     intervals = {
         name: _ends(
             best, tried, index, near, 1.96 * deviations[index], _longer(space.structure, name)
@@ -632,6 +631,17 @@ def _fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fit
             (other.structure, other.cell, _best(shown).total) for other, shown in (winner, *rivals)
         ),
     )
+
+
+def _hidden(space: Space) -> list[str]:
+    """Rates that no host sees: what differs is no sight of them. The link held the host all the
+    time, or the core did."""
+    hidden = []
+    if space.structure.by_core or space.usual["first_rate"] > space.usual["link"]:
+        hidden.append("first_rate")
+    if space.structure.by_core and space.structure.way == "folded":
+        hidden.append("native_rate")
+    return [name for name in hidden if name in space.free]
 
 
 def _by_either(
