@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
-from flashtwin.study.fit import coverage, search
+from flashtwin.study.fit import coverage, intervals
 
 HEAD = """\
 # By how much of its logarithm each value's interval is longer at both ends than a search says, so
@@ -27,7 +27,7 @@ schema = 1
 
 def main(drives: int, seed: int) -> None:
     # What the search says without these lengths.
-    search._calibration = dict  # type: ignore[assignment]
+    intervals._calibration = dict  # type: ignore[assignment]
     rows: list[coverage.Held] = []
     for number in range(drives):
         rows += coverage.held(seed, number)
@@ -43,7 +43,7 @@ def write(rows: list[coverage.Held], seed: int, last: int) -> str:
         f"\n[values.{way}.{name}]\nlonger = {length + 0.0005:.3f}\ndrives = {counts[way, name]}\n"
         for (way, name), length in coverage.longer(rows).items()
     ]
-    search.CALIBRATION.write_text(head + "".join(sections))
+    intervals.CALIBRATION.write_text(head + "".join(sections))
     return f"{len(rows)} intervals, {before} held, {after} hold"
 
 

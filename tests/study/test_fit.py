@@ -25,7 +25,7 @@ from flashtwin.runs.storage import remove_tree
 from flashtwin.study.fit import beside, candidate, coverage, proof
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.observed import binned, curve_of_columns, observed
-from flashtwin.study.fit.search import Search
+from flashtwin.study.fit.trials import Search
 
 CAPACITY = 4_000_000_000
 SMALL = 1_000_000_000

@@ -172,6 +172,11 @@ class Space:
         free = tuple(value for value in names() if value in (*others, *uses[name]))
         return replace(self, structure=structure, free=free)
 
+    def is_core_of(self, space: Space) -> bool:
+        """Whether this is another kind as one that a core limits, wherever their maps are."""
+        same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
+        return same and self.structure.by_core and not space.structure.by_core
+
     def at(self, name: str, z: float) -> float:
         """One value of a place."""
         return float(self.usual[name] * math.exp(table()["values"][name]["spread"] * z))
@@ -394,6 +399,12 @@ def _core_times(values: Mapping[str, float], wordlines: int, of_drive: int) -> t
     program_s = PLANES * PAGE / values["core_rate"]
     more_s = program_s * (1 / wordlines - 1 / of_drive) / (PLANES * PAGE / UNIT)
     return program_s, max(values["move"] - more_s, 0.0)
+
+
+def more_erases(space: Space, wordlines: int) -> float:
+    """Erases for each row programmed that the small copy of a drive has more, whose blocks have so
+    many wordlines."""
+    return max(1 / float(table()["small"]["wordlines"][space.cell]) - 1 / wordlines, 0.0)
 
 
 def die_rate(cell: str) -> float:

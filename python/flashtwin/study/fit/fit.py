@@ -20,8 +20,9 @@ from flashtwin.model.units import readable_number
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import BITS, Structure
+from flashtwin.study.fit.intervals import Fitted
 from flashtwin.study.fit.observed import Observed, observed
-from flashtwin.study.fit.search import Fitted, searched
+from flashtwin.study.fit.search import searched
 
 # A kind of cache, and the cells past it.
 Kind = tuple[Structure, str]

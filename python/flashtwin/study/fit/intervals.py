@@ -1,0 +1,320 @@
+"""What a search determines of each value: its interval, and what else fits as well.
+
+Intervals are the widest of two, made longer at both ends by what `calibration.toml` says (see
+coverage.py). The first: all values that a candidate near the best had; near is 3.84 (95 %) times
+what the best misfit is per independent value, 1 at least, above what neighbours of the best that no
+host could tell from it have. The second: 1.96 deviations of the normal distribution around the best
+that the slopes of all series in all values make together with the prior (Laplace), so that values
+which make up for each other are as uncertain as that leaves them. A slope is taken over the
+smallest move that changes the series more than such neighbours differ by themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from flashtwin.study.fit import candidate
+from flashtwin.study.fit.candidate import Space, Structure
+from flashtwin.study.fit.observed import Chapter
+from flashtwin.study.fit.trials import (
+    Floats,
+    Search,
+    Searched,
+    Tried,
+    best_of,
+    place_of,
+    scatter_of,
+)
+
+NEAR = 3.84
+# A value whose interval spans this many spreads or more (the prior's own are 3.9) was not
+# determined.
+UNDETERMINED = 2.2
+# What limits programs is told where the other limit's misfit is so much larger per what the best
+# misfit is of an independent value: values that make up for each other are found slowly. Other dies
+# are taken where their misfit is so much less.
+UNTOLD = 20.0
+# So many simulated drives a value take intervals.
+INTERVALS = 6
+STEPS = (0.06, 0.2, 0.6, 1.6)
+# Drives that differ by so little (in spreads) do not differ to a host, but their misfit does: that
+# is the simulation's own noise, seen on so many of them.
+NEXT, NEIGHBOURS = 0.004, 12
+# A move's squared change is clear from so many times what neighbours differ by.
+CLEAR = 4.0
+CALIBRATION = Path(__file__).with_name("calibration.toml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What came of a search. `intervals` has what the run determines, by name.
+
+    `near`: rivals whose misfit is no farther above the best one fit as well.
+    `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
+    whether it tells where the map is.
+    """
+
+    space: Space
+    values: Mapping[str, float]
+    intervals: Mapping[str, tuple[float, float]]
+    data: float
+    counts: float
+    simulations: int
+    near: float
+    limit_known: bool
+    map_known: bool
+    rivals: tuple[tuple[Structure, str, float], ...]
+
+    @property
+    def scatter(self) -> float:
+        """The misfit of an independent value; about 1 where the model is as good as the noise."""
+        return self.data / max(self.counts, 1.0)
+
+
+def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitted:
+    """The best of all that was tried, with an interval of each value."""
+    space, tried = winner
+    counts = search.seen.counts
+    best, near, intervals = _with_intervals(search, space, tried)
+    best = _usual_again(search, space, best, intervals, near)
+    values = space.values(np.array(best.z))
+    untold = near + UNTOLD * scatter_of(best, counts)
+    near_ones = [other for other, shown in rivals if best_of(shown).total <= untold]
+    other_limit = [
+        other
+        for other in near_ones
+        if other.is_core_of(space) or space.is_core_of(other)
+        if other.structure.map == space.structure.map
+    ]
+    other_map = [
+        other
+        for other in near_ones
+        if other.with_map(space.structure.map).structure == space.structure != other.structure
+    ]
+    known = {
+        name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
+    }
+    if "core_rate" in known:
+        # Where data is overwritten in the cache, nothing makes up for the copy's shorter blocks.
+        flash = candidate.geometry(space, values, search.seen.capacity_bytes, False)
+        low, high = known["core_rate"]
+        known["core_rate"] = low / (1 + candidate.more_erases(space, flash.wordlines)), high
+    if search.seen.has_requests:
+        # Otherwise dies show in the size of superblocks alone, and those of the copy are its own.
+        known = {"dies": _dies_between(winner, rivals, near), **known}
+    return Fitted(
+        space=space,
+        values=values,
+        intervals=_by_either(known, space, other_limit),
+        data=best.data,
+        counts=counts,
+        simulations=search.done,
+        near=near - best.total,
+        limit_known=not other_limit,
+        map_known=search.seen.has_requests and not other_map,
+        rivals=tuple(
+            (other.structure, other.cell, best_of(shown).total)
+            for other, shown in (winner, *rivals)
+        ),
+    )
+
+
+def _with_intervals(
+    search: Search, space: Space, tried: Sequence[Tried]
+) -> tuple[Tried, float, dict[str, tuple[float, float]]]:
+    """The best place, the misfit up to which others are as good, and how far each value can be, in
+    spreads."""
+    chapters, counts = search.seen.chapters, search.seen.counts
+    best = best_of(tried)
+    for again in (True, True, False):
+        neighbours = _neighbours(search, space, best, chapters)
+        near = _near(best, neighbours, counts)
+        moves = _profiles(search, space, best, neighbours, near)
+        tried = [*tried, *(item for pairs in moves for pair in pairs for item in pair)]
+        if not again or best_of(tried).total >= best.total - NEAR:
+            break
+        # A value moved alone has found a better place: it is the first of another step.
+        tried += search.descended(space, place_of(tried), 1, chapters)
+        best = best_of(tried)
+    deviations = _deviations(best, moves, _noise(best, neighbours), counts)
+    for name in _hidden(space):
+        deviations[space.free.index(name)] = 1.0
+    intervals = {
+        name: _ends(
+            best, tried, index, near, 1.96 * deviations[index], _longer(space.structure, name)
+        )
+        for index, name in enumerate(space.free)
+    }
+    return best, near, intervals
+
+
+def _hidden(space: Space) -> list[str]:
+    """Rates that no host sees: what differs is no sight of them. The link held the host all the
+    time, or the core did."""
+    hidden = []
+    if space.structure.by_core or space.usual["first_rate"] > space.usual["link"]:
+        hidden.append("first_rate")
+    if space.structure.by_core and space.structure.way == "folded":
+        hidden.append("native_rate")
+    return [name for name in hidden if name in space.free]
+
+
+def _by_either(
+    known: dict[str, tuple[float, float]], space: Space, others: Sequence[Space]
+) -> dict[str, tuple[float, float]]:
+    """Intervals where another limit fits as well: `others` are the space with that.
+
+    A core's times are not determined then, and flash is as fast as it shows, or as a core that
+    hides it lets it be.
+    """
+    if not others:
+        return known
+    if space.structure.by_core:
+        return {name: ends for name, ends in known.items() if name not in candidate.OF_CORE}
+    for name in ("first_rate", *(["native_rate"] if space.structure.way == "folded" else [])):
+        if name in known:
+            most = max(other.at(name, 1.96) for other in others)
+            known[name] = (known[name][0], max(known[name][1], most))
+    return known
+
+
+def _dies_between(winner: Searched, rivals: Sequence[Searched], near: float) -> tuple[float, float]:
+    """From the fewest to the most dies, which are powers of two."""
+    space = winner[0]
+    dies = [
+        other.usual["dies"]
+        for other, shown in rivals
+        if (other.structure, other.cell) == (space.structure, space.cell)
+        if best_of(shown).total <= near
+    ] + [space.usual["dies"]]
+    factor = 2.0 ** math.ceil(_longer_log(space.structure, "dies") / math.log(2.0) - 1e-2)
+    return max(min(dies) / factor, 1.0), min(max(dies) * factor, candidate.MOST_DIES)
+
+
+@lru_cache(maxsize=1)
+def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    table: dict[str, dict[str, dict[str, float]]] = tomllib.loads(CALIBRATION.read_text())["values"]
+    return table
+
+
+def _longer_log(structure: Structure, name: str) -> float:
+    """By how much of its logarithm an interval is longer at both ends than a search says."""
+    rows = _calibration().get(structure.way, {})
+    return float(rows.get(name, {}).get("longer", 0.0))
+
+
+def _longer(structure: Structure, name: str) -> float:
+    """The same in spreads."""
+    return _longer_log(structure, name) / float(candidate.table()["values"][name]["spread"])
+
+
+def _usual_again(
+    search: Search,
+    space: Space,
+    best: Tried,
+    intervals: dict[str, tuple[float, float]],
+    near: float,
+) -> Tried:
+    """What is not determined goes back to what is usual, if the misfit lets it; `intervals` lose
+    it then."""
+    wide = [name for name, (low, high) in intervals.items() if high - low >= UNDETERMINED]
+    for name in sorted(wide, key=lambda name: intervals[name][0] - intervals[name][1]):
+        z = np.array(best.z)
+        z[space.free.index(name)] = 0.0
+        (reset,) = search.misfits(space, [z], list(search.seen.chapters))
+        if reset.total <= near:
+            best = reset
+            del intervals[name]
+    return best
+
+
+def _neighbours(
+    search: Search, space: Space, best: Tried, chapters: Sequence[Chapter]
+) -> list[Tried]:
+    """Drives around the best that no host could tell from it."""
+    rng = np.random.default_rng(search.seed)
+    places = [np.array(best.z) + rng.normal(0.0, NEXT, len(space.free)) for _ in range(NEIGHBOURS)]
+    return [item for item in search.misfits(space, places, chapters) if item.apart.size]
+
+
+def _near(best: Tried, neighbours: Sequence[Tried], counts: float) -> float:
+    """The misfit up to which a candidate is as good as the best."""
+    totals = [item.total for item in neighbours] or [best.total]
+    return float(np.median(totals) + np.std(totals)) + NEAR * scatter_of(best, counts)
+
+
+Moves = list[tuple[Tried, Tried]]
+
+
+def _profiles(
+    search: Search, space: Space, best: Tried, neighbours: Sequence[Tried], near: float
+) -> list[Moves]:
+    """Each value moved alone, down and up, farther and farther: until both moves show clearly more
+    than neighbours differ by, and neither is near any more."""
+    noise = _noise(best, neighbours)
+    moves: list[Moves] = [[] for _ in space.free]
+    left = list(range(len(space.free)))
+    for step in STEPS:
+        places = []
+        for index in left:
+            for sign in (-1.0, 1.0):
+                z = np.array(best.z)
+                z[index] = np.clip(z[index] + sign * step, -candidate.FARTHEST, candidate.FARTHEST)
+                places.append(z)
+        shown = search.misfits(space, places, search.seen.chapters)
+        for index, pair in zip(left, zip(shown[::2], shown[1::2], strict=True), strict=True):
+            moves[index].append(pair)
+        left = [
+            index
+            for index in left
+            if _slope(moves[index][-1], index, noise) is None
+            or min(item.total for item in moves[index][-1]) <= near
+        ]
+    return moves
+
+
+def _noise(best: Tried, neighbours: Sequence[Tried]) -> float:
+    """What the difference of two places that no host could tell apart comes to, squared."""
+    own = sum(float(np.sum(np.square(item.apart - best.apart))) for item in neighbours)
+    return 2.0 * own / max(len(neighbours), 1)
+
+
+def _slope(pair: tuple[Tried, Tried], index: int, noise: float) -> Floats | None:
+    """How distances change with a value; none where that is no more than noise."""
+    low, high = pair
+    move = high.z[index] - low.z[index]
+    if not (low.apart.size and high.apart.size) or move <= 0:
+        return None
+    change = high.apart - low.apart
+    clear = float(np.sum(np.square(change)))
+    if clear <= CLEAR * noise + 1e-12:
+        return None
+    slope: Floats = change / move * math.sqrt(1.0 - noise / clear)
+    return slope
+
+
+def _deviations(best: Tried, moves: Sequence[Moves], noise: float, counts: float) -> Floats:
+    """The standard deviation of each value, whatever the others are, in spreads."""
+    slopes = np.zeros((best.apart.size, len(best.z)))
+    for index, pairs in enumerate(moves):
+        clear = (_slope(pair, index, noise) for pair in pairs)
+        slopes[:, index] = next((slope for slope in clear if slope is not None), 0.0)
+    certain = slopes.T @ slopes / scatter_of(best, counts) + np.eye(len(best.z))
+    deviations: Floats = np.sqrt(np.diag(np.linalg.inv(certain)))
+    return deviations
+
+
+def _ends(
+    best: Tried, tried: Sequence[Tried], index: int, near: float, least: float, longer: float
+) -> tuple[float, float]:
+    """From the lowest to the highest z that is near, `least` at least, and `longer` on top."""
+    inside = [item.z[index] for item in tried if item.total <= near] + [best.z[index]]
+    low, high = min(*inside, best.z[index] - least), max(*inside, best.z[index] + least)
+    return low - longer, high + longer

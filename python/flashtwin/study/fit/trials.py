@@ -1,0 +1,254 @@
+"""Simulated candidates of a run: how far each is from what the run showed, and steps towards it.
+
+A candidate's misfit is the sum of squared distances of its series to the measured ones, in units of
+what is noise and what is left between a drive and its small copy, plus the squares of its values'
+distances from what is usual (in spreads), so that what the run does not determine stays there.
+Invariant: the same places give the same answers on any number of cores, and in any process that
+shares the search.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from cmaes import CMA
+from numpy.typing import NDArray
+
+from flashtwin import _core
+from flashtwin.catalogue.loader import BadSpecError
+from flashtwin.study.fit import candidate
+from flashtwin.study.fit.candidate import Space
+from flashtwin.study.fit.observed import Chapter, Observed, SmallStep, binned, curve_of_columns
+from flashtwin.study.fit.shared import Shared
+
+Floats = NDArray[np.float64]
+
+POPULATION = 12
+# How far a value is moved for a slope, in spreads: the next of these where a step leaves more than
+# `ENOUGH` of the misfit, for what superblocks decide changes in steps. How far each value is moved
+# to look for edges beyond that; how far a step goes, and how much less is trusted in slopes.
+MOVES, SCANNED, FARTHEST_STEP = (0.2, 0.8, 0.05), (-1.6, -0.6, 0.6, 1.6), 1.5
+DAMPINGS = (0.01, 0.2, 2.0, 20.0)
+ENOUGH = 0.98
+# A candidate that is no drive: the search turns away from it.
+NO_DRIVE = 1e9
+
+Tell = Callable[[int, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A place of a space with its misfit: `data` of the series alone, `total` with the prior."""
+
+    z: tuple[float, ...]
+    data: float
+    total: float
+    # Distances of its series in units of the noise: `data` is the sum of their squares.
+    apart: Floats = field(repr=False, compare=False)
+
+
+@dataclass(kw_only=True)
+class Search:
+    """Simulates candidates of a run, and counts them."""
+
+    seen: Observed
+    seed: int
+    tell: Tell = field(default=lambda _count, _label: None)
+    shared: Shared | None = None
+    done: int = 0
+    label: str = ""
+
+    def misfits(
+        self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
+    ) -> list[Tried]:
+        """Each place simulated, here or by another process that shares the search."""
+
+        def simulate(places: Sequence[Floats]) -> list[Floats]:
+            return self._simulated(space, places, chapters)
+
+        if self.shared is None:
+            distances = simulate(places)
+        else:
+            distances = self.shared.through(space.free, places, simulate)
+        tried = []
+        for z, apart_ in zip(places, distances, strict=True):
+            data = float(np.sum(np.square(apart_))) if apart_.size else NO_DRIVE
+            total = data + float(np.sum(np.square(z)))
+            tried.append(Tried(z=tuple(z), data=data, total=total, apart=apart_))
+        self.done += len(places) if len(chapters) == len(self.seen.chapters) else 0
+        self.tell(self.done, self.label)
+        return tried
+
+    def _simulated(
+        self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
+    ) -> list[Floats]:
+        """Distances of each place's series; none of what is no drive."""
+        specs = [self._spec(space, z) for z in places]
+        played = _played(chapters)
+        plans: list[Any] = [
+            (spec, self.seed, list(steps))
+            for spec in specs
+            if spec is not None
+            for steps in dict.fromkeys(played)
+        ]
+        answers = iter(_core.simulate(plans, os.cpu_count() or 1))
+        distances = []
+        for spec in specs:
+            if spec is None:
+                distances.append(np.zeros(0))
+                continue
+            answer = {steps: next(answers) for steps in dict.fromkeys(played)}
+            parts = [
+                apart(chapter, answer[steps])
+                for chapter, steps in zip(chapters, played, strict=True)
+            ]
+            shown = [part for part in parts if part is not None]
+            distances.append(np.concatenate(shown) if len(shown) == len(parts) else np.zeros(0))
+        return distances
+
+    def _spec(self, space: Space, z: Floats) -> _core.Spec | None:
+        try:
+            return candidate.small_spec(
+                space, space.values(z), self.seen.capacity_bytes, self.seen.small_bytes
+            )
+        except BadSpecError:
+            return None
+
+    def evolved(
+        self,
+        space: Space,
+        start: Floats,
+        sigma: float,
+        generations: int,
+        chapters: Sequence[Chapter],
+    ) -> list[Tried]:
+        """All that CMA-ES tried from a place on."""
+        count = len(space.free)
+        bounds = np.array([[-candidate.FARTHEST, candidate.FARTHEST]] * count)
+        optimizer = CMA(
+            mean=start, sigma=sigma, bounds=bounds, population_size=POPULATION, seed=self.seed
+        )
+        tried: list[Tried] = []
+        for _ in range(generations):
+            places = [optimizer.ask() for _ in range(POPULATION)]
+            shown = self.misfits(space, places, chapters)
+            optimizer.tell([(z, item.total) for z, item in zip(places, shown, strict=True)])
+            tried += shown
+            if optimizer.should_stop():
+                break
+        return tried
+
+    def descended(
+        self,
+        space: Space,
+        start: Floats,
+        iterations: int,
+        chapters: Sequence[Chapter],
+        only: Sequence[str] | None = None,
+    ) -> list[Tried]:
+        """All that steps of least squares tried from a place on (Levenberg and Marquardt).
+
+        Each value (of those named in `only`) moves by itself, which says how all distances change
+        with it; then the places are tried to which these slopes lead with more and less trust in
+        them.
+        """
+        moving = [at for at, name in enumerate(space.free) if only is None or name in only]
+        tried = self.misfits(space, [start], chapters)
+        moves = iter(MOVES)
+        move = next(moves)
+        for _ in range(iterations):
+            best = best_of(tried)
+            if not best.apart.size:
+                break
+            moved = self.misfits(space, _moved(best, move, moving), chapters)
+            places = _led_to(best, moved, moving)
+            tried += [*moved, *self.misfits(space, places, chapters)]
+            if best_of(tried).total > ENOUGH * best.total:
+                move = next(moves, 0.0)
+                if not move:
+                    break
+        return tried
+
+    def scanned(
+        self, space: Space, start: Floats, chapters: Sequence[Chapter], only: Sequence[str]
+    ) -> list[Tried]:
+        """Each value of those in `only` moved far, up and down: steps of least squares see no edge
+        that is farther off than a move."""
+        places = []
+        for index, name in enumerate(space.free):
+            for move in SCANNED if name in only else ():
+                z = np.array(start)
+                z[index] = np.clip(z[index] + move, -candidate.FARTHEST, candidate.FARTHEST)
+                places.append(z)
+        return self.misfits(space, places, chapters)
+
+
+def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
+    """Each value moved alone, towards what is usual."""
+    places = []
+    for index in moving:
+        z = np.array(best.z)
+        z[index] += -move if z[index] > 0 else move
+        places.append(z)
+    return places
+
+
+def _led_to(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> list[Floats]:
+    """Where the slopes lead, with more and less trust in them."""
+    z, count = np.array(best.z), len(best.z)
+    slopes = np.zeros((best.apart.size, count))
+    for index, item in zip(moving, moved, strict=True):
+        if item.apart.size:
+            slopes[:, index] = (item.apart - best.apart) / (item.z[index] - z[index])
+    certain = slopes.T @ slopes + np.eye(count)
+    downhill = slopes.T @ best.apart + z
+    still = np.setdiff1d(np.arange(count), moving)
+    places = []
+    for damping in DAMPINGS:
+        step = np.linalg.solve(certain + damping * np.diag(np.diag(certain)), -downhill)
+        step[still] = 0.0
+        step *= min(1.0, FARTHEST_STEP / float(np.max(np.abs(step)) + 1e-12))
+        places.append(np.clip(z + step, -candidate.FARTHEST, candidate.FARTHEST))
+    return places
+
+
+def _played(chapters: Sequence[Chapter]) -> list[tuple[SmallStep, ...]]:
+    """The steps whose answers a chapter takes: its own, or those of a chapter that begins with
+    them."""
+    longest = sorted((chapter.steps for chapter in chapters), key=len, reverse=True)
+    return [
+        next(steps for steps in longest if steps[: len(chapter.steps)] == chapter.steps)
+        for chapter in chapters
+    ]
+
+
+def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
+    """How far a candidate's series are from a chapter's; none where it moved nothing."""
+    distances = []
+    for seen in chapter.seen:
+        curve = curve_of_columns(answer[seen.at]["series"])
+        if curve.total_bytes <= 0:
+            return None
+        distances.append(seen.apart(binned(curve, len(seen.rate), seen.until)))
+    return np.concatenate(distances)
+
+
+# A space with all that was tried in it.
+Searched = tuple[Space, list[Tried]]
+
+
+def best_of(tried: Sequence[Tried]) -> Tried:
+    return min(tried, key=lambda item: item.total)
+
+
+def place_of(tried: Sequence[Tried]) -> Floats:
+    return np.array(best_of(tried).z)
+
+
+def scatter_of(best: Tried, counts: float) -> float:
+    """The misfit of an independent value, 1 at least."""
+    return max(best.data / max(counts, 1.0), 1.0)
