@@ -334,7 +334,8 @@ fn made_up_contents_with_right_checksums_never_panic() {
         earlier(&mut drive, seed);
         let bytes = saved(&mut drive);
         let stream = zstd::decode_all(&bytes[HEADER..]).expect("it was packed");
-        for _ in 0..400 {
+        // The fuzzed target `snapshot` makes up more of them.
+        for _ in 0..100 {
             let mut stream = stream.clone();
             let all = sections(&stream);
             // All that is small holds most of what can be wrong.
@@ -349,7 +350,7 @@ fn made_up_contents_with_right_checksums_never_panic() {
             }
             let sum = crc32fast::hash(&stream[place.clone()]).to_le_bytes();
             stream[place.end..place.end + 4].copy_from_slice(&sum);
-            let packed = zstd::encode_all(&stream[..], 1).expect("it packs");
+            let packed = zstd::encode_all(&stream[..], -7).expect("it packs");
             let whole = [&bytes[..HEADER], &packed].concat();
             match Drive::load(&config, HASH, &whole[..]) {
                 Ok((drive, _)) => {
