@@ -122,16 +122,18 @@ fn tables_of_several_groups_and_pages() {
 fn polars_files_are_read_and_their_damage_is_told() {
     let files = written_by_polars();
     assert!(files.len() >= 13, "{files:?}");
-    for path in files {
-        let bytes = std::fs::read(&path).expect("a golden file");
+    for (number, path) in files.iter().enumerate() {
+        let bytes = std::fs::read(path).expect("a golden file");
         let table = read(&bytes, MOST).expect("what polars wrote");
         assert!(
             table
                 .iter()
                 .any(|(name, values)| name == "step" && !values.is_empty())
         );
+        // Of each footer every third byte, of the files together all of them.
         let footer = bytes.len().saturating_sub(600);
-        for at in (0..footer).step_by(211).chain(footer..bytes.len()) {
+        let in_footer = (footer + number % 3..bytes.len()).step_by(3);
+        for at in (0..footer).step_by(499).chain(in_footer) {
             let mut bytes = bytes.clone();
             bytes[at] ^= 0x81;
             let _ = read(&bytes, MOST);
