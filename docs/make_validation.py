@@ -4,7 +4,8 @@ It runs what `flashtwin validate` runs for every drive whose shipped record is o
 the core or of another spec, or is not there, and writes study/validation/records.json and the page.
 All drives take some four minutes on two cores. Ids of drives: those again. `--changes`
 measures of all or these drives what the rest of the page is of: mechanisms switched off, fitted
-numbers raised and rows left out of the fit, and the market's drives from their labels alone.
+numbers raised and rows left out of the fit, and the market's drives from their labels alone;
+`--untried` only the mechanisms that the page lists as not tried.
 tests/study/test_validation_page.py says where the page is no longer of today's core, specs or rows.
 """
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from flashtwin.cli import progress
 from flashtwin.study.validation import fit, knockouts, labels, records, sections
-from flashtwin.study.validation.changes import tried
+from flashtwin.study.validation.changes import Change, tried
 from flashtwin.study.validation.page import page
 from flashtwin.study.validation.records import Record, family_name
 from flashtwin.study.validation.validate import validate
@@ -31,6 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Makes docs/reference/validation.md.")
     parser.add_argument("drives", nargs="*", help="these alone, and again")
     parser.add_argument("--changes", action="store_true", help="also of changed specs")
+    parser.add_argument("--untried", action="store_true", help="also of what was not tried")
     asked = parser.parse_args()
     names = {family_name(family) for family in records.families()}
     shipped = records.stored() if records.RECORDS.exists() else {}
@@ -49,6 +51,8 @@ def main() -> None:
         held |= _as_they_are(lacking)
     if asked.changes:
         held |= _changed(families, held)
+    elif asked.untried:
+        held |= tried(_untried(families, held), held, SHOW)
     records.RECORDS.write_bytes(records.encoded(held))
     PAGE.write_text(text())
 
@@ -71,6 +75,18 @@ def _changed(families: list[tuple[str, ...]], held: dict[str, Record]) -> dict[s
         **fit.fits(families, held, SHOW),
         **labels.from_labels(market, SHOW),
     }
+
+
+def _untried(families: list[tuple[str, ...]], held: dict[str, Record]) -> dict[str, Change]:
+    """The mechanisms of families that have not been switched off yet."""
+    lacking = knockouts.untried(held)
+    names = {
+        knockouts.record_name(family, mechanism)
+        for family in families
+        for mechanism in lacking.get(family, ())
+    }
+    changes = knockouts.changes_of(families)
+    return {name: change for name, change in changes.items() if name in names}
 
 
 def text() -> str:
