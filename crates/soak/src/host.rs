@@ -10,14 +10,10 @@ use crate::Report;
 use crate::cuts::Aim;
 use crate::draw::{between, pick};
 use crate::laws::{Laws, Tally};
+use crate::patience::Patience;
 use crate::shadow::Shadow;
 use crate::traffic::{Mix, Traffic};
 
-/// A command that is not answered after so long in a busy drive counts as stuck, beside the time
-/// that the slowest link takes for what may be under way: reads with every retry are slow, too.
-const PATIENCE: Nanos = Nanos::from_secs(6000);
-/// Bytes that may be under way: the largest commands, at the greatest depth.
-const UNDER_WAY: u64 = 1 << 30;
 /// Episodes of a drive that has come to its end of life.
 const AFTERLIFE: u64 = 4;
 /// The seed of the drive's own chance.
@@ -31,6 +27,8 @@ const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab
 pub(crate) struct Sent {
     request: Request,
     at: Nanos,
+    /// How long the drive could work until then.
+    worked: Nanos,
     in_range: bool,
     /// A flush: how many changes it covers.
     covers: usize,
@@ -60,7 +58,7 @@ pub(crate) struct Host<'a> {
     pub(crate) done: Vec<Completion>,
     tag: u32,
     pub(crate) heard: Nanos,
-    patience: Nanos,
+    patience: Patience,
     pub(crate) laws: Laws,
     pub(crate) tally: Tally,
     pub(crate) cuts: u64,
@@ -89,9 +87,11 @@ impl Host<'_> {
         if in_range && !(changes && self.drive.ftl().is_read_only()) {
             self.tally.sent(op, u64::from(sectors) * 512);
         }
+        let worked = self.patience.worked(&self.drive);
         self.sent.push(Sent {
             request,
             at,
+            worked,
             in_range,
             covers: self.shadow.covered(),
         });
@@ -105,8 +105,9 @@ impl Host<'_> {
         };
         self.drive.advance(due, &mut self.done);
         self.hear()?;
-        let now = self.drive.now();
-        match self.sent.iter().find(|sent| now > sent.at + self.patience) {
+        self.patience.worked(&self.drive);
+        let late = |sent: &&Sent| self.patience.is_over(sent.worked);
+        match self.sent.iter().find(late) {
             Some(late) => Err(format!(
                 "no answer to {:?}\n{}",
                 late.request,
@@ -312,18 +313,6 @@ impl Host<'_> {
     }
 }
 
-/// How long the host waits for an answer: in the hardest step of throttling dies and cores rest for
-/// most of their time, and the slowest link takes its time for what may be under way.
-#[must_use]
-pub fn patience(config: &Config) -> Nanos {
-    let steps = [&config.heat.throttle, &config.heat.heavy];
-    let steps = steps.into_iter().filter(|step| step.start_mc.is_some());
-    let slowest = steps.map(|step| step.speed_milli).min().unwrap_or(1000);
-    let rate = config.link.bytes_per_s * slowest / 1000;
-    let held = PATIENCE.0 / slowest.max(1) * 1000;
-    Nanos(held) + Nanos::from_secs(UNDER_WAY / rate.max(1))
-}
-
 /// One drive's life, of at most `left` commands or a few fills more. Snapshots are taken of it on
 /// the way; if `loads`, what is loaded from them lives on, to the same answers.
 ///
@@ -361,7 +350,7 @@ pub fn life(
         traffic: Traffic::new(config),
         laws: Laws::new(config),
         tally: Tally::default(),
-        patience: patience(config),
+        patience: Patience::new(config),
         config,
         drive,
         rng,

@@ -9,6 +9,7 @@ pub mod cuts;
 pub mod draw;
 pub mod host;
 pub mod laws;
+pub mod patience;
 pub mod shadow;
 pub mod traffic;
 

@@ -3,6 +3,7 @@
 mod campaign;
 mod campaigns;
 mod keys;
+mod patience;
 mod properties;
 mod served;
 mod shadow;

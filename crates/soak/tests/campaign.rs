@@ -17,7 +17,7 @@ use flashtwin_drive::{Config, Drive};
 use flashtwin_ftl::layout::Mode;
 
 use flashtwin_soak::draw::{self, between, pick};
-use flashtwin_soak::host;
+use flashtwin_soak::patience::Patience;
 use flashtwin_soak::traffic::{Mix, Traffic};
 
 /// Seeds of an ordinary run.
@@ -51,6 +51,8 @@ enum Unit {
 struct Sent {
     request: Request,
     at: Nanos,
+    /// How long the drive could work until then.
+    worked: Nanos,
     in_range: bool,
 }
 
@@ -64,8 +66,7 @@ struct Host {
     done: Vec<Completion>,
     tag: u32,
     heard: Nanos,
-    /// A command that is not answered after so long counts as stuck.
-    patience: Nanos,
+    patience: Patience,
     written: u64,
     purged: bool,
     /// Erases that a used drive has behind it: in SLC mode, natively.
@@ -108,7 +109,7 @@ impl Host {
             done: Vec::new(),
             tag: 0,
             heard: Nanos::ZERO,
-            patience: host::patience(config),
+            patience: Patience::new(config),
             written: 0,
             purged: false,
             erased_before: [before.slc_erases, before.native_erases],
@@ -146,9 +147,11 @@ impl Host {
         }
         let at = self.drive.now();
         self.drive.submit(at, request);
+        let worked = self.patience.worked(&self.drive);
         self.sent.push(Sent {
             request,
             at,
+            worked,
             in_range,
         });
     }
@@ -159,11 +162,11 @@ impl Host {
         assert!(due >= self.drive.now(), "an event in the past");
         self.drive.advance(due, &mut self.done);
         self.hear();
-        let now = self.drive.now();
+        self.patience.worked(&self.drive);
         for sent in &self.sent {
             let ftl = self.drive.ftl();
             assert!(
-                now < sent.at + self.patience,
+                !self.patience.is_over(sent.worked),
                 "no answer to {:?}\n{}",
                 sent.request,
                 ftl.describe()
