@@ -2,7 +2,7 @@
 
     .venv/bin/python docs/make_calibration.py [DRIVES [SEED]]
 
-Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of three
+Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of four
 programs with other laws, all with this seed and no other, are analysed, and of each kind of figure
 the 95 % quantile of how far it is off, in units of its own half-width, is the factor. Each
 generator counts alike. The shares of the value and of a sample stay: they keep intervals from
@@ -10,7 +10,7 @@ having no width where the noise says nothing; `most` bounds what is scaled. For 
 prints how many of its intervals hold with the factor that the others give, and how wide they are.
 Report on other seeds.
 
-160 drives a generator take four minutes of a processor.
+160 drives a generator take five minutes of a processor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from flashtwin.study.blind.detect import Answer
 
 HOLDS, FEW = 0.95, 1000
 STUDY = Path(__file__).parent.parent / "tests" / "study"
-PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot")
+PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 HEAD = """\
 # Factors that make intervals hold as often as they say; see calibrated.py. Made by
 # docs/make_calibration.py: drives 0 to {last} of seed {seed}, of `flashtwin blind`'s prior and of

@@ -230,3 +230,22 @@ def test_a_dip_in_a_short_first_plateau_hides_no_end() -> None:
     read = shape_of(rates((6, 1600), (26, 650), (26, 1590), (15_000, 670), dt=0.1))
     assert read.edge is not None
     assert read.edge.place.value == pytest.approx(0.1 * (32 * 1.596e9 + 26 * 0.65e9), rel=0.02)
+
+
+def test_heat_that_was_there_when_a_plateau_ended_goes_on_in_the_next() -> None:
+    # The first plateau ends hot and the second begins so; a low takes 38 s in either.
+    cycles = [(88, 129.0), (140, 180.0)] * 3
+    read = shape_of(rates((240, 676), (76, 489), (60, 131), (140, 180), *cycles, dt=0.5))
+    assert [p.speed.value / 1e6 for p in read.plateaus] == pytest.approx([676, 180], rel=0.01)
+    assert read.edge is not None
+    written = 0.5 * (240 * 676 + 76 * 489) * 1e6
+    assert read.edge.place.value == pytest.approx(written, rel=0.01)
+
+
+def test_a_wave_in_the_cache_does_not_end_it() -> None:
+    # A tenth down and up again, and then the end: it is too short a time to have recovered in.
+    waves = [(39, 5650), (37, 4900), (21, 5660)]
+    read = shape_of(rates(*waves, (6000, 1470), dt=0.2, noise=0.02))
+    assert read.edge is not None
+    written = 0.2 * sum(count * speed for count, speed in waves) * 1e6
+    assert read.edge.place.value == pytest.approx(written, rel=0.02)

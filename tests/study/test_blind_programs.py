@@ -12,7 +12,7 @@ import pytest
 from flashtwin.study.blind import detect, generate, judge, run
 
 HERE = Path(__file__).parent
-PROGRAMS = ("fills_core", "fills_hot")
+PROGRAMS = ("fills_core", "fills_hot", "fills_rough")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -42,14 +42,49 @@ MISREAD = {
 }
 
 
-@pytest.mark.parametrize("name", MISREAD)
-def test_what_was_misread_is_read(name: str) -> None:
-    program, seed, number = MISREAD[name]
+# Drives whose plateaus were misread, or whose speeds were off.
+OFF = {
+    "a journal of seconds, finely sampled, in a drive without a cache": ("fills_core", 6207, 3),
+    "the same in both plateaus, whose speeds differ": ("fills_core", 6207, 124),
+    "a journal that takes a quarter of the time": ("fills_core", 6207, 139),
+    "a journal that takes a third of the time": ("fills_hot", 31, 93),
+    "a journal over noise with a memory": ("fills_core", 6207, 49),
+    "a burst within a cache of five seconds": ("fills_core", 6207, 4),
+    "a slow start of twenty minutes": ("fills_core", 6207, 12),
+    "two fast samples after a slow start": ("fills_core", 6207, 109),
+    "two fast samples after a slow start, and a stall": ("fills_core", 6207, 125),
+    "triangles past the cache, which are no heat": ("fills_rough", 11, 67),
+    "heat in a plateau that is faster than the one before": ("fills_hot", 6207, 15),
+}
+
+
+def judged_of(program: str, seed: int, number: int) -> judge.Judged:
+    """What is right in the reading of one drive."""
     if program == "prior":
         measured = generate.measured(generate.read_prior(), seed, number)
     else:
         measured = run._of_program(HERE / f"{program}.py", seed, number)
-    judged = judge.judged(measured, detect.ours(measured))
+    return judge.judged(measured, detect.ours(measured))
+
+
+@pytest.mark.parametrize("name", MISREAD)
+def test_what_was_misread_is_read(name: str) -> None:
+    judged = judged_of(*MISREAD[name])
     assert all(judged.right.values())
     assert max(judged.errors["cache size"], default=0.0) < 0.03
     assert np.median(judged.errors["speeds"]) < 0.03
+
+
+@pytest.mark.parametrize("name", OFF)
+def test_what_was_off_is_right(name: str) -> None:
+    judged = judged_of(*OFF[name])
+    assert all(judged.right.values())
+    assert max(judged.errors.get("cache size", (0.0,))) < 0.03
+    assert max(judged.errors["speeds"]) < 0.03
+
+
+def test_a_coarse_saw_tooth_begins_where_the_cache_ends() -> None:
+    # A sample holds 4 % of this cache.
+    judged = judged_of("fills_hot", 6207, 143)
+    assert all(judged.right.values())
+    assert max(judged.errors["cache size"]) < 0.08

@@ -68,10 +68,12 @@ def test_jobs_are_summed_and_runs_are_joined(tmp_path: Path) -> None:
         ("x,MB/s\n" + "1,2\n" * 9, "no column with a time"),
         ("s,MB/s,KiB/s\n" + "1,2,3\n" * 9, "several rates"),
         (csv_of(RATES) + "\n441,nan", "is not a number"),
-        (csv_of(RATES) + "\n440,500", "come twice"),
+        (csv_of(RATES) + "\n441,1 GB/s", "is not a number"),
+        (csv_of(RATES) + "\n440,500", "1 time stamp that comes twice"),
         (csv_of(RATES) + "\n1000000000,500", "has nothing for"),
         (csv_of(RATES) + "\n441,1e300", "more than any drive"),
         (csv_of([1.0]), "2 rows"),
+        ("second,MB/s", "1 row"),
         ("1,2\n2,3\n3,4\n4,5\n", "no header"),
         ('{"jobs": []}', "JSON"),
         ("1000, 5, 0, 4096\n" * 9, "0 samples of writes"),
@@ -161,3 +163,9 @@ def test_reads_beside_the_writes_are_told(tmp_path: Path) -> None:
     mixed = infer(read(written(tmp_path, log_of(RATES))))
     assert any("reads" in note for note in mixed.notes)
     assert infer(read(written(tmp_path, csv_of(RATES)))).notes == ()
+
+
+def test_a_number_with_its_unit_is_told_where_that_belongs(tmp_path: Path) -> None:
+    with pytest.raises(FlashtwinError) as refused:
+        read(written(tmp_path, csv_of(RATES) + "\n441,1 GB/s"))
+    assert "in the header" in (refused.value.hint or "")

@@ -32,8 +32,9 @@ MULTIPLES, ON_TIME, PUNCTUAL = 4, 0.2, 0.75
 # are expected have to be seen.
 LATE, SEEN = 1.6, 0.6
 
-# A burst lies between pools of nearly the level; what stops the drive altogether is none.
-BESIDE, DEEPEST = 0.85, 0.1
+# A burst lies between pools of nearly the level; what stops the drive altogether is none, and
+# bursts take at most such a share of the time.
+BESIDE, DEEPEST, MOST = 0.85, 0.1, 0.4
 # What is shorter is a dip.
 DIP_S = 2.5
 

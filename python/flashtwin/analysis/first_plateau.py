@@ -384,7 +384,8 @@ def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
         bound = _bound(parts, at)
         runs = _runs(parts, at, bound)
         usual = float(np.mean(highs)) if highs else _high_before(parts, at, bound)
-        if (recovered := _recovery(runs, usual, longest_dip)) > 0:
+        recovered = _recovery(runs, usual, longest_dip) or _shallow(parts, at, runs)
+        if recovered > 0:
             longest_dip = max(longest_dip, sum(run.size for run in runs[:recovered]))
             dips.append((int(parts.edges[at + 1]), int(parts.edges[runs[recovered - 1].last])))
             highs = [*(highs or [usual]), *(run.size for run in runs[recovered : recovered + 1])]
@@ -453,6 +454,20 @@ def _recovery(runs: list[_Run], usual: float, longest: float) -> int:
             return index
         low += run.size
     return len(runs) if low <= longest else 0
+
+
+def _shallow(parts: _Parts, at: int, runs: list[_Run]) -> int:
+    """1 where a small drop recovers and a much larger one follows soon: that one is the end."""
+    if len(runs) < 3 or runs[1].size < DIP_SHARE * runs[0].size:
+        return 0
+    low, back, later = (
+        float(parts.size[run.first : run.last].sum())
+        / float((parts.size[run.first : run.last] / parts.level[run.first : run.last]).sum())
+        for run in runs[:3]
+    )
+    level = float(parts.level[at])
+    returns = back * EFFECT > level and runs[2].size > runs[0].size
+    return int(returns and level < LARGE * low and later * LARGE < low)
 
 
 def _swings(curve: Curve, parts: _Parts, at: int, bound: float) -> int:

@@ -35,10 +35,14 @@ _BESIDE = {"hot": 3.0, "change-hot": -1.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """The lows that are known: logarithm of their depth, and the bytes of the longest."""
+    """The lows that are known: logarithm of their depth, and the bytes and seconds of the longest.
+
+    Where a plateau is faster the same time takes more bytes.
+    """
 
     depth: float
     longest: float
+    longest_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +117,13 @@ def _ways(
     ways = [(first + 1, "burst", BURST + BURST_SHARE * float(size[first]) / total)]
     if away <= np.log(SAME):
         ways.append((first + 1, "cool", MISFIT * away * float(size[first]) / total))
-    last, written, deep, shallow = first, 0.0, 0.0, 0.0
+    last, written, seconds, deep, shallow = first, 0.0, 0.0, 0.0, 0.0
     while last < values.size:
         value, written = float(values[last]) - level, written + float(size[last])
         if not known.depth - np.log(SAME) <= value <= np.log(BELOW):
             break
-        if written > LONGER * known.longest:
+        seconds += float(size[last] / np.exp(values[last]))
+        if written > LONGER * known.longest and seconds > LONGER * known.longest_s:
             break
         deep += float(size[last]) if value <= known.depth / 2 else 0.0
         shallow += abs(value - known.depth) * float(size[last]) / total

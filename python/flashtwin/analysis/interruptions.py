@@ -193,7 +193,7 @@ def _without_bursts(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
             break
         seconds = float(np.median(pools.dt))
         longest = int(np.clip(np.ceil(bursts.LONGEST_S / seconds), DIP_SAMPLES, WIDEST // 3))
-        dips = _dips(pools, longest, deepest=bursts.DEEPEST)
+        dips = _dips(pools, longest, deepest=bursts.DEEPEST, most=bursts.MOST)
         before, after = _levels(pools.rate, max(AROUND, 3 * longest))
         level = np.minimum(before, after)
         spans = bursts.recurring(pools, dips, level)
@@ -205,7 +205,7 @@ def _without_bursts(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     return curve, ()
 
 
-def _dips(curve: Curve, longest: int, deepest: float = DEEPEST_DIP) -> Ints:
+def _dips(curve: Curve, longest: int, *, deepest: float = DEEPEST_DIP, most: float = MOST) -> Ints:
     """Samples, at most `longest` together, far below the levels on both of their sides."""
     before, after = _levels(curve.rate, max(AROUND, 3 * longest))
     level = np.minimum(before, after)
@@ -215,7 +215,7 @@ def _dips(curve: Curve, longest: int, deepest: float = DEEPEST_DIP) -> Ints:
     low &= away < np.minimum(-SIGMAS * scatter, float(np.log(DIP)))
     low &= ~_made_up_for(curve, low, (level, np.maximum(before, after)), scatter)
     index = np.flatnonzero(low)
-    if index.size == 0 or index.size > MOST * len(curve):
+    if index.size == 0 or index.size > most * len(curve):
         return np.zeros(0, dtype=np.int64)
     groups = np.split(index, np.flatnonzero(np.diff(index) > 1) + 1)
     lone = [group for group in groups if _is_short(curve, level, group, longest)]

@@ -37,7 +37,8 @@ AGAIN = 0.6
 AGAIN_ALONE = 1.0
 SMOOTH = 9
 CLEAR = 3.0
-LEVEL = 0.3
+LEVEL, PEAKED = 0.3, 0.15
+BURSTS_MOST = 1.5
 # Samples at the beginning that are looked at one by one.
 HEAD = 600
 # A slow start: seconds and a share of the fill at most, how slow, and what the level holds of it.
@@ -58,13 +59,15 @@ class Return:
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
     """Segments: their edges in bytes, bytes and level of each; how far samples are from
-    them, how far each goes down, and the bytes of a usual sample."""
+    them, how far each goes down and its middle lies above its ends, and the bytes of a usual
+    sample."""
 
     edges: Floats
     size: Floats
     level: Floats
     scatter: float
     falls: Floats
+    peaks: Floats
     sample_bytes: float
 
 
@@ -106,6 +109,7 @@ def _parts(curve: Curve) -> _Parts:
         level=size / time,
         scatter=scatter,
         falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
+        peaks=np.array([_peak(values[a:b]) for a, b in pairwise(at.tolist())]),
         sample_bytes=float(np.median(bins.size)),
     )
 
@@ -115,6 +119,15 @@ def _fall(values: Floats) -> float:
     inner = values[1:-1] if values.size > 4 else values
     third = max(inner.size // 3, 1)
     return float(np.median(inner[:third]) - np.median(inner[-third:]))
+
+
+def _peak(values: Floats) -> float:
+    """How far the middle third of a segment lies above its outer ones."""
+    third = values.size // 3
+    if third < 2:
+        return 0.0
+    ends = np.median(values[:third]) + np.median(values[-third:])
+    return float(np.median(values[third:-third]) - ends / 2)
 
 
 def _chains(parts: _Parts) -> list[list[tuple[int, int]]]:
@@ -166,9 +179,11 @@ def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
     if deep < least or not enough:
         return False
     depth = -float(np.log(_depth(parts, chain)))
-    # The highs of a saw-tooth fall all the way; those of heat lie level.
+    # The highs of a saw-tooth fall all the way, or rise and fall; those of heat lie level.
     falls = abs(float(np.median([parts.falls[b] for _, b in chain])))
-    return depth >= CLEAR * parts.scatter and falls <= LEVEL * depth
+    peaks = float(np.median([parts.peaks[b] for _, b in chain]))
+    level = falls <= LEVEL * depth and peaks <= PEAKED * depth
+    return depth >= CLEAR * parts.scatter and level
 
 
 def _seconds(parts: _Parts, chain: list[tuple[int, int]]) -> float:
@@ -181,14 +196,18 @@ def _seconds(parts: _Parts, chain: list[tuple[int, int]]) -> float:
 def _rises_again(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
     """Whether the chain's low is where the plateau before it ended: then its highs are bursts.
 
-    Such a drive folds and takes data again in turn, and works so for good.
+    Such a drive folds and takes data again in turn, and works so for good; its bursts do not hold
+    most of the data. What was hot already when the plateau before it ended goes on so.
     """
     first = chain[0][0]
     if first < 2:
         return False
     low, depth = float(parts.level[first - 1]), _depth(parts, chain)
     alike = _same(low, depth * float(parts.level[first]))
-    return alike and parts.level[first - 2] > SAME * parts.level[first]
+    in_lows = sum(float(parts.size[a + 1 : b].sum()) for a, b in chain)
+    in_highs = sum(float(parts.size[b]) for _, b in chain)
+    rises = alike and parts.level[first - 2] > SAME * parts.level[first]
+    return bool(rises and in_highs < BURSTS_MOST * in_lows)
 
 
 def _depth(parts: _Parts, chain: list[tuple[int, int]]) -> float:
@@ -210,7 +229,9 @@ def _carried_on(
         return []
     deepest = [float(np.log(parts.level[a + 1 : b].min() / parts.level[a])) for a, b in pairs]
     longest = max(float(parts.size[a + 1 : b].sum()) for a, b in pairs) + parts.sample_bytes
-    known = heat.Known(depth=float(np.median(deepest)), longest=longest)
+    lasts = parts.size / np.maximum(parts.level, 1e-9)
+    longest_s = max(float(lasts[a + 1 : b].sum()) for a, b in pairs)
+    known = heat.Known(depth=float(np.median(deepest)), longest=longest, longest_s=longest_s)
     # What is known counts as one cool stretch at the level of its highs.
     starts, level = _collapsed(parts, chains)
     size = np.diff(np.append(parts.edges[starts], parts.edges[-1]))

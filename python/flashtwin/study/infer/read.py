@@ -46,7 +46,8 @@ def read(path: Path, *, doubled: bool = False) -> Samples:
             raise _refused(path, str(error), error.hint) from error
     rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines()) if row]
     if len(rows) < FEWEST:
-        raise _refused(path, f"has {len(rows)} rows", f"at least {FEWEST} samples are needed")
+        have = f"has {len(rows)} row{'' if len(rows) == 1 else 's'}"
+        raise _refused(path, have, f"at least {FEWEST} samples are needed")
     if _is_number(rows[0][0]):
         return _fio(path, rows, doubled)
     return _csv(path, rows, doubled)
@@ -147,9 +148,12 @@ def _samples(path: Path, end: Floats, rate: Floats, doubled: bool, columns: str)
     """Intervals from their ends; each lasts from the end of the one before."""
     stamps, index = np.unique(end, return_inverse=True)
     if stamps.size < end.size and not doubled:
+        twice = end.size - stamps.size
         raise _refused(
             path,
-            f"has {end.size - stamps.size} time stamps that come twice",
+            f"has {twice} time stamps that come twice"
+            if twice > 1
+            else "has 1 time stamp that comes twice",
             "several jobs in one log are summed with --doubled",
         )
     if np.any(np.diff(end) < 0) and not doubled:
@@ -184,10 +188,13 @@ def _numbers(path: Path, rows: list[list[str]], column: int) -> Floats:
             values[number] = np.nan
         if not np.isfinite(values[number]) or values[number] < 0:
             text = row[column] if column < len(row) else ""
+            has_unit = _is_number(text.strip().partition(" ")[0]) and not _is_number(text)
             raise _refused(
                 path,
                 f"{text!r} in row {number + 1} of the samples is not a number from 0 on",
-                "remove the row, or write what was measured",
+                "write the number alone, in one unit, and that in the header"
+                if has_unit
+                else "remove the row, or write what was measured",
             )
     return values
 
