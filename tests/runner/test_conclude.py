@@ -21,6 +21,8 @@ from flashtwin.runs.writer import Writer, store_findings
 GOLDEN = Path(__file__).parents[1] / "golden" / "runs"
 RUNS = sorted(at for schema in GOLDEN.iterdir() for at in schema.iterdir())
 GB = 10**9
+# What fill did not conclude yet when these runs were made.
+NEWER = [f"fill.{name}[1m-q1]" for name in ("cache_probability", "slowed_by", "rate_held")]
 
 
 def brief(path: Path, **more: object) -> Run:
@@ -49,8 +51,12 @@ def test_runs_of_every_schema_are_concluded_again(at: Path) -> None:
     if at.name == "killed":
         assert [one.name for one in found] == ["read", "read.latency", "read.iops"]
         return
-    assert found.keys() == run.findings.keys()
+    older = [finding.id for finding in found if finding.id not in NEWER]
+    assert older == run.findings.keys()
     for change in reconclude(run).changes:
+        if change.id in NEWER:
+            assert change.before is None and change.now is not None
+            continue
         # These runs were concluded before bounds were held against drives with known caches.
         before, now = change.before, change.now
         assert change.id == "fill.cache_size[1m-q1]" and before and now
