@@ -2,7 +2,8 @@
 notebook and on a page.
 
 A share is told in %, and microseconds from a thousand on in ms. What is within ± is an estimate;
-the range of a few runs and a bound are told by their ends, because their middle says nothing.
+the range of a few runs and a bound are told by their ends, because their middle says nothing, and
+so is an estimate that is far from the middle of its interval: no probability is 99.9 ± 0.6 %.
 Invariant: an interval is rounded outwards, so the one told never is narrower than the one found.
 """
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MISSING = "\u2013"
 NOT_SEEN = "not seen"
 DIGITS = 4
+# An end of an interval that is so many times as far away as the other one is told by itself.
+LOPSIDED = 3.0
 # A float has up to 309 digits before its point.
 _PRECISION = 400
 
@@ -104,6 +107,8 @@ def with_interval(value: float, interval: Interval | None) -> tuple[str, str | N
     half = max(sides, default=0.0)
     if half == 0:
         return alone, None
+    if len(sides) == 2 and half > LOPSIDED * min(sides):
+        return alone, _ends(value, interval)
     # Two digits of an uncertainty are enough, and four of a value.
     places = min(decimals(half, 2), decimals(value, DIGITS) if value else 3)
     return fixed(value, places), f"± {_rounded(half, places, ROUND_CEILING)}"
