@@ -405,6 +405,54 @@ def test_what_the_bx500_hides_is_recovered(tmp_path: Path) -> None:
     assert not {"core_rate", "move"} & set(intervals)
 
 
+ALL = "fill:patterns=128k-q32,passes=1,discover,crystaldiskmark:loops=1,mix=off,states:fills=1"
+
+
+@pytest.mark.full
+def test_what_the_bx500_hides_is_recovered_with_its_map(tmp_path: Path) -> None:
+    """Requests tell its map on flash and its core, whose times the fill then says."""
+    twin = recovered("bx500-240", ALL, tmp_path / "run")
+    kind, intervals = twin.fitted.space.structure, twin.fitted.intervals
+    assert (kind.name, kind.past, kind.limit, kind.map) == ("dynamic", "staged", "core", "demand")
+    assert twin.fitted.space.cell == "tlc" and twin.fitted.limit_known and twin.fitted.map_known
+    inside = {
+        "dies": 4.0,
+        "cache": 0.1,
+        # 64 KiB a row in 138 us; 19.4 us a unit.
+        "core_rate": 475e6,
+        "move": 19.4e-6,
+        # 35 us, and what a bus of 400 MT/s takes longer for 4 KiB than a candidate's.
+        "slc_read": 42.7e-6,
+    }
+    for name, value in inside.items():
+        low, high = intervals[name]
+        assert low <= value <= high, (name, low, high)
+    # 1 GiB of 240 GB. All requests of this run lie beyond it, so that only a bound can be told.
+    low, high = intervals.get("reach", (0.0, 1.0))
+    assert low <= 0.0045 <= high
+
+
+@pytest.mark.full
+def test_what_the_pm871b_hides_is_recovered(tmp_path: Path) -> None:
+    """Its core's rate is not: a core that takes no time for what it moves is far from usual, and
+    the fit makes up for a usual time by a slower core."""
+    twin = recovered("pm871b-128", ALL, tmp_path / "run")
+    kind, intervals = twin.fitted.space.structure, twin.fitted.intervals
+    assert (kind.name, kind.past, kind.limit, kind.map) == ("static", "direct", "core", "dram")
+    assert twin.fitted.space.cell == "tlc" and twin.fitted.map_known
+    inside = {
+        "dies": 4.0,
+        "cache": 0.0094,
+        "native_rate": 167e6,
+        "spare": 0.037,
+        # 60 us, and what a bus of 533 MT/s takes longer for 4 KiB than a candidate's.
+        "native_read": 65.1e-6,
+    }
+    for name, value in inside.items():
+        low, high = intervals[name]
+        assert low <= value <= high, (name, low, high)
+
+
 @pytest.mark.full
 def test_two_fitted_drives_predict_what_no_fit_saw() -> None:
     done = proof.proof(2, 3)

@@ -38,6 +38,8 @@ SUPERBLOCKS = 1000
 WORDLINES = (22, 44, 88, 176, 352, 704)
 # Superblocks that collection and the streams keep to themselves.
 AT_WORK = 10
+# A cache that borrows has so much of the capacity at least beside blocks of its own.
+LEAST_BORROWED = 0.005
 # What the firmware keeps of the capacity.
 SYSTEM_SHARE = 0.005
 SATA_MOST = 600e6
@@ -97,6 +99,12 @@ class Structure:
     def way(self) -> str:
         """Whether what is past the cache goes straight to native flash, or through the cache."""
         return "folded" if self.past in ("staged", "fold-first") else "direct"
+
+    @property
+    def group(self) -> str:
+        """Those whose intervals are as certain: where the whole drive is a cache, its end tells the
+        spare flash, and what is written past it waits for folding."""
+        return self.name if self.name == "whole-drive" else self.way
 
 
 def structures() -> list[Structure]:
@@ -358,7 +366,10 @@ def cache_share(space: Space, values: Mapping[str, float]) -> float:
     if space.structure.name == "static":
         return values["cache"]
     # A borrowed cell holds one bit instead of `bits`: what is there bounds the cache.
-    return min(values["cache"], 0.95 * (1 + values["spare"]) / space.bits)
+    share = min(values["cache"], 0.95 * (1 + values["spare"]) / space.bits)
+    if space.structure.name == "hybrid":
+        share = max(share, values["static"] + LEAST_BORROWED)
+    return share
 
 
 def reserve_share(values: Mapping[str, float]) -> float:
@@ -373,7 +384,7 @@ def _put_cache(
     cache = cache_share(space, values)
     holes = {
         "cache": _bytes(cache * capacity),
-        "borrowed": _bytes(max(cache - values["static"], 0.005) * capacity),
+        "borrowed": _bytes(max(cache - values["static"], LEAST_BORROWED) * capacity),
         "static": _bytes(values["static"] * capacity),
         "reserve": _bytes(reserve_share(values) * capacity),
         "rearm": _bytes(min(values["rearm"], 1.0) * cache * capacity),

@@ -52,7 +52,7 @@ FARTHEST = 2.0
 class Held:
     """A value of a drawn drive: what it is, and the interval that was fitted, in its unit.
 
-    `way`: how the drive writes past its cache (`candidate.Structure.way`).
+    `way`: which drives it is like (`candidate.Structure.group`).
     """
 
     drive: int
@@ -145,7 +145,12 @@ def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held
     }
     return [
         Held(
-            drive=number, way=space.structure.way, name=name, true=inside[name], low=low, high=high
+            drive=number,
+            way=space.structure.group,
+            name=name,
+            true=inside[name],
+            low=low,
+            high=high,
         )
         for name, (low, high) in twin.fitted.intervals.items()
     ]

@@ -108,7 +108,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         known["core_rate"] = low / (1 + candidate.more_erases(space, flash.wordlines)), high
     if search.seen.has_requests:
         # Otherwise dies show in the size of superblocks alone, and those of the copy are its own.
-        known = {"dies": _dies_between(winner, rivals, near), **known}
+        known = {"dies": _dies_between(winner, rivals, untold), **known}
     return Fitted(
         space=space,
         values=values,
@@ -185,14 +185,17 @@ def _by_either(
     return known
 
 
-def _dies_between(winner: Searched, rivals: Sequence[Searched], near: float) -> tuple[float, float]:
-    """From the fewest to the most dies, which are powers of two."""
+def _dies_between(
+    winner: Searched, rivals: Sequence[Searched], untold: float
+) -> tuple[float, float]:
+    """From the fewest to the most dies, which are powers of two, whose misfit is no larger than
+    what leaves a limit untold."""
     space = winner[0]
     dies = [
         other.usual["dies"]
         for other, shown in rivals
         if (other.structure, other.cell) == (space.structure, space.cell)
-        if best_of(shown).total <= near
+        if best_of(shown).total <= untold
     ] + [space.usual["dies"]]
     factor = 2.0 ** math.ceil(_longer_log(space.structure, "dies") / math.log(2.0) - 1e-2)
     return max(min(dies) / factor, 1.0), min(max(dies) * factor, candidate.MOST_DIES)
@@ -206,7 +209,7 @@ def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 def _longer_log(structure: Structure, name: str) -> float:
     """By how much of its logarithm an interval is longer at both ends than a search says."""
-    rows = _calibration().get(structure.way, {})
+    rows = _calibration().get(structure.group, {})
     return float(rows.get(name, {}).get("longer", 0.0))
 
 
