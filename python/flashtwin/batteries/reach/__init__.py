@@ -119,10 +119,7 @@ def conclude(record: Record) -> list[Finding]:
     """The time of a read over each range, and the reach once all of them were read."""
     sizes = list(spans(record.parameters, record.info))
     times = {span: time for span in sizes if (time := _seconds(record, span_label(span)))}
-    findings = [
-        _time(span, "all" if span == sizes[-1] else show_size(span), seconds)
-        for span, seconds in times.items()
-    ]
+    findings = [_time(span, span == sizes[-1], seconds) for span, seconds in times.items()]
     if len(times) < len(sizes):
         return findings
     return [*_reach(record, times), *findings]
@@ -134,13 +131,14 @@ def _seconds(record: Record, label: str) -> float | None:
     return None if totals is None else totals.latency_mean_ns / 1e9
 
 
-def _time(span: int, variant: str, seconds: float) -> Finding:
+def _time(span: int, whole: bool, seconds: float) -> Finding:
+    """`whole`: the range is all of the target, which drives of other sizes have a line with."""
     teller = Teller(
         battery=NAME,
         load=LOAD,
-        variant=variant,
+        variant="all" if whole else show_size(span),
         label=span_label(span),
-        title=f"Read over {readable_size(span, binary=True)}",
+        title=f"Read over {'all of it' if whole else readable_size(span, binary=True)}",
         axis="cell",
     )
     return teller.tell("latency", "latency", "us", seconds * 1e6, better="lower")
@@ -156,7 +154,7 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
     if seen is None:
         slowest = max(times.values()) / min(times.values()) - 1
         note = (
-            f"none seen: reads over all {gb(largest)} take at most {slowest:.0%} longer than over "
+            f"none seen: reads over all {gb(largest)} take at most {slowest:.1%} longer than over "
             "the smallest range; the whole map is at hand, as in DRAM, or looking it up costs next "
             "to nothing"
         )
