@@ -100,7 +100,8 @@ class Candidate:
     """A structure by its place in the table, and its values.
 
     `second` is the speed past the cache over the first plateau's, past both tiers where there are
-    two; `slack` counts where the cache is all of the flash.
+    two; `slack` counts where the cache is all of the flash. A host sees what is free beyond the
+    reserve: a negative `reserve_share` is a drive with more flash (`flash`).
     """
 
     structure: int
@@ -276,7 +277,9 @@ def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: fl
         candidate,
         cache_share=candidate.cache_share * factor(0.3 * step),
         second=candidate.second * factor(step),
-        reserve_share=max(candidate.reserve_share + rng.normal(0, 0.2 * step), 0.002),
+        reserve_share=max(
+            candidate.reserve_share + rng.normal(0, 0.2 * step), ranges["reserve_share"][0]
+        ),
         static_share=unseen(candidate.static_share, "static_share", 4 * step),
         idle_s=facts.begin_s or unseen(candidate.idle_s, "idle_s", 8 * step),
         tier_share=candidate.tier_share * factor(step),
@@ -447,15 +450,22 @@ def superblock_share() -> float:
     return 1.001 * float(pages * small["page_bytes"] / (small["capacity_gb"] * GB))
 
 
+def flash(candidate: Candidate) -> tuple[float, float]:
+    """The flash and the reserve of a candidate that borrows, as shares of the capacity."""
+    drive = table()["drive"]
+    more = max(drive["least_reserve"] - candidate.reserve_share, 0.0)
+    return drive["slack"] + more, candidate.reserve_share + more
+
+
 def _borrowable(candidate: Candidate) -> float:
     """The share of the capacity that a cache on borrowed cells may hold."""
-    slack: float = table()["drive"]["slack"]
+    slack, _ = flash(candidate)
     return min(candidate.cache_share, 0.9 * slack / BITS[candidate.cell])
 
 
 def _tier(candidate: Candidate) -> float:
     """The share of the capacity that the second tier may hold beside the first."""
-    slack: float = table()["drive"]["slack"]
+    slack, _ = flash(candidate)
     rest = 0.9 * slack / BITS[candidate.cell] - _borrowable(candidate)
     return max(min(candidate.tier_share, 2 * rest), 2 * superblock_share())
 
@@ -469,7 +479,9 @@ def _text(candidate: Candidate, slower: float, times: int) -> str:
     wordlines = times * small["wordlines"]
     superblock = small["dies"] * small["planes"] * wordlines * small["page_bytes"] * bits
     slack = (
-        max(candidate.slack, 1.0 + small["held_back"]) if name == "whole-drive" else small["slack"]
+        max(candidate.slack, 1.0 + small["held_back"])
+        if name == "whole-drive"
+        else flash(candidate)[0]
     )
     raw = capacity * (slack + max(own, superblock_share()) * bits * (own > 0))
     return str(
@@ -498,7 +510,7 @@ def _sets(candidate: Candidate, times: int) -> tuple[str, ...]:
         "cache": f"{cache * capacity:.0f} B",
         "borrowed": f"{max(cache - static, least) * capacity:.0f} B",
         "static": f"{static * capacity:.0f} B",
-        "reserve": f"{candidate.reserve_share * capacity:.0f} B",
+        "reserve": f"{flash(candidate)[1] * capacity:.0f} B",
         "tier": f"{_tier(candidate) * capacity:.0f} B",
         "tier_tprog": f"{tier_us:.0f} us",
         "step": f"{candidate.step_mib * 2**20:.0f} B",

@@ -114,12 +114,14 @@ def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
 def rung_of(result: Result) -> rests.Rung:
     """What reads before and after a rest showed."""
     levels = range(steps.LEVELS, len(result.parts))
+    _, known, asked = result.parts[steps.RESTED].label.rpartition(f"/{steps.RESTS_FOR}")
     return rests.Rung(
         stage=rests.stage_of(result.label.rpartition("-")[2]),
         rest_s=result.parts[steps.RESTED].duration_ns / 1e9,
         before_ns=_wait_ns(result, steps.BEFORE),
         after_ns=_wait_ns(result, steps.AFTER),
         levels=tuple(_wait_ns(result, at) for at in levels),
+        asked_s=float(asked) if known else None,
     )
 
 

@@ -49,13 +49,23 @@ SHARE_NOISE = 0.08
 
 @dataclass(frozen=True, kw_only=True)
 class Rung:
-    """A rest with the mean latencies of reads before and after it; `levels`: of each region."""
+    """A rest with the mean latencies of reads before and after it; `levels`: of each region.
+
+    `rest_s` is how long it was; `asked_s` how long it was to be, none where nobody knows any more:
+    on a busy host a rest that is repeated is as much longer as two of a ladder are apart.
+    """
 
     stage: Stage
     rest_s: float
     before_ns: float
     after_ns: float
     levels: tuple[float, ...] = ()
+    asked_s: float | None = None
+
+    @property
+    def length_s(self) -> float:
+        """Its place on a ladder."""
+        return self.rest_s if self.asked_s is None else self.asked_s
 
 
 def stage_of(word: str) -> Stage:
@@ -90,11 +100,11 @@ def following(rungs: Sequence[Rung], expected_s: float, longest_s: float) -> Nex
     """The rest to try next; `expected_s`: how long folding a full cache should take. Before folding
     has begun no rest is longer than `longest_s`."""
     for stage in STAGES[:2]:
-        tried = [rung.rest_s for rung in rungs if rung.stage == stage]
+        tried = [rung.length_s for rung in rungs if rung.stage == stage]
         allowed = tuple(rest_s for rest_s in COARSE if rest_s <= longest_s)
         lengths = allowed if stage == "coarse" else _fine(rungs)
         reached, repeat = _climbed(rungs, stage)
-        if tried and _is_stale(rungs):
+        if tried and _counting(_groups(rungs))[1]:
             return Next(stage=stage, rest_s=tried[-1], anew=True)
         if repeat:
             return Next(stage=stage, rest_s=tried[-1], anew=False)
@@ -131,29 +141,32 @@ def _groups(rungs: Sequence[Rung]) -> list[list[Rung]]:
     groups: list[list[Rung]] = []
     for rung in rungs:
         last = groups[-1][-1] if groups else None
-        if last is not None and last.stage == rung.stage and _same(rung.rest_s, last.rest_s):
+        if last is not None and last.stage == rung.stage and _same(rung.length_s, last.length_s):
             groups[-1].append(rung)
         else:
             groups.append([rung])
     return groups
 
 
-def _is_late(groups: Sequence[Sequence[Rung]], at: int) -> bool:
-    """Whether reads before the first rest of a length took as long as if folding had begun, as they
-    do after an interruption. That rest is tried again on data that is written anew."""
-    before = [group[0].before_ns for group in groups[:at]]
-    return bool(before) and groups[at][0].before_ns >= BEGUN * float(np.median(before))
+def _counting(groups: Sequence[Sequence[Rung]]) -> tuple[list[Sequence[Rung]], bool]:
+    """The rungs of each length that count; whether the last has to be tried on data that is written
+    anew. That is so where reads before the first rest of a length took as long as if folding had
+    begun, as they do after an interruption; that rest does not count."""
+    counting: list[Sequence[Rung]] = []
+    stale = False
+    for group in groups:
+        before = [tries[0].before_ns for tries in counting]
+        late = bool(before) and group[0].before_ns >= BEGUN * float(np.median(before))
+        stale = late and len(group) == 1
+        counting.append(group[1:] if late and not stale else group)
+    return counting, stale
 
 
-def _tries(groups: Sequence[Sequence[Rung]], at: int) -> Sequence[Rung]:
-    """The rungs of a length that count."""
-    return groups[at][1:] if len(groups[at]) > 1 and _is_late(groups, at) else groups[at]
-
-
-def _is_stale(rungs: Sequence[Rung]) -> bool:
-    """Whether the last rest has to be tried on data that is written anew."""
-    groups = _groups(rungs)
-    return len(groups[-1]) == 1 and _is_late(groups, len(groups) - 1)
+def _before(rungs: Sequence[Rung]) -> list[float]:
+    """How long reads took before each length's first rest. Before one that is repeated some data
+    may be folded."""
+    counting, _ = _counting(_groups(rungs))
+    return [tries[0].before_ns for tries in counting]
 
 
 def _lengths(rungs: Sequence[Rung], stage: Stage) -> list[float]:
@@ -169,19 +182,17 @@ def _cached_ns(rungs: Sequence[Rung]) -> float:
 def _climbed(rungs: Sequence[Rung], stage: Stage) -> tuple[int | None, bool]:
     """Which of the lengths showed folding often enough, if one did; whether the last has to be
     tried again."""
-    groups = _groups(rungs)
-    # What was found of the reads before a rest is not changed by later ones. Before a rest that is
-    # repeated some data may be folded.
-    before = [group[0].before_ns for group in groups]
+    counting, _ = _counting(_groups(rungs))
+    # What was found of the reads before a rest is not changed by later ones.
+    before = [tries[0].before_ns for tries in counting]
     shown: list[list[bool]] = []
     often = OFTEN
-    for at, group in enumerate(groups):
-        if group[0].stage == stage:
+    for at, tries in enumerate(counting):
+        if tries[0].stage == stage:
             least = BEGUN * float(np.median(before[: at + 1]))
             scatter = float(np.quantile(before[: at + 1], SCATTER))
             alarms = any(True in flags for flags in shown)
             often = OFTEN_NOISY if alarms or scatter > least else OFTEN
-            tries = _tries(groups, at)
             shown.append([rung.after_ns >= max(least, scatter) for rung in tries])
             if len(tries) >= often and all(shown[-1][:often]):
                 return len(shown) - 1, False
@@ -189,7 +200,7 @@ def _climbed(rungs: Sequence[Rung], stage: Stage) -> tuple[int | None, bool]:
 
 
 def _scatter(rungs: Sequence[Rung]) -> float:
-    before = [group[0].before_ns for group in _groups(rungs)]
+    before = _before(rungs)
     return float(np.quantile(before, SCATTER) / np.median(before)) if before else 1.0
 
 
@@ -233,8 +244,8 @@ def _share(part: Rung, rungs: Sequence[Rung]) -> float:
 
 def _misread(rungs: Sequence[Rung]) -> float:
     """The share of readings that the host makes look as if they were of slower cells."""
-    before = [group[0].before_ns for group in _groups(rungs)]
-    return float(np.mean(np.array(before) > APART * np.median(before)))
+    before = np.array(_before(rungs))
+    return float(np.mean(before > APART * np.median(before)))
 
 
 def _takes(rungs: Sequence[Rung], begin: Estimate) -> Estimate | None:

@@ -29,6 +29,8 @@ SAMPLES = 800
 READ_BYTES = 4096
 # So many reads let programs end that were under way.
 WARM = 64
+# The label of a rest ends with how long it was to be, in seconds.
+RESTS_FOR = "rest-"
 # Where the parts of a chain of reads stand: see `rung` and `_reads`.
 BEFORE, RESTED, AFTER, LEVELS = 1, 2, 3, 5
 OLDEST, TAKEN, PAST, SINGLE = 1, 2, 3, 4
@@ -52,7 +54,7 @@ def rung(info: DriveInfo, share: float, ask: rests.Next, stem: str) -> Chain:
     parts: list[Run | Rest] = [
         _reads(info, f"{stem}/warm", cached, WARM),
         _reads(info, f"{stem}/reads", cached, rests.READS),
-        Rest(label=f"{stem}/rest", seconds=ask.rest_s),
+        Rest(label=f"{stem}/{RESTS_FOR}{ask.rest_s:g}", seconds=ask.rest_s),
         _reads(info, f"{stem}/again", cached, rests.READS),
     ]
     if ask.stage == "part":
