@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -132,6 +133,41 @@ def test_curves_do_not_depend_on_their_neighbours() -> None:
     together = small.simulated(facts, [(candidate, again, 3e8) for candidate in both])
     alone = small.simulated(facts, [(both[1], again, 3e8)])
     assert np.array_equal(together[1], alone[0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_a_fill_shows_each_candidate_is_a_drive(seed: int) -> None:
+    """A cache of half a percent of the drive to nearly half of it, ends at any places."""
+    rng = np.random.default_rng(seed)
+    share, second = float(np.exp(rng.uniform(np.log(0.005), np.log(0.45)))), rng.uniform(0.05, 0.95)
+    place = min(share + float(rng.uniform(0.05, 0.5)), 0.99)
+    stages = ((share, place, second), (place, 1.0, 0.7 * second))
+    facts = replace(_facts(share, second), begin_s=5.0, stages=stages[: rng.integers(3)])
+    for number in range(len(small.structures())):
+        candidate = small.moved(facts, small.drawn(facts, number, rng), rng, 0.2)
+        for larger in (False, True):
+            spec, _ = small._spec(facts, candidate, larger=larger)
+            assert spec.capacity_bytes > 0.9e9
+
+
+def test_a_drive_with_more_flash_lends_more() -> None:
+    """The flash over the capacity is free beyond the reserve, at whatever level."""
+    few, many = (
+        _candidate("dynamic", "direct", cache_share=0.2, reserve_share=share)
+        for share in (0.005, -0.1)
+    )
+    assert small.flash(few) == (1.12, 0.005)
+    assert small.flash(many) == pytest.approx((1.225, 0.005))
+    assert small.level_with(many, 0.02) == small.MOST_LEVEL > small.level_with(few, 0.02)
+    facts, full = _facts(0.2, 0.4), menu.level(100)
+    sizes = [lines.size_seen(facts, tuple(_curve(facts, c, full)), full) for c in (few, many)]
+    # What is free beyond the reserve is 0.089 and 0.194 of the capacity. A byte in the cache takes
+    # three of that, and what it is written over gives one back.
+    assert sizes == pytest.approx([0.089 / 2, 0.194 / 2], abs=0.004)
+    for candidate, size in zip((few, many), sizes, strict=True):
+        found = lines.proposed(facts, [(1.0, size)], candidate)
+        like = [c.reserve_share for c in found if c.cell == "tlc"]
+        assert like == pytest.approx([candidate.reserve_share], abs=0.01)
 
 
 def _size(name: str, percent: float) -> float:

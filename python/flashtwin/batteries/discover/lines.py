@@ -3,8 +3,9 @@
 What is free beyond a reserve can be lent, and a cell that is lent holds one bit of its k. So at a
 level f (the share of the drive that is written, and what was overwritten at random on top of it) a
 cache of borrowed blocks holds (F - f)/k of the capacity, up to its size C: it shrinks to nothing at
-F. One that has S of its own besides holds S + (F - f)/k, and where F is reached it ends with S. A
-fill that was written into that cache becomes slower a second time at P = F - k(C - S) + C. So P and
+F; where the drive is full, what is written over frees as much, and it holds (F - f)/(k - 1). One
+that has S of its own besides holds S + (F - f)/k, and where F is reached it ends with S. A fill
+that was written into that cache becomes slower a second time at P = F - k(C - S) + C. So P and
 every size that is seen say the same sum a = S + F/k; what S is, only the size at which the cache
 vanishes says. Candidates of each split of that sum are what the simulations are given to judge.
 
@@ -66,7 +67,12 @@ def _sums(facts: Facts, sizes: Sequence[tuple[float, float]], bits: int) -> list
     that was seen, and by where the fill became slower a second time."""
     cache = facts.cache_share
     inside = [(level, size) for level, size in sizes if LEAST < size < MOST * cache]
-    sums = [size + level / bits for level, size in sorted(inside, key=lambda pair: pair[1])[:1]]
+    smallest = sorted(inside, key=lambda pair: pair[1])[:1]
+    # What is written over a full drive frees as much as it takes: of k bits a cell k - 1 are lent.
+    sums = [
+        level / bits + size * ((bits - 1) / bits if level >= 1.0 else 1.0)
+        for level, size in smallest
+    ]
     later = [begin for begin, _, _ in facts.stages if begin > 1.05 * cache]
     return sums + [(place + (bits - 1) * cache) / bits for place in later[:1]]
 
