@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from flashtwin.batteries.discover import Parameters, posterior
-from flashtwin.runner.pool import Send, Work
-from flashtwin.study.blind import calibrated, generate, kinds
+from flashtwin.batteries.discover import posterior
+from flashtwin.runner.pool import Work
+from flashtwin.study.blind import calibrated
 from flashtwin.study.blind.calibrated import Tried
 from flashtwin.study.blind.run import DRIVE_BYTES, pooled
 
@@ -63,23 +63,6 @@ def version() -> str:
     return digest.hexdigest()[:16]
 
 
-def tried(path: Path, seed: int, number: int, _send: Send) -> kinds.Discovered:
-    """A drive, discovered or read from where it was kept."""
-    if path.exists():
-        drive: kinds.Discovered = pickle.loads(path.read_bytes()).drive
-        return drive
-    drive = kinds.discovered(generate.read_prior(), seed, number)
-    # With as many candidates as the battery took, what was simulated for the drive is at hand.
-    apart = calibrated.apart_of(drive, Parameters().candidates)
-    calmer = float(posterior.calibration()["structure"]["calmer"])
-    result = Tried(drive=drive, calmer=calmer, apart=apart)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_bytes(pickle.dumps(result))
-    part.rename(path)
-    return drive
-
-
 def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
     """The file, from drives on which a cache can be seen."""
     calmers = calibrated.left_out(drives, calibrated.calmer_of)
@@ -108,7 +91,7 @@ def main(count: int, seed: int) -> None:
     folder = KEPT / version()
     paths = [folder / f"{seed}-{number}.pickle" for number in range(count)]
     works = [
-        Work(call=partial(tried, path, seed, number), memory_bytes=DRIVE_BYTES)
+        Work(call=partial(calibrated.kept, path, seed, number), memory_bytes=DRIVE_BYTES)
         for number, path in enumerate(paths)
     ]
     pooled(works, lambda at, name: print(f"{at} of {count}: {name}", file=sys.stderr))

@@ -101,6 +101,16 @@ def test_a_fill_of_a_few_samples_says_so(tmp_path: Path) -> None:
     assert "the fill has 12 samples" in note and "larger target" in note
 
 
+def test_a_burst_of_a_buffer_is_no_cache_of_a_kind(tmp_path: Path) -> None:
+    """Of a fast beginning of 0.04 % of a drive it was sure that it is a hybrid cache."""
+    law = Law(cache_bytes=300 * 10**6, cache_rate=1.4e8, direct_rate=1e8, fold_rate=1e8)
+    drive = FakeDrive(law=law)
+    run = run_batteries(drive, [("discover", FEW)], tmp_path / "run")
+    structure = run.findings["discover.structure"]
+    assert structure.value is None
+    assert not any(finding.name.startswith("structure.") for finding in run.findings)
+
+
 def _facts(cache_share: float, second: float) -> Facts:
     return Facts(
         total_bytes=2e9, cache_share=cache_share, second=second, fill_s=6.1, fill=(0.0,) * 48

@@ -62,7 +62,10 @@ def test_intervals_of_rests_reach_as_far_as_nineteen_in_twenty_have_to() -> None
 def test_reads_are_as_far_apart_as_nineteen_in_twenty() -> None:
     drives = [_tried(right=True, apart=0.01 * number) for number in range(1, 100)]
     noise = calibrated.reads_of([*drives, replace(drives[0], apart=None)])
-    assert noise == pytest.approx((0.95 / 1.96, 0.1, 0.95 / 1.96, 1.9 / 1.96))
+    mean_square = np.sqrt(np.mean(np.square(0.01 * np.arange(1, 100))))
+    assert noise == pytest.approx((mean_square, 0.1, mean_square, 2 * mean_square))
+    one = [_tried(right=True, apart=0.0)] * 20 + [_tried(right=True, apart=0.4)] * 2
+    assert calibrated.reads_of(one)[0] == pytest.approx(0.4 / 1.96), "nineteen in twenty"
 
 
 def test_each_drive_is_tried_with_what_the_others_say() -> None:
@@ -89,9 +92,16 @@ def test_the_file_has_what_the_battery_reads() -> None:
     assert document["rest"]["wider"] == pytest.approx(0.02) and "16 of 16 intervals hold" in text
 
 
-@pytest.mark.full
-def test_a_drive_that_was_discovered_is_not_again(tmp_path: Path) -> None:
-    script, path = _script(), tmp_path / "kept" / "5-0.pickle"
-    first = script.tried(path, 5, 0, None)
-    changed = path.stat().st_mtime_ns
-    assert script.tried(path, 5, 0, None) == first and path.stat().st_mtime_ns == changed
+def test_a_drive_that_was_discovered_is_not_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def discovered(prior: object, seed: int, number: int) -> Discovered:
+        asked.append(number)
+        return _tried(right=True).drive
+
+    monkeypatch.setattr("flashtwin.study.blind.kinds.discovered", discovered)
+    path = tmp_path / "kept" / "5-3.pickle"
+    works = [calibrated.kept(path, 5, 3, lambda *_: None) for _ in range(2)]
+    assert works[0] == works[1] and asked == [3]

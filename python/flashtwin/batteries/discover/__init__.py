@@ -72,7 +72,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     from flashtwin.batteries.discover import reading
 
     facts = reading.facts_of(answer)
-    if facts is None:
+    if facts is None or reading.is_too_small(facts):
         return
     facts = yield from _rested(parameters, info, facts)
     if facts is not None:

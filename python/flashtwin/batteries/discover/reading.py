@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 FEWEST = 20
 NO_CACHE = "cannot tell: no cache was seen to end in the fill, so there is none to test"
+TOO_SMALL = (
+    "cannot tell: what is faster at first is less than a block of the drives that are simulated,"
+    " such as a buffer takes; a cache of that size is not told from one"
+)
 MAYBE_FULL = "; if it was full before, a longer rest before the fill (idle_s) empties it"
 A_FILE = (
     "cannot tell: what is written over a file takes no free space from the drive, and how the cache"
@@ -114,14 +118,14 @@ def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
 def rung_of(result: Result) -> rests.Rung:
     """What reads before and after a rest showed."""
     levels = range(steps.LEVELS, len(result.parts))
-    _, known, asked = result.parts[steps.RESTED].label.rpartition(f"/{steps.RESTS_FOR}")
+    _, known, seconds = result.parts[steps.RESTED].label.rpartition(f"/{steps.RESTS_FOR}")
     return rests.Rung(
         stage=rests.stage_of(result.label.rpartition("-")[2]),
         rest_s=result.parts[steps.RESTED].duration_ns / 1e9,
         before_ns=_wait_ns(result, steps.BEFORE),
         after_ns=_wait_ns(result, steps.AFTER),
         levels=tuple(_wait_ns(result, at) for at in levels),
-        asked_s=float(asked) if known else None,
+        asked_s=float(seconds) if known else None,
     )
 
 
@@ -169,14 +173,19 @@ class Measured:
 
 
 def measured_in(record: Record) -> Measured | None:
-    """What a run showed; none where no cache ended in the fill."""
+    """What a run showed; none where no cache ended in the fill, or one that is too small."""
     result = record.result(FILL)
     facts = None if result is None else facts_of(result)
-    if facts is None:
+    if facts is None or is_too_small(facts):
         return None
     rungs = _rungs(record)
     facts = with_rests(facts, rungs)
     return Measured(facts=facts, rungs=rungs, seen=_seen(record, facts))
+
+
+def is_too_small(facts: Facts) -> bool:
+    """Whether what is faster at first is less than one block of a simulated cache."""
+    return facts.cache_share < small.superblock_share()
 
 
 def findings(record: Record) -> list[Finding]:
@@ -206,6 +215,8 @@ def _without_facts(record: Record) -> str:
             f"cannot tell: the fill has {samples} samples, and a cache shows in {FEWEST} or more;"
             " a larger target lasts longer"
         )
+    if fill is not None and facts_of(fill) is not None:
+        return TOO_SMALL
     return NO_CACHE if record.info.can.purge else NO_CACHE + MAYBE_FULL
 
 

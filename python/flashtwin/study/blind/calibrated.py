@@ -11,15 +11,19 @@ takes a drive's probabilities to have been made with the one that it bears.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from flashtwin import outputs
+from flashtwin.batteries.discover import Parameters, menu, posterior
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import menu, posterior
-from flashtwin.study.blind import structure
+from flashtwin.runner.pool import Send
+from flashtwin.study.blind import generate, kinds, structure
 from flashtwin.study.blind.kinds import Discovered
 
 # No probability is less than this: they are rounded.
@@ -44,6 +48,20 @@ class Tried:
     drive: Discovered
     calmer: float
     apart: tuple[float, ...] | None
+
+
+def kept(path: Path, seed: int, number: int, _send: Send) -> Discovered:
+    """A drive of our own prior, discovered, or read from the file in which it was kept before."""
+    if path.exists():
+        before: Tried = pickle.loads(path.read_bytes())
+        return before.drive
+    drive = kinds.discovered(generate.read_prior(), seed, number)
+    # With as many candidates as the battery took, what was simulated for the drive is at hand.
+    apart = apart_of(drive, Parameters().candidates)
+    calmer = float(posterior.calibration()["structure"]["calmer"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outputs.write(path, pickle.dumps(Tried(drive=drive, calmer=calmer, apart=apart)))
+    return drive
 
 
 def apart_of(drive: Discovered, count: int) -> tuple[float, ...] | None:
@@ -113,17 +131,15 @@ def _ranked(values: Sequence[float]) -> float:
 
 
 def reads_of(drives: Sequence[Tried]) -> tuple[float, ...]:
-    """The standard deviation of each figure of reads; waits of single writes count where all data
-    passes through the cache."""
-    known = [(d.apart, d.drive.truth.past == "direct") for d in drives if d.apart is not None]
-    return tuple(
-        max(
-            _ranked([abs(apart[at]) for apart, direct in known if at < FIGURES - 1 or not direct])
-            / STANDARD,
-            LEAST_NOISE,
-        )
-        for at in range(FIGURES)
-    )
+    """The standard deviation of each figure of reads; of waits of single writes where all data
+    passes through the cache and no step of folding was fitted to them."""
+    known = [(d.apart, d.drive.truth.past == "staged") for d in drives if d.apart is not None]
+    noise = []
+    for at in range(FIGURES):
+        off = [abs(apart[at]) for apart, staged in known if at < FIGURES - 1 or staged]
+        usual = float(np.sqrt(np.mean(np.square(off)))) if off else 0.0
+        noise.append(max(_ranked(off) / STANDARD, usual, LEAST_NOISE))
+    return tuple(noise)
 
 
 def left_out(drives: Sequence[Tried], of: Callable[[Sequence[Tried]], Value]) -> list[Value]:
