@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / ".tools" / "calibration"
 # What the drives and what discover says of them come from; the calibration itself is beside it.
 SOURCES = ("batteries/discover", "study/blind")
+# Of fewer drives the file is only shown.
+FEWEST = 20
 HEAD = """\
 # What makes the probabilities and intervals of discover hold as often as they say. Made by
 # docs/make_discover_calibration.py with seed {seed}, drives 0 to {last}, of which {seen} have a
@@ -97,8 +99,9 @@ def main(count: int, seed: int) -> None:
     pooled(works, lambda at, name: print(f"{at} of {count}: {name}", file=sys.stderr))
     drives = [pickle.loads(path.read_bytes()) for path in paths]
     text = text_of([item for item in drives if item.drive.truth.visible], count, seed)
-    posterior.DATA.write_text(text)
     print(text)
+    if count >= FEWEST:
+        posterior.DATA.write_text(text)
 
 
 if __name__ == "__main__":

@@ -306,6 +306,18 @@ def test_a_kind_with_a_value_of_its_own_is_less_likely_where_only_some_of_its_ra
     assert even["dynamic"] == pytest.approx(even["hybrid"])
 
 
+def test_much_flash_is_less_likely_than_a_usual_amount_where_both_fit() -> None:
+    """A hybrid cache and a dynamic one on more flash draw the same line of sizes."""
+    fits = {
+        _candidate("hybrid", "direct"): (0.0,),
+        _candidate("dynamic", "direct", reserve_share=-0.05): (0.0,),
+    }
+    weighed = dict(inference._weighed(fits, ()))
+    apart = [weighed[candidate] for candidate in fits]
+    calmer = inference.calibration()["structure"]["calmer"]
+    assert apart[1] - apart[0] == pytest.approx(np.log(inference.MUCH_FLASH) * calmer)
+
+
 def test_of_a_test_that_was_run_twice_the_run_counts_that_fits() -> None:
     near, far = _candidate("dynamic", "direct"), _candidate("static", "direct")
     seen = tuple(inference.Seen(test="again", curve=(n,)) for n in (0.0, 1.0))

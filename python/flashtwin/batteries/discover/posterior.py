@@ -48,6 +48,9 @@ FAST_OFF, SLOW_OFF, MOST_OFF = 0.15, 0.1, 0.35
 COLLECTS = 0.9
 # What a small drive's buffer takes at the beginning of a test, as a share of its capacity.
 BUFFERED = 0.0012
+# So many drives have more flash over their capacity than 12 %: a reserve of less than this stands
+# for that (`candidates.flash`).
+MUCH_FLASH, LEAST_RESERVE = 0.1, 0.0
 # In so many tests something that is not the drive slows a write down for a while.
 DISTURBANCES = 0.2
 # So often one of the figures that reads after a write past the cache say is something else.
@@ -298,7 +301,11 @@ def _weighed(population: Fits, seen: Sequence[Seen]) -> Weighed:
         if any(best[k] > best[at] or (best[k] == best[at] and k < at) for k in _same(names, name)):
             counts[at] = 0.0
     scale = np.maximum(-best / np.array([_expected(name) for name in names]), 1.0)
-    return list(zip(population, (table * counts / scale).sum(axis=1).tolist(), strict=True))
+    # Nothing but the flash itself says how much of it there is: few drives have much.
+    seldom = float(np.log(MUCH_FLASH) * calibration()["structure"]["calmer"])
+    priors = np.array([seldom * (c.reserve_share < LEAST_RESERVE) for c in population])
+    weights = (table * counts / scale).sum(axis=1) + priors
+    return list(zip(population, weights.tolist(), strict=True))
 
 
 def _expected(name: str) -> float:
