@@ -131,14 +131,14 @@ def _seconds(record: Record, label: str) -> float | None:
     return None if totals is None else totals.latency_mean_ns / 1e9
 
 
-def _time(span: int, whole: bool, seconds: float) -> Finding:
-    """`whole`: the range is all of the target, which drives of other sizes have a line with."""
+def _time(span: int, is_all: bool, seconds: float) -> Finding:
+    """`is_all`: the range is all of the target, which drives of other sizes have a line with."""
     teller = Teller(
         battery=NAME,
         load=LOAD,
-        variant="all" if whole else show_size(span),
+        variant="all" if is_all else show_size(span),
         label=span_label(span),
-        title=f"Read over {'all of it' if whole else readable_size(span, binary=True)}",
+        title=f"Read over {'all of it' if is_all else readable_size(span, binary=True)}",
         axis="cell",
     )
     return teller.tell("latency", "latency", "us", seconds * 1e6, better="lower")
