@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -159,3 +160,12 @@ def test_values_are_grouped_by_table_in_order() -> None:
     groups = summary.grouped(values)
     assert list(groups) == ["nand.slc", "nand"]
     assert [key for key, _ in groups["nand.slc"]] == ["tr", "tprog"]
+
+
+def test_an_error_is_the_same_in_the_process_that_asked() -> None:
+    """Workers send their errors back pickled."""
+    with pytest.raises(BadSpecError) as raised:
+        loader.load("bx500-240", sets=["slc_cache.sise=1 GB"])
+    sent = pickle.loads(pickle.dumps(raised.value))
+    assert str(sent) == str(raised.value) and sent.issues == raised.value.issues
+    assert sent.exit_code == raised.value.exit_code
