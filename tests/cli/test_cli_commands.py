@@ -470,7 +470,7 @@ def test_a_shell_s_script_asks_the_program(run: Run, shell: str) -> None:
         (["test"], "--res", {"--resume"}),
         (["runs", "show"], "a", {"a-run"}),
         (["test", "--resume"], "a-", {"a-run"}),
-        (["explain"], "fill.cache", {"fill.cache_size"}),
+        (["explain"], "fill.cache_s", {"fill.cache_size"}),
     ],
 )
 def test_what_a_shell_completes(

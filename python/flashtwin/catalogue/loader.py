@@ -57,12 +57,11 @@ class BadSpecError(UsageError):
         errors = f"{count:,} error{'' if count == 1 else 's'}"
         super().__init__(f"{target} has {errors}", exit_code=USAGE)
         self.issues = tuple(issues)
-        self._made_of = (target, self.issues), {"count": count}
+        self._again = partial(BadSpecError, target, self.issues, count=count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as what it was made of: workers of Dask and of others send it back."""
-        words, named = self._made_of
-        return partial(BadSpecError, *words, **named), ()
+        return self._again, ()
 
     def __str__(self) -> str:
         """The message with all issues, for programs that do not print them one by one."""
