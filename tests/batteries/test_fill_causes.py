@@ -43,7 +43,9 @@ def test_a_cache_that_re_arms_has_the_period_that_its_firmware_sets(
     assert finding.low <= period + superblock and finding.high >= period
 
 
-@pytest.mark.parametrize("mib", [5, 6, 8])
+@pytest.mark.parametrize(
+    "mib", [pytest.param(5, marks=pytest.mark.full), 6, pytest.param(8, marks=pytest.mark.full)]
+)
 def test_a_cache_that_is_folded_first_has_the_period_of_its_steps(mib: int, tmp_path: Path) -> None:
     """A step is folded, and then as much is written, to the end of a program on each die."""
     spec = cached("slc_cache.when_full=fold-first", "fold.pace=1", f"fold.step={mib} MiB")

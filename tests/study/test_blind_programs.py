@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flashtwin.analysis.curve import curve_of
+from flashtwin.analysis.shape import shape_of
 from flashtwin.study.blind import detect, generate, judge, run
 
 HERE = Path(__file__).parent
@@ -88,3 +90,11 @@ def test_a_coarse_saw_tooth_begins_where_the_cache_ends() -> None:
     judged = judged_of("fills_hot", 6207, 143)
     assert all(judged.right.values())
     assert max(judged.errors["cache size"]) < 0.08
+
+
+def test_plateaus_follow_one_another() -> None:
+    """A burst at the end of this fill had a plateau that ended before it began."""
+    drive = runpy.run_path(str(HERE / "fills_core.py"))["generate"](6207, 6)
+    plateaus = shape_of(curve_of(drive["t_ns"], drive["dt_ns"], drive["bytes"])).plateaus
+    places = [place for plateau in plateaus for place in (plateau.start, plateau.end)]
+    assert places == sorted(places) and len(plateaus) == 4

@@ -357,6 +357,7 @@ def test_steps_that_another_chapter_begins_with_are_simulated_once(
     assert np.array_equal(both.apart, np.tile(alone.apart, 2))
 
 
+@pytest.mark.full
 def test_a_fill_does_not_tell_a_core_from_slower_flash_and_says_so(tmp_path: Path) -> None:
     ft.test(
         text_of_core(SMALL),

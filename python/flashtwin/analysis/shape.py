@@ -261,6 +261,9 @@ def _stages(curve: Curve, first: int, hot: Marks, relative_noise: float) -> Stag
     stages = _with_bursts(bins, _settled_down(bins, stages))
     stages = _without_slopes(bins, _without_teeth(bins, stages))
     edges = _placed(curve, bins, stages, first, relative_noise)
+    while (index := _without_room(edges)) is not None:
+        stages = _taken_in(bins, stages, index)
+        edges = _placed(curve, bins, stages, first, relative_noise)
     plateaus = tuple(
         _plateau(curve, bins, stage, index, edges, first, hot, relative_noise)
         for index, stage in enumerate(stages)
@@ -426,6 +429,20 @@ def _placed(
         cut = int(np.searchsorted(curve.bytes_at, rough.place.value, side="right"))
         edges.append(locate(curve, low, min(max(cut, low + 1), high - 1), high, relative_noise))
     return tuple(edges)
+
+
+def _without_room(edges: tuple[Edge, ...]) -> int | None:
+    """A stage whose end, on the original samples, is not behind its beginning."""
+    places = [edge.place.value for edge in edges]
+    return next((at for at in range(1, len(places)) if places[at] <= places[at - 1]), None)
+
+
+def _taken_in(bins: Curve, stages: list[_Stage], index: int) -> list[_Stage]:
+    """The stage becomes a part of the neighbour whose level is nearer to its own."""
+    level = _level(bins, stages[index])
+    before, after = (_apart(level, _level(bins, stages[at])) for at in (index - 1, index + 1))
+    left = index - 1 if before <= after else index
+    return [*stages[:left], _joined(stages[left], stages[left + 1]), *stages[left + 2 :]]
 
 
 def _plateau(
