@@ -99,7 +99,10 @@ def calm(curve: Curve) -> Calm:
 
 def _is_dead(curve: Curve) -> Marks:
     """Samples that are as good as without bytes."""
-    return curve.rate < STALLED * float(np.median(curve.rate[curve.rate > 0]))
+    moving = curve.rate[curve.rate > 0]
+    if moving.size == 0:
+        return np.zeros(len(curve), dtype=np.bool_)
+    return curve.rate < STALLED * float(np.median(moving))
 
 
 def _dead_as_one(curve: Curve) -> Curve:
