@@ -97,7 +97,7 @@ def test_a_file_without_a_drop_tells_nothing_of_a_cache_and_says_what_would() ->
 
 def test_a_beginning_that_hardly_any_drive_has_tells_nothing() -> None:
     finding = found(fill((900, 1000), factor=pulses(0.3, 10, 12)))["cache_probability"]
-    assert finding.value is None and (finding.note or "").startswith("not found: cannot tell")
+    assert finding.value is None and (finding.note or "").startswith("cannot tell")
 
 
 def test_a_limit_from_outside_is_told_by_the_scatter_that_it_takes_away() -> None:

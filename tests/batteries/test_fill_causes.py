@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from flashtwin._core import Spec
+from flashtwin.batteries.fill.causes import ended_by
+from flashtwin.batteries.fill.wording import Writer
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
+from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.runner.run import run_batteries
 from flashtwin.study.theory.drives import cached
@@ -106,3 +109,40 @@ def test_the_end_on_a_full_drive_is_the_caches_or_there_is_none(tmp_path: Path) 
     assert cache.value == "cache", cache.note
     none = found(cached(*UNCACHED), tmp_path / "none", **twice)["second_pass.ended_by"]
     assert none.value == "nothing", none.note
+
+
+def speeds(**values: float | None) -> dict[str, Finding]:
+    return {
+        name: Finding(
+            battery="fill",
+            name=name,
+            title=name,
+            value=value,
+            unit="GB" if name == "cache_size" else "MB/s",
+            interval=None,
+        )
+        for name, value in values.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("cache", "past", "size", "fast", "word"),
+    [
+        (500.0, 100.0, 4.0, 480.0, "cache"),
+        (500.0, 100.0, 4.0, 101.0, "erased flash"),
+        (500.0, 100.0, 4.0, 224.0, None),  # in the middle of both
+        (None, 200.0, 4.0, 199.0, "erased flash"),
+        (None, 200.0, 4.0, 120.0, None),
+        (500.0, None, 4.0, 480.0, None),
+        (500.0, 100.0, 0.0, 100.0, "nothing"),
+        (500.0, 100.0, None, 100.0, None),
+    ],
+)
+def test_a_plateau_of_a_full_drive_is_what_is_as_fast_on_the_erased_one(
+    cache: float | None, past: float | None, size: float | None, fast: float, word: str | None
+) -> None:
+    first = speeds(speed_cache=cache, speed_past_cache=past)
+    later = speeds(cache_size=size, speed_first=fast)
+    finding = ended_by(first, later, Writer(pattern="1m-q1", label="pass-2", pass_number=2))
+    assert finding.value == word
+    assert finding.note is not None and finding.note.startswith("cannot tell: ") == (word is None)

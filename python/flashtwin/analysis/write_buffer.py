@@ -23,14 +23,12 @@ import numpy as np
 
 from flashtwin.analysis.curve import Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.knee import knee
 
 FEWEST = 8
-PLACES = 1500
-MISFIT, SLOWER, BETTER = 0.03, 1.2, 10.0
+MISFIT, SLOWER = 0.03, 1.2
 # The 95 % quantile of F with 1 and 5 degrees of freedom, those of eight sizes.
 F_95 = 6.6
-# Times repeat to such a share, or better than anybody can rely on.
-REPEATS = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,42 +45,24 @@ def buffer(sizes: Floats, seconds: Floats, request_bytes: float) -> Buffer | Non
     request more is full: the upper bound is so much higher."""
     if sizes.size < FEWEST:
         return None
-    places = np.exp(np.linspace(np.log(sizes[1]), np.log(sizes[-2]), PLACES))
-    fits = [_fitted(sizes, seconds, place) for place in places]
-    misfits = np.array([fit[0] for fit in fits])
-    best = int(misfits.argmin())
-    misfit, first, second = fits[best]
-    floor = sizes.size * REPEATS**2
-    alone = _alone(sizes, seconds)
-    if first <= 0 or second < SLOWER * first or misfit > sizes.size * MISFIT**2:
+    best = knee(
+        seconds,
+        lambda place: (np.minimum(sizes, place), np.maximum(sizes - place, 0.0)),
+        (float(sizes[1]), float(sizes[-2])),
+        sizes,
+        F_95,
+    )
+    if best.alone or best.misfit > sizes.size * MISFIT**2:
         return None
-    if alone + floor < BETTER * (misfit + floor):
+    if best.first <= 0 or best.second < SLOWER * best.first:
         return None
-    near = places[misfits + floor <= (misfit + floor) * (1 + F_95 / (sizes.size - 3))]
-    still_held = 1 - first / second
-    value = float(places[best]) * still_held
+    still_held = 1 - best.first / best.second
     return Buffer(
         size=Estimate(
-            value=value,
-            low=min(float(near[0]) * still_held, value),
-            high=float(near[-1]) + request_bytes,
+            value=best.place * still_held,
+            low=best.low * still_held,
+            high=best.high + request_bytes,
         ),
-        link=1 / first,
-        flash=1 / second,
+        link=1 / best.first,
+        flash=1 / best.second,
     )
-
-
-def _alone(sizes: Floats, seconds: Floats) -> float:
-    """The misfit of one line through zero."""
-    rate = sizes / seconds
-    slope = float(rate.sum() / (rate**2).sum())
-    return float(np.sum((slope * rate - 1) ** 2))
-
-
-def _fitted(sizes: Floats, seconds: Floats, place: float) -> tuple[float, float, float]:
-    """Misfit and seconds a byte before and beyond a knee, by shares of each time."""
-    before, beyond = np.minimum(sizes, place), np.maximum(sizes - place, 0.0)
-    columns = np.stack([before / seconds, beyond / seconds], axis=1)
-    (first, second), *_ = np.linalg.lstsq(columns, np.ones(sizes.size), rcond=None)
-    away = columns @ np.array([first, second]) - 1
-    return float(np.sum(away**2)), float(first), float(second)

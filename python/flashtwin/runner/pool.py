@@ -39,8 +39,10 @@ _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What the server of workers has imported, which most work needs; named, since some of it imports
 # this module.
 _IMPORTED = [
-    *("flashtwin.runner.batch", "flashtwin.analysis.shape"),
-    *("flashtwin.drives.snapshots", "flashtwin.drives.twin"),
+    "flashtwin.runner.batch",
+    "flashtwin.analysis.shape",
+    "flashtwin.drives.snapshots",
+    "flashtwin.drives.twin",
 ]
 
 # What a piece of work calls to tell something on its way: a name and values that can be pickled.

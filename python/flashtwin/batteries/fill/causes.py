@@ -36,6 +36,7 @@ from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.model.units import readable_seconds
 
 SURE = 0.9
+UNTOLD = "cannot tell"
 SLOWED = CHOICES["slowed_by"]
 # A share of fewer fills says nothing.
 FEWEST_FILLS = 5
@@ -76,24 +77,24 @@ def cache_probability(
         end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
         if warmth.is_warmest(end_s, warm.at_s, warm.degrees):
             reason = (
-                f"cannot tell: the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
+                f"the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
                 "first plateau ends, so that heat may end it; fill it once more with a fan on it: "
                 "a cache ends at the same byte"
             )
-            return write.missing("cache_probability", reason)
+            return write.missing("cache_probability", reason, lead=UNTOLD)
     if shape.edge is None and not target.is_whole:
         reason = (
-            f"cannot tell: a cache may be larger than the {gb(curve.total_bytes)} that were "
+            f"a cache may be larger than the {gb(curve.total_bytes)} that were "
             "written; a larger file would tell"
         )
-        return write.missing("cache_probability", reason)
+        return write.missing("cache_probability", reason, lead=UNTOLD)
     likely, total = looks.likely("cache", looks.beginning(curve, shape))
     if total < FEWEST_FILLS:
         reason = (
-            f"cannot tell: of the drives drawn at random only {total} begin like this; fill it "
+            f"of the drives drawn at random only {total} begin like this; fill it "
             "once more when it is cool"
         )
-        return write.missing("cache_probability", reason, looked_at=curve.total_bytes)
+        return write.missing("cache_probability", reason, looked_at=curve.total_bytes, lead=UNTOLD)
     note = f"as often as among {total} fills of drives drawn at random that begin like this"
     return write.value("cache_probability", likely["with"], 0.0, curve.total_bytes, note)
 
@@ -213,7 +214,7 @@ def ended_by(first: Mapping[str, Finding], later: Mapping[str, Finding], write: 
         return write.choice("ended_by", word, 0.0, end, note)
 
     if size.value is None or fast.number is None:
-        return saying(None, f"cannot tell: {size.note or 'no first plateau was found'}")
+        return saying(None, "cannot tell: no first plateau is seen; write once more after a rest")
     if not size.value:
         return saying("nothing", "no first plateau ended: nothing was there to be used up")
     cache, past = first["speed_cache"].number, first["speed_past_cache"].number
@@ -222,7 +223,7 @@ def ended_by(first: Mapping[str, Finding], later: Mapping[str, Finding], write: 
             None, "cannot tell: the first pass shows no speed past a cache; fill all of it"
         )
     if cache is None:
-        if fast.number >= past * _margin(fast, first["speed_past_cache"]) ** -1:
+        if fast.number >= past / _margin(fast, first["speed_past_cache"]):
             note = f"as fast as the erased drive ({mbs(past * 1e6)}), which shows no cache"
             return saying("erased flash", note)
         return saying(None, "cannot tell: slower than the erased drive; write it after a long rest")

@@ -98,9 +98,11 @@ class Writer:
         unsaid = self._finding(name, *self.title(name), note)
         return replace(unsaid, value=word, evidence=self._on(start, end))
 
-    def missing(self, name: str, reason: str, *, looked_at: float | None = None) -> Finding:
+    def missing(
+        self, name: str, reason: str, *, looked_at: float | None = None, lead: str = "not found"
+    ) -> Finding:
         """A finding without a value, and why; `looked_at`: the bytes in which it was looked for."""
-        lacking = self._finding(name, *self.title(name), f"not found: {reason}")
+        lacking = self._finding(name, *self.title(name), f"{lead}: {reason}")
         return lacking if looked_at is None else replace(lacking, evidence=self._on(0.0, looked_at))
 
     def _on(self, start: float, end: float) -> Evidence:
