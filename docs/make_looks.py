@@ -80,7 +80,7 @@ def seen_of(curve: looks.Curve, shape: looks.Shape, design: str, effects: set[st
     slowed = "throttling" if effects & HEAT else "limiter" if effects & OUTSIDE else "nothing"
     return {
         "cache": (looks.beginning(curve, shape), "without" if design == "none" else "with"),
-        "slowed": (looks.slower(curve, shape, teeth(curve, shape)), slowed),
+        "slowed": (looks.slower(curve, shape, teeth(shape)), slowed),
     }
 
 

@@ -56,7 +56,7 @@ SLOWER = {
 def test_slower_stretches_look_like_what_they_are(look: str) -> None:
     series = curve(SLOWER[look])
     shape = shape_of(series)
-    assert looks.slower(series, shape, teeth(series, shape)) == look
+    assert looks.slower(series, shape, teeth(shape)) == look
 
 
 def test_a_probability_is_a_count_with_the_interval_that_so_many_give() -> None:

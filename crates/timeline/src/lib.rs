@@ -12,18 +12,18 @@ use std::io::{self, Write};
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_drive::timeline::{Activity, Origin, Slice, Track, name_of};
-use prost::Message;
-
-use packets::{ChildOrder, Kind, Note, Packet, Trace, TrackDescriptor, TrackEvent, Word, Words};
+use packets::{
+    Message, debug_annotation, interned_data, packet, trace, track_descriptor, track_event, word,
+};
 
 /// The one sequence of packets: whoever reads it drops it whole where its beginning is lost.
-const SEQUENCE: u32 = 1;
+const SEQUENCE: u64 = 1;
 /// Bytes of a sector.
 const SECTOR_BYTES: u64 = 512;
 /// Of the first packet: no word has been given a number before.
-const WORDS_CLEARED: u32 = 1;
+const WORDS_CLEARED: u64 = 1;
 /// Of every other one: it uses words that were given numbers.
-const NEEDS_WORDS: u32 = 2;
+const NEEDS_WORDS: u64 = 2;
 /// The track of the whole drive, which holds the groups.
 const DRIVE: u64 = 1;
 /// Groups of tracks and their numbers; all other tracks have larger ones.
@@ -65,10 +65,11 @@ impl<W: Write> Writer<W> {
             bytes: 0,
             slices: 0,
         };
-        let mut first = group(DRIVE, drive, None);
-        first.sequence_flags = Some(WORDS_CLEARED);
-        let mut groups = vec![first];
-        groups.extend(GROUPS.map(|(uuid, name)| group(uuid, name, Some(DRIVE))));
+        let mut groups = vec![describing(WORDS_CLEARED, group(DRIVE, drive))];
+        groups.extend(GROUPS.map(|(uuid, name)| {
+            let within = group(uuid, name).number(track_descriptor::PARENT_UUID, DRIVE);
+            describing(NEEDS_WORDS, within)
+        }));
         writer.write(groups)?;
         Ok(writer)
     }
@@ -84,7 +85,7 @@ impl<W: Write> Writer<W> {
                 packets.push(described(slice.track));
             }
             packets.push(self.beginning(slice));
-            packets.push(event(slice.end, Kind::End, slice.track));
+            packets.push(at(slice.end, event(track_event::END, slice.track)));
         }
         self.slices += slices.len() as u64;
         self.write(packets)
@@ -103,80 +104,84 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    fn write(&mut self, packet: Vec<Packet>) -> io::Result<()> {
-        let bytes = Trace { packet }.encode_to_vec();
+    fn write(&mut self, packets: Vec<Message>) -> io::Result<()> {
+        let bytes = Message::default()
+            .messages(trace::PACKET, packets)
+            .into_bytes();
         self.bytes += bytes.len() as u64;
         self.out.write_all(&bytes)
     }
 
     /// The packet with which a slice begins, and the words that are new in it.
-    fn beginning(&mut self, slice: &Slice) -> Packet {
-        let mut new = Words::default();
-        let mut packet = event(slice.begin, Kind::Begin, slice.track);
+    fn beginning(&mut self, slice: &Slice) -> Message {
+        let mut new = Message::default();
         let name = self.word(Class::Name, called(slice), &mut new);
-        let category = slice
-            .origin
-            .map(|origin| self.word(Class::Category, behalf(origin).into(), &mut new));
-        let mut notes = Vec::new();
-        let mut note = |writer: &mut Self, name: &str, value: u64| {
-            let name = writer.word(Class::NoteName, name.to_owned(), &mut new);
-            notes.push(Note {
-                name_iid: Some(name),
-                uint_value: Some(value),
-            });
-        };
-        if slice.bytes > 0 {
-            note(self, "bytes", slice.bytes);
+        let mut begun = event(track_event::BEGIN, slice.track).number(track_event::NAME_IID, name);
+        if let Some(origin) = slice.origin {
+            let category = self.word(Class::Category, behalf(origin).into(), &mut new);
+            begun = begun.number(track_event::CATEGORY_IIDS, category);
         }
-        match slice.activity {
-            Activity::Command(Op::Read | Op::Write | Op::Trim, lba) => {
-                note(self, "offset", lba * SECTOR_BYTES);
-            }
-            Activity::Array(_, retries) if retries > 0 => {
-                note(self, "retries", u64::from(retries));
-            }
-            _ => {}
+        for (name, value) in notes(slice) {
+            let name = self.word(Class::NoteName, name.into(), &mut new);
+            let note = Message::default()
+                .number(debug_annotation::NAME_IID, name)
+                .number(debug_annotation::UINT_VALUE, value);
+            begun = begun.message(track_event::DEBUG_ANNOTATIONS, note);
         }
-        if let Some(event) = &mut packet.track_event {
-            event.name_iid = Some(name);
-            event.category_iids = category.into_iter().collect();
-            event.debug_annotations = notes;
+        let packet = at(slice.begin, begun);
+        if new.is_empty() {
+            packet
+        } else {
+            packet.message(packet::INTERNED_DATA, new)
         }
-        packet.interned_data = (new != Words::default()).then_some(new);
-        packet
     }
 
     /// The number of a word; one that has none gets one, and is told of.
-    fn word(&mut self, class: Class, text: String, new: &mut Words) -> u64 {
+    fn word(&mut self, class: Class, text: String, new: &mut Message) -> u64 {
         let next = self.words.len() as u64 + 1;
         let iid = *self.words.entry((class, text.clone())).or_insert(next);
         if iid == next {
-            let word = Word {
-                iid: Some(iid),
-                name: Some(text),
+            let told = Message::default()
+                .number(word::IID, iid)
+                .text(word::NAME, text);
+            let tag = match class {
+                Class::Name => interned_data::EVENT_NAMES,
+                Class::Category => interned_data::EVENT_CATEGORIES,
+                Class::NoteName => interned_data::DEBUG_ANNOTATION_NAMES,
             };
-            match class {
-                Class::Name => new.event_names.push(word),
-                Class::Category => new.event_categories.push(word),
-                Class::NoteName => new.debug_annotation_names.push(word),
-            }
+            *new = std::mem::take(new).message(tag, told);
         }
         iid
     }
 }
 
-fn event(at: Nanos, kind: Kind, track: Track) -> Packet {
-    Packet {
-        timestamp: Some(at.0),
-        trusted_packet_sequence_id: Some(SEQUENCE),
-        sequence_flags: Some(NEEDS_WORDS),
-        track_event: Some(TrackEvent {
-            kind: Some(kind as i32),
-            track_uuid: Some(number(track)),
-            ..TrackEvent::default()
-        }),
-        ..Packet::default()
-    }
+/// Numbers that belong to a slice, by their names.
+fn notes(slice: &Slice) -> impl Iterator<Item = (&'static str, u64)> {
+    let bytes = (slice.bytes > 0).then_some(("bytes", slice.bytes));
+    let of_activity = match slice.activity {
+        Activity::Command(Op::Read | Op::Write | Op::Trim, lba) => {
+            Some(("offset", lba * SECTOR_BYTES))
+        }
+        Activity::Array(_, retries) if retries > 0 => Some(("retries", u64::from(retries))),
+        _ => None,
+    };
+    bytes.into_iter().chain(of_activity)
+}
+
+/// One end of a slice.
+fn event(end: u64, track: Track) -> Message {
+    Message::default()
+        .number(track_event::TYPE, end)
+        .number(track_event::TRACK_UUID, number(track))
+}
+
+/// The packet of an event.
+fn at(time: Nanos, event: Message) -> Message {
+    Message::default()
+        .number(packet::TIMESTAMP, time.0)
+        .number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE)
+        .number(packet::SEQUENCE_FLAGS, NEEDS_WORDS)
+        .message(packet::TRACK_EVENT, event)
 }
 
 /// A track's number in the trace.
@@ -191,7 +196,7 @@ fn number(track: Track) -> u64 {
 }
 
 /// The packet that names a track.
-fn described(track: Track) -> Packet {
+fn described(track: Track) -> Message {
     let (group, name) = match track {
         Track::Command(slot) => (0, format!("slot {slot}")),
         Track::Link(0) => (1, "link".into()),
@@ -201,33 +206,32 @@ fn described(track: Track) -> Packet {
         Track::Die(die, 0) => (4, format!("die {die}")),
         Track::Die(die, plane) => (4, format!("die {die}, plane {plane}")),
     };
-    describing(TrackDescriptor {
-        uuid: Some(number(track)),
-        name: Some(name),
-        parent_uuid: Some(GROUPS[group].0),
-        sibling_order_rank: Some((number(track) & 0xffff_ffff) as i32),
-        ..TrackDescriptor::default()
-    })
+    let one = Message::default()
+        .number(track_descriptor::UUID, number(track))
+        .text(track_descriptor::NAME, name)
+        .number(track_descriptor::PARENT_UUID, GROUPS[group].0)
+        .number(
+            track_descriptor::SIBLING_ORDER_RANK,
+            number(track) & 0xffff_ffff,
+        );
+    describing(NEEDS_WORDS, one)
 }
 
-/// The packet that names a track which holds others, in the order of their numbers.
-fn group(uuid: u64, name: &str, parent: Option<u64>) -> Packet {
-    describing(TrackDescriptor {
-        uuid: Some(uuid),
-        name: Some(name.to_owned()),
-        parent_uuid: parent,
-        child_ordering: Some(ChildOrder::Explicit as i32),
-        sibling_order_rank: Some(uuid as i32),
-    })
+/// The track that holds others, in the order of their numbers.
+fn group(uuid: u64, name: &str) -> Message {
+    Message::default()
+        .number(track_descriptor::UUID, uuid)
+        .text(track_descriptor::NAME, name.to_owned())
+        .number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT)
+        .number(track_descriptor::SIBLING_ORDER_RANK, uuid)
 }
 
-fn describing(track: TrackDescriptor) -> Packet {
-    Packet {
-        trusted_packet_sequence_id: Some(SEQUENCE),
-        sequence_flags: Some(NEEDS_WORDS),
-        track_descriptor: Some(track),
-        ..Packet::default()
-    }
+/// The packet of a track.
+fn describing(flags: u64, track: Message) -> Message {
+    Message::default()
+        .number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE)
+        .number(packet::SEQUENCE_FLAGS, flags)
+        .message(packet::TRACK_DESCRIPTOR, track)
 }
 
 /// What a slice is called: colours go by this name.

@@ -1,100 +1,101 @@
 //! Perfetto's messages, as far as a timeline needs them. The tags are those of its protobuf files
 //! `trace_packet`, `track_descriptor`, `track_event`, `debug_annotation` and `interned_data`. A
 //! file is one `Trace`, and traces that follow one another are one.
+//!
+//! They are written field by field, without the macros of prost: a build compiles less, and nothing
+//! here is read back.
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Trace {
-    #[prost(message, repeated, tag = "1")]
-    pub packet: Vec<Packet>,
+use prost::encoding::{bytes, string, uint64};
+
+/// A message as its fields so far.
+#[derive(Clone, Default, PartialEq)]
+pub struct Message(Vec<u8>);
+
+impl Message {
+    /// A field of one of protobuf's whole numbers, none of which is negative here.
+    pub fn number(mut self, tag: u32, value: u64) -> Message {
+        uint64::encode(tag, &value, &mut self.0);
+        self
+    }
+
+    pub fn text(mut self, tag: u32, text: String) -> Message {
+        string::encode(tag, &text, &mut self.0);
+        self
+    }
+
+    /// A message within this one; protobuf writes it as a string of bytes.
+    pub fn message(mut self, tag: u32, within: Message) -> Message {
+        bytes::encode(tag, &within.0, &mut self.0);
+        self
+    }
+
+    pub fn messages(self, tag: u32, within: impl IntoIterator<Item = Message>) -> Message {
+        within
+            .into_iter()
+            .fold(self, |all, one| all.message(tag, one))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Packet {
+pub mod trace {
+    pub const PACKET: u32 = 1;
+}
+
+pub mod packet {
     /// Nanoseconds of the drive's clock.
-    #[prost(uint64, optional, tag = "8")]
-    pub timestamp: Option<u64>,
-    #[prost(uint32, optional, tag = "10")]
-    pub trusted_packet_sequence_id: Option<u32>,
-    #[prost(message, optional, tag = "11")]
-    pub track_event: Option<TrackEvent>,
-    #[prost(message, optional, tag = "12")]
-    pub interned_data: Option<Words>,
-    #[prost(uint32, optional, tag = "13")]
-    pub sequence_flags: Option<u32>,
-    #[prost(message, optional, tag = "60")]
-    pub track_descriptor: Option<TrackDescriptor>,
+    pub const TIMESTAMP: u32 = 8;
+    pub const TRUSTED_PACKET_SEQUENCE_ID: u32 = 10;
+    pub const TRACK_EVENT: u32 = 11;
+    pub const INTERNED_DATA: u32 = 12;
+    pub const SEQUENCE_FLAGS: u32 = 13;
+    pub const TRACK_DESCRIPTOR: u32 = 60;
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct TrackDescriptor {
-    #[prost(uint64, optional, tag = "1")]
-    pub uuid: Option<u64>,
-    #[prost(string, optional, tag = "2")]
-    pub name: Option<String>,
-    #[prost(uint64, optional, tag = "5")]
-    pub parent_uuid: Option<u64>,
-    #[prost(enumeration = "ChildOrder", optional, tag = "11")]
-    pub child_ordering: Option<i32>,
-    #[prost(int32, optional, tag = "12")]
-    pub sibling_order_rank: Option<i32>,
+pub mod track_descriptor {
+    pub const UUID: u32 = 1;
+    pub const NAME: u32 = 2;
+    pub const PARENT_UUID: u32 = 5;
+    /// How the tracks of a group are sorted.
+    pub const CHILD_ORDERING: u32 = 11;
+    pub const SIBLING_ORDER_RANK: u32 = 12;
+
+    /// Of `CHILD_ORDERING`: by `SIBLING_ORDER_RANK`.
+    pub const EXPLICIT: u64 = 3;
 }
 
-/// How the tracks of a group are sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, prost::Enumeration)]
-#[repr(i32)]
-pub enum ChildOrder {
-    Unknown = 0,
-    /// By `sibling_order_rank`.
-    Explicit = 3,
-}
+pub mod track_event {
+    pub const CATEGORY_IIDS: u32 = 3;
+    pub const DEBUG_ANNOTATIONS: u32 = 4;
+    /// Which end of a slice an event is.
+    pub const TYPE: u32 = 9;
+    pub const NAME_IID: u32 = 10;
+    pub const TRACK_UUID: u32 = 11;
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct TrackEvent {
-    #[prost(uint64, repeated, tag = "3")]
-    pub category_iids: Vec<u64>,
-    #[prost(message, repeated, tag = "4")]
-    pub debug_annotations: Vec<Note>,
-    #[prost(enumeration = "Kind", optional, tag = "9")]
-    pub kind: Option<i32>,
-    #[prost(uint64, optional, tag = "10")]
-    pub name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "11")]
-    pub track_uuid: Option<u64>,
-}
-
-/// Which end of a slice an event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, prost::Enumeration)]
-#[repr(i32)]
-pub enum Kind {
-    Unknown = 0,
-    Begin = 1,
-    End = 2,
+    pub const BEGIN: u64 = 1;
+    pub const END: u64 = 2;
 }
 
 /// A number that belongs to a slice.
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Note {
-    #[prost(uint64, optional, tag = "1")]
-    pub name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "3")]
-    pub uint_value: Option<u64>,
+pub mod debug_annotation {
+    pub const NAME_IID: u32 = 1;
+    pub const UINT_VALUE: u32 = 3;
 }
 
 /// Words that later packets name by their numbers.
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Words {
-    #[prost(message, repeated, tag = "1")]
-    pub event_categories: Vec<Word>,
-    #[prost(message, repeated, tag = "2")]
-    pub event_names: Vec<Word>,
-    #[prost(message, repeated, tag = "3")]
-    pub debug_annotation_names: Vec<Word>,
+pub mod interned_data {
+    pub const EVENT_CATEGORIES: u32 = 1;
+    pub const EVENT_NAMES: u32 = 2;
+    pub const DEBUG_ANNOTATION_NAMES: u32 = 3;
 }
 
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Word {
-    #[prost(uint64, optional, tag = "1")]
-    pub iid: Option<u64>,
-    #[prost(string, optional, tag = "2")]
-    pub name: Option<String>,
+pub mod word {
+    pub const IID: u32 = 1;
+    pub const NAME: u32 = 2;
 }

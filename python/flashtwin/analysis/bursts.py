@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from flashtwin.analysis.curve import Curve, Floats, Ints, pooled
+from flashtwin.analysis.quantiles import median, quantile
 from flashtwin.analysis.returns import Return
 
 POOLS_S, LONGEST_S = (0.75, 2.0), 15.0
@@ -43,7 +44,7 @@ Spans = list[tuple[int, int]]
 
 def pools_of(curve: Curve, pool_s: float) -> tuple[Curve, int]:
     """The curve in pools of about so many seconds, and how many samples each has."""
-    each = max(1, round(pool_s / float(np.median(curve.dt))))
+    each = max(1, round(pool_s / median(curve.dt)))
     return pooled(curve, each), each
 
 
@@ -71,14 +72,14 @@ def _cut_short(pools: Curve, spans: Spans, starts: Floats) -> Spans:
     while first > spans[-1][1] and pools.rate[first - 1] < BESIDE * level:
         first -= 1
     begins = float(pools.time_at[min(first, len(pools) - 1)] - starts[-1])
-    period = float(np.median(np.diff(starts)))
+    period = median(np.diff(starts))
     due = abs(begins - period) <= ON_TIME * period
     return [(first, len(pools))] if due and 0 < len(pools) - first <= longest + 1 else []
 
 
 def _is_flanked(pools: Curve, level: Floats, first: int, last: int) -> bool:
     """Whether the level is there right before and right after, as far as the series goes."""
-    usual = BESIDE * float(np.median(level[first:last]))
+    usual = BESIDE * median(level[first:last])
     sides = pools.rate[max(first - 2, 0) : first], pools.rate[last : last + 2]
     return all(side.size == 0 or float(side.max()) >= usual for side in sides)
 
@@ -94,7 +95,7 @@ def are_regular(starts: Floats, seconds: float) -> bool:
     if starts.size < FEWEST:
         return False
     steps = np.diff(starts)
-    period = float(np.median(steps))
+    period = median(steps)
     turns = np.round(steps / period)
     on_time = (np.abs(steps - turns * period) <= ON_TIME * period) & (turns <= MULTIPLES)
     ends_with = starts[0] <= LATE * period and seconds - starts[-1] <= LATE * period
@@ -122,7 +123,7 @@ def lifted(
         start, finish = curve.bytes_at[[begin, end]].tolist()
         if rate > 0:
             lows.append(Return(start=start, end=finish, rate=rate, level=float(level)))
-    if float(np.median(depths)) < DEEPEST:
+    if median(np.array(depths)) < DEEPEST:
         return curve, ()
     return Curve(dt=dt, size=curve.size), tuple(lows)
 
@@ -130,7 +131,7 @@ def lifted(
 def _extent(curve: Curve, near: tuple[int, int], level: float, beside: int) -> tuple[int, int]:
     """The samples of a burst: those around it that are on its side of the middle, as a whole."""
     begin, end = max(near[0] - beside, 0), min(near[1] + beside, len(curve))
-    depth = float(np.quantile(curve.rate[near[0] : near[1]], 0.25))
+    depth = quantile(curve.rate[near[0] : near[1]], 0.25)
     lacks = (np.sqrt(level * max(depth, 1e-9)) - curve.rate[begin:end]) * curve.dt[begin:end]
     first, last = _largest_sum(lacks)
     return begin + first, begin + last

@@ -23,6 +23,7 @@ import numpy as np
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.edges import Edge
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.shape import Plateau, Shape
 
 Kind = Literal["cache", "fold", "speed", "bound"]
@@ -60,7 +61,7 @@ def bound(smallest_visible: float, total: float) -> float:
 def sample_at(curve: Curve, place: float) -> float:
     """The bytes of a usual sample around a place."""
     at = int(np.clip(np.searchsorted(curve.bytes_at, place), 0, len(curve) - 1))
-    return float(np.median(curve.size[max(at - 3, 0) : at + 3]))
+    return median(curve.size[max(at - 3, 0) : at + 3])
 
 
 def widened_shape(shape: Shape, curve: Curve) -> Shape:

@@ -27,6 +27,7 @@ from itertools import pairwise
 import numpy as np
 
 from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.quantiles import median, quantile
 
 EFFECT = 1.10
 CAP = 9.0
@@ -41,6 +42,8 @@ BLOCK = 10
 SLOWEST = 16.0
 LEAST_BLOCKS = 8
 MOVED = 4
+# Values whose distances from all levels are taken together: a megabyte of them.
+AT_ONCE = 256
 
 
 def noise(values: Floats) -> float:
@@ -48,14 +51,14 @@ def noise(values: Floats) -> float:
     if values.size < 2:
         return 0.0
     steps = np.diff(values)
-    return float(MAD_TO_SIGMA * np.median(np.abs(steps - np.median(steps))) / np.sqrt(2.0))
+    return float(MAD_TO_SIGMA * median(np.abs(steps - median(steps))) / np.sqrt(2.0))
 
 
 def calm(values: Floats) -> float:
     """Noise of the calmest quarter of the steps: that of the samples between teeth and stalls."""
     if values.size < 2:
         return 0.0
-    return float(np.quantile(np.abs(np.diff(values)), 0.25) / (NORMAL_QUARTER * np.sqrt(2.0)))
+    return quantile(np.abs(np.diff(values)), 0.25) / float(NORMAL_QUARTER * np.sqrt(2.0))
 
 
 def slowness(values: Floats) -> float:
@@ -87,7 +90,7 @@ def logs(rate: Floats) -> Floats:
     moving = rate[rate > 0]
     if moving.size == 0:
         return np.zeros_like(rate)
-    result: Floats = np.log(np.maximum(rate, STALLED * float(np.median(moving))))
+    result: Floats = np.log(np.maximum(rate, STALLED * median(moving)))
     return result
 
 
@@ -113,7 +116,7 @@ def _noise_around(values: Floats) -> Floats:
     count = values.size // reach
     middles = (np.arange(count) + 0.5) * reach
     windows = [steps[max(0, int(m) - 75) : int(m) + 75] for m in middles]
-    local = MAD_TO_SIGMA / np.sqrt(2.0) * np.array([np.median(window) for window in windows])
+    local = MAD_TO_SIGMA / np.sqrt(2.0) * np.array([median(window) for window in windows])
     at_each = np.interp(np.arange(values.size), middles, local)
     return np.asarray(np.maximum(at_each, 0.5 * everywhere), dtype=np.float64)
 
@@ -125,18 +128,22 @@ def _cuts(values: Floats, spread: Floats, penalty: float) -> Ints:
     levels = np.linspace(low, high, count)
     stays = np.ones((values.size, count), dtype=np.bool_)
     origin = np.zeros(values.size, dtype=np.int64)
-    best = _misfit(values[0], spread[0], levels)
-    for index in range(1, values.size):
-        cheapest = int(best.argmin())
-        origin[index] = cheapest
-        change = best[cheapest] + penalty
-        np.less_equal(best, change, out=stays[index])
-        best = np.minimum(best, change) + _misfit(values[index], spread[index], levels)
+    best = np.zeros(count)
+    for first in range(0, values.size, AT_ONCE):
+        misfits = _misfits(values[first : first + AT_ONCE], spread[first : first + AT_ONCE], levels)
+        for index, misfit in enumerate(misfits, start=first):
+            cheapest = int(best.argmin())
+            origin[index] = cheapest
+            change = best[cheapest] + penalty
+            np.less_equal(best, change, out=stays[index])
+            np.minimum(best, change, out=best)
+            best += misfit
     return _traced(stays, origin, int(best.argmin()))
 
 
-def _misfit(value: float, spread: float, levels: Floats) -> Floats:
-    away = (levels - value) / spread
+def _misfits(values: Floats, spread: Floats, levels: Floats) -> Floats:
+    """Of each value from each level."""
+    away = (levels - values[:, None]) / spread[:, None]
     result: Floats = np.minimum(away * away, CAP)
     return result
 
@@ -159,7 +166,7 @@ def _nearer(values: Floats, cuts: Ints) -> Ints:
     edges = [0, *(int(cut) for cut in cuts), int(values.size)]
     for at in range(1, len(edges) - 1):
         first, cut, last = edges[at - 1 : at + 2]
-        left, right = float(np.median(values[first:cut])), float(np.median(values[cut:last]))
+        left, right = median(values[first:cut]), median(values[cut:last])
         # On each side of the cut, what lies past the other side's level belongs there.
         falls = 1.0 if left > right else -1.0
         while cut < min(edges[at] + MOVED, last - 1) and falls * (values[cut] - left) >= 0:
@@ -178,7 +185,7 @@ def _without_short(values: Floats, cuts: Ints, least: int) -> Ints:
         shortest = int(lengths.argmin())
         if lengths[shortest] >= least:
             break
-        level = [float(np.median(values[a:b])) for a, b in pairwise(edges)]
+        level = [median(values[a:b]) for a, b in pairwise(edges)]
         before = abs(level[shortest] - level[shortest - 1]) if shortest > 0 else np.inf
         after = abs(level[shortest] - level[shortest + 1]) if shortest + 1 < len(level) else np.inf
         del edges[shortest if before <= after else shortest + 1]
@@ -214,5 +221,5 @@ def smallest_visible(curve: Curve, *, contrast: float = 1.25, penalty: float = P
     spread = max(noise(values) * float(np.sqrt(slowness(values))), upward_scatter, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)
     samples = int(np.floor(penalty * np.log(len(curve)) / gain)) + 1
-    usual = float(np.median(curve.rate[curve.rate > 0])) * float(np.median(curve.dt))
+    usual = median(curve.rate[curve.rate > 0]) * median(curve.dt)
     return min(max(samples, 2) * usual * contrast, curve.total_bytes)

@@ -29,6 +29,7 @@ import numpy as np
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import CONFIDENCE, Estimate, memory
+from flashtwin.analysis.quantiles import median
 
 WINDOW = 300
 BORROWED = 10
@@ -134,14 +135,14 @@ def _middle(rate: Floats) -> float:
 
 
 def _drawn_in(rate: Floats) -> Floats:
-    middle = float(np.median(rate))
-    reach = 5 * MAD_TO_SIGMA * float(np.median(np.abs(rate - middle)))
+    middle = median(rate)
+    reach = 5 * MAD_TO_SIGMA * median(np.abs(rate - middle))
     return np.clip(rate, middle - reach, middle + reach) if reach > 0 else rate
 
 
 def _scatter(rate: Floats, relative_noise: float) -> float:
     """Standard deviation of one side; odd samples are pulled in, few samples borrow."""
-    middle, clipped = float(np.median(rate)), _drawn_in(rate)
+    middle, clipped = median(rate), _drawn_in(rate)
     expected = max(relative_noise, NOISE_FLOOR) * abs(middle)
     own_variance = float(np.var(clipped, ddof=1)) if rate.size > 1 else 0.0
     # A side with enough samples of its own borrows nothing.

@@ -45,6 +45,7 @@ from flashtwin.analysis.changepoints import (
 )
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.estimate import mean_error
+from flashtwin.analysis.quantiles import median
 
 Verdict = Literal["edge", "flat", "gradual", "swings"]
 HIGH = 0.85
@@ -177,7 +178,7 @@ def _even_head(curve: Curve) -> int:
     values = logs(curve.rate)
     if values.size < FEW:
         return 0
-    level = float(np.median(values[:EVEN_FEWEST]))
+    level = median(values[:EVEN_FEWEST])
     band = max(EVEN_SIGMAS * calm(values[: 2 * EVEN_FEWEST]), float(np.log(EFFECT)))
     within = np.abs(values - level) <= band
     # The end is where most of the next samples lie outside.
@@ -204,7 +205,7 @@ def _swings_after(values: Floats, head: int) -> bool:
     later = values[head:]
     x = np.arange(later.size, dtype=np.float64)
     away = later - np.polyval(np.polyfit(x, later, 1), x)
-    scatter = [float(np.median(np.abs(part - np.median(part)))) for part in (values[:head], away)]
+    scatter = [median(np.abs(part - median(part))) for part in (values[:head], away)]
     if scatter[1] < UNEVEN * max(scatter[0], LEAST_SCATTER):
         return False
     sides = np.sign(away)[np.abs(away) > 0.5 * scatter[1]]
@@ -357,7 +358,7 @@ def _tamed(rate: Floats) -> Floats:
     padded = np.pad(rate, 2, mode="edge")
     around = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     away = rate - around
-    reach = 5 * MAD_TO_SIGMA * float(np.median(np.abs(away))) + 1e-9
+    reach = 5 * MAD_TO_SIGMA * median(np.abs(away)) + 1e-9
     result: Floats = around + np.clip(away, -reach, reach)
     return result
 

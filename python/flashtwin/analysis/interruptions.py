@@ -26,6 +26,7 @@ import numpy as np
 from flashtwin.analysis import bursts
 from flashtwin.analysis.changepoints import EFFECT, MAD_TO_SIGMA, STALLED
 from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.quantiles import median, quantile
 from flashtwin.analysis.returns import Return
 
 STALL = 0.35
@@ -67,7 +68,7 @@ def calm(curve: Curve) -> Calm:
         return Calm(curve=curve, stalls=(), dips=0)
     curve = _dead_as_one(curve)
     # Longer than any stall, so that both sides of a sample in its middle are seen.
-    reach = int(np.clip(np.ceil(LONGEST_S / float(np.median(curve.dt))) + 4, AROUND, WIDEST))
+    reach = int(np.clip(np.ceil(LONGEST_S / median(curve.dt)) + 4, AROUND, WIDEST))
     before, after = _levels(curve.rate, reach)
     stalled = _stretches(curve.rate < STALL * np.minimum(before, after), curve)
     # Stalls that recur are the drive's own way to work, and count in its speed.
@@ -102,7 +103,7 @@ def _is_dead(curve: Curve) -> Marks:
     moving = curve.rate[curve.rate > 0]
     if moving.size == 0:
         return np.zeros(len(curve), dtype=np.bool_)
-    return curve.rate < STALLED * float(np.median(moving))
+    return curve.rate < STALLED * median(moving)
 
 
 def _dead_as_one(curve: Curve) -> Curve:
@@ -194,7 +195,7 @@ def _without_bursts(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
         pools, each = bursts.pools_of(curve, pool_s)
         if len(pools) < bursts.FEWEST_POOLS:
             break
-        seconds = float(np.median(pools.dt))
+        seconds = median(pools.dt)
         longest = int(np.clip(np.ceil(bursts.LONGEST_S / seconds), DIP_SAMPLES, WIDEST // 3))
         dips = _dips(pools, longest, deepest=bursts.DEEPEST, most=bursts.MOST)
         before, after = _levels(pools.rate, max(AROUND, 3 * longest))
@@ -203,7 +204,7 @@ def _without_bursts(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
         if spans:
             # At the very end there is no level after a burst.
             level[-longest:] = before[-longest:]
-            levels = np.array([float(np.median(level[first:last])) for first, last in spans])
+            levels = np.array([median(level[first:last]) for first, last in spans])
             return bursts.lifted(curve, spans, levels, each)
     return curve, ()
 
@@ -244,18 +245,18 @@ def _usual_dip(curve: Curve, dips: Ints, known: tuple[Return, ...]) -> _Usual | 
     """What the dips or the bursts of a curve have in common; none if they do not recur."""
     if known:
         shares = [low.rate / low.level for low in known]
-        sample_s = float(np.median(curve.dt))
+        sample_s = median(curve.dt)
         samples = np.array([(low.end - low.start) / low.rate / sample_s for low in known])
         return _Usual(
-            depth=float(np.median(shares)),
+            depth=median(np.array(shares)),
             longest=int(np.ceil(samples.max())) + 1,
-            fewest=max(int(0.4 * np.median(samples)), 1),
+            fewest=max(int(0.4 * median(samples)), 1),
         )
     if dips.size < RECUR:
         return None
     longest = _longest_dip(curve)
     before, after = _levels(curve.rate, max(AROUND, 3 * longest))
-    depth = float(np.quantile((curve.rate / np.minimum(before, after))[dips], 0.1))
+    depth = quantile((curve.rate / np.minimum(before, after))[dips], 0.1)
     return _Usual(depth=depth, longest=longest)
 
 
@@ -284,7 +285,7 @@ def _before_an_end(curve: Curve, usual: _Usual | None, before: Floats, after: Fl
         back = curve.rate[last] >= DIP * level
         # What is slower than any burst is past the end; the burst itself is faster than that.
         ends = 0 < usual.fewest <= last - first and curve.rate[last] < lowest
-        ends = ends and float(np.median(curve.rate[first:last])) <= 1.25 * usual.depth * level
+        ends = ends and median(curve.rate[first:last]) <= 1.25 * usual.depth * level
         if back or (ends and lowest > EFFECT * after[last]):
             before[first:last] = level
             lows.append(np.arange(first, last))
@@ -319,13 +320,13 @@ def _begins_late(places: Ints, count: int) -> bool:
 
 def _scatter_around(away: Floats) -> Floats:
     """Scatter near each sample: the plateaus of one fill may scatter very differently."""
-    middle = float(np.median(away))
+    middle = median(away)
     count = away.size // BLOCK
     if count < 4:
-        return np.full(away.size, MAD_TO_SIGMA * float(np.median(np.abs(away - middle))))
+        return np.full(away.size, MAD_TO_SIGMA * median(np.abs(away - middle)))
     middles = (np.arange(count) + 0.5) * BLOCK
     windows = [away[max(0, int(m) - BLOCK) : int(m) + BLOCK] for m in middles]
-    spread = [float(np.median(np.abs(window - np.median(window)))) for window in windows]
+    spread = [median(np.abs(window - median(window))) for window in windows]
     at_each = np.interp(np.arange(away.size), middles, MAD_TO_SIGMA * np.array(spread))
     return np.asarray(at_each, dtype=np.float64)
 
@@ -355,7 +356,7 @@ def _sum_around(values: Floats) -> Floats:
 
 def _longest_dip(curve: Curve) -> int:
     """Samples of the longest dip: a few, or what a finely sampling host takes in `bursts.DIP_S`."""
-    samples = int(np.ceil(bursts.DIP_S / float(np.median(curve.dt))))
+    samples = int(np.ceil(bursts.DIP_S / median(curve.dt)))
     return int(np.clip(samples, DIP_SAMPLES, WIDEST // 3))
 
 
@@ -364,6 +365,6 @@ def _is_short(curve: Curve, level: Floats, group: Ints, longest: int) -> bool:
 
     A burst of the journal that slows the host to a third for one sample takes three.
     """
-    usual = float(np.median(curve.dt)) * float(np.median(level[group]))
+    usual = median(curve.dt) * median(level[group])
     few = group.size <= longest
     return few or (group.size <= 2 * DIP_SAMPLES and curve.size[group].sum() <= DIP_DATA * usual)

@@ -33,6 +33,7 @@ from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.changepoints import logs, noise
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.shape import Shape
 from flashtwin.analysis.teeth import Teeth
@@ -72,7 +73,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         return "slow start" if shape.rise is not None else "none"
     if len(lows) < MANY_LOWS and any(_is_even(curve, low) for low in lows):
         return "even"
-    depth = float(np.median([low.rate / low.level for low in lows]))
+    depth = median(np.array([low.rate / low.level for low in lows]))
     count = "many" if len(lows) >= MANY_LOWS else "few"
     return f"{count} deep" if depth < DEEP else count
 

@@ -26,6 +26,7 @@ import numpy as np
 from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
+from flashtwin.analysis.quantiles import median
 
 FEWEST = 40
 SAME = 1.12
@@ -102,7 +103,7 @@ def _parts(curve: Curve) -> _Parts:
     # A segment that is one long stall has no bytes; its level then is the least that `logs` tells.
     level = np.maximum(np.log(np.maximum(size, 1e-9) / time), values.min())
     away = np.abs(values - np.repeat(level, np.diff(at)))
-    scatter = MAD_TO_SIGMA * float(np.median(away))
+    scatter = MAD_TO_SIGMA * median(away)
     return _Parts(
         edges=bins.bytes_at[at],
         size=size,
@@ -110,7 +111,7 @@ def _parts(curve: Curve) -> _Parts:
         scatter=scatter,
         falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
         peaks=np.array([_peak(values[a:b]) for a, b in pairwise(at.tolist())]),
-        sample_bytes=float(np.median(bins.size)),
+        sample_bytes=median(bins.size),
     )
 
 
@@ -118,7 +119,7 @@ def _fall(values: Floats) -> float:
     """How far a segment goes down from its first third to its last, without its edges."""
     inner = values[1:-1] if values.size > 4 else values
     third = max(inner.size // 3, 1)
-    return float(np.median(inner[:third]) - np.median(inner[-third:]))
+    return float(median(inner[:third]) - median(inner[-third:]))
 
 
 def _peak(values: Floats) -> float:
@@ -126,8 +127,8 @@ def _peak(values: Floats) -> float:
     third = values.size // 3
     if third < 2:
         return 0.0
-    ends = np.median(values[:third]) + np.median(values[-third:])
-    return float(np.median(values[third:-third]) - ends / 2)
+    ends = median(values[:third]) + median(values[-third:])
+    return float(median(values[third:-third]) - ends / 2)
 
 
 def _chains(parts: _Parts) -> list[list[tuple[int, int]]]:
@@ -180,8 +181,8 @@ def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
         return False
     depth = -float(np.log(_depth(parts, chain)))
     # The highs of a saw-tooth fall all the way, or rise and fall; those of heat lie level.
-    falls = abs(float(np.median([parts.falls[b] for _, b in chain])))
-    peaks = float(np.median([parts.peaks[b] for _, b in chain]))
+    falls = abs(median(np.array([parts.falls[b] for _, b in chain])))
+    peaks = median(np.array([parts.peaks[b] for _, b in chain]))
     level = falls <= LEVEL * depth and peaks <= PEAKED * depth
     return depth >= CLEAR * parts.scatter and level
 
@@ -213,7 +214,7 @@ def _rises_again(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
 def _depth(parts: _Parts, chain: list[tuple[int, int]]) -> float:
     """The usual speed of the chain's lows as a share of its level."""
     shares = [_return(parts, a, b).rate / float(parts.level[a]) for a, b in chain]
-    return float(np.median(shares))
+    return median(np.array(shares))
 
 
 def _same(first: float, second: float) -> bool:
@@ -231,7 +232,7 @@ def _carried_on(
     longest = max(float(parts.size[a + 1 : b].sum()) for a, b in pairs) + parts.sample_bytes
     lasts = parts.size / np.maximum(parts.level, 1e-9)
     longest_s = max(float(lasts[a + 1 : b].sum()) for a, b in pairs)
-    known = heat.Known(depth=float(np.median(deepest)), longest=longest, longest_s=longest_s)
+    known = heat.Known(depth=median(np.array(deepest)), longest=longest, longest_s=longest_s)
     # What is known counts as one cool stretch at the level of its highs.
     starts, level = _collapsed(parts, chains)
     size = np.diff(np.append(parts.edges[starts], parts.edges[-1]))

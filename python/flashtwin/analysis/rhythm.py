@@ -27,6 +27,7 @@ import numpy as np
 
 from flashtwin.analysis.curve import Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.quantiles import median, quantile
 
 FEWEST = 5
 HARMONICS = 3
@@ -151,8 +152,8 @@ def _whitened(series: Floats) -> Floats:
     at = np.unique(np.geomspace(1, power.size - 1, PLACES).astype(np.int64))
     reach = np.maximum((AROUND * at).astype(np.int64), FEWEST_AROUND)
     seen = [
-        np.quantile(power[max(middle - width, 1) : middle + width + 1], QUANTILE)
-        for middle, width in zip(at, reach, strict=True)
+        quantile(power[max(middle - width, 1) : middle + width + 1], QUANTILE)
+        for middle, width in zip(at.tolist(), reach.tolist(), strict=True)
     ]
     background = np.interp(np.arange(power.size), at, seen)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -194,4 +195,4 @@ def _swing(series: Floats, period: float) -> float:
     count = series.size // each
     cycles = series[: count * each].reshape(count, each)
     low, high = np.quantile(cycles, (0.1, 0.9), axis=1)
-    return float(np.median(high - low))
+    return median(high - low)

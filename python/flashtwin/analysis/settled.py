@@ -21,6 +21,7 @@ import numpy as np
 
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, noise
 from flashtwin.analysis.curve import Curve, Floats, Ints
+from flashtwin.analysis.quantiles import median
 
 Pieces = list[tuple[int, int]]
 
@@ -53,13 +54,13 @@ def _start(curve: Curve, index: Ints, relative_noise: float) -> int:
     values = np.log(np.maximum(curve.rate[index[:LOOKED_AT]], 1e-9))
     # A drive that swings past its cache need not do so in it.
     relative_noise = min(relative_noise, noise(values)) if values.size >= FEWEST else relative_noise
-    best, skipped = float(np.abs(values - np.median(values)).sum()), 0
+    best, skipped = float(np.abs(values - median(values)).sum()), 0
     for count in range(1, values.size):
         seconds = float(curve.dt[index[:count]].sum())
         if seconds > SLOW_S:
             break
         first, later = values[:count], values[count:]
-        level, after = float(np.median(first)), float(np.median(later))
+        level, after = median(first), median(later)
         apart = max(np.log(APART), CLEAR * relative_noise)
         misfit = float(np.abs(first - level).sum() + np.abs(later - after).sum())
         if misfit + apart >= best or abs(after - level) < apart:
@@ -76,8 +77,8 @@ def _start(curve: Curve, index: Ints, relative_noise: float) -> int:
 
 def _odd(values: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Values far below all others, where they are few."""
-    below = np.median(values) - values
-    scatter = max(MAD_TO_SIGMA * float(np.median(np.abs(below))), LEAST_SCATTER)
+    below = median(values) - values
+    scatter = max(MAD_TO_SIGMA * median(np.abs(below)), LEAST_SCATTER)
     odd: np.ndarray[tuple[int], np.dtype[np.bool_]] = below > max(SIGMAS * scatter, np.log(ODD))
     marks = np.concatenate(([False], odd, [False]))
     edges = np.flatnonzero(marks[1:] != marks[:-1])

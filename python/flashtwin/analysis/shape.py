@@ -20,7 +20,7 @@ Source of the numbers: choices of this project; with 200 bins a plateau of 1.5 %
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -33,6 +33,7 @@ from flashtwin.analysis.curve import Curve, Ints, in_equal_bytes
 from flashtwin.analysis.edges import Edge, locate
 from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
+from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.settled import Pieces, settled
 
@@ -89,7 +90,8 @@ class Shape:
     """How the fill begins, its first plateau with its end, and what follows.
 
     `stalls` are those that were left out: bytes since the fill began, and seconds. `rise` is where
-    the first plateau becomes faster, in bytes, if it does.
+    the first plateau becomes faster, in bytes, if it does. `quiet` is the series without stalls and
+    lone dips.
     """
 
     first_plateau: FirstPlateau
@@ -99,6 +101,7 @@ class Shape:
     stalls: tuple[tuple[float, float], ...] = ()
     rise: float | None = None
     returns: tuple[Return, ...] = ()
+    quiet: Curve = field(repr=False, compare=False)
 
     @property
     def plateaus(self) -> tuple[Plateau, ...]:
@@ -158,6 +161,7 @@ def _shape_of(recorded: Curve) -> Shape:
     begins = [low.end for low in lows if low.start == 0.0]
     return replace(
         shape,
+        quiet=quiet.curve,
         stalls=quiet.stalls,
         rise=begins[0] if begins else rise,
         returns=(*_long(quiet.bursts), *(low for low in lows if low.start > 0.0)),
@@ -200,12 +204,14 @@ def _shape(curve: Curve, hot: Marks) -> Shape:
             head=head,
             edge=edge,
             rest=_stages(curve, edge.after, hot, relative_noise),
+            quiet=curve,
         )
     head = _head(curve, start, len(curve), curve.total_bytes, hot, relative_noise)
     # What stands out within the one plateau, for the notes.
     within = _stages(curve, 0, hot, relative_noise).plateaus
     excursions = tuple(excursion for plateau in within for excursion in plateau.excursions)
-    return Shape(first_plateau=start, head=replace(head, excursions=excursions), edge=None)
+    head = replace(head, excursions=excursions)
+    return Shape(first_plateau=start, head=head, edge=None, quiet=curve)
 
 
 def _past_the_last_low(start: FirstPlateau, hot: Marks) -> FirstPlateau:
@@ -339,7 +345,7 @@ def _with_bursts(bins: Curve, stages: list[_Stage]) -> list[_Stage]:
         elif len(faster) >= RECURRING:
             rates = [bins.mean(a, b) for a, b in faster]
             span = ((stage.first, stage.last),)
-            teeth = (level, float(np.median(rates)))
+            teeth = (level, median(np.array(rates)))
             result.append(replace(stage, pieces=span, out=(), teeth=teeth))
         else:
             result.append(stage)

@@ -28,6 +28,7 @@ from flashtwin.analysis.changepoints import calm, logs, noise
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.edges import locate
 from flashtwin.analysis.estimate import Estimate, speed
+from flashtwin.analysis.quantiles import median
 
 # The erased flash is used up between these multiples of the capacity.
 LEAST, MOST = 0.85, 2.0
@@ -63,8 +64,8 @@ def exhausted(curve: Curve, user_bytes: float) -> Exhausted | None:
     values = logs(curve.rate[:last])
     cut = _steepest(values, first, last)
     begin = max(cut - (last - first), 0)
-    before = float(np.median(values[begin:cut]))
-    after = float(np.median(values[cut:last]))
+    before = median(values[begin:cut])
+    after = median(values[cut:last])
     scatter = max(noise(values[:cut]), 1e-9)
     if before - after < max(math.log(FALLS), SIGMAS * scatter / math.sqrt(FEWEST)):
         return None

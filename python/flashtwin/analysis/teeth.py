@@ -11,7 +11,7 @@ A host has a rhythm too, such as a journal that is written each half minute. It 
 and is there from the first second on: what recurs as often in seconds before the first plateau ends
 is the host's, and no tooth.
 
-Invariants: takes the series and its shape; a swing of less than `SWING` is no saw-tooth;
+Invariants: takes the shape of a fill; a swing of less than `SWING` is no saw-tooth;
 where slower stretches were left out of the plateaus nothing is looked for.
 
 Source of the numbers: choices.
@@ -23,7 +23,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashtwin.analysis import interruptions
 from flashtwin.analysis.changepoints import logs
 from flashtwin.analysis.curve import POOLS, Curve, in_equal_bytes
 from flashtwin.analysis.estimate import Estimate
@@ -54,9 +53,9 @@ class Teeth:
     ratio: float
 
 
-def teeth(recorded: Curve, shape: Shape) -> Teeth | None:
+def teeth(shape: Shape) -> Teeth | None:
     """The clearest saw-tooth of a fill, if it has one."""
-    curve = interruptions.calm(recorded).curve
+    curve = shape.quiet
     saws = [tooth for start, end in _stretches(shape) if (tooth := _in(curve, start, end))]
     if not saws:
         return None

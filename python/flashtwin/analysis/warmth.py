@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from flashtwin.analysis.curve import Floats
+from flashtwin.analysis.quantiles import median
 
 Says = Literal["heat", "not heat"]
 # Stretches begin within so many degrees or such a share of the warming; the drive warms by so many
@@ -39,7 +40,7 @@ def says(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats) -
         return "not heat"
     within = max(SAME_DEGREES, SAME_SHARE * warmed)
     alike = float(np.ptp(begins)) <= within and float(degrees.max() - begins.min()) <= within
-    cools = float(np.median(begins - ends)) >= COOLS
+    cools = median(begins - ends) >= COOLS
     return "heat" if alike and cools else "not heat"
 
 

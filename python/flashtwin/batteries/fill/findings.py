@@ -75,7 +75,7 @@ def analyse_fill(
         return _without_values(curve, write, reason)
     if shape is None:
         shape = shape_of(curve)
-    tooth = teeth(curve, shape) if pass_number == 1 else None
+    tooth = teeth(shape) if pass_number == 1 else None
     least = smallest_visible(curve)
     if calibrate:
         shape = calibrated.widened_shape(shape, curve)
