@@ -7,6 +7,17 @@ from typing import Any
 
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 740}
+# After the next two frames: nothing of the page changes for longer than its own timers take.
+QUIET = """() => new Promise((done) => {
+  let timer;
+  const watch = new MutationObserver(wait);
+  function wait() { clearTimeout(timer); timer = setTimeout(end, 350); }
+  function end() { watch.disconnect(); done(); }
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    watch.observe(document, { subtree: true, childList: true, attributes: true });
+    wait();
+  }));
+})"""
 
 
 class Opened:
@@ -32,6 +43,11 @@ class Opened:
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-ready=true]", timeout=120_000)
         return self
+
+
+def settled(page: Any) -> None:
+    """Wait until the page has drawn what was asked of it, however busy the machine is."""
+    page.evaluate(QUIET)
 
 
 def box(page: Any, selector: str) -> dict[str, float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import DESK, PHONE, Opened, box, clipped, hover, labels, overflow, saved
+from opened import DESK, PHONE, Opened, box, clipped, hover, labels, overflow, saved, settled
 
 from flashtwin import report
 from flashtwin.runs.compare.compare import compare
@@ -43,7 +43,7 @@ def dragged(page: Any, plot: str, start: float, end: float) -> None:
     page.mouse.down()
     page.mouse.move(at["x"] + at["width"] * end, y, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(600)
+    settled(page)
 
 
 def test_both_curves_lie_over_one_another_with_their_difference(desk: Opened) -> None:
@@ -91,14 +91,14 @@ def test_they_zoom_like_the_charts_of_the_report_and_with_them(desk: Opened) -> 
     assert [plot for plot in before if after[plot] != before[plot]] == list(linked)
     at = box(page, "#plot-both-1")
     page.mouse.dblclick(at["x"] + at["width"] * 0.5, at["y"] + at["height"] * 0.5)
-    page.wait_for_timeout(600)
+    settled(page)
     assert {plot: labels(page, plot) for plot in before} == before
     page.locator("#differences [data-zoom='in']").first.click()
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "both-1") != before["both-1"]
     page.locator("#plot-both-1").focus()
     page.keyboard.press("0")
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "delta-1") == before["delta-1"]
 
 
@@ -107,7 +107,7 @@ def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
     hover(page, "#plot-both-1", 0.5)
     first = page.locator("#plot-delta-1 .mark-line path").first.get_attribute("d")
     page.locator("#differences [data-group='fill/1m-q1']").click()
-    page.wait_for_timeout(600)
+    settled(page)
     pressed = page.locator("#throughput [data-group='fill/1m-q1']")
     assert pressed.get_attribute("aria-pressed") == "true"
     assert page.locator("#plot-delta-1 .mark-line path").count() == 2
@@ -116,7 +116,7 @@ def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
     assert page.locator("#plot-delta-1 .mark-line path").count() == 1
     page.locator("[data-toggle-phase='pass-2']").click()
     page.locator("#differences [data-group='fill/128k-q32']").click()
-    page.wait_for_timeout(600)
+    settled(page)
 
 
 def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import Opened, box, ground, overflow
+from opened import Opened, box, ground, overflow, settled
 
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
@@ -107,7 +107,7 @@ def sized(page: Any, width: int) -> None:
     size = {"width": width, "height": 900}
     if page.viewport_size != size:
         page.set_viewport_size(size)
-        page.wait_for_timeout(700)
+        settled(page)
 
 
 def kept(page: Any, name: str) -> None:
@@ -139,7 +139,7 @@ def test_a_picture_of_the_whole_page_leaves_charts_as_wide_as_they_are(page: Any
     """Taking it makes the window a pixel wide for a moment: labels must not squeeze their plot."""
     sized(page, 390)
     page.screenshot(full_page=True)
-    page.wait_for_timeout(700)
+    settled(page)
     plot, drawn = (
         box(page, f"#plot-throughput{part}") for part in ("", " svg .background >> nth=0")
     )

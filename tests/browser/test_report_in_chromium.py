@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from made_runs import Paper, make_run
-from opened import DESK, PHONE, Opened, box, ground, hover, labels, overflow, saved
+from opened import DESK, PHONE, Opened, box, ground, hover, labels, overflow, saved, settled
 
 from flashtwin import report
 from flashtwin.outputs import csv_cell
@@ -72,14 +72,14 @@ def test_the_curve_lies_over_data_or_over_time(shown: Opened) -> None:
     page = shown.page
     over_data = labels(page, "throughput")
     page.locator("#throughput [data-xaxis='s']").click()
-    page.wait_for_timeout(600)
+    settled(page)
     over_time = labels(page, "throughput")
     assert over_time != over_data
     assert "10:00" in over_time
     assert "time (min:s)" in page.locator("#plot-throughput").inner_text()
     assert page.locator("#xray [data-xaxis='s']").get_attribute("aria-pressed") == "true"
     page.locator("#throughput [data-xaxis='gb']").click()
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "throughput") == over_data
 
 
@@ -153,18 +153,18 @@ def test_dragging_zooms_and_a_double_click_shows_all(shown: Opened) -> None:
     page.mouse.down()
     page.mouse.move(at["x"] + at["width"] * 0.4, y, steps=4)
     page.mouse.up()
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "throughput") != before
     assert labels(page, "gauge-heat") != linked, "the X-ray follows the zoom of its axis"
     page.mouse.dblclick(at["x"] + at["width"] * 0.5, y)
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "throughput") == before
     page.locator("#plot-throughput").focus()
     page.keyboard.press("+")
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "throughput") != before
     page.keyboard.press("0")
-    page.wait_for_timeout(600)
+    settled(page)
     assert labels(page, "throughput") == before
 
 
@@ -188,14 +188,14 @@ def test_patterns_and_phases_are_chosen(shown: Opened) -> None:
     page.locator("#throughput [data-group='fill/1m-q1']").click()
     assert page.locator("#xray [data-group='fill/1m-q1']").get_attribute("aria-pressed") == "true"
     page.locator("[data-phase='rest-1']").click()
-    page.wait_for_timeout(600)
+    settled(page)
     assert page.locator("#xray [data-xaxis='gb']").is_disabled()
     assert "time (min:s)" in page.locator("#plot-areas-0").inner_text()
     hover(page, "#plot-areas-0", 0.2)
     assert "folding" in page.locator("#tip").inner_text()
     page.locator("[data-phase='pass-1']").click()
     page.locator("#throughput [data-group='fill/128k-q32']").click()
-    page.wait_for_timeout(600)
+    settled(page)
     page.mouse.move(5, 5)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from opened import DESK, PHONE, Opened, clipped, overflow
+from opened import DESK, PHONE, Opened, clipped, overflow, settled
 from stored_runs import store, usual
 
 from flashtwin.report import sweep as page_of
@@ -81,7 +81,7 @@ def test_charts_intervals_and_failures(browser: Any, tmp_path: Path) -> None:
     page.locator("#theme").click()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     page.set_viewport_size(PHONE)
-    page.wait_for_timeout(300)
+    settled(page)
     assert overflow(page) == 0 and clipped(page) == []
     assert page.locator("#points tbody tr").first.inner_text().startswith("point 0")
     opened.context.close()
