@@ -45,7 +45,7 @@ calmer = {calmer:.2f}
 
 [reads]
 # Standard deviations of what reads after a write past the cache say: whether there are two speeds,
-# that of data past the cache, that of the oldest data; and of how long single writes then wait.
+# that of data past the cache, that of the oldest data; and of how many programs single writes wait.
 noise = [{noise}]
 
 [rest]

@@ -30,11 +30,12 @@ from numpy.typing import NDArray
 
 from flashtwin import _core
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
-from flashtwin.batteries.discover import places
+from flashtwin.batteries.discover import places, waits
 from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_regular
 from flashtwin.model.job import Job, jobs_json
+from flashtwin.model.series import READ
 
 STRUCTURES = Path(__file__).with_name("structures.toml")
 MOST_BYTES = 1 << 20
@@ -43,6 +44,8 @@ BINS = 48
 FINER = 2.5
 BLOCK, DEPTH = 128 << 10, 32
 SAMPLE_NS, TEST_SAMPLE_NS, LONG_SAMPLE_NS = 5_000_000, 2_000_000, 1_000_000_000
+# Shorter than the link takes for a block: each sample of single requests has one, or none.
+REQUEST_SAMPLE_NS = 200_000
 # A step of folding is small beside a drive, and would not be beside a simulated one: curves are of
 # steps of this size, how long single writes wait of those of the candidate.
 CURVE_STEP_MIB = 1.0
@@ -91,8 +94,6 @@ PAST_CACHE = 1.6
 # Where nothing told how soon folding begins, a rest is so long; all of a cache has to be folded in
 # it, and half as much again; where folding is known to begin, so much later than that.
 LONG_S, FOLDED, BEGUN = 600.0, 1.5, 1.2
-# Parts of a write with single requests whose longest latencies are looked at.
-SINGLE_PARTS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,11 +315,17 @@ def simulated(facts: Facts, questions: Sequence[tuple[Candidate, Test, float]]) 
 def _shown(series: Sequence[Any], first: float, test: Test) -> Floats:
     """What the steps after its state show of a test."""
     if test.reads:
-        *reads, single = series
-        return np.append(places.pattern(*map(places.mean_wait, reads)), waits(single))
-    if test.single:
-        return waits(series[0])
+        *reads, single, mixed = series
+        between = waits.Waits.of_series(_reads_of(mixed))
+        long = waits.in_programs(single, waits.Waits.of_series(single), between)
+        return np.append(places.pattern(*map(places.mean_wait, reads)), long)
     return binned(curve_of_step(series[0]), first, test)
+
+
+def _reads_of(series: Any) -> dict[str, Any]:
+    """Samples of reads."""
+    there = series["direction"] == READ
+    return {name: series[name][there] for name in ("ios", "lat_sum_ns")}
 
 
 def curve_of_step(series: Any) -> Curve:
@@ -352,17 +359,6 @@ def binned(curve: Curve, first: float, test: Test | None) -> Floats:
     return result
 
 
-def waits(series: Any) -> Floats:
-    """How much longer than the mean request the longest takes, as a logarithm: of the parts of the
-    write the second longest, so that a host's stall does not count."""
-    there = np.flatnonzero(series["ios"] > 0)
-    if there.size < SINGLE_PARTS:
-        return np.zeros(1)
-    mean = series["lat_sum_ns"].sum() / series["ios"].sum()
-    longest = [series["lat_max_ns"][part].max() for part in np.array_split(there, SINGLE_PARTS)]
-    return np.array([np.log(np.sort(longest)[-2] / max(mean, 1.0))])
-
-
 Plan = tuple[_core.Spec, int, list[tuple[str, int] | None]]
 
 
@@ -388,7 +384,10 @@ def _plan(facts: Facts, candidate: Candidate, test: Test) -> tuple[Plan, int]:
             for low, high in (places.OLDEST, places.TAKEN, places.PAST)
         ]
         at = min(past, 1.0 - SINGLE_SHARE)
-        steps.append(_write(capacity, SINGLE_SHARE, offset=at, single=True))
+        steps.append(
+            _write(capacity, SINGLE_SHARE, offset=at, single=True, sample_ns=REQUEST_SAMPLE_NS)
+        )
+        steps.append(_mixed(capacity, past))
         return (spec, SEED, [*state, _reads(capacity, 0.0, past), *steps]), 2
     state = [_write(capacity, test.level)] if test.level > 0 else []
     if test.overwrites:
@@ -413,6 +412,19 @@ def _reads(capacity: int, low: float, high: float) -> tuple[str, int]:
         io_bytes=places.PAST_READS * 4096,
     )
     return jobs_json([job]), LONG_SAMPLE_NS
+
+
+def _mixed(capacity: int, share: float) -> tuple[str, int]:
+    job = Job(
+        name="mixed",
+        rw="randrw",
+        block_bytes=waits.BLOCK,
+        depth=1,
+        size=max(int(capacity * min(share, 1.0)) // BLOCK, 1) * BLOCK,
+        io_bytes=waits.MIXED * waits.BLOCK,
+        read_percent=waits.READ_PERCENT,
+    )
+    return jobs_json([job]), REQUEST_SAMPLE_NS
 
 
 def _write(
@@ -490,6 +502,7 @@ def _text(candidate: Candidate, slower: float, times: int) -> str:
             blocks=int(np.ceil(raw / superblock)),
             cell=candidate.cell,
             wordlines=wordlines,
+            buffer=small["larger_buffer_kib" if times > 1 else "buffer_kib"],
             native_tprog=f"{native_us:.0f}",
             rearm=f"{0.1 * candidate.cache_share * capacity:.0f} B",
             idle=f"{max(candidate.idle_s / slower * 1e6, 1):.0f} us",

@@ -51,8 +51,8 @@ def reason(belief: Posterior, pair: tuple[str, str]) -> str:
         )
     if set(pair) == {STAGED, FOLD_FIRST}:
         return (
-            "where little is folded at a time, single writes wait for it no longer than for data"
-            " that passes through the cache"
+            "where few programs are folded at a time, single writes wait for them no longer than"
+            " for data that passes through the cache"
         )
     return "drives of both that fit what was measured draw the same curves in every other test"
 

@@ -21,8 +21,8 @@ class Test:
     share of the capacity is then overwritten in 4 KiB all over the drive, which takes spare flash
     that a borrowed cache then lacks. `rests`: the drive is left alone for long enough that all of
     its cache comes back; `rest_s` says how long where that was asked for. `single`: the write has
-    one request at a time, and shows no curve but its longest latency over the mean. `reads`: no
-    write but reads, of where the cache holds data (see `places`), then single writes.
+    one request at a time, and shows nothing any more. `reads`: no write but reads, of where the
+    cache holds data (see `places`), then single writes (see `waits`).
     """
 
     __test__ = False

@@ -53,6 +53,9 @@ BUFFERED = 0.0012
 MUCH_FLASH, LEAST_RESERVE = 0.1, 0.0
 # In so many tests something that is not the drive slows a write down for a while.
 DISTURBANCES = 0.2
+# What reads after a write past the cache, and single writes after them, say: `places.pattern`, and
+# `waits.in_programs`.
+FIGURES = 4
 # So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
@@ -140,23 +143,22 @@ def calibration() -> dict[str, Any]:
 
 def reads_noise() -> Floats:
     """Standard deviations of what reads after a write past the cache say (`places.pattern`), and of
-    the logarithm of how long single writes wait."""
+    how many programs long single writes wait (`waits.in_programs`)."""
     return np.array(calibration()["reads"]["noise"])
 
 
 def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None) -> float:
     """How well a candidate's curve of a test fits (none: of the fill), as a logarithm up to 0."""
     if test is not None and test.reads:
-        apart = (measured - shown) / reads_noise()
-        if shown[1] > 0.5:
-            # Where data goes past the cache, single writes do not wait for it to be folded.
-            apart = apart[:-1]
+        # Where data goes past the cache, single writes do not wait for it to be folded; and too
+        # few of them say nothing.
+        count = FIGURES - 1 if shown[1] > 0.5 else min(len(measured), len(shown))
+        apart = (measured[:count] - shown[:count]) / reads_noise()[:count]
         # What reads say is not calmed: nothing that slows a host's writes is in it.
         logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)
         return float(logs.sum() * calibration()["structure"]["calmer"])
     if test is not None and test.single:
-        apart = (measured - shown) / reads_noise()[-1:]
-        return float(np.log((1 - DISTURBED) * np.exp(-0.5 * apart[0] ** 2) + DISTURBED))
+        return 0.0  # as an earlier flashtwin asked it, it has no reads to compare its waits with
     if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.
         least = np.log(COLLECTS * facts.second)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import either, menu, places, rests, steps
+from flashtwin.batteries.discover import either, menu, places, rests, steps, waits
 from flashtwin.batteries.discover.candidates import Facts
 from flashtwin.batteries.discover.menu import Test
 from flashtwin.batteries.discover.posterior import (
@@ -38,12 +38,14 @@ from flashtwin.batteries.discover.words import (
     TIERS,
 )
 from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.histogram import bins_of
 from flashtwin.model.series import COLUMNS, READ, WRITE
 from flashtwin.model.step import Result
 from flashtwin.model.units import readable_seconds
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
+    from flashtwin.model.series import Counts
 
 FEWEST = 20
 NO_CACHE = "cannot tell: no cache was seen to end in the fill, so there is none to test"
@@ -107,11 +109,10 @@ def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
     """What a test showed."""
     if test.reads:
         reads = [_wait_ns(result, at) for at in (steps.OLDEST, steps.TAKEN, steps.PAST)]
-        single = small.waits(_columns(result.parts[steps.SINGLE], WRITE))
-        return Seen(test=test.name, curve=_rounded(np.append(places.pattern(*reads), single)))
+        return Seen(
+            test=test.name, curve=_rounded(np.append(places.pattern(*reads), _waits(result)))
+        )
     written = result.series.only(WRITE)
-    if test.single:
-        return Seen(test=test.name, curve=_rounded(small.waits(_columns(result, WRITE))))
     return seen_of_curve(curve_of(written.t_ns, written.dt_ns, written.bytes), test, facts)
 
 
@@ -141,6 +142,19 @@ def with_rests(facts: Facts, rungs: Sequence[rests.Rung]) -> Facts:
 
 def _wait_ns(result: Result, part: int) -> float:
     return places.mean_wait(_columns(result.parts[part], READ))
+
+
+def _waits(result: Result) -> small.Floats:
+    """How many programs long single writes wait; empty in a run of an earlier flashtwin, which made
+    no reads between writes."""
+    if len(result.parts) <= steps.MIXED:
+        return np.zeros(0)
+    single = result.parts[steps.SINGLE]
+    written, between = (
+        waits.Waits.of_histogram(bins_of(cast("Counts", part.hist[direction])))
+        for part, direction in ((single, "write"), (result.parts[steps.MIXED], "read"))
+    )
+    return waits.in_programs(_columns(single, WRITE), written, between)
 
 
 def _columns(result: Result, direction: int) -> dict[str, Any]:

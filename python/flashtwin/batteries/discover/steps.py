@@ -16,7 +16,7 @@ from flashtwin.batteries.base.writing import (
     SAMPLE_S_LEAST,
     whole_blocks,
 )
-from flashtwin.batteries.discover import places, rests
+from flashtwin.batteries.discover import places, rests, waits
 from flashtwin.batteries.discover.candidates import Facts, rest_seconds, span_share
 from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
 from flashtwin.model.step import Chain, Fill, Job, Rest, Run, Step, Trim
@@ -33,7 +33,7 @@ WARM = 64
 RESTS_FOR = "rest-"
 # Where the parts of a chain of reads stand: see `rung` and `_reads`.
 BEFORE, RESTED, AFTER, LEVELS = 1, 2, 3, 5
-OLDEST, TAKEN, PAST, SINGLE = 1, 2, 3, 4
+OLDEST, TAKEN, PAST, SINGLE, MIXED = 1, 2, 3, 4, 5
 
 
 def written(info: DriveInfo, share: float, stem: str, idle_s: float) -> Iterator[Step]:
@@ -135,7 +135,8 @@ def asked(info: DriveInfo, facts: Facts, test: Test, label: str, host_ns: int) -
 
 
 def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
-    """Reads of three regions of a write past the cache, then single writes after it."""
+    """Reads of three regions of a write past the cache; then single writes after it, and single
+    writes within it with reads among them."""
     size = facts.cache_share
     regions = (places.OLDEST, places.TAKEN, places.PAST)
     reads = [
@@ -155,4 +156,15 @@ def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
     )
     warm = _reads(info, f"{label}-warm", (0.0, size * places.PAST[1]), WARM)
     single = Run(label=f"{label}-single", jobs=(job,), sample_s=SAMPLE_S)
-    return Chain(label=label, parts=(warm, *reads, single))
+    both = Job(
+        name="mixed",
+        rw="randrw",
+        block_bytes=waits.BLOCK,
+        depth=1,
+        size=max(whole_blocks(capacity * min(size * places.PAST[1], 1.0)), MIB),
+        io_bytes=waits.MIXED * waits.BLOCK,
+        read_percent=waits.READ_PERCENT,
+        host_ns=host_ns,
+    )
+    mixed = Run(label=f"{label}-mixed", jobs=(both,), sample_s=SAMPLE_S)
+    return Chain(label=label, parts=(warm, *reads, single, mixed))

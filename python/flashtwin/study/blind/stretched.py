@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from flashtwin import _core
 from flashtwin.analysis.curve import Curve
+from flashtwin.model.histogram import bins_of, bucket_of, middle_of
 from flashtwin.model.job import Job, jobs_json
-from flashtwin.model.series import COLUMNS, Series
+from flashtwin.model.series import COLUMNS, Counts, Series
 from flashtwin.model.step import (
     Chain,
     Fill,
@@ -94,8 +95,8 @@ class Stretched:
                 )
                 jobs = jobs_json([self._smaller(job)])
                 return self._quiet(step, self._core.run(jobs, 1_000_000_000, generate.go_on))
-            case Run() if step.jobs[0].rw.endswith("read"):
-                return self._read(step)
+            case Run() if step.jobs[0].rw.endswith(("read", "rw")):
+                return self._single(step)
             case Run():
                 return self._recorded(step)
             case Chain():
@@ -109,9 +110,9 @@ class Stretched:
         assert isinstance(answer, Result), "it can do the parts of a chain"
         return answer
 
-    def _read(self, step: Run) -> Result:
-        """Reads, as many as are asked for: a host adds noise to how long they take, and now and
-        then one of its own stalls."""
+    def _single(self, step: Run) -> Result:
+        """Reads, and writes among them, as many as are asked for: a host adds noise to how long
+        they take, and now and then one of its own stalls."""
         (job,) = step.jobs
         small = replace(self._smaller(job), io_bytes=job.io_bytes)
         answer = self._core.run(jobs_json([small]), READ_SAMPLE_NS, generate.go_on)
@@ -125,7 +126,8 @@ class Stretched:
             ns = int(self._rng.uniform(*self._prior["effects"]["stall"]["seconds"]) * 1e9)
             columns["lat_sum_ns"][0] += ns
             columns["lat_max_ns"][0] += ns
-        return self._result(step.label, Series(**columns), int(answer["duration_ns"] * slower))
+        done = self._result(step.label, Series(**columns), int(answer["duration_ns"] * slower))
+        return replace(done, hist=_longer(answer["hist"], slower))
 
     def _quiet(self, step: Step, answer: Mapping[str, Any]) -> Result:
         return self._result(step.label, Series.empty(), int(answer["duration_ns"] * self._slower))
@@ -163,7 +165,18 @@ class Stretched:
         seen = disturb.disturbed(curve, {**self._prior, "host": host}, self._rng, knee)
         self.effects |= dict.fromkeys(seen.effects)
         columns = _columns(series, seen, self._slower)
-        return self._result(step.label, Series(**columns), int(seen.dt_ns.sum()))
+        answered = self._result(step.label, Series(**columns), int(seen.dt_ns.sum()))
+        return replace(answered, hist=_longer(answer["hist"], self._slower))
+
+
+def _longer(hist: Mapping[str, NDArray[np.uint64]], slower: float) -> dict[str, Counts]:
+    """Latency counts of a drive that takes so many times as long."""
+    result: dict[str, Counts] = {}
+    for direction, counts in hist.items():
+        result[direction] = np.zeros_like(counts)
+        for bucket, count in bins_of(counts).items():
+            result[direction][bucket_of(round(middle_of(bucket) * slower))] += count
+    return result
 
 
 def _columns(
