@@ -208,7 +208,10 @@ def test_a_series_of_another_program(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("\n".join(["second,write_MB_s", *rows]))
     file = str(tmp_path / "a.csv")
     check("infer", told(run("infer", file, "--history", "used:2GB", "--json")))
+    full = ("--history", "preconditioned", "--first", file)
+    check("infer", told(run("infer", file, *full, "--json")))
     assert run("infer", file, "--history", "old").exit_code == 2
+    assert run("infer", file, "--first", file).exit_code == 2
 
 
 def test_a_fit() -> None:

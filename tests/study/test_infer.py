@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.study.infer.infer import infer
+from flashtwin.model.finding import Finding
+from flashtwin.study.infer.infer import Inferred, infer
 from flashtwin.study.infer.read import joined, read, summed
 
 RATES = [*[3000.0] * 40, *[500.0] * 400]
@@ -169,3 +171,62 @@ def test_a_number_with_its_unit_is_told_where_that_belongs(tmp_path: Path) -> No
     with pytest.raises(FlashtwinError) as refused:
         read(written(tmp_path, csv_of(RATES) + "\n441,1 GB/s"))
     assert "in the header" in (refused.value.hint or "")
+
+
+def findings_of(inferred: Inferred) -> dict[str, Finding]:
+    return {finding.name: finding for finding in inferred.findings}
+
+
+def test_what_the_battery_finds_of_a_fill_is_found_of_a_file(tmp_path: Path) -> None:
+    """A cache that is there, and the rate that its interface has to carry."""
+    samples = read(written(tmp_path, csv_of(RATES)))
+    told = findings_of(infer(samples))
+    assert set(told) >= {"cache_probability", "slowed_by", "rate_held"}
+    assert told["slowed_by"].value == "nothing" and told["slowed_by"].variant == "file"
+    assert told["rate_held"].number == pytest.approx(3000)
+    likely = told["cache_probability"].number
+    assert likely is not None and likely > 0.9
+
+
+def test_an_even_saw_tooth_has_its_period(tmp_path: Path) -> None:
+    rates = [*[3000.0] * 40, *([900.0] * 4 + [500.0] * 2) * 80]
+    told = findings_of(infer(read(written(tmp_path, csv_of(rates)))))
+    assert told["tooth_period"].number == pytest.approx(4.6, rel=0.01)
+
+
+def hot(rates: list[float], degrees: list[float]) -> str:
+    rows = (f"{i + 1},{rate},{at}" for i, (rate, at) in enumerate(zip(rates, degrees, strict=True)))
+    return "\n".join(["second,write_MB_s,temperature_C", *rows])
+
+
+def test_a_temperature_in_the_file_tells_throttling_apart(tmp_path: Path) -> None:
+    """Slower from one temperature on and cooler for it, or slower at any temperature."""
+    noise = np.random.default_rng(1).normal(1, 0.01, 480)
+    rates = list(np.array([*[1000.0] * 60, *([450.0] * 20 + [1000.0] * 40) * 7]) * noise)
+    follows = [*np.linspace(30, 80, 60), *[*np.linspace(80, 70, 20), *np.linspace(70, 80, 40)] * 7]
+    rises = list(np.linspace(30, 80, 480))
+    plain = findings_of(infer(read(written(tmp_path, csv_of(rates)))))
+    throttled, other = (
+        findings_of(infer(read(written(tmp_path, hot(rates, degrees)))))
+        for degrees in (follows, rises)
+    )
+    assert throttled["slowed_by"].value == "throttling"
+    assert "temperature" in (throttled["slowed_by"].note or "")
+    values = [told["slowed_by.throttling"].number for told in (other, plain, throttled)]
+    assert values == sorted(values) and values[0] != values[2]
+    assert "temperature_C" in infer(read(tmp_path / "a.csv")).columns
+
+
+def test_what_ended_on_a_full_drive_takes_a_fill_of_the_erased_one(tmp_path: Path) -> None:
+    erased = read(written(tmp_path, csv_of(RATES)))
+    again = {
+        "cache": [*[3000.0] * 20, *[400.0] * 300],
+        "erased flash": [*[500.0] * 60, *[150.0] * 400],
+    }
+    for word, rates in again.items():
+        second = read(written(tmp_path, csv_of(rates)))
+        told = findings_of(infer(second, "preconditioned", erased))
+        assert told["second_pass.ended_by"].value == word
+        assert "cache_probability" not in told
+        alone = infer(second, "preconditioned")
+        assert "second_pass.ended_by" not in findings_of(alone) and "--first" in alone.notes[-1]

@@ -583,6 +583,7 @@ class Infer(Document):
     stalls: int
     columns: str
     notes: list[str]
+    findings: list[Finding]
 
 
 class FittedValue(Document):

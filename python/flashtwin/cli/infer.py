@@ -23,6 +23,7 @@ HISTORIES = ("fresh", "preconditioned")
         "flashtwin infer fill_bw.1.log",
         "flashtwin infer job_bw.1.log job_bw.2.log",
         "flashtwin infer monday.csv tuesday.csv --join --history used:200GB",
+        "flashtwin infer again.csv --history preconditioned --first erased.csv",
     ),
 )
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
@@ -38,32 +39,50 @@ HISTORIES = ("fresh", "preconditioned")
     metavar="STATE",
     help="The drive before: fresh, preconditioned, or used:SIZE; fresh by default.",
 )
+@click.option(
+    "--first",
+    type=FILE,
+    metavar="FILE",
+    help="With --history preconditioned: a fill of the erased drive before.",
+)
 @options.as_json
 def command(
-    files: tuple[Path, ...], join: bool, doubled: bool, history: str, as_json: bool
+    files: tuple[Path, ...],
+    join: bool,
+    doubled: bool,
+    history: str,
+    first: Path | None,
+    as_json: bool,
 ) -> None:
     """Read a sequential fill from FILE: is there a cache, how large, how fast is each plateau.
 
     FILE is a bandwidth log of fio, what fio prints as JSON with --status-interval=1, or CSV whose
-    header names units: time or bytes, and a rate. Logs of several files are jobs that ran at
-    once and are summed.
+    header names units: time or bytes, and a rate; temperature_C where there is one. Logs of several
+    files are jobs that ran at once and are summed.
     """
     from flashtwin.study.infer.infer import infer
     from flashtwin.study.infer.read import joined, read, summed
 
-    _check(history)
+    _check(history, first)
     parts = [read(path, doubled=doubled) for path in files]
     samples = joined(parts) if join else summed(parts)
-    answer = infer(samples, history)
+    before = None if first is None else read(first, doubled=doubled)
+    answer = infer(samples, history, before)
     if as_json:
         terminal.print_json(answer.to_json())
         return
     _show(answer)
 
 
-def _check(history: str) -> None:
+def _check(history: str, first: Path | None) -> None:
     from flashtwin.model.units import parse_size
 
+    if first is not None and history != "preconditioned":
+        raise FlashtwinError(
+            f"--first says what ended a plateau of a full drive, not of one that was {history}",
+            hint="add --history preconditioned",
+            exit_code=USAGE,
+        )
     if history in HISTORIES:
         return
     word, _, size = history.partition(":")
@@ -80,7 +99,11 @@ def _check(history: str) -> None:
 
 
 def _show(answer: Inferred) -> None:
+    from flashtwin.cli import findings
+
     terminal.say(answer.sentence)
+    if answer.findings:
+        terminal.emit(*findings.tables({"file": answer.findings}))
     terminal.note(f"columns: {answer.columns}")
     if answer.stalls:
         terminal.note(f"{answer.stalls} stalls left out")

@@ -3,7 +3,8 @@
 The same analysis as the battery fill, with intervals as `flashtwin blind` calibrated them. What the
 history changes what a curve means: on a preconditioned drive a first plateau may also end because
 erased flash runs out, so that it gives no size of a cache, and none seen says nothing; on a drive
-that held data the cache may have been so much larger, and the interval reaches there.
+that held data the cache may have been so much larger, and the interval reaches there. What else
+the battery concludes of a fill stands beside it (`findings`).
 """
 
 from __future__ import annotations
@@ -17,14 +18,20 @@ from flashtwin.analysis import calibrated, changepoints
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
+from flashtwin.study.infer import findings
 from flashtwin.study.infer.samples import Samples
 
 Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
 FEWEST = 12
 RESOLVED = 3
+NO_FIRST = (
+    "whether the cache or erased flash was used up can be told beside a fill of the erased drive: "
+    "hand it over with --first FILE"
+)
 FRESH, PRECONDITIONED = "fresh", "preconditioned"
 
 
@@ -40,6 +47,7 @@ class Inferred:
     stalls: int
     columns: str
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -54,6 +62,7 @@ class Inferred:
             "stalls": self.stalls,
             "columns": self.columns,
             "notes": list(self.notes),
+            "findings": [finding.to_json() for finding in self.findings],
         }
 
 
@@ -61,12 +70,32 @@ def _triple(estimate: Estimate) -> list[float | None]:
     return [estimate.value, estimate.low, estimate.high]
 
 
-def infer(samples: Samples, history: str = FRESH) -> Inferred:
-    """What the series tells; see the module's text."""
+def infer(samples: Samples, history: str = FRESH, first: Samples | None = None) -> Inferred:
+    """What the series tells; see the module's text. `first`: that of the erased drive, where this
+    one is of the full drive after it."""
     curve = Curve(dt=samples.dt_s, size=samples.size)
     reason = _why_nothing(curve)
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
+    of_cache = _of_cache(samples, curve, history)
+    lacks_first = history == PRECONDITIONED and first is None
+    return replace(
+        of_cache,
+        findings=_findings(samples, history, first),
+        notes=(*of_cache.notes, NO_FIRST) if lacks_first else of_cache.notes,
+    )
+
+
+def _findings(samples: Samples, history: str, first: Samples | None) -> tuple[Finding, ...]:
+    if history == PRECONDITIONED:
+        return findings.of_a_full_drive(samples, first)
+    if history == FRESH:
+        return findings.of_an_erased_drive(samples)
+    return findings.of_a_used_drive(samples)
+
+
+def _of_cache(samples: Samples, curve: Curve, history: str) -> Inferred:
+    """Is there a cache, how large, and the plateaus."""
     shape = shape_of(curve)
     if history == PRECONDITIONED:
         return _answer(samples, shape, "cannot tell", _of_a_full_drive(shape))

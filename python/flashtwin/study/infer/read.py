@@ -2,7 +2,8 @@
 
 A fio log has no header: milliseconds at the end of an interval, KiB/s, direction (0 read, 1 write),
 block size. A CSV has one, and its names say what a column is and its unit: second, time_ms,
-write_MiB_s, "MB/s", GB. A rate is that of the interval before its time or bytes.
+write_MiB_s, "MB/s", GB. A rate is that of the interval before its time or bytes. A column whose
+name says temperature and °C (temperature_C) has the drive's at that moment.
 
 Invariants: nothing is guessed where two readings are open: a header without a unit, a time stamp
 that comes twice, a value that is no number is refused with what to write instead. What happened in
@@ -33,6 +34,7 @@ RATES = {"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "kb": 1e3, "mb": 1e6, "
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0}
 _RATE = re.compile(r"(?:^|[^a-z])(b|[kmg]i?b)(?:ytes)?(?:/s|_s|ps| per second)(?:ec)?(?:[^a-z]|$)")
 _SIZE = re.compile(r"(?:^|[^a-z])(b|bytes|[kmg]i?b)(?:[^a-z]|$)")
+_DEGREES = re.compile(r"temp.*(?:[^a-z]c|celsius)(?:[^a-z]|$)")
 _TIME = re.compile(r"(?:^|[^a-z])(ns|us|ms|s|sec|seconds?)(?:[^a-z]|$)")
 
 
@@ -67,6 +69,7 @@ def summed(parts: Sequence[Samples]) -> Samples:
         size=size,
         columns=first.columns,
         reads=any(part.reads for part in parts),
+        degrees=first.degrees,
     )
 
 
@@ -82,7 +85,14 @@ def joined(parts: Sequence[Samples]) -> Samples:
         size=np.concatenate([part.size for part in parts]),
         columns=parts[0].columns,
         reads=any(part.reads for part in parts),
+        degrees=_joined_degrees(parts),
     )
+
+
+def _joined_degrees(parts: Sequence[Samples]) -> Floats | None:
+    """The temperatures of all runs; none where one of them has none."""
+    degrees = [part.degrees for part in parts if part.degrees is not None]
+    return np.concatenate(degrees) if len(degrees) == len(parts) else None
 
 
 def _fio(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
@@ -119,7 +129,28 @@ def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
     (at,) = writes or rates
     factor = float(RATES[_unit(_RATE, names[at])])
     rate = _rates(path, body, at, factor)
-    others = [i for i in range(len(names)) if i != at]
+    warm = next((i for i, name in enumerate(names) if _DEGREES.search(name)), None)
+    others = [i for i in range(len(names)) if i not in (at, warm)]
+    series = _timed_or_sized(path, header, body, rate, (at, others), doubled)
+    if warm is None:
+        return series
+    degrees = _numbers(path, body, warm)
+    if degrees.size != series.size.size:
+        why = "has temperatures in rows that are no samples of their own"
+        raise _refused(path, why, "write a row for each sample, or remove the column")
+    return replace(series, degrees=degrees, columns=f"{series.columns}, {header[warm]}")
+
+
+def _timed_or_sized(
+    path: Path,
+    header: list[str],
+    body: list[list[str]],
+    rate: Floats,
+    which: tuple[int, list[int]],
+    doubled: bool,
+) -> Samples:
+    """`which`: the column of the rate, and those that may have times or bytes."""
+    (at, others), names = which, [name.lower() for name in header]
     timed = next((i for i in others if _TIME.search(names[i])), None)
     if timed is not None:
         end = _numbers(path, body, timed) * TIMES[_unit(_TIME, names[timed])]

@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 class Samples:
     """Intervals one after another: seconds at their ends, seconds in each, bytes in each.
 
-    `reads`: the file has reads too, which ran beside the writes.
+    `reads`: the file has reads too, which ran beside the writes. `degrees`: the drive's temperature
+    in °C at their ends, where the file has it.
     """
 
     end_s: Floats
@@ -24,6 +25,7 @@ class Samples:
     size: Floats
     columns: str
     reads: bool = False
+    degrees: Floats | None = None
 
 
 class UnreadableError(Exception):
