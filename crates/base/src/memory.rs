@@ -63,3 +63,19 @@ pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);
 }
+
+/// The same where many lines are asked for at once: towards the second level of the cache. The
+/// first level looks for so many lines at a time and no more, and drops prefetches beyond them.
+#[inline]
+#[allow(unsafe_code)]
+pub fn prefetch_among<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        let element = slice.as_ptr().wrapping_add(index);
+        // SAFETY: a prefetch reads nothing and cannot fault, whatever the address is.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(element.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}

@@ -131,20 +131,19 @@ impl<P: Policies> Drive<P> {
         self.end_operations();
         let mut work = Work::new(&self.flash, self.controller.cores);
         let mut spans = spans.into_iter();
-        let (mut batch, mut next) = (Vec::with_capacity(AHEAD), Vec::with_capacity(AHEAD));
+        let (mut batch, mut next) = (Batch::new(), Batch::new());
         self.take_batch(&mut spans, &mut next);
-        self.ask_map_for(&mut next, &mut work);
+        self.ask_map_for(&mut next.writes, &mut work);
         let (mut bytes, mut asked) = (0, 0u64);
         let mut is_complete = true;
-        while is_complete && !next.is_empty() && !self.ftl.is_read_only() {
+        while is_complete && !next.writes.is_empty() && !self.ftl.is_read_only() {
             std::mem::swap(&mut batch, &mut next);
             self.take_batch(&mut spans, &mut next);
-            for (at, &write) in batch.iter().enumerate() {
-                bytes += self.write_without_time(write, &mut work);
-                if let Some(later) = next.get_mut(at..=at) {
-                    self.ask_map_for(later, &mut work);
-                }
-            }
+            bytes += if self.places_together(&batch) {
+                self.write_units(&batch, &mut work)
+            } else {
+                self.write_batch(&batch, &mut next, &mut work)
+            };
             if bytes - asked >= ASKS {
                 asked = bytes;
                 is_complete = go_on(bytes);
@@ -159,15 +158,60 @@ impl<P: Policies> Drive<P> {
     /// The writes that come next, as many as a host has outstanding, and asks memory for what they
     /// will touch.
     #[inline]
-    fn take_batch(&self, spans: &mut impl Iterator<Item = Span>, batch: &mut Vec<Write>) {
+    fn take_batch(&self, spans: &mut impl Iterator<Item = Span>, batch: &mut Batch) {
         batch.clear();
-        batch.extend(spans.take(AHEAD).map(|span| self.write_of(span)));
-        for write in batch.iter() {
-            self.ftl.expect(&[write.lpn]);
+        for span in spans.take(AHEAD) {
+            batch.push(self.write_of(span));
         }
-        for write in batch.iter().filter(|write| write.units <= FEW_UNITS) {
+        self.ftl.expect_many(&batch.lpns);
+        for write in batch.writes.iter().filter(|write| write.units <= FEW_UNITS) {
             self.ftl.expect_overwrite(write.lpn);
         }
+    }
+
+    /// Writes one after another, each of which begins the look-up of the map for one that is as far
+    /// behind it as hosts have writes outstanding; the answer is their bytes.
+    fn write_batch(&mut self, batch: &Batch, next: &mut Batch, work: &mut Work) -> u64 {
+        let mut bytes = 0;
+        for (at, &write) in batch.writes.iter().enumerate() {
+            bytes += self.write_without_time(write, work);
+            if let Some(later) = next.writes.get_mut(at..=at) {
+                self.ask_map_for(later, work);
+            }
+        }
+        bytes
+    }
+
+    /// Whether the firmware takes units together, and these writes are units, of which none comes
+    /// to lost data or to data that has been read ahead.
+    fn places_together(&self, batch: &Batch) -> bool {
+        batch.is_units
+            && self.ftl.places_units_together()
+            && self.ftl.routes_alike(0)
+            && self.read_ahead.is_empty()
+            && !self.errors.has_lost()
+    }
+
+    /// Writes of one unit each, as many together as nothing else happens in between; the answer is
+    /// their bytes.
+    fn write_units(&mut self, batch: &Batch, work: &mut Work) -> u64 {
+        let unit_bytes = u64::from(self.ftl.layout.unit_bytes);
+        let (mut at, mut bytes) = (0, 0);
+        while at < batch.lpns.len() {
+            let placed = self.ftl.place_units(&batch.lpns[at..], &mut self.ops);
+            if placed > 0 {
+                self.carry_out(work);
+                self.totals.count_all(Op::Write, placed as u64, unit_bytes);
+                bytes += placed as u64 * unit_bytes;
+                at += placed;
+            } else if self.ftl.makes_host_wait() && !work.under_way.is_empty() {
+                self.finish_one(work);
+            } else {
+                bytes += self.write_without_time(batch.writes[at], work);
+                at += 1;
+            }
+        }
+        bytes
     }
 
     /// Begins to look up the map for writes whose turn comes later, as for the commands that a host
@@ -341,6 +385,38 @@ struct Write {
     handle: u8,
     /// The map entry of its first unit is at hand, or its page is being read.
     is_looked_up: bool,
+}
+
+/// Writes whose turn comes together.
+struct Batch {
+    writes: Vec<Write>,
+    /// The first unit of each.
+    lpns: Vec<u32>,
+    /// Each is one unit, and none has a placement handle.
+    is_units: bool,
+}
+
+impl Batch {
+    fn new() -> Batch {
+        Batch {
+            writes: Vec::with_capacity(AHEAD),
+            lpns: Vec::with_capacity(AHEAD),
+            is_units: true,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.writes.clear();
+        self.lpns.clear();
+        self.is_units = true;
+    }
+
+    #[inline]
+    fn push(&mut self, write: Write) {
+        self.is_units &= write.units == 1 && write.handle == 0;
+        self.lpns.push(write.lpn);
+        self.writes.push(write);
+    }
 }
 
 /// What the firmware has asked for and what has not ended.

@@ -21,6 +21,13 @@ impl Totals {
         self.bytes[op as usize] += bytes;
     }
 
+    /// The same of several commands of so many bytes each.
+    #[inline]
+    pub(crate) fn count_all(&mut self, op: Op, commands: u64, bytes: u64) {
+        self.commands[op as usize] += commands;
+        self.bytes[op as usize] += commands * bytes;
+    }
+
     #[inline]
     pub(crate) fn end(&mut self, status: Status) {
         if status != Status::Ok {

@@ -1,8 +1,10 @@
 //! Preconditioning without time leaves a drive as the same writes do in their time: how full its
 //! superblocks are, what the writes cost, how many superblocks are free.
 
+use flashtwin_base::rng::Rng;
 use flashtwin_base::{Device, Nanos, Op};
 use flashtwin_drive::precondition::Span;
+use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive};
 use flashtwin_workload::{Generator, RawJob, ReadWrite};
 
@@ -172,6 +174,62 @@ fn a_map_that_is_read_page_by_page_is_read_without_time_too() {
     let second = ["map.cache=128 KiB", "controller.read_priority=false"];
     let second = [&["map.residency=demand"], &second[..]].concat();
     check("no read goes first", NO_CACHE, &second, 1);
+}
+
+/// All of a drive's state.
+fn state(mut drive: Drive) -> Vec<u8> {
+    drive.ftl().check();
+    let identity = Identity {
+        spec_hash: "0".repeat(64),
+        seed: 1,
+    };
+    let mut bytes = Vec::new();
+    drive.save(&mut bytes, &identity).expect("it is idle");
+    bytes
+}
+
+/// Units at random, some of them again and again, so that a unit comes twice in one go; then in
+/// order, so that superblocks lose all of their data.
+fn scattered(units: u64) -> Vec<u64> {
+    let mut chance = Rng::new(7, 0);
+    let random = (0..units / 2).map(|_| match chance.below(4) {
+        0 => chance.below(24),
+        _ => chance.below(units),
+    });
+    random
+        .collect::<Vec<_>>()
+        .into_iter()
+        .chain(0..units / 4)
+        .collect()
+}
+
+/// A drive that has no handles takes each of them for the first one, but writes that name one are
+/// placed one after another.
+#[test]
+fn units_that_are_placed_together_leave_what_one_after_another_does() {
+    let less = "controller.write_buffer=192 KiB";
+    for sets in [
+        &[][..],
+        &["gc.separation=none"],
+        &["ftl.parity=stripe", "drive.capacity=599998464 B", less],
+        &["ftl.superblock_dies=1", less],
+        &["gc.pace=stop-the-world"],
+        &["gc.policy=fifo", "gc.low=5", "gc.high=9"],
+    ] {
+        let states = [0, 1].map(|handle| {
+            let mut drive = drive(NO_CACHE, sets);
+            write_untimed(&mut drive, [job(ReadWrite::Write, 1 << 20, 8)]);
+            let units = scattered(u64::from(drive.ftl().logical_units()) - 1);
+            let spans = units.into_iter().map(|unit| Span {
+                lba: unit * 8,
+                sectors: 8,
+                handle,
+            });
+            assert!(drive.precondition(spans, |_| true));
+            state(drive)
+        });
+        assert!(states[0] == states[1], "{sets:?}");
+    }
 }
 
 #[test]

@@ -221,6 +221,12 @@ impl<P: Policies> Ftl<P> {
         lpns.iter().for_each(|&lpn| self.map.expect(lpn));
     }
 
+    /// The same of more of them at once than the processor looks up side by side.
+    #[inline]
+    pub fn expect_many(&self, lpns: &[u32]) {
+        self.map.expect_all(lpns);
+    }
+
     /// A write of this unit comes soon: the valid bit of its old copy is fetched into the
     /// processor's cache.
     #[inline]
@@ -301,7 +307,7 @@ impl<P: Policies> Ftl<P> {
     /// has not paid for its next row yet. True between most commands of a drive in its steady
     /// state, and of a drive that is filled for the first time.
     #[inline]
-    fn keeps_pace(&self) -> bool {
+    pub(crate) fn keeps_pace(&self) -> bool {
         self.collection.alone
             && (self.collection_keeps_pace() || self.collection_rests())
             && self.blocks.stale.is_empty()

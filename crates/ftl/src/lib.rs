@@ -34,6 +34,7 @@ mod map;
 mod mover;
 pub mod op;
 pub mod orders;
+mod overwriting;
 pub mod pacing;
 mod packing;
 mod paged_map;

@@ -1,7 +1,7 @@
 //! The page map: logical to physical and back, and a bit for each physical unit that is valid. It
 //! takes 4 bytes a unit for the map, 4 for its reverse, and a bit.
 
-use flashtwin_base::memory::{prefetch, table};
+use flashtwin_base::memory::{prefetch, prefetch_among, table};
 
 use crate::layout::NONE;
 
@@ -48,10 +48,18 @@ impl Map {
         prefetch(&self.physical, lpn as usize);
     }
 
+    /// The entries of many logical units will be needed.
+    #[inline]
+    pub(crate) fn expect_all(&self, lpns: &[u32]) {
+        for &lpn in lpns {
+            prefetch_among(&self.physical, lpn as usize);
+        }
+    }
+
     /// The validity of a physical unit will be needed soon.
     #[inline]
     pub(crate) fn expect_valid(&self, ppn: u32) {
-        prefetch(&self.valid, (ppn >> 6) as usize);
+        prefetch_among(&self.valid, (ppn >> 6) as usize);
     }
 
     /// A run of units from `lpn` will be placed from `ppn` on before long.
@@ -71,7 +79,7 @@ impl Map {
     pub(crate) fn expect_moves(&self, first: u32, count: u32, lpns: &[u32]) {
         const LATER_ROWS: u32 = 4;
         prefetch(&self.logical, (first + LATER_ROWS * count) as usize);
-        lpns.iter().for_each(|&lpn| self.expect(lpn));
+        self.expect_all(lpns);
     }
 
     #[inline]
@@ -188,6 +196,18 @@ impl Map {
         std::mem::replace(&mut self.physical[lpn as usize], ppn)
     }
 
+    /// Points a logical unit at a physical one and nothing else; the answer is where it was.
+    #[inline]
+    pub(crate) fn move_to(&mut self, lpn: u32, ppn: u32) -> u32 {
+        std::mem::replace(&mut self.physical[lpn as usize], ppn)
+    }
+
+    /// Notes these logical units in the reverse map, from `ppn` on.
+    #[inline]
+    pub(crate) fn note_units(&mut self, lpns: &[u32], ppn: u32) {
+        self.logical[ppn as usize..][..lpns.len()].copy_from_slice(lpns);
+    }
+
     /// Points these logical units at physical ones from `ppn` on and marks those valid.
     #[inline]
     pub(crate) fn point_all(&mut self, lpns: &[u32], ppn: u32) {
@@ -195,7 +215,7 @@ impl Map {
         for (at, &lpn) in (ppn..).zip(lpns) {
             physical[lpn as usize] = at;
         }
-        self.logical[ppn as usize..][..lpns.len()].copy_from_slice(lpns);
+        self.note_units(lpns, ppn);
         self.set_valid_run(ppn, lpns.len() as u32);
     }
 

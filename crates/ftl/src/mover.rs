@@ -205,6 +205,23 @@ impl Mover {
         self.outstanding >= self.rows_ahead || programming >= self.granules_ahead
     }
 
+    /// How many units the host may hand over at this pace until it has to wait for a mover that is
+    /// far ahead, or until a mover that is not has another row to read. The last of them brings
+    /// that about.
+    #[inline]
+    pub(crate) fn units_until_disturbed(&self, pace_milli: i64, programming: u32) -> u32 {
+        if pace_milli <= 0 {
+            return u32::MAX;
+        }
+        let limit = match self.is_far_ahead(programming) {
+            true => self.slack_milli,
+            false => -self.ahead_milli,
+        };
+        let before = limit - self.debt_milli.max(-self.credit_milli);
+        let more = before.max(0) / pace_milli;
+        u32::try_from(more).map_or(u32::MAX, |more| more.saturating_add(1))
+    }
+
     /// So many of the units that were placed will not be programmed from here: they are taken off
     /// the counts by cause, the present cause first.
     pub(crate) fn unplace(&mut self, units: u32) {
