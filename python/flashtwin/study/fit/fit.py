@@ -6,6 +6,7 @@ not read; a value that the run does not determine keeps the origin `prior` and s
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,12 +97,14 @@ def fit(
     seed: int = 1,
     kinds: Sequence[Kind] | None = None,
     study: str | None = None,
+    cores: int | None = None,
     tell: Callable[[int, str], None] = lambda _count, _label: None,
 ) -> Twin:
     """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes.
 
     `kinds`: the only ones that are searched, by default all that the fill leaves. `study`:
     a file or a database's URL in which the search is kept, so that it can be resumed and shared.
+    `cores`: so many simulate at a time, by default all.
     """
     small = candidate.table()["small"]
     capacity = int(run.target["capacity_bytes"])
@@ -128,7 +131,9 @@ def fit(
         )
         for structure, cell in left
     ]
-    fitted = searched(seen, spaces, simulations, seed, tell, study)
+    fitted = searched(
+        seen, spaces, simulations, seed, tell, study=study, cores=cores or os.cpu_count() or 1
+    )
     if fitted.data >= 1e6:
         raise FlashtwinError(
             f"{run.path} cannot be fitted: no simulated drive shows anything like it",
@@ -172,7 +177,10 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:
         # What is written and what the cache borrows beside it have used up all but the reserve.
-        used = shape.slower.start / seen.capacity_bytes + (BITS[cell] - 1) * usual["cache"]
+        # What lies in blocks of the cache's own takes none of the rest.
+        own = usual["static"] if "static" in structure.uses else 0.0
+        written = shape.slower.start / seen.capacity_bytes
+        used = written - own + (BITS[cell] - 1) * (usual["cache"] - own)
         usual["reserve"] = float(np.clip(1 + usual["spare"] - used, *RESERVES))
     # More digits are those of the edge's noise, and a search would go another way by them.
     return {name: float(f"{value:.3g}") for name, value in usual.items()}

@@ -2,15 +2,15 @@
 
 A chapter begins at an erased drive and ends where a step cannot be asked of a small drive. Bytes
 and rests are scaled by one factor, so that shares of the capacity and of the time of a fill stay;
-block sizes, depths and the host's time a command stay as they are. Invariants: only what a host
-sees is taken, the X-ray is not read; a step that wrote is played by bytes and not by time, so that
-a candidate goes through the states that the drive went through.
+block sizes, depths and the host's time a command stay as they are. A chain is played part by part.
+Invariants: only what a host sees is taken, the X-ray is not read; a step that wrote is played by
+bytes and not by time, so that a candidate goes through the states that the drive went through.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.job import Job, job_of, jobs_json
 from flashtwin.model.series import TRIM, WRITE, Series
+from flashtwin.model.step import Result
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 
@@ -31,8 +32,11 @@ SmallStep = tuple[str, int] | None
 WHOLE_SHARE = 0.9
 SAMPLES, FILL_SAMPLES = 400, 2400
 LEAST_SAMPLE_NS = 100_000
-# A load is asked for so many requests at least, or it says nothing.
-LEAST_REQUESTS = 1000
+# A load is asked for so many requests at least, or it says nothing. A look at what reads take may
+# be shorter, and is as long as the drive's: the first of them wait for what is on its way. They
+# differ by so much from one to the next (in the logarithm of the time) where some of the data is in
+# SLC mode and some is not, or is being folded.
+LEAST_REQUESTS, READS_DIFFER = 1000, 1.0
 # More reads than this say no more, and leave no other state behind.
 MOST_READS = 3000
 # What is written at random before the whole drive is written again leaves nothing behind once that
@@ -42,6 +46,9 @@ MOST_BEFORE_FILL = 75_000
 # swings with what lies in the drive by chance, and its mean says more.
 CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
 BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
+# A bin of a shorter write than a fill holds so much of the capacity at least: some six superblocks
+# of the small copy, or it would show where each begins.
+LEAST_BIN = 0.01
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
 # Distances of logarithms that are no more than noise and what is left between a drive and its
@@ -50,9 +57,9 @@ BEGINNING, BINS_BEGINNING = 1 / 24, 24
 FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
-# Random writes swing as superblocks with more and less valid data are collected. The small copy has
-# about a quarter of a drive's superblocks, so that its swings are twice as large.
-COPY_SWINGS = 2.0
+# Writes swing as superblocks with more and less valid data are collected or folded. The small copy
+# has about a quarter of a drive's superblocks, so that its swings are twice as large.
+COPY_SWINGS, LEAST_SWINGS = 2.0, 8
 # The median of the absolute values of a normal distribution with deviation 1.
 MEDIAN_OF_NORMAL = 0.6745
 FAR = 0.25
@@ -137,8 +144,16 @@ def observed(
     """The run's chapters; raises `FlashtwinError` where no fill of an erased drive is in it."""
     capacity = int(run.target["capacity_bytes"])
     small_bytes = min(small_bytes, capacity)
-    reader = _Reader(run=run, capacity=capacity, scale=small_bytes / capacity)
-    parts = _parts(run.steps)
+    steps = list(_unchained(run))
+    reader = _Reader(
+        run=run,
+        capacity=capacity,
+        scale=small_bytes / capacity,
+        in_chains={
+            (record.step, record.label): series for record, series in steps if series is not None
+        },
+    )
+    parts = _parts([record for record, _ in steps])
     fills = [index for index, part in enumerate(parts) if reader.fill_of(part) is not None]
     if not fills:
         raise _no_fill(run, parts, reader)
@@ -185,6 +200,30 @@ def _no_fill(run: Run, parts: list[list[StepRecord]], reader: _Reader) -> Flasht
     return FlashtwinError(f"{run.path} cannot be fitted: {why}", hint=HINT, exit_code=USAGE)
 
 
+def _unchained(run: Run) -> Iterator[tuple[StepRecord, Series | None]]:
+    """A run's steps, of a chain its parts, with the series of these."""
+    for record in run.steps:
+        details: Sequence[Mapping[str, Any]] = record.detail.get("parts") or ()
+        if record.kind != "chain" or record.not_possible is not None or record.cut or not details:
+            yield record, None
+            continue
+        answer = run.result(record.step)
+        parts = answer.parts if isinstance(answer, Result) else ()
+        for detail, part in zip(details, parts, strict=True):
+            kind = "run" if detail.get("jobs") else "rest"
+            yield (
+                replace(
+                    record,
+                    label=part.label,
+                    kind=kind,
+                    duration_ns=part.duration_ns,
+                    jobs=part.jobs,
+                    detail=detail,
+                ),
+                part.series,
+            )
+
+
 def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
     """Steps from one erased drive to the next; a purge that was not possible begins none."""
     parts: list[list[StepRecord]] = []
@@ -203,13 +242,21 @@ def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
 
 @dataclass(kw_only=True)
 class _Reader:
-    """Reads chapters of a run. `fastest`: the highest mean rate of a step, of a read, so far."""
+    """Reads chapters of a run. `fastest`: the highest mean rate of a step, of a read, so far.
+
+    `in_chains`: the series of the parts of chains, by the chain's number and the part's label.
+    """
 
     run: Run
     capacity: int
     scale: float
+    in_chains: Mapping[tuple[int, str], Series]
     fastest: float = 0.0
     fastest_read: float = 0.0
+
+    def _series(self, record: StepRecord) -> Series:
+        of_part = self.in_chains.get((record.step, record.label))
+        return self.run.series(record.step) if of_part is None else of_part
 
     def is_whole_write(self, record: StepRecord) -> bool:
         """Whether a step was to write the whole drive in order."""
@@ -226,7 +273,7 @@ class _Reader:
         first = part[0]
         if first.kind != "run" or first.cut or not self.is_whole_write(first):
             return None
-        curve = _curve(self.run.series(first.step).only(WRITE))
+        curve = _curve(self._series(first).only(WRITE))
         is_whole = (
             curve.total_bytes >= WHOLE_SHARE * self.capacity and len(curve) >= 2 * SAMPLES // 20
         )
@@ -237,6 +284,7 @@ class _Reader:
         steps: list[SmallStep] = []
         seen: list[Seen] = []
         requests, rest_s, wrote, has_reads, shortened = 0.0, 0.0, False, False, False
+        settled = True
         for number, record in enumerate(part):
             if record.not_possible is not None or record.cut:
                 break
@@ -244,6 +292,7 @@ class _Reader:
                 seconds = float(record.detail.get("seconds") or 0.0)
                 steps.append(("", max(int(seconds * 1e9 * self.scale), 1)))
                 rest_s = max(rest_s, seconds if wrote else 0.0)
+                settled = True
             elif record.kind == "flush":
                 continue
             elif record.kind == "trim" and record.detail.get("size") is None:
@@ -257,11 +306,14 @@ class _Reader:
                 if steps and requests + more > most_requests:
                     break
                 requests += more
-                wrote = True
-                has_reads |= any(job.rw == "randread" for job in jobs)
-                if not shortened:
+                reads = all(job.rw in ("read", "randread") for job in jobs)
+                few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
+                wrote |= not reads
+                has_reads |= any(job.rw == "randread" for job in jobs) and not few
+                # What few reads take after a write is what is left of that on its way.
+                if not shortened and not (reads and few and not settled):
                     seen += self._seen(record, jobs, len(steps), share)
-                shortened = share < 1
+                shortened, settled = share < 1, reads
                 steps.append((jobs_json(jobs), self._sample_ns(record)))
             else:
                 break
@@ -336,6 +388,8 @@ class _Reader:
         size = min(scaled(job.size or self.capacity, 8), small_capacity)
         offset = min(scaled(job.offset), small_capacity - size)
         least = LEAST_REQUESTS if job.rw.startswith("rand") else 8
+        if job.rw == "randread":
+            least = int(np.clip(moved / block, 1, LEAST_REQUESTS))
         if job.rw in ("read", "randread"):
             moved = min(moved, MOST_READS * block / self.scale)
         one_pass = job.rw == "write" and job.runtime_s is None and job.io_bytes is None
@@ -356,7 +410,7 @@ class _Reader:
         if record.kind == "fill":
             moved = float(sum(job.io_bytes or 0 for job in jobs)) / self.scale
             return [_rate_seen(record.label, at, moved / seconds)]
-        curve = _curve(self.run.series(record.step))
+        curve = _curve(self._series(record))
         if curve.total_bytes <= 0:
             return []
         mean = curve.total_bytes / curve.total_s
@@ -372,17 +426,25 @@ def _curve_seen(
     random = any(job.rw == "randwrite" for job in jobs)
     least = (RANDOM_CURVE_SHARE if random else CURVE_SHARE) * capacity
     if not any(job.rw in ("write", "randwrite") for job in jobs) or curve.total_bytes < least:
-        return [_rate_seen(label, at, curve.mean_between(0.0, share * curve.total_bytes))]
+        rate = curve.mean_between(0.0, share * curve.total_bytes)
+        return [_rate_seen(label, at, rate, _noise_of_few(jobs, curve))]
 
     def parts(bins: int, noise: float, counts: float, until: float = 1.0) -> Seen:
-        rate = tuple(float(value) for value in binned(curve, bins, share * until))
-        return Seen(label=label, at=at, rate=rate, noise=noise, counts=counts, until=until)
+        rates = binned(curve, bins, share * until)
+        return Seen(
+            label=label,
+            at=at,
+            rate=tuple(float(rate) for rate in rates),
+            noise=math.hypot(noise, COPY_SWINGS * _swings(rates)),
+            counts=counts,
+            until=until,
+        )
 
     if random:
-        swings = COPY_SWINGS * _swings(binned(curve, BINS_RANDOM, share))
-        return [parts(BINS_RANDOM, math.hypot(RANDOM_NOISE, swings), RANDOM_COUNTS)]
+        return [parts(BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS)]
     if at > 0 or curve.total_bytes < WHOLE_SHARE * capacity:
-        return [parts(BINS_CURVE, CURVE_NOISE, CURVE_COUNTS)]
+        bins = int(np.clip(curve.total_bytes / (LEAST_BIN * capacity), 2, BINS_CURVE))
+        return [parts(bins, CURVE_NOISE, CURVE_COUNTS * bins / BINS_CURVE)]
     fill = [parts(BINS_FILL, FILL_NOISE, FILL_COUNTS)]
     samples = int((np.cumsum(curve.size) < BEGINNING * curve.total_bytes).sum())
     if samples >= BINS_BEGINNING:
@@ -391,16 +453,26 @@ def _curve_seen(
 
 
 def _swings(rate: Floats) -> float:
-    """The deviation of bins from their neighbours; a few steps do not count."""
+    """The deviation of bins from their neighbours; a few steps do not count, so that few bins tell
+    nothing."""
+    if rate.size < LEAST_SWINGS:
+        return 0.0
     return float(np.median(np.abs(np.diff(rate, 2)))) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
 
 
-def _rate_seen(label: str, at: int, rate: float) -> Seen:
+def _noise_of_few(jobs: Sequence[Job], curve: Curve) -> float:
+    """By how much the mean of so few reads is off by chance."""
+    if any(job.rw != "randread" for job in jobs):
+        return 0.0
+    return READS_DIFFER / math.sqrt(max(curve.total_bytes / jobs[0].block_bytes, 1.0))
+
+
+def _rate_seen(label: str, at: int, rate: float, by_chance: float = 0.0) -> Seen:
     return Seen(
         label=label,
         at=at,
         rate=(float(np.log(rate)),),
-        noise=RATE_NOISE,
+        noise=math.hypot(RATE_NOISE, by_chance),
         counts=RATE_COUNTS,
     )
 

@@ -7,6 +7,7 @@ the same run, seed and count give the same answer on any number of cores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -39,9 +40,13 @@ FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 4
 # A kind whose misfit is so many times the best one's is not searched on: at first, after a step,
 # and as the winner with its map in the other place.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
-# A simpler kind is taken where its misfit is larger by no more than this, for each unit that an
-# independent value misses by: a factor of 50 in likelihood.
-SIMPLER = 8.0
+# A kind of cache with more values is taken where its Bayesian information criterion is lower by
+# more than this: from 6 on Kass and Raftery (1995) call evidence strong.
+STRONG = 6.0
+# Where a search for the rest before folding begins looks, in spreads around what is usual, and how
+# far around the best of these it looks again: from 0.7 s to five minutes.
+RESTS = tuple(-1.9 + 0.2 * number for number in range(20))
+NEXT_RESTS = (-0.1, -0.05, 0.05, 0.1)
 # Of random reads alone other dies than usual, or a map on flash, have to have so much of the misfit
 # or less.
 CLEARLY = 0.6
@@ -51,6 +56,8 @@ OF_FILL = (
     *("first_rate", "native_rate", "link", "cache", "static", "reserve", "rearm", "spare"),
     *("core_rate", "move"),
 )
+# Those that say where a write is no longer as fast: slopes lead to such a place only from near.
+OF_EDGES = ("cache", "static", "reserve", "rearm", "spare")
 OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach")
 
 
@@ -60,30 +67,39 @@ def searched(
     simulations: int,
     seed: int,
     tell: Tell,
+    *,
     study: str | None = None,
+    cores: int = 1,
 ) -> Fitted:
     """The best structure with its values; about so many candidates are simulated whole.
 
-    `study`: the database that the search is kept in, a file or a URL.
+    `study`: the database that the search is kept in, a file or a URL. `cores`: so many of them are
+    simulated at a time.
     """
     shared = None
     if study is not None:
         shared = opened(study, seen.name, _what(seen, spaces, simulations, seed))
-    search = Search(seen=seen, seed=seed, tell=tell, shared=shared)
+    search = Search(seen=seen, seed=seed, cores=cores, tell=tell, shared=shared)
     by_fill = _by_fill(search, spaces)
     factor, where = _by_requests(search, by_fill[0])
+    by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
     runs = _by_all(
         search,
-        [(space.with_dies(factor), tried) for space, tried in by_fill],
+        by_fill,
         [space.with_dies(factor) for space in spaces],
         where,
+        _by_rests(search, by_fill[0], where),
     )
     winner, others = _with_its_dies(search, runs[0])
+    runs += others
+    winner, others = _among_simpler(search, winner, runs, spaces)
     runs += others
     others = _by_other_limit(search, winner, spaces)
     runs += others
     space, tried = min([winner, *others], key=_total)
     rivals = [pair for pair in runs if pair[0] is not space]
+    _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
+    tried += search.scanned(space, place_of(tried), seen.chapters, OF_EDGES)
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
     _, more = _run(search, space, place_of(tried), 0.15, max(left // POPULATION, 0), "values")
@@ -129,6 +145,32 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
     return clearest.usual["dies"] / space.usual["dies"], clearest.structure.map
 
 
+def _by_rests(search: Search, searched: Searched, where: str) -> float:
+    """The rest before folding begins, in spreads, as far as chapters with rests say. Slopes lead
+    there only from near: a drive that folds in all rests, or in none, shows the same."""
+    space, tried = searched
+    chapters = [chapter for chapter in search.seen.chapters if chapter.longest_rest_s > 0]
+    same = space.with_map(where)
+    if "idle" not in same.free or not chapters:
+        return 0.0
+    search.label = _label(space, "rests")
+    at = same.free.index("idle")
+    start = _carried(space, place_of(tried), same, rates=True)
+
+    def looked(rests: Sequence[float]) -> list[Tried]:
+        return search.misfits(same, [_moved_to(start, at, rest) for rest in rests], chapters)
+
+    coarse = looked((0.0, *RESTS))
+    best = best_of(coarse).z[at]
+    return best_of([*coarse, *looked([best + rest for rest in NEXT_RESTS])]).z[at]
+
+
+def _moved_to(place: Floats, at: int, z: float) -> Floats:
+    moved = place.copy()
+    moved[at] = z
+    return moved
+
+
 def _with_its_dies(search: Search, best: Searched) -> tuple[Searched, list[Searched]]:
     """The best kind with as many dies as show the run best, and all that was searched for that.
 
@@ -162,14 +204,20 @@ def _clearest(usual: Searched, runs: Sequence[Searched]) -> Searched:
 
 
 def _by_all(
-    search: Search, by_fill: Sequence[Searched], spaces: Sequence[Space], where: str
+    search: Search,
+    by_fill: Sequence[Searched],
+    spaces: Sequence[Space],
+    where: str,
+    rest: float,
 ) -> list[Searched]:
-    """The best kinds on every chapter, best first, with their map `where` requests say. All are
-    simulated once, as the fill leaves them and as the same kind that a core limits; the best make
-    one step, and the best of these more."""
+    """The best kinds on every chapter, best first, with their map `where` requests say and folding
+    after the `rest` that chapters say. All are simulated once, as the fill leaves them and as the
+    same kind that a core limits; the best make one step, and the best of these more."""
     starts = []
     for space, tried in by_fill:
         place, same = place_of(tried), space.with_map(where)
+        if "idle" in space.free:
+            place = _moved_to(place, space.free.index("idle"), rest)
         starts.append((same, _carried(space, place, same, rates=True)))
         cores = [other.with_map(where) for other in spaces if other.is_core_of(space)]
         starts += [(other, _carried(space, place, other)) for other in cores]
@@ -196,11 +244,48 @@ def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
 
 
 def _simplest(runs: Sequence[Searched], counts: float) -> Searched:
-    """The best of the kinds with the fewest values, of those that fit about as well as the best."""
-    best = min(runs, key=_total)
-    most = _total(best) + SIMPLER * scatter_of(best_of(best[1]), counts)
-    near = [pair for pair in runs if _total(pair) <= most]
+    """The kind with the fewest values, of those against which there is no strong evidence."""
+    scatter = scatter_of(best_of(min(runs, key=_total)[1]), counts)
+
+    def criterion(pair: Searched) -> float:
+        return _total(pair) / scatter + pair[0].structure.of_cache * math.log(counts)
+
+    least = min(criterion(pair) for pair in runs)
+    near = [pair for pair in runs if criterion(pair) <= least + STRONG]
     return min(near, key=lambda pair: (pair[0].structure.of_cache, _total(pair)))
+
+
+def _among_simpler(
+    search: Search, winner: Searched, runs: Sequence[Searched], spaces: Sequence[Space]
+) -> tuple[Searched, list[Searched]]:
+    """The best kind held against those with fewer values once more, with as many dies and from
+    where it is itself: the dies that were usual may have suited it alone. With all others that were
+    searched for this."""
+    space, tried = winner
+    simpler = [
+        other.with_dies(space.usual["dies"] / other.usual["dies"]).with_map(space.structure.map)
+        for other in spaces
+        if (other.cell, other.structure.limit) == (space.cell, space.structure.limit)
+        and other.structure.name != "none"
+        and other.structure.way == space.structure.way
+        and other.structure.of_cache < space.structure.of_cache
+    ]
+    others = []
+    for other in simpler:
+        own = [
+            place_of(shown)
+            for before, shown in runs
+            if (before.structure, before.cell) == (other.structure, other.cell)
+        ]
+        starts = [_carried(space, place_of(tried), other, rates=True), *own]
+        search.label = _label(other, "again")
+        shown = search.misfits(other, starts, search.seen.chapters)
+        run = (other, shown)
+        if _total(run) <= HOPELESS_AT_FIRST * _total(winner):
+            run = _descent(search, other, place_of(shown), NEXT_STEPS, "again", shown)
+        others.append(run)
+    hopeful = [pair for pair in others if _total(pair) <= HOPELESS * _total(winner)]
+    return _simplest([winner, *hopeful], search.seen.counts), others
 
 
 def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -> list[Searched]:
@@ -214,18 +299,23 @@ def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -
             same = other.with_dies(space.usual["dies"] / other.usual["dies"])
             same = same.with_map(space.structure.map)
             start = _carried(space, place, same)
-            runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
+            runs.append(_as_far_as_hopeful(search, same, start, "limit", winner))
     for where in MAPS if search.seen.has_requests else ():
         if where != space.structure.map:
             other = space.with_map(where)
             start = _carried(space, place, other, rates=True)
-            run = _descent(search, other, start, FIRST_STEPS, "map")
-            if _total(run) <= HOPELESS * _total(winner):
-                run = _descent(
-                    search, other, place_of(run[1]), LAST_STEPS - FIRST_STEPS, "map", run[1]
-                )
-            runs.append(run)
+            runs.append(_as_far_as_hopeful(search, other, start, "map", winner))
     return runs
+
+
+def _as_far_as_hopeful(
+    search: Search, space: Space, start: Floats, label: str, winner: Searched
+) -> Searched:
+    """Another space searched as far as the winner is, if it is not hopeless after a step."""
+    run = _descent(search, space, start, FIRST_STEPS, label)
+    if _total(run) > HOPELESS * _total(winner):
+        return run
+    return _descent(search, space, place_of(run[1]), LAST_STEPS - FIRST_STEPS, label, run[1])
 
 
 def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:

@@ -9,7 +9,6 @@ shares the search.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,10 +52,11 @@ class Tried:
 
 @dataclass(kw_only=True)
 class Search:
-    """Simulates candidates of a run, and counts them."""
+    """Simulates candidates of a run, and counts them; `cores` at a time."""
 
     seen: Observed
     seed: int
+    cores: int = 1
     tell: Tell = field(default=lambda _count, _label: None)
     shared: Shared | None = None
     done: int = 0
@@ -95,7 +95,7 @@ class Search:
             if spec is not None
             for steps in dict.fromkeys(played)
         ]
-        answers = iter(_core.simulate(plans, os.cpu_count() or 1))
+        answers = iter(_core.simulate(plans, self.cores))
         distances = []
         for spec in specs:
             if spec is None:
