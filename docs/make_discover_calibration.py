@@ -96,7 +96,7 @@ def main(count: int, seed: int) -> None:
         Work(call=partial(calibrated.kept, path, seed, number), memory_bytes=DRIVE_BYTES)
         for number, path in enumerate(paths)
     ]
-    pooled(works, lambda at, name: print(f"{at} of {count}: {name}", file=sys.stderr))
+    pooled(works, lambda at, drive: print(f"{at} of {count}: {drive.name}", file=sys.stderr))
     drives = [pickle.loads(path.read_bytes()) for path in paths]
     text = text_of([item for item in drives if item.drive.truth.visible], count, seed)
     print(text)

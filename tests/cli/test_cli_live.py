@@ -148,3 +148,15 @@ def test_a_line_says_phase_share_rate_findings_and_time_left(
         "probe: fill/1m-q1/pass-1, 25%, 461 MB/s, 1 finding, 30 s left",
         "probe: goes on after 3 steps that were done",
     ]
+
+
+def test_of_parts_that_each_say_something_none_is_passed_over(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Lines of progress come now and then; what was found of each drive is said at once."""
+    for each in (False, True):
+        with progress.counted("blind --fit", 3, False, each=each) as told:
+            for count in (1, 2, 3):
+                told(count, f"drive {count}")
+        lines = capsys.readouterr().err.splitlines()
+        assert lines == ([f"blind --fit: drive {count}" for count in (1, 2, 3)] if each else [])

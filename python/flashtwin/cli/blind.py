@@ -82,7 +82,7 @@ def command(
         from flashtwin.study.fit.proof import proof
 
         number = count or FITTED
-        with progress.counted("blind --fit", number, quiet) as report:
+        with progress.counted("blind --fit", number, quiet, each=True) as report:
             done = proof(number, seed, on_end=report)
     elif battery == "discover":
         from flashtwin.study.blind import structure

@@ -55,16 +55,26 @@ def display(quiet: bool) -> Iterator[Display]:
 
 
 @contextmanager
-def counted(name: str, total: int, quiet: bool) -> Iterator[Callable[[int, str], None]]:
-    """Progress of so many parts of about the same length; told how many are done, and the last."""
+def counted(
+    name: str, total: int, quiet: bool, *, each: bool = False
+) -> Iterator[Callable[[int, str], None]]:
+    """Progress of so many parts of about the same length; told how many are done, and the last.
+
+    `each`: every part takes minutes and says something, so that none of them is passed over.
+    """
     began_s = time.monotonic()
 
     with display(quiet) as block:
         observer = block.observer(name)
         observer.began(parts_status(name, 0, total, "begins", began_s))
-        yield lambda count, label: observer.progress(
-            parts_status(name, count, total, label, began_s)
-        )
+
+        def told(count: int, label: str) -> None:
+            if each:
+                observer.noted(label)
+                label = f"{count} of {total}"
+            observer.progress(parts_status(name, count, total, label, began_s))
+
+        yield told
 
 
 class _Silent:

@@ -82,30 +82,52 @@ def campaign(
         Work(call=partial(_drive, prior, program, detector, seed, number), memory_bytes=DRIVE_BYTES)
         for number in range(count)
     ]
-    drives = pooled(works, on_end)
+    drives = pooled(works, named(on_end))
     return Campaign(rows=tuple(judge.rows(drives, prior["targets"])), drives=tuple(drives))
 
 
-def pooled(works: Sequence[Work], on_end: Callable[[int, str], None] | None) -> list[Any]:
-    """What each piece of work gave, in their order, on every core; each has a name."""
+def named(on_end: Callable[[int, str], None] | None) -> Callable[[int, Any], None] | None:
+    """What tells `on_end` the name of what the last piece of work gave."""
+    return None if on_end is None else lambda count, value: on_end(count, value.name)
+
+
+def pooled(
+    works: Sequence[Work],
+    on_end: Callable[[int, Any], None] | None,
+    failed: Callable[[Ended], Any] | None = None,
+) -> list[Any]:
+    """What each piece of work gave, in their order, on every core; `on_end` is told how many are
+    done and what the last gave.
+
+    `failed` makes of work that gave nothing what counts in its place; without it this
+    raises `FlashtwinError`.
+    """
     done: dict[int, Any] = {}
     with listening() as stop:
         for happened in Pool().run(works, stop):
             assert isinstance(happened, Ended), "a drive tells nothing on its way"
-            if happened.error is not None:
-                raise happened.error
-            if happened.value is None:
-                raise FlashtwinError(
-                    f"drive {happened.number} could not be measured: "
-                    f"{happened.mistake or 'its process was killed'}",
-                    exit_code=ENVIRONMENT,
-                )
-            done[happened.number] = happened.value
+            if happened.failed and failed is not None:
+                value = failed(happened)
+            else:
+                value = _value_of(happened)
+            done[happened.number] = value
             if on_end is not None:
-                on_end(len(done), happened.value.name)
+                on_end(len(done), value)
         if stop.asked:
             raise Interrupted("stopped; nothing is kept of a blind campaign")
     return [done[number] for number in range(len(works))]
+
+
+def _value_of(ended: Ended) -> Any:
+    if ended.error is not None:
+        raise ended.error
+    if ended.value is None:
+        raise FlashtwinError(
+            f"drive {ended.number} could not be measured: "
+            f"{ended.mistake or 'its process was killed'}",
+            exit_code=ENVIRONMENT,
+        )
+    return ended.value
 
 
 def _drive(

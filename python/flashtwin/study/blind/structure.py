@@ -25,7 +25,7 @@ from flashtwin.runner.pool import Send, Work
 from flashtwin.study.blind import generate, judge, kinds
 from flashtwin.study.blind.judge import Row
 from flashtwin.study.blind.kinds import Discovered
-from flashtwin.study.blind.run import DRIVE_BYTES, pooled
+from flashtwin.study.blind.run import DRIVE_BYTES, named, pooled
 
 PARTS = {"structure": "kind of cache", "past": "way past the cache"}
 RESTS = {"rest_begin": "rest before recovery begins", "rest_full": "rest to full"}
@@ -83,7 +83,7 @@ def campaign(
         Work(call=partial(_drive, prior, seed, number, settings), memory_bytes=DRIVE_BYTES)
         for number in range(count)
     ]
-    drives = pooled(works, on_end)
+    drives = pooled(works, named(on_end))
     return Structures(rows=tuple(rows(drives, kinds.section(prior))), drives=tuple(drives))
 
 

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,17 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
 from flashtwin.model.job import Job, jobs_json
+from flashtwin.model.target import Interrupted
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
+from flashtwin.runner.pool import Ended, Send, Work
+from flashtwin.runner.stop import listening
 from flashtwin.runs.rundir import Run
 from flashtwin.study.blind import generate, judge
 from flashtwin.study.blind.judge import Row
+from flashtwin.study.blind.run import pooled
 from flashtwin.study.fit.fit import SIMULATIONS, fit
 
 BATTERIES = (
@@ -40,6 +46,8 @@ SAMPLE_NS = 50_000_000
 # Random writes of so many capacities, the last of which counts as steady, or as much of one.
 RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
 AT_LEAST = 0.8
+# What the work on a drive takes of memory.
+FIT_BYTES = 400 << 20
 # What has to be predicted, and how near.
 NEAR = {
     "fill at 50 % full": 0.05,
@@ -50,17 +58,34 @@ NEAR = {
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted:
-    """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's."""
+    """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's.
+
+    `error`: why it could not be fitted; there are no rates then.
+    """
 
     name: str
     structure: str
     ratios: Mapping[str, float]
     held: Mapping[str, bool]
+    error: str | None = None
 
     @property
     def right(self) -> dict[str, bool]:
         """Which predictions are near enough."""
-        return {name: abs(self.ratios[name] - 1) <= NEAR[name] for name in NEAR}
+        return {
+            name: name in self.ratios and abs(self.ratios[name] - 1) <= near
+            for name, near in NEAR.items()
+        }
+
+    @property
+    def told(self) -> str:
+        """The drive in a line."""
+        if self.error is not None:
+            return f"{self.name} could not be fitted: {self.error}"
+        ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in self.ratios.items())
+        not_held = [name for name, held in self.held.items() if not held]
+        missed = f"; intervals that miss: {', '.join(not_held)}" if not_held else ""
+        return f"{self.name} as {self.structure}: {ratios}{missed}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +100,9 @@ class Proof:
         return sum(not row.passes for row in self.rows)
 
     def worst_lines(self) -> list[str]:
-        """The drives of which something was not predicted, in words."""
-        return [
-            f"not near: {told(drive)}" for drive in self.drives if not all(drive.right.values())
-        ]
+        """Every drive in words, first those of which something was not predicted."""
+        far = [f"not near: {drive.told}" for drive in self.drives if not all(drive.right.values())]
+        return far + [f"near: {drive.told}" for drive in self.drives if all(drive.right.values())]
 
     def to_json(self) -> dict[str, Any]:
         """As a blind campaign has it."""
@@ -90,30 +114,50 @@ def proof(
     seed: int,
     *,
     simulations: int = SIMULATIONS,
-    on_end: Callable[[int, str], None] = lambda _count, _name: None,
+    on_end: Callable[[int, str], None] | None = None,
 ) -> Proof:
-    """Measure, fit and predict so many drives, one after another on all cores."""
+    """Measure, fit and predict so many drives, on every core; `on_end` is told each in words."""
     prior = generate.read_prior()
     prior = {**prior, "drive": {**prior["drive"], "simulated_gb": CAPACITY_GB}}
-    drives = []
-    for number in range(count):
-        drives.append(_predicted(prior, seed, number, simulations))
-        on_end(number + 1, told(drives[-1]))
+    works = [
+        Work(
+            call=partial(_worked_on, prior, BATTERIES, seed, number, simulations),
+            memory_bytes=FIT_BYTES,
+        )
+        for number in range(count)
+    ]
+
+    def failed(ended: Ended) -> Predicted:
+        return _not_fitted(_name(prior, seed, ended.number), _why(ended))
+
+    def told(done: int, drive: Predicted) -> None:
+        if on_end is not None:
+            on_end(done, drive.told)
+
+    drives = pooled(works, told, failed)
     return Proof(rows=tuple(rows(drives)), drives=tuple(drives))
 
 
-def told(drive: Predicted) -> str:
-    """A drive in a line."""
-    ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in drive.ratios.items())
-    return f"{drive.name} as {drive.structure}: {ratios}"
+def _why(ended: Ended) -> str:
+    """Why a drive's work gave nothing, in a line."""
+    if ended.error is not None:
+        return ended.error.message
+    if ended.mistake is not None:
+        return ended.mistake.strip().splitlines()[-1]
+    return f"its process was killed (exit code {ended.exit_code})"
+
+
+def _not_fitted(name: str, why: str) -> Predicted:
+    return Predicted(name=name, structure="", ratios={}, held={}, error=why)
 
 
 def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
     """What was reached of each target, over all drives."""
     for name, near in NEAR.items():
         right = sum(drive.right[name] for drive in drives)
-        off = float(np.median([abs(drive.ratios[name] - 1) for drive in drives]))
-        yield _row(name, f"within {near:.0%}", right, len(drives), f"; median off by {off:.1%}")
+        off = [abs(drive.ratios[name] - 1) for drive in drives if name in drive.ratios]
+        middle = f"; median off by {np.median(off):.1%}" if off else ""
+        yield _row(name, f"within {near:.0%}", right, len(drives), middle)
     all_right = sum(all(drive.right.values()) for drive in drives)
     yield _row("all three", "each within its bound", all_right, len(drives), "")
     holds = [hold for drive in drives for hold in drive.held.values()]
@@ -131,20 +175,46 @@ def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
     )
 
 
-def _predicted(prior: Mapping[str, Any], seed: int, number: int, simulations: int) -> Predicted:
-    rng = np.random.default_rng((seed, number))
-    name, spec, values = generate.drive(prior, rng)
-    with tempfile.TemporaryDirectory() as folder:
+def _name(prior: Mapping[str, Any], seed: int, number: int) -> str:
+    return f"{generate.draw(prior, np.random.default_rng((seed, number))).design} {number}"
+
+
+def _worked_on(
+    prior: Mapping[str, Any],
+    batteries: Sequence[str],
+    seed: int,
+    number: int,
+    simulations: int,
+    _send: Send,
+) -> Predicted:
+    """The drive `number` of a campaign, in a worker."""
+    name = _name(prior, seed, number)
+    try:
+        return _predicted(prior, batteries, seed, number, simulations)
+    except FlashtwinError as error:
+        return _not_fitted(name, "; ".join(str(error).splitlines()))
+
+
+def _predicted(
+    prior: Mapping[str, Any], batteries: Sequence[str], seed: int, number: int, simulations: int
+) -> Predicted:
+    _, spec, values = generate.drive(prior, np.random.default_rng((seed, number)))
+    with listening() as stop, tempfile.TemporaryDirectory() as folder:
+
+        def tell(_count: int, _label: str) -> None:
+            if stop.asked:
+                raise Interrupted("stopped while a drive was fitted")
+
         place = Path(folder) / "run"
         wanted = request.Request(
-            targets=(spec.to_toml(),), batteries=",".join(BATTERIES), out=place, kept=False
+            targets=(spec.to_toml(),), batteries=",".join(batteries), out=place, kept=False
         )
         request.test(wanted, _unseen)
-        twin = fit(Run(place), simulations=simulations, seed=1)
+        twin = fit(Run(place), simulations=simulations, seed=1, cores=1, tell=tell)
     drive, fitted = rates(spec), rates(load(twin.toml))
     intervals = twin.fitted.intervals
     return Predicted(
-        name=f"{name} {number}",
+        name=_name(prior, seed, number),
         structure=f"{twin.fitted.space.structure.name}, {twin.fitted.space.structure.past}",
         ratios={name: fitted[name] / drive[name] for name in NEAR},
         held={
@@ -184,7 +254,7 @@ def rates(spec: _core.Spec) -> dict[str, float]:
         (job("randwrite", random, io_bytes=amount(STEADY), seed=2), SAMPLE_NS),
         (job("randrw", random, io_bytes=amount(WEB), read_percent=80, seed=3), SAMPLE_NS),
     ]
-    fills, loads = _core.simulate([(spec, 1, by_half), (spec, 1, steady)], 2)
+    fills, loads = _core.simulate([(spec, 1, by_half), (spec, 1, steady)], 1)
     return dict(zip(NEAR, (_mean(step) for step in (fills[2], loads[2], loads[3])), strict=True))
 
 
