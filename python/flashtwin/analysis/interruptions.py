@@ -47,6 +47,11 @@ LATE = (6.0, 8.5, 10.5)
 # A sample is faster from so many scatters on, counts with at most such a share of the level, and
 # this share of what is lacking counts as made up for.
 SURPLUS_SIGMAS, SURPLUS_MOST, MADE_UP = 3.0, 0.5, 0.5
+# Beside an end a dip or a burst is one of those that recur if it is as deep: down to this share of
+# their usual level, since the samples of a single one scatter more than the median that it is held
+# against, and up to this one over it. A burst that the end cuts short is at least so long beside
+# the others; of a shorter one nobody can tell whether it is a burst or the plateau after it.
+AS_DEEP, AS_SHALLOW, CUT_SHORT = 0.8, 1.25, 0.4
 
 Marks = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
@@ -250,7 +255,7 @@ def _usual_dip(curve: Curve, dips: Ints, known: tuple[Return, ...]) -> _Usual | 
         return _Usual(
             depth=median(np.array(shares)),
             longest=int(np.ceil(samples.max())) + 1,
-            fewest=max(int(0.4 * median(samples)), 1),
+            fewest=max(int(CUT_SHORT * median(samples)), 1),
         )
     if dips.size < RECUR:
         return None
@@ -275,7 +280,7 @@ def _before_an_end(curve: Curve, usual: _Usual | None, before: Floats, after: Fl
         first = last = int(at) + 1
         # The level is that before the dip: later ones are a mix of both.
         level = float(before[first])
-        lowest = 0.8 * usual.depth * level
+        lowest = AS_DEEP * usual.depth * level
         while last < share.size and last - first <= usual.longest:
             if not (low[last] and curve.rate[last] >= lowest):
                 break
@@ -285,7 +290,7 @@ def _before_an_end(curve: Curve, usual: _Usual | None, before: Floats, after: Fl
         back = curve.rate[last] >= DIP * level
         # What is slower than any burst is past the end; the burst itself is faster than that.
         ends = 0 < usual.fewest <= last - first and curve.rate[last] < lowest
-        ends = ends and median(curve.rate[first:last]) <= 1.25 * usual.depth * level
+        ends = ends and median(curve.rate[first:last]) <= AS_SHALLOW * usual.depth * level
         if back or (ends and lowest > EFFECT * after[last]):
             before[first:last] = level
             lows.append(np.arange(first, last))
