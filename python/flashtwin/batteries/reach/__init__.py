@@ -5,7 +5,9 @@ a range that this part tells of are as quick as on a drive with DRAM, and over a
 of them waits for a piece of the map. The drive is erased, written once in order and left alone, so
 that its data is in native cells; then single 4 KiB reads go over the first 16 MiB, 32 MiB and so
 on up to all of it, each range with addresses of its own. At last the smallest range is read at
-several places: where places differ, data lies in cells of different speed, and a knee may be that.
+several places: where it takes longer than at the beginning, data lies in cells of different speed,
+and a knee may be that. Data that is read sooner somewhere else makes no knee: what was written last
+often lies in a block of one bit a cell that is still open.
 
 Our own battery, after what reviewers show of drives without DRAM (trust P). The host's time a
 command is a prior: 5 us.
@@ -46,7 +48,7 @@ LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=1)
 SETTLE = UsualTime(simulated_s=600.0, real_s=30.0)
 # Places at which the smallest range is read, from the beginning of the drive to its end.
 PLACES = 5
-# Places may differ by this part of what a knee makes of reads, and the knee is the map's.
+# Reads elsewhere may take longer by this part of what a knee makes of reads, and it is the map's.
 ALIKE = 0.5
 # What a drive usually takes to say where a unit of 4 KiB is.
 ENTRY = 4
@@ -162,12 +164,12 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
     by_place = [
         time for number in range(1, PLACES + 1) if (time := _seconds(record, place_label(number)))
     ]
-    apart = max(by_place) / min(by_place) - 1 if by_place else 0.0
-    if len(by_place) < PLACES or apart > ALIKE * seen.slower:
+    elsewhere = max(by_place) / by_place[0] - 1 if by_place else 0.0
+    if len(by_place) < PLACES or elsewhere > ALIKE * seen.slower:
         note = (
             f"cannot tell: reads become slower from {gb(seen.size.value)} on, but those of a small "
-            f"range differ by {apart:.0%} from place to place as well, so that data lies in cells "
-            "of different speed; read once more after a longer rest"
+            f"range take {elsewhere:.0%} longer elsewhere than at the beginning as well, so that "
+            "data lies in cells of different speed; read once more after a longer rest"
         )
         return [_finding("size", "Reach of the map cache", "GB", largest, note)]
     mib = seen.size.value / LOAD.block_bytes * ENTRY / (1 << 20)
