@@ -81,7 +81,9 @@ def apart_of(drive: Discovered, count: int) -> tuple[float, ...] | None:
     best = belief.candidates[max(right)[1]]
     ((_, first),) = small.fills(facts, [best])
     (shown,) = small.simulated(facts, [(best, menu.named(seen[0].test), first)])
-    return tuple(float(value) for value in np.array(seen[0].curve) - shown)
+    # Where too little was written, or reads do not wait for programs, the last figure lacks.
+    figures = zip(seen[0].curve, shown.tolist(), strict=False)
+    return tuple(measured - simulated for measured, simulated in figures)
 
 
 def scores(tried: Tried, calmer: float) -> list[float]:
@@ -136,7 +138,8 @@ def reads_of(drives: Sequence[Tried]) -> tuple[float, ...]:
     known = [(d.apart, d.drive.truth.past == "staged") for d in drives if d.apart is not None]
     noise = []
     for at in range(FIGURES):
-        off = [abs(apart[at]) for apart, staged in known if at < FIGURES - 1 or staged]
+        there = [(apart[at], staged) for apart, staged in known if at < len(apart)]
+        off = [abs(value) for value, staged in there if at < FIGURES - 1 or staged]
         usual = float(np.sqrt(np.mean(np.square(off)))) if off else 0.0
         noise.append(max(_ranked(off) / STANDARD, usual, LEAST_NOISE))
     return tuple(noise)
