@@ -1,6 +1,6 @@
 """Puts this directory on the path, so that every test may import `fakes`; no test meets the
 drives that its user keeps, or how wide and colourful a terminal is where the tests run; fio starts
-in half of its time, and nothing waits for the disk."""
+in half of its time, nothing waits for the disk, and algebra keeps to one core."""
 
 import atexit
 import os
@@ -13,6 +13,9 @@ import pytest
 pytest_plugins = ["forked_workers"]
 
 os.environ["FLASHTWIN_CACHE"] = "off"
+# As the command has it: threads of OpenBLAS wait for each other in a loop, and each worker of
+# pytest would have one a core.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A run waits for the disk some twenty times, and no test cuts the machine's power.
 os.fsync = os.fdatasync = lambda handle: None
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -31,6 +32,10 @@ from hypothesis import strategies as st
 # Folders whose modules take tens of seconds: handed out last, one of them would go on alone when
 # all others are done.
 FIRST = ("browser", "cli", "runner", "study")
+# Folders that one worker takes as a whole: each would start a Chromium of its own.
+TOGETHER = ("browser",)
+# A worker keeps whole runs; the default would have Python look through all of them every second.
+NEW_OBJECTS = 50_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,14 +74,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _modules(session: pytest.Session) -> Iterator[slice]:
-    """The places of each module's tests, those of the folders in `FIRST` before all others."""
+    """The places of each module's tests, those of the folders in `FIRST` before all others; all
+    modules of a folder in `TOGETHER` as one."""
     modules = []
     begin = 0
-    for path, items in groupby(session.items, lambda item: item.path):
+    for path, items in groupby(session.items, _handed_out_as):
         end = begin + sum(1 for _ in items)
-        modules.append((path.parent.name not in FIRST, begin, end))
+        folder = path if path.name in TOGETHER else path.parent
+        modules.append((folder.name not in FIRST, begin, end))
         begin = end
     return (slice(begin, end) for _, begin, end in sorted(modules))
+
+
+def _handed_out_as(item: pytest.Item) -> Path:
+    """The module or the folder that a worker takes with this test."""
+    return item.path.parent if item.path.parent.name in TOGETHER else item.path
 
 
 def _serve(session: pytest.Session, workers: list[Worker], modules: Iterator[slice]) -> None:
@@ -147,6 +159,7 @@ def _become_worker(session: pytest.Session, way: Connection, number: int) -> NoR
         temporary._basetemp = temporary.getbasetemp() / f"worker-{number}"
         temporary._basetemp.mkdir(mode=0o700)
         random.seed(number)
+        gc.set_threshold(NEW_OBJECTS)
         _work(session, way)
     except (BrokenPipeError, EOFError, KeyboardInterrupt):
         pass  # the parent was stopped

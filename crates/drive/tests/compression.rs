@@ -137,7 +137,7 @@ fn compressible_random_writes_amplify_less_than_one() {
         go(&mut d, fill);
         let mut random = job(ReadWrite::RandWrite, 4096, 32);
         random.compress_percent = percent;
-        random.io_bytes = Some(12 << 30);
+        random.io_bytes = Some(8 << 30);
         let before = *d.counters();
         go(&mut d, random);
         let c = d.counters();

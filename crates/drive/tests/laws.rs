@@ -162,7 +162,7 @@ fn random_overwrites_on_a_full_staged_drive_find_a_steady_rate() {
     let mut d = drive(&["drive.capacity=36 GB", "gc.low=10", "gc.high=12"]);
     fill(&mut d);
     let mut write = job(ReadWrite::RandWrite, 4096, 32);
-    write.io_bytes = Some(12_000_000_000);
+    write.io_bytes = Some(7_000_000_000);
     let outcome = go(&mut d, write);
     d.ftl().check();
     let c = d.counters();

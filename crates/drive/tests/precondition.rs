@@ -168,7 +168,7 @@ fn random_overwrites_that_are_replayed_without_time_are_the_same_replayed() {
 /// commands outstanding.
 #[test]
 fn a_map_that_is_read_page_by_page_is_read_without_time_too() {
-    for cache in ["map.cache=512 KiB", "map.cache=128 KiB", "map.cache=64 KiB"] {
+    for cache in ["map.cache=512 KiB", "map.cache=64 KiB"] {
         check(cache, NO_CACHE, &["map.residency=demand", cache], 1);
     }
     let second = ["map.cache=128 KiB", "controller.read_priority=false"];

@@ -165,7 +165,7 @@ class Pool:
         # the server, which is started in here, never hears one.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
         try:
-            with _without_main():
+            with _without_main(), _one_thread_for_algebra():
                 process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -256,6 +256,20 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _one_thread_for_algebra() -> Iterator[None]:
+    """Keep OpenBLAS from a thread a core in every worker: they wait for each other in a loop, so
+    that as many workers as cores take several times as long. What the user has set stays."""
+    if "OPENBLAS_NUM_THREADS" in os.environ:
+        yield
+        return
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["OPENBLAS_NUM_THREADS"]
 
 
 _MESSAGE, _ENDED, _INTERRUPTED = "told", "ended", "interrupted"
