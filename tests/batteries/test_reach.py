@@ -8,7 +8,9 @@ import pytest
 from fakes import FakeDrive, played
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.present import Subject, present_of
 from flashtwin.catalogue.loader import load
+from flashtwin.charts.cells import panels, payload
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.findings import Findings
@@ -70,6 +72,25 @@ def test_what_was_written_last_may_lie_in_quicker_cells(tmp_path: Path) -> None:
     assert finding.number == pytest.approx(true, rel=0.1), finding.note
     assert finding.low is not None and finding.high is not None
     assert finding.low <= true <= finding.high
+
+
+def test_a_page_draws_latency_over_the_range_with_the_reach_marked(tmp_path: Path) -> None:
+    sets = ("map.residency=demand", "map.cache=4 MiB")
+    findings = found(tmp_path, *sets)
+    subject = Subject(index=0, name="a drive", battery="reach", findings=findings)
+    section = present_of("reach").section([subject])
+    (grid,) = section.grids
+    sizes = [cell.size_bytes or 0 for cell in grid.cells]
+    assert sizes == sorted(sizes) and sizes[:3] == [1 << 24, 1 << 25, 1 << 26]
+    assert sizes[-1] == 15_000_000_000 // 4096 * 4096
+    place, text = grid.knees[0]
+    assert place == (findings["reach.size"].number or 0) * 1e9 and "GB" in text
+    panel = panels(grid, [subject])["reach-latency-all"]
+    assert panel["knees"] == [{"drive": 0, "x": place, "text": text}]
+    rows = [row for row in payload(grid) if row["size"] == 1 << 24]
+    assert rows[0]["latency"] == findings["reach.latency[16MiB]"].number
+    told = [row.findings[0].id for part in section.tables[0].parts for row in part.rows]
+    assert told == ["reach.size", "reach.slower"]
 
 
 def test_ranges_double_up_to_all_of_the_drive_and_a_small_target_is_refused() -> None:

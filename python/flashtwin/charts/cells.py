@@ -8,7 +8,7 @@ bars would have no foot.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from flashtwin.charts import figures
@@ -21,23 +21,26 @@ Key = tuple[int, str, str, str]
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """A number of a cell: `drawn` as bars or dots, in a tile of numbers, as lines over the depth
-    of cells, as a map of kinds over depths, or not at all. `column` is its name in CSV."""
+    or the size of cells, as a map of kinds over depths, or not at all. `column` is its name in
+    CSV."""
 
     id: str
     title: str
     unit: str
     column: str
-    drawn: Literal["tile", "bars", "dots", "depth", "heat"] | None = None
+    drawn: Literal["tile", "bars", "dots", "depth", "size", "heat"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A row of the grid; cells of a `kind` share a scale. `depth`: requests outstanding in it."""
+    """A row of the grid; cells of a `kind` share a scale. `depth`: requests outstanding in it;
+    `size_bytes`: how much it goes over."""
 
     id: str
     title: str
     kind: str = ""
     depth: int | None = None
+    size_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,8 @@ class Grid:
     """The cells of all drives of a page. `ways` has titles by id.
 
     `values` is by the drive's number on the page, cell, way and metric. Findings in it stand in the
-    grid's own table and in no other.
+    grid's own table and in no other. `knees` has by drive the size in bytes from which on its
+    values grow, and a text beside that.
     """
 
     id: str
@@ -54,6 +58,7 @@ class Grid:
     ways: Mapping[str, str]
     metrics: tuple[Metric, ...]
     values: Mapping[Key, Finding]
+    knees: Mapping[int, tuple[float, str]] = field(default_factory=dict)
 
     def kinds(self) -> list[str]:
         """The kinds of cells, in order."""
@@ -83,6 +88,7 @@ def payload(grid: Grid) -> list[dict[str, object]]:
         cell = cells[name]
         row: dict[str, object] = {"grid": grid.id, "drive": drive, "cell": cell.title}
         row |= {"kind": cell.kind, "way": way, "depth": cell.depth}
+        row["size"] = cell.size_bytes
         row = rows.setdefault((drive, name, way), row)
         row[metric] = finding.number
         row[f"{metric}_low"], row[f"{metric}_high"] = finding.low, finding.high
@@ -107,6 +113,11 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
                 spec = figures.over_depth(drives, f"{about} over requests outstanding")
                 panel = {"kind": "depth", **where, "cells": grid.deep, "spec": spec}
                 panels_by_place[place(grid, metric, way)] = panel
+            elif metric.drawn == "size":
+                spec = figures.over_size(drives, metric.unit, f"{about} over size")
+                knees = [{"drive": n, "x": x, "text": text} for n, (x, text) in grid.knees.items()]
+                sized: dict[str, Any] = {"kind": "size", **where, "knees": knees, "spec": spec}
+                panels_by_place[place(grid, metric, way)] = sized
             elif metric.drawn == "heat":
                 spec = figures.heat(drives, grid.kinds(), f"{about}, kinds of cells over depth")
                 panels_by_place[place(grid, metric, way)] = {"kind": "heat", **where, "spec": spec}

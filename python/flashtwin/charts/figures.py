@@ -34,6 +34,13 @@ AXIS_WIDTH = 44
 INK: Spec = {"value": "var(--ink)"}
 STEPS: Spec = {"interpolate": "step-after"}
 
+# Bytes as Vega writes them.
+_BINARY_SIZES = (
+    "datum.value >= 1099511627776 ? datum.value / 1099511627776 + ' TiB'"
+    " : datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB'"
+    " : datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value / 1024 + ' KiB'"
+)
+
 
 class Drawn(Protocol):
     """A drive with a colour and a shape of its own on a page: its number there, and its name."""
@@ -183,6 +190,24 @@ def over_depth(drives: Sequence[Drawn], description: str) -> Spec:
     mark = {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round"}
     line = _layer("curves", mark, {"x": x, "y": y, "color": colour, "detail": _name("drive")})
     return _figure([line, _dots(x, y, drives, 50)], 150, description, zoom=False)
+
+
+def over_size(drives: Sequence[Drawn], unit: str, description: str) -> Spec:
+    """Values of all drives over sizes that double, with a rule where each begins to grow."""
+    x = {
+        **_number("x"),
+        "title": "size",
+        "scale": {"type": "log", "base": 2, "domain": _ends("x0", "x1"), "nice": False},
+        "axis": {
+            "values": [2**power for power in range(14, 46, 3)],
+            "labelExpr": _BINARY_SIZES,
+            "labelFlush": False,
+        },
+    }
+    y, colour = _y("y", title="µs" if unit == "us" else unit), _colour(drives)
+    mark = {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round"}
+    line = _layer("curves", mark, {"x": x, "y": y, "color": colour, "detail": _name("drive")})
+    return _figure([line, _dots(x, y, drives, 50), *_places(x, colour)], 190, description)
 
 
 def heat(drives: Sequence[Drawn], kinds: Sequence[str], description: str) -> Spec:

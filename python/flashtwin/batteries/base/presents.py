@@ -1,5 +1,5 @@
 """How batteries that share their form are shown: synthetic traces, tools that go along the drive,
-grids of SNIA's tests.
+grids of SNIA's tests, latency over sizes.
 
 Each is made by the function `present` of the module whose form it is (`base.traces`, `base.along`,
 `base.pts`), when a page is made: this module imports charts.
@@ -7,15 +7,18 @@ Each is made by the function `present` of the module whose form it is (`base.tra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base import knees
 from flashtwin.batteries.base.grid import GridPresent
 from flashtwin.batteries.base.present import Claim, Column, Present, Ranked, Section, Subject
 from flashtwin.charts import tables
-from flashtwin.charts.cells import Cell
+from flashtwin.charts.cells import Cell, Grid, Metric
 from flashtwin.charts.curves import Phase
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import plain
+from flashtwin.model.units import parse_size, readable_size
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.along import Way
@@ -118,3 +121,63 @@ class PtsPresent(GridPresent):
 
 def _is_mix(way: str) -> bool:
     return way.startswith("mix") and way[3:].isdigit()
+
+
+class KneePresent(Present):
+    """Latency over sizes, and the size from which on it grows (`base.knees`). `request` says of
+    what the latency is; a finding `size` has `unit_bytes` bytes a unit."""
+
+    def __init__(self, battery: str, *, title: str, request: str, unit_bytes: float) -> None:
+        self.battery, self.title, self.request = battery, title, request
+        self.unit_bytes = unit_bytes
+        self.ranked = [Ranked(title=title, name=knees.SIZE)]
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """The chart, and a table of what it says."""
+        cells = {
+            (subject.index, finding.variant): finding
+            for subject in subjects
+            for finding in subject.findings
+            if finding.name == knees.LATENCY
+        }
+        rest = {
+            subject.index: tuple(f for f in subject.findings if f.name != knees.LATENCY)
+            for subject in subjects
+        }
+        table = (tables.table(self.title, "", rest),) if any(rest.values()) else ()
+        if not cells:
+            return Section(tables=table)
+        drawn = Grid(
+            id=self.battery,
+            title=self.title,
+            cells=_sized({finding.variant: finding for finding in cells.values()}),
+            ways={"all": self.request},
+            metrics=(
+                Metric(id="latency", title="Latency", unit="us", column="latency_us", drawn="size"),
+            ),
+            values={
+                (index, variant, "all", "latency"): finding
+                for (index, variant), finding in cells.items()
+            },
+            knees=self._knees(subjects),
+        )
+        return Section(tables=table, grids=(drawn,))
+
+    def _knees(self, subjects: Sequence[Subject]) -> dict[int, tuple[float, str]]:
+        """Where each drive's latency begins to grow."""
+        sizes = {subject.index: subject.finding(knees.SIZE, "") for subject in subjects}
+        return {
+            index: (finding.number * self.unit_bytes, plain(finding))
+            for index, finding in sizes.items()
+            if finding is not None and finding.number
+        }
+
+
+def _sized(findings: Mapping[str, Finding]) -> tuple[Cell, ...]:
+    """The cells by their sizes: a step of a size is named by it, also that of all of a target."""
+    cells = []
+    for variant, finding in findings.items():
+        assert finding.evidence is not None, "a cell rests on its step"
+        size = parse_size(finding.evidence.label.rpartition("/")[2].partition("-")[0])
+        cells.append(Cell(id=variant, title=readable_size(size, binary=True), size_bytes=size))
+    return tuple(sorted(cells, key=lambda cell: cell.size_bytes or 0))

@@ -14,17 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.knees import Knee
+from flashtwin.batteries.base.knees import beside as beside_knee
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, totals_of
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Purge, Rest, Run
 from flashtwin.model.units import readable_mb_s as mbs
-from flashtwin.model.units import show_size
+from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 NAME = "buffer"
 LOAD = Load(random=False, block_bytes=64 * KIB, read_percent=0, depth=1)
+
+KNEE = Knee(battery=NAME, load=LOAD, title="Write buffer", unit="MB")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,16 +105,25 @@ def bursts_of(parameters: Parameters) -> Iterator[Burst]:
 
 
 def conclude(record: Record) -> list[Finding]:
-    """What the buffer holds, once all bursts were written."""
+    """The time of a request in a burst of each size, and what the buffer holds, once all bursts
+    were written."""
     times: dict[int, float] = {}
+    labels: dict[int, str] = {}
     for burst in bursts_of(record.parameters):
         totals = totals_of(record, burst.label)
         if totals is None or totals.bytes < burst.size:
             return []
         # With one request at a time the burst takes as long as all of its requests.
         seconds = totals.latency_mean_ns * totals.ios / 1e9
-        times[burst.size] = min(times.get(burst.size, seconds), seconds)
-    return _findings(times)
+        if seconds < times.get(burst.size, inf):
+            times[burst.size], labels[burst.size] = seconds, burst.label
+    return [*_findings(times), *(_cell(size, labels[size], times[size]) for size in times)]
+
+
+def _cell(size: int, label: str, seconds: float) -> Finding:
+    """The mean request of a burst."""
+    title = f"Request in a burst of {readable_size(size, binary=True)}"
+    return KNEE.cell(show_size(size), label, title, seconds * LOAD.block_bytes / size)
 
 
 def _findings(times: dict[int, float]) -> list[Finding]:
@@ -119,36 +133,25 @@ def _findings(times: dict[int, float]) -> list[Finding]:
 
     amounts, seconds = np.array(list(times), dtype=np.float64), np.array(list(times.values()))
     seen = buffer(amounts, seconds, LOAD.block_bytes)
-    size = Finding(
-        battery=NAME,
-        name="size",
-        title="Write buffer",
-        value=None,
-        unit="MB",
-        better="higher",
-        headline=True,
-        evidence=Evidence(
-            battery=NAME,
-            label=f"{NAME}/burst/{show_size(max(times))}-1",
-            axis="bytes",
-            start=0.0,
-            end=float(max(times)),
-        ),
-        note=_none_seen(float((amounts / seconds).min()), float((amounts / seconds).max())),
-    )
+    last = f"{NAME}/burst/{show_size(max(times))}-1"
     if seen is None:
-        return [size]
+        rates = amounts / seconds
+        return [KNEE.size(last, _none_seen(float(rates.min()), float(rates.max())))]
     note = (
         f"{mbs(seen.link)} until it is full, {mbs(seen.flash)} from there on; at most if no "
         "program ends before that"
     )
     held = seen.size.scaled(1e-6)
-    bounds = Interval.of(held.low, held.high, "bound")
-    size = replace(size, value=held.value, interval=bounds, note=note)
+    size = replace(
+        KNEE.size(last, note),
+        value=held.value,
+        interval=Interval.of(held.low, held.high, "bound"),
+    )
+    filling, full = "Rate until the buffer is full", "Rate with the buffer full"
     return [
         size,
-        _rate(size, "rate.filling", "Rate until the buffer is full", seen.link),
-        _rate(size, "rate.full", "Rate with the buffer full", seen.flash),
+        beside_knee(size, "rate.filling", filling, "MB/s", seen.link / 1e6),
+        beside_knee(size, "rate.full", full, "MB/s", seen.flash / 1e6),
     ]
 
 
@@ -157,20 +160,6 @@ def _none_seen(slowest: float, fastest: float) -> str:
         f"cannot tell: bursts of all sizes are written at {mbs(slowest)} to {mbs(fastest)} without "
         "one clear knee, so that the buffer is never full, is not there, or is emptied in turns; a "
         "faster link, or a drive whose cache is full, may tell"
-    )
-
-
-def _rate(size: Finding, name: str, title: str, rate: float) -> Finding:
-    return replace(
-        size,
-        name=name,
-        title=title,
-        value=rate / 1e6,
-        unit="MB/s",
-        interval=None,
-        beside="size",
-        headline=False,
-        note=None,
     )
 
 
@@ -189,6 +178,7 @@ BATTERY = Battery(
     measure=measure,
     conclude=conclude,
     departs=departs,
+    present="flashtwin.batteries.buffer.present",
     meanings=beside(__file__),
     follows=(
         Clause(

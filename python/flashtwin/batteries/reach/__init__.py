@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.knees import Knee
+from flashtwin.batteries.base.knees import beside as beside_knee
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
-    Teller,
     check_fits,
     fills_before,
     over_time,
@@ -33,7 +34,7 @@ from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, UsualTime, host_time, parameter
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Rest, Run
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_size, show_size
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 NAME = "reach"
 LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=1)
+KNEE = Knee(battery=NAME, load=LOAD, title="Reach of the map cache", unit="GB")
 SETTLE = UsualTime(simulated_s=600.0, real_s=30.0)
 # Places at which the smallest range is read, from the beginning of the drive to its end.
 PLACES = 5
@@ -135,15 +137,8 @@ def _seconds(record: Record, label: str) -> float | None:
 
 def _time(span: int, is_all: bool, seconds: float) -> Finding:
     """`is_all`: the range is all of the target, which drives of other sizes have a line with."""
-    teller = Teller(
-        battery=NAME,
-        load=LOAD,
-        variant="all" if is_all else show_size(span),
-        label=span_label(span),
-        title=f"Read over {'all of it' if is_all else readable_size(span, binary=True)}",
-        axis="cell",
-    )
-    return teller.tell("latency", "latency", "us", seconds * 1e6, better="lower")
+    title = f"Read over {'all of it' if is_all else readable_size(span, binary=True)}"
+    return KNEE.cell("all" if is_all else show_size(span), span_label(span), title, seconds)
 
 
 def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
@@ -160,7 +155,7 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
             "the smallest range; the whole map is at hand, as in DRAM, or looking it up costs next "
             "to nothing"
         )
-        return [_finding("size", "Reach of the map cache", "GB", largest, note)]
+        return [KNEE.size(span_label(largest), note)]
     by_place = [
         time for number in range(1, PLACES + 1) if (time := _seconds(record, place_label(number)))
     ]
@@ -171,36 +166,17 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
             f"range take {elsewhere:.0%} longer elsewhere than at the beginning as well, so that "
             "data lies in cells of different speed; read once more after a longer rest"
         )
-        return [_finding("size", "Reach of the map cache", "GB", largest, note)]
+        return [KNEE.size(span_label(largest), note)]
     mib = seen.size.value / LOAD.block_bytes * ENTRY / (1 << 20)
     note = f"with {ENTRY} bytes for each 4 KiB these are {mib:.3g} MiB of the map"
     estimate = seen.size.scaled(1e-9)
-    size = _finding("size", "Reach of the map cache", "GB", largest, note)
-    slower = _finding("slower", "Longer reads beyond the reach", "fraction", largest, None)
-    return [
-        replace(
-            size,
-            value=estimate.value,
-            interval=Interval.of(estimate.low, estimate.high),
-        ),
-        replace(slower, value=seen.slower, better="lower", beside="size"),
-    ]
-
-
-def _finding(name: str, title: str, unit: str, largest: int, note: str | None) -> Finding:
-    return Finding(
-        battery=NAME,
-        name=name,
-        title=title,
-        value=None,
-        unit=unit,
-        better="higher",
-        headline=name == "size",
-        evidence=Evidence(
-            battery=NAME, label=span_label(largest), axis="seconds", start=0.0, end=0.0
-        ),
-        note=note,
+    size = replace(
+        KNEE.size(span_label(largest), note),
+        value=estimate.value,
+        interval=Interval.of(estimate.low, estimate.high),
     )
+    longer = "Longer reads beyond the reach"
+    return [size, beside_knee(size, "slower", longer, "fraction", seen.slower, "lower")]
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
@@ -224,6 +200,7 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     parts=parts,
+    present="flashtwin.batteries.reach.present",
     meanings=beside(__file__),
     follows=(
         Clause(

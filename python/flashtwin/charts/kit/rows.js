@@ -211,6 +211,16 @@ function depthRows(panel) {
   return { curves, dots: curves };
 }
 
+// A drive's values at each size, and where they begin to grow.
+function sizeRows(panel) {
+  const curves = cellsOf(panel).filter((row) => row.way === panel.way && row.size)
+    .map((row) => ({ drive: name(row.drive), x: row.size, y: row[panel.metric] })).sort((a, b) => a.x - b.x);
+  const { x0, x1 } = scalesOf(panel), width = plotWidth(panel.id);
+  const rows = panel.knees.map(({ drive, x, text }) => ({ drive: name(drive), x, text: `${GLYPHS[DATA.drives[drive].shape]} ${text}` }));
+  const places = stacked(rows, (x) => (Math.log(x / x0) / Math.log(x1 / x0)) * width, width);
+  return { curves, dots: curves, places };
+}
+
 const tails = () => DATA.latencies.filter((tail) => tail.step === state.latency);
 
 function tailRows() {
@@ -225,6 +235,7 @@ function tailRows() {
 
 function rowsOf(panel) {
   if (panel.kind === "depth") return depthRows(panel);
+  if (panel.kind === "size") return sizeRows(panel);
   if (panel.kind === "latency") return tailRows();
   if (panel.kind === "throughput") return throughputRows(panel);
   if (panel.kind === "delta") return deltaRows(panel);
@@ -264,6 +275,10 @@ function scalesOf(panel) {
     return { x1: most(rows.map((row) => row.depth)) * 1.1, y1: roundTop(most(rows.map((row) => row[panel.metric]))) };
   }
   const values = cellsOf(panel).map((row) => row[panel.metric]);
+  if (panel.kind === "size") {
+    const sizes = cellsOf(panel).map((row) => row.size).filter((size) => size);
+    return { x0: Math.min(...sizes) / 1.2, x1: most(sizes) * 1.2, y1: roundTop(most(values)) };
+  }
   if (panel.kind === "bars") return { x1: most(values) * 1.27, y1: 1 };
   const low = Math.min(...values.filter((value) => value > 0));
   if (panel.kind === "heat") return { x0: low, x1: Math.max(most(values), low * 1.01), y1: 1 };
