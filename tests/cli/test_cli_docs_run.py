@@ -152,7 +152,7 @@ def supply(place: Path) -> None:
     (place / "sweep.icf").write_text(ICF)
     for name in ("fill_bw.1.log", "job_bw.1.log", "job_bw.2.log"):
         (place / name).write_text(BW_LOG)
-    for name in ("monday.csv", "tuesday.csv"):
+    for name in ("monday.csv", "tuesday.csv", "erased.csv", "again.csv"):
         (place / name).write_text(RATE_TABLE)
     shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place)
     (place / "mine.py").write_text(DETECTOR)

@@ -17,6 +17,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -82,10 +83,14 @@ def main() -> None:
 
 @contextmanager
 def _bounded_memory(most: int) -> Iterator[None]:
-    """Bound the memory of this process, unless a lower limit holds already. The bound ends with the
-    judging: DuckDB takes memory as the process ends too, and crashes where it gets none."""
+    """Bound what this process takes beyond what it has, unless a lower limit holds already. How
+    much address space it has by then is mostly chance, by how many regions its threads were given.
+    The bound ends with the judging: DuckDB takes memory as the process ends too, and crashes where
+    it gets none."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    bound = pages * resource.getpagesize() + most
+    bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
     resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
     try:
         yield
