@@ -4,8 +4,10 @@
 
 Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of four
 programs with other laws, all with this seed and no other, are analysed, and of each kind of figure
-the 95 % quantile of how far it is off, in units of its own half-width, is the factor. Each
-generator counts alike. The shares of the value and of a sample stay: they keep intervals from
+the 95 % quantile of how far it is off, in units of its own half-width, is the factor. It is that of
+the generator that needs most, so that intervals hold on each of them: the quantile of all together
+left 90 % of the prior's places of folding. Of generators with few figures the quantile of all
+counts instead. The shares of the value and of a sample stay: they keep intervals from
 having no width where the noise says nothing; `most` bounds what is scaled. For each generator it
 prints how many of its intervals hold with the factor that the others give, and how wide they are.
 Report on other seeds.
@@ -38,13 +40,15 @@ from flashtwin.study.blind import generate, judge, run
 from flashtwin.study.blind.detect import Answer
 
 HOLDS, FEW = 0.95, 1000
+# Of fewer figures of one generator its own quantile says little.
+OWN = 60
 STUDY = Path(__file__).parent.parent / "tests" / "study"
 PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 HEAD = """\
 # Factors that make intervals hold as often as they say; see calibrated.py. Made by
 # docs/make_calibration.py: drives 0 to {last} of seed {seed}, of `flashtwin blind`'s prior and of
 # the programs {programs} in tests/study (split conformal: the 95 % quantile of
-# error over half-width, each generator counting alike; {counts}).
+# error over half-width, of the generator that needs most; {counts}).
 # Not the seeds on which results are reported.
 # Half-width = scale * (own + share * value + samples * a sample's bytes), where of `own` at most
 # `most` times the value counts; never less than `own`.
@@ -142,15 +146,24 @@ def needed(score: Score, table: dict[str, float]) -> float:
 
 
 def factor(scores: list[Score], table: dict[str, float]) -> float:
+    """The factor with which intervals hold on all generators together, and on each with enough
+    scores."""
+    counts = Counter(score.generator for score in scores)
+    alone = [[s for s in scores if s.generator == name] for name in counts if counts[name] >= OWN]
+    return max(_quantile(part, table) for part in [scores, *alone])
+
+
+def _quantile(scores: list[Score], table: dict[str, float]) -> float:
     """The 95 % quantile of the factors that are needed, each generator counting alike.
 
-    Of few scores the quantile itself is uncertain: there the share is larger by its standard error.
+    Of one generator it is that which one more score keeps to as often. Of few scores of several the
+    quantile itself is uncertain: there the share is larger by its standard error.
     """
     counts = Counter(score.generator for score in scores)
     ordered = sorted((needed(score, table), 1.0 / counts[score.generator]) for score in scores)
     share = np.cumsum([weight for _, weight in ordered]) / len(counts)
-    error = math.sqrt(HOLDS * (1 - HOLDS) / len(scores))
-    wanted = HOLDS + (error if len(scores) < FEW else 1 / len(scores))
+    few = math.sqrt(HOLDS * (1 - HOLDS) / len(scores)) if len(scores) < FEW else 1 / len(scores)
+    wanted = HOLDS + (few if len(counts) > 1 else HOLDS / len(scores))
     place = int(np.searchsorted(share, wanted))
     return max(ordered[min(place, len(ordered) - 1)][0], 1.0)
 
