@@ -32,6 +32,7 @@ from flashtwin import _core
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.batteries.discover import places, waits
 from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
+from flashtwin.batteries.discover.words import DIRECT
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_regular
 from flashtwin.model.job import Job, jobs_json
@@ -307,18 +308,24 @@ def simulated(facts: Facts, questions: Sequence[tuple[Candidate, Test, float]]) 
     plans = [_plan(facts, candidate, test) for candidate, test, _ in questions]
     answers = _core.simulate([plan for plan, _ in plans], os.cpu_count() or 1)
     return [
-        _shown([step["series"] for step in steps[before:]], first, test)
-        for steps, (_, before), (_, test, first) in zip(answers, plans, questions, strict=True)
+        _shown([step["series"] for step in steps[before:]], first, test, candidate)
+        for steps, (_, before), (candidate, test, first) in zip(
+            answers, plans, questions, strict=True
+        )
     ]
 
 
-def _shown(series: Sequence[Any], first: float, test: Test) -> Floats:
+def _shown(series: Sequence[Any], first: float, test: Test, candidate: Candidate) -> Floats:
     """What the steps after its state show of a test."""
     if test.reads:
         *reads, single, mixed = series
+        pattern = places.pattern(*map(places.mean_wait, reads))
+        if structures()[candidate.structure][1] == DIRECT:
+            # Single writes wait for no folding, and for what else depends on the drive's buffer.
+            return pattern
         between = waits.Waits.of_series(_reads_of(mixed))
         long = waits.in_programs(single, waits.Waits.of_series(single), between)
-        return np.append(places.pattern(*map(places.mean_wait, reads)), long)
+        return np.append(pattern, long)
     return binned(curve_of_step(series[0]), first, test)
 
 

@@ -53,9 +53,6 @@ BUFFERED = 0.0012
 MUCH_FLASH, LEAST_RESERVE = 0.1, 0.0
 # In so many tests something that is not the drive slows a write down for a while.
 DISTURBANCES = 0.2
-# What reads after a write past the cache, and single writes after them, say: `places.pattern`, and
-# `waits.in_programs`.
-FIGURES = 4
 # So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
@@ -150,9 +147,8 @@ def reads_noise() -> Floats:
 def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None) -> float:
     """How well a candidate's curve of a test fits (none: of the fill), as a logarithm up to 0."""
     if test is not None and test.reads:
-        # Where data goes past the cache, single writes do not wait for it to be folded; and too
-        # few of them say nothing.
-        count = FIGURES - 1 if shown[1] > 0.5 else min(len(measured), len(shown))
+        # Waits of single writes lack where either says nothing of them.
+        count = min(len(measured), len(shown))
         apart = (measured[:count] - shown[:count]) / reads_noise()[:count]
         # What reads say is not calmed: nothing that slows a host's writes is in it.
         logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)

@@ -5,7 +5,7 @@ FILL = f"{NAME}/fill"
 RESTS = f"{NAME}/rests"
 NAMES = ("static", "dynamic", "hybrid", "whole-drive", "tiers", "none")
 NONE, DYNAMIC, HYBRID, TIERS = "none", "dynamic", "hybrid", "tiers"
-STAGED, FOLD_FIRST = "staged", "fold-first"
-PASTS = ("direct", STAGED, FOLD_FIRST)
+DIRECT, STAGED, FOLD_FIRST = "direct", "staged", "fold-first"
+PASTS = (DIRECT, STAGED, FOLD_FIRST)
 # What is told, by its place in a structure of the table: see `Posterior.by`.
 PARTS = ("structure", "past")
