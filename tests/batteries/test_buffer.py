@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from fakes import FakeDrive, Law, played
+from thinning import thinned
 
 from flashtwin.analysis.write_buffer import buffer
 from flashtwin.batteries.base import registry
@@ -59,8 +60,10 @@ def found(at: Path, *sets: str) -> Findings:
     return Findings(run_batteries(drive, [("buffer", {})], at).findings)
 
 
-@pytest.mark.parametrize("kib", [1536, 3072, 5120])
-@pytest.mark.parametrize("cache", ["dynamic", "none"])
+@pytest.mark.parametrize(
+    ("kib", "cache"),
+    thinned([(kib, cache) for cache in ("dynamic", "none") for kib in (1536, 3072, 5120)], every=2),
+)
 def test_the_buffer_of_a_twin_lies_within_its_bounds(kib: int, cache: str, tmp_path: Path) -> None:
     sets = [f"controller.write_buffer={kib} KiB", f"slc_cache.mode={cache}"]
     finding, true = found(tmp_path, *sets)["buffer.size"], kib * 1024 / 1e6
