@@ -179,7 +179,7 @@ def plain(text: str) -> list[str]:
 
 
 @needs_fio
-@pytest.mark.parametrize("name", thinned(CASES.values(), every=2))
+@pytest.mark.parametrize("name", CASES.values())
 def test_the_text_is_fio_s_for_the_same_numbers(name: str) -> None:
     text, _, _, jobs = real(name)
     ours, theirs = plain(normal(jobs)), plain(text)
