@@ -10,6 +10,7 @@ from thinning import thinned
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.present import Subject, present_of
+from flashtwin.batteries.reach import KNEE, span_label
 from flashtwin.catalogue.loader import load
 from flashtwin.charts.cells import panels, payload
 from flashtwin.drives.twin import Twin
@@ -92,6 +93,21 @@ def test_a_page_draws_latency_over_the_range_with_the_reach_marked(tmp_path: Pat
     assert rows[0]["latency"] == findings["reach.latency[16MiB]"].number
     told = [row.findings[0].id for part in section.tables[0].parts for row in part.rows]
     assert told == ["reach.size", "reach.slower"]
+
+
+def test_all_of_two_drives_is_drawn_at_the_size_of_each() -> None:
+    sizes = (240_000_000_000, 480_000_000_000)
+    subjects = [
+        Subject(
+            index=index,
+            name=f"drive {index}",
+            battery="reach",
+            findings=Findings([KNEE.cell("all", span_label(size), "Read over all of it", 1e-4)]),
+        )
+        for index, size in enumerate(sizes)
+    ]
+    (grid,) = present_of("reach").section(subjects).grids
+    assert [(row["drive"], row["size"]) for row in payload(grid)] == list(enumerate(sizes))
 
 
 def test_ranges_double_up_to_all_of_the_drive_and_a_small_target_is_refused() -> None:

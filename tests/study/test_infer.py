@@ -230,3 +230,13 @@ def test_what_ended_on_a_full_drive_takes_a_fill_of_the_erased_one(tmp_path: Pat
         assert "cache_probability" not in told
         alone = infer(second, "preconditioned")
         assert "second_pass.ended_by" not in findings_of(alone) and "--first" in alone.notes[-1]
+
+
+def test_a_fill_of_the_erased_drive_that_says_nothing_is_told(tmp_path: Path) -> None:
+    first = read(written(tmp_path, csv_of([0.0] * 30)))
+    second = read(written(tmp_path, csv_of([*[500.0] * 60, *[150.0] * 400])))
+    answer = infer(second, "preconditioned", first)
+    assert "second_pass.ended_by" not in findings_of(answer)
+    assert (
+        answer.notes[-1] == "the fill of the erased drive before says nothing: nothing was written"
+    )

@@ -7,7 +7,7 @@ Each is made by the function `present` of the module whose form it is (`base.tra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import knees
@@ -18,7 +18,7 @@ from flashtwin.charts.cells import Cell, Grid, Metric
 from flashtwin.charts.curves import Phase
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import plain
-from flashtwin.model.units import parse_size, readable_size
+from flashtwin.model.units import parse_size, readable_size, show_size
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.along import Way
@@ -135,7 +135,7 @@ class KneePresent(Present):
     def section(self, subjects: Sequence[Subject]) -> Section:
         """The chart, and a table of what it says."""
         cells = {
-            (subject.index, finding.variant): finding
+            (subject.index, _size_of(finding)): finding
             for subject in subjects
             for finding in subject.findings
             if finding.name == knees.LATENCY
@@ -150,14 +150,14 @@ class KneePresent(Present):
         drawn = Grid(
             id=self.battery,
             title=self.title,
-            cells=_sized({finding.variant: finding for finding in cells.values()}),
+            cells=tuple(_cell(size) for size in sorted({size for _, size in cells})),
             ways={"all": self.request},
             metrics=(
                 Metric(id="latency", title="Latency", unit="us", column="latency_us", drawn="size"),
             ),
             values={
-                (index, variant, "all", "latency"): finding
-                for (index, variant), finding in cells.items()
+                (index, show_size(size), "all", "latency"): finding
+                for (index, size), finding in cells.items()
             },
             knees=self._knees(subjects),
         )
@@ -173,11 +173,12 @@ class KneePresent(Present):
         }
 
 
-def _sized(findings: Mapping[str, Finding]) -> tuple[Cell, ...]:
-    """The cells by their sizes: a step of a size is named by it, also that of all of a target."""
-    cells = []
-    for variant, finding in findings.items():
-        assert finding.evidence is not None, "a cell rests on its step"
-        size = parse_size(finding.evidence.label.rpartition("/")[2].partition("-")[0])
-        cells.append(Cell(id=variant, title=readable_size(size, binary=True), size_bytes=size))
-    return tuple(sorted(cells, key=lambda cell: cell.size_bytes or 0))
+def _size_of(finding: Finding) -> int:
+    """The size that a cell is of: its step is named by it, also where its variant is `all`, which
+    is another size on each drive."""
+    assert finding.evidence is not None, "a cell rests on its step"
+    return parse_size(finding.evidence.label.rpartition("/")[2].partition("-")[0])
+
+
+def _cell(size: int) -> Cell:
+    return Cell(id=show_size(size), title=readable_size(size, binary=True), size_bytes=size)

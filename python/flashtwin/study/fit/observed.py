@@ -58,7 +58,8 @@ FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
 # Writes swing as superblocks with more and less valid data are collected or folded. The small copy
-# has about a quarter of a drive's superblocks, so that its swings are twice as large.
+# has about a quarter of a drive's superblocks, so that its swings are twice as large. Fewer bins
+# than LEAST_SWINGS do not tell swings from steps.
 COPY_SWINGS, LEAST_SWINGS = 2.0, 8
 # The median of the absolute values of a normal distribution with deviation 1.
 MEDIAN_OF_NORMAL = 0.6745

@@ -78,12 +78,21 @@ def infer(samples: Samples, history: str = FRESH, first: Samples | None = None) 
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
     of_cache = _of_cache(samples, curve, history)
-    lacks_first = history == PRECONDITIONED and first is None
     return replace(
         of_cache,
         findings=_findings(samples, history, first),
-        notes=(*of_cache.notes, NO_FIRST) if lacks_first else of_cache.notes,
+        notes=(*of_cache.notes, *_lacks(history, first)),
     )
+
+
+def _lacks(history: str, first: Samples | None) -> list[str]:
+    """What is missing to tell what ended the first plateau of a full drive."""
+    if history != PRECONDITIONED:
+        return []
+    if first is None:
+        return [NO_FIRST]
+    reason = _why_nothing(Curve(dt=first.dt_s, size=first.size))
+    return [] if reason is None else [f"the fill of the erased drive before says nothing: {reason}"]
 
 
 def _findings(samples: Samples, history: str, first: Samples | None) -> tuple[Finding, ...]:
