@@ -217,6 +217,15 @@ def test_a_temperature_in_the_file_tells_throttling_apart(tmp_path: Path) -> Non
     assert "temperature_C" in infer(read(tmp_path / "a.csv")).columns
 
 
+def test_a_cold_drive_has_a_temperature_and_a_column_with_gaps_is_left_out(tmp_path: Path) -> None:
+    rates = [1000.0] * 60 + [450.0] * 240
+    cold = read(written(tmp_path, hot(rates, list(np.linspace(-20, 5, 300)))))
+    assert cold.degrees is not None and cold.degrees[0] == -20
+    gaps = read(written(tmp_path, hot(rates, list(range(300))).replace(",7\n", ",\n", 1)))
+    assert gaps.degrees is None
+    assert "temperature_C has gaps: left out" in infer(gaps).columns
+
+
 def test_what_ended_on_a_full_drive_takes_a_fill_of_the_erased_one(tmp_path: Path) -> None:
     erased = read(written(tmp_path, csv_of(RATES)))
     again = {

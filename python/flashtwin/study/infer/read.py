@@ -134,11 +134,22 @@ def _csv(path: Path, rows: list[list[str]], doubled: bool) -> Samples:
     series = _timed_or_sized(path, header, body, rate, (at, others), doubled)
     if warm is None:
         return series
-    degrees = _numbers(path, body, warm)
+    degrees = _degrees(body, warm)
+    if degrees is None:
+        return replace(series, columns=f"{series.columns} ({header[warm]} has gaps: left out)")
     if degrees.size != series.size.size:
         why = "has temperatures in rows that are no samples of their own"
         raise _refused(path, why, "write a row for each sample, or remove the column")
     return replace(series, degrees=degrees, columns=f"{series.columns}, {header[warm]}")
+
+
+def _degrees(body: list[list[str]], column: int) -> Floats | None:
+    """A column of temperatures; none where a row has none, as of a meter that was asked seldom."""
+    try:
+        degrees = np.array([float(row[column]) for row in body])
+    except (ValueError, IndexError):
+        return None
+    return degrees if np.isfinite(degrees).all() else None
 
 
 def _timed_or_sized(
