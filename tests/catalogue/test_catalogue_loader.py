@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from flashtwin import _core
 from flashtwin.catalogue import loader, summary
 from flashtwin.catalogue.loader import BadSpecError, SpecIssue
 from flashtwin.errors import FlashtwinError
@@ -169,3 +170,12 @@ def test_an_error_is_the_same_in_the_process_that_asked() -> None:
     sent = pickle.loads(pickle.dumps(raised.value))
     assert str(sent) == str(raised.value) and sent.issues == raised.value.issues
     assert sent.exit_code == raised.value.exit_code
+
+
+def test_the_errors_of_the_extension_are_where_they_say_they_are() -> None:
+    """Or an error that has one as its cause cannot be pickled with its causes."""
+    errors = [one for one in vars(_core).values() if isinstance(one, type)]
+    errors = [one for one in errors if issubclass(one, Exception)]
+    assert len(errors) >= 5
+    for error in errors:
+        assert error.__module__ == _core.__name__ and pickle.loads(pickle.dumps(error)) is error

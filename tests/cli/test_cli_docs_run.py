@@ -154,7 +154,8 @@ def supply(place: Path) -> None:
         (place / name).write_text(BW_LOG)
     for name in ("monday.csv", "tuesday.csv", "erased.csv", "again.csv"):
         (place / name).write_text(RATE_TABLE)
-    shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place)
+    for name in ("prior.toml", "my-prior.toml"):
+        shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place / name)
     (place / "mine.py").write_text(DETECTOR)
     for name in (
         STORED,

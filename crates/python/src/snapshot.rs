@@ -16,7 +16,7 @@ use crate::spec::Spec;
 use crate::watched::Watched;
 
 create_exception!(
-    _core,
+    flashtwin._core,
     SnapshotError,
     PyException,
     "A snapshot cannot be taken, or the file is not a snapshot of this drive."

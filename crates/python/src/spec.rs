@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 create_exception!(
-    _core,
+    flashtwin._core,
     SpecError,
     PyException,
     "A spec is wrong; `errors` lists every mistake."

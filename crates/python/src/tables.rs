@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 create_exception!(
-    _core,
+    flashtwin._core,
     TableError,
     PyException,
     "Bytes that are not a table."

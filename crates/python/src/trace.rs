@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::watched::Watched;
 
 create_exception!(
-    _core,
+    flashtwin._core,
     TraceError,
     PyException,
     "A trace that cannot be replayed: its line, what is wrong, and which kind of wrong that is."

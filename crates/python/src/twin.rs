@@ -24,7 +24,12 @@ use crate::snapshot;
 use crate::spec::Spec;
 use crate::timeline::Recording;
 
-create_exception!(_core, Stopped, PyException, "The caller's watch said stop.");
+create_exception!(
+    flashtwin._core,
+    Stopped,
+    PyException,
+    "The caller's watch said stop."
+);
 
 const SECTOR_BYTES: u64 = 512;
 /// Rests are done in pieces of this length, so that the watch is asked in between.
