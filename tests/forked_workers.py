@@ -34,7 +34,7 @@ from hypothesis import strategies as st
 FIRST = ("browser", "cli", "runner", "study")
 # Folders that one worker takes as a whole: each would start a Chromium of its own.
 TOGETHER = ("browser",)
-# A worker keeps whole runs; the default would have Python look through all of them every second.
+# A worker keeps whole runs, and by default Python looks through all of them some seven times.
 NEW_OBJECTS = 50_000
 
 

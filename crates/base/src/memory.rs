@@ -51,30 +51,31 @@ fn want_huge_pages<T>(table: &Vec<T>) {
 /// Brings the line of `slice[index]` towards the cache; out of range it brings some other line, or
 /// none.
 #[inline]
-#[allow(unsafe_code)]
 pub fn prefetch<T>(slice: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let element = slice.as_ptr().wrapping_add(index);
-        // SAFETY: a prefetch reads nothing and cannot fault, whatever the address is.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(element.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, index);
+    prefetch_to::<1, T>(slice, index);
 }
 
 /// The same where many lines are asked for at once: towards the second level of the cache. The
-/// first level looks for so many lines at a time and no more, and drops prefetches beyond them.
+/// first level looks for a dozen lines at a time, and drops what is asked for beyond them.
+#[inline]
+pub fn prefetch_among<T>(slice: &[T], index: usize) {
+    prefetch_to::<2, T>(slice, index);
+}
+
 #[inline]
 #[allow(unsafe_code)]
-pub fn prefetch_among<T>(slice: &[T], index: usize) {
+fn prefetch_to<const LEVEL: u8, T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        let element = slice.as_ptr().wrapping_add(index);
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        let element = slice.as_ptr().wrapping_add(index).cast();
         // SAFETY: a prefetch reads nothing and cannot fault, whatever the address is.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(element.cast()) };
+        unsafe {
+            match LEVEL {
+                1 => _mm_prefetch::<_MM_HINT_T0>(element),
+                _ => _mm_prefetch::<_MM_HINT_T1>(element),
+            }
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);

@@ -193,7 +193,7 @@ impl Map {
     pub(crate) fn point_unit(&mut self, lpn: u32, ppn: u32) -> u32 {
         self.logical[ppn as usize] = lpn;
         self.set_valid(ppn);
-        std::mem::replace(&mut self.physical[lpn as usize], ppn)
+        self.move_to(lpn, ppn)
     }
 
     /// Points a logical unit at a physical one and nothing else; the answer is where it was.

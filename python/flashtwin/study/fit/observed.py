@@ -209,8 +209,8 @@ def _unchained(run: Run) -> Iterator[tuple[StepRecord, Series | None]]:
             yield record, None
             continue
         answer = run.result(record.step)
-        parts = answer.parts if isinstance(answer, Result) else ()
-        for detail, part in zip(details, parts, strict=True):
+        assert isinstance(answer, Result), "a chain that was carried out has a result"
+        for detail, part in zip(details, answer.parts, strict=True):
             kind = "run" if detail.get("jobs") else "rest"
             yield (
                 replace(

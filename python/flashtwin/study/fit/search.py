@@ -299,23 +299,18 @@ def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -
             same = other.with_dies(space.usual["dies"] / other.usual["dies"])
             same = same.with_map(space.structure.map)
             start = _carried(space, place, same)
-            runs.append(_as_far_as_hopeful(search, same, start, "limit", winner))
+            # However far off it is after one step: by then the core has no times of its own yet.
+            runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
     for where in MAPS if search.seen.has_requests else ():
         if where != space.structure.map:
             other = space.with_map(where)
             start = _carried(space, place, other, rates=True)
-            runs.append(_as_far_as_hopeful(search, other, start, "map", winner))
+            run = _descent(search, other, start, FIRST_STEPS, "map")
+            if _total(run) <= HOPELESS * _total(winner):
+                more = LAST_STEPS - FIRST_STEPS
+                run = _descent(search, other, place_of(run[1]), more, "map", run[1])
+            runs.append(run)
     return runs
-
-
-def _as_far_as_hopeful(
-    search: Search, space: Space, start: Floats, label: str, winner: Searched
-) -> Searched:
-    """Another space searched as far as the winner is, if it is not hopeless after a step."""
-    run = _descent(search, space, start, FIRST_STEPS, label)
-    if _total(run) > HOPELESS * _total(winner):
-        return run
-    return _descent(search, space, place_of(run[1]), LAST_STEPS - FIRST_STEPS, label, run[1])
 
 
 def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:

@@ -56,7 +56,8 @@ def read(path: Path, *, doubled: bool = False) -> Samples:
 
 
 def summed(parts: Sequence[Samples]) -> Samples:
-    """Logs of jobs that ran side by side, on the intervals of the first."""
+    """Logs of jobs that ran side by side, on the intervals of the first, whose temperatures count:
+    it is one drive."""
     first = parts[0]
     edges = np.concatenate(([0.0], first.end_s))
     size = np.zeros(first.end_s.size)
