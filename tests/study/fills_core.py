@@ -78,7 +78,10 @@ def _filled(rng: np.random.Generator, number: int) -> tuple[shipped.Drawn, Curve
     }
     drawn = shipped.draw(prior, rng)
     drawn_bytes = prior["drive"]["simulated_gb"] * shipped.GB
-    armed = rng.uniform(0.03, 1.0) * drawn.inside.get("cache", 0.1) * drawn_bytes
+    cache = drawn.inside.get("cache", 0.1) * drawn_bytes
+    # A drive gives its cache whole superblocks: more than those hold would never come free.
+    held = cache // shipped.SUPERBLOCK * shipped.SUPERBLOCK
+    armed = min(rng.uniform(0.03, 1.0) * cache, held)
     rearm = f"slc_cache.rearm={armed:.0f} B"
     can_rearm = drawn.design.startswith("dynamic") and rng.random() < 0.4
     spec = load(drawn.text, sets=(*drawn.sets, *([rearm] if can_rearm else [])))

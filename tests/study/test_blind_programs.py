@@ -77,6 +77,12 @@ def test_what_was_misread_is_read(name: str) -> None:
     assert np.median(judged.errors["speeds"]) < 0.03
 
 
+def test_a_drive_of_the_core_is_armed_again_by_no_more_than_its_cache_holds() -> None:
+    """Whole superblocks of it, and this drive's spec was refused."""
+    drawn = runpy.run_path(str(HERE / "fills_core.py"))["generate"](7, 211)
+    assert drawn["truth"]["design"].startswith("dynamic")
+
+
 @pytest.mark.parametrize("name", OFF)
 def test_what_was_off_is_right(name: str) -> None:
     judged = judged_of(*OFF[name])
