@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -242,6 +242,41 @@ def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
 
 
 @dataclass(kw_only=True)
+class _Played:
+    """What is played of a part so far.
+
+    `wrote`: whether a step has written; `shortened`: whether the last load was; `settled`: whether
+    nothing that was written is still on its way.
+    """
+
+    steps: list[SmallStep] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    requests: float = 0.0
+    longest_rest_s: float = 0.0
+    has_reads: bool = False
+    wrote: bool = False
+    shortened: bool = False
+    settled: bool = True
+
+    def rest(self, seconds: float, scale: float) -> None:
+        """Add a rest, which the small drive takes a share of."""
+        self.steps.append(("", max(int(seconds * 1e9 * scale), 1)))
+        self.longest_rest_s = max(self.longest_rest_s, seconds if self.wrote else 0.0)
+        self.settled = True
+
+    @property
+    def chapter(self) -> Chapter:
+        """As a chapter."""
+        return Chapter(
+            steps=tuple(self.steps),
+            seen=tuple(self.seen),
+            requests=self.requests,
+            longest_rest_s=self.longest_rest_s,
+            has_reads=self.has_reads,
+        )
+
+
+@dataclass(kw_only=True)
 class _Reader:
     """Reads chapters of a run. `fastest`: the highest mean rate of a step, of a read, so far.
 
@@ -282,51 +317,58 @@ class _Reader:
 
     def chapter(self, part: list[StepRecord], most_requests: float) -> Chapter | None:
         """As much of a part as can be asked of a small drive and fits into the requests."""
-        steps: list[SmallStep] = []
-        seen: list[Seen] = []
-        requests, rest_s, wrote, has_reads, shortened = 0.0, 0.0, False, False, False
-        settled = True
+        played = _Played()
         for number, record in enumerate(part):
-            if record.not_possible is not None or record.cut:
+            if not self._is_played(played, record, part[number + 1 :], most_requests):
                 break
-            if record.kind == "rest":
-                seconds = float(record.detail.get("seconds") or 0.0)
-                steps.append(("", max(int(seconds * 1e9 * self.scale), 1)))
-                rest_s = max(rest_s, seconds if wrote else 0.0)
-                settled = True
-            elif record.kind == "flush":
-                continue
-            elif record.kind == "trim" and record.detail.get("size") is None:
-                steps.append(None)
-            elif record.kind in ("run", "fill"):
-                jobs = self._jobs(record)
-                if jobs is None:
-                    break
-                jobs, share = self._shortened(jobs, part[number + 1 :])
-                more = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
-                if steps and requests + more > most_requests:
-                    break
-                requests += more
-                reads = all(job.rw in ("read", "randread") for job in jobs)
-                few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
-                wrote |= not reads
-                has_reads |= any(job.rw == "randread" for job in jobs) and not few
-                # What few reads take after a write is what is left of that on its way.
-                if not shortened and not (reads and few and not settled):
-                    seen += self._seen(record, jobs, len(steps), share)
-                shortened, settled = share < 1, reads
-                steps.append((jobs_json(jobs), self._sample_ns(record)))
-            else:
-                break
-        if not steps:
-            return None
-        return Chapter(
-            steps=tuple(steps),
-            seen=tuple(seen),
-            requests=requests,
-            longest_rest_s=rest_s,
-            has_reads=has_reads,
-        )
+        return played.chapter if played.steps else None
+
+    def _is_played(
+        self,
+        played: _Played,
+        record: StepRecord,
+        later: Sequence[StepRecord],
+        most_requests: float,
+    ) -> bool:
+        """Add a step to what is played of a part; false where the part ends before it."""
+        if record.not_possible is not None or record.cut:
+            return False
+        if record.kind == "rest":
+            played.rest(float(record.detail.get("seconds") or 0.0), self.scale)
+        elif record.kind == "trim" and record.detail.get("size") is None:
+            played.steps.append(None)
+        elif record.kind in ("run", "fill"):
+            return self._load(played, record, later, most_requests)
+        else:
+            return record.kind == "flush"
+        return True
+
+    def _load(
+        self,
+        played: _Played,
+        record: StepRecord,
+        later: Sequence[StepRecord],
+        most_requests: float,
+    ) -> bool:
+        """The same of a step that reads or writes."""
+        whole_jobs = self._jobs(record)
+        if whole_jobs is None:
+            return False
+        jobs, share = self._shortened(whole_jobs, later)
+        requests = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
+        if played.steps and played.requests + requests > most_requests:
+            return False
+        reads = all(job.rw in ("read", "randread") for job in jobs)
+        few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
+        # What few reads take after a write is what is left of that on its way.
+        if not played.shortened and not (reads and few and not played.settled):
+            played.seen += self._seen(record, jobs, len(played.steps), share)
+        played.requests += requests
+        played.wrote |= not reads
+        played.has_reads |= any(job.rw == "randread" for job in jobs) and not few
+        played.shortened, played.settled = share < 1, reads
+        played.steps.append((jobs_json(jobs), self._sample_ns(record)))
+        return True
 
     def _shortened(self, jobs: list[Job], later: Sequence[StepRecord]) -> tuple[list[Job], float]:
         """Random writes after which the drive is written whole, as far as they are played, and the
