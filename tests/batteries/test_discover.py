@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +14,14 @@ from fakes import FakeDrive, Law
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import either, lines, menu, reading
+from flashtwin.batteries.discover import either, lines, menu, reading, steps
 from flashtwin.batteries.discover import posterior as inference
 from flashtwin.batteries.discover.candidates import Candidate, Facts
+from flashtwin.batteries.discover.posterior import Seen
 from flashtwin.batteries.discover.words import FILL, NAMES, PASTS
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
+from flashtwin.model.series import Series
 from flashtwin.model.step import Chain, Rest, Result, Run
 from flashtwin.model.target import Capabilities
 from flashtwin.runner.conclude import conclude
@@ -109,6 +112,61 @@ def test_a_burst_of_a_buffer_is_no_cache_of_a_kind(tmp_path: Path) -> None:
     structure = run.findings["discover.structure"]
     assert structure.value is None
     assert not any(finding.name.startswith("structure.") for finding in run.findings)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cells", "is_none"), [(1.4, 0.0, True), (1.4, 1.0, False), (14.0, 0.0, False)]
+)
+def test_a_burst_of_the_host_is_no_cache_of_a_kind(
+    seconds: float, cells: float, is_none: bool
+) -> None:
+    """A second and a half by half as fast as all that follows, on a drive without a cache: it was
+    sure that it is a hybrid cache. Where reads differ, or it lasts longer, it is a cache."""
+    share, second = 0.0069, 0.68
+    curve = np.full(48, np.log(second))
+    curve[0] = np.log(1 / (48 * share + (1 - 48 * share) / second))
+    facts = replace(_facts(share, second), fill_s=seconds / share, fill=tuple(curve))
+    seen = Seen(test="past", curve=(cells, cells, 0.0))
+    likely = inference.posterior(facts, (seen,), 4).by(0)
+    assert (likely["none"] > 0.95) if is_none else (likely["none"] < 0.05)
+
+
+@pytest.mark.parametrize("share", [0.003, 0.007, 0.01, 0.1])
+def test_a_candidates_speeds_are_told_over_its_first_plateau_however_short(share: float) -> None:
+    """Where that was less than 1 % of the drive they were told over what follows it, so that none
+    of the drives that were meant fitted."""
+    ((curve, _),) = small.fills(
+        _facts(share, 0.4), [_candidate("static", "direct", cache_share=share)]
+    )
+    assert float(np.median(curve)) == pytest.approx(np.log(0.4), abs=0.06)
+
+
+def test_the_part_of_its_own_is_less_than_all_of_a_hybrid_cache() -> None:
+    facts = _facts(cache_share=0.01, second=0.4)
+    rng = np.random.default_rng(1)
+    hybrid = small.structures().index(("hybrid", "direct"))
+    drawn = [small.drawn(facts, hybrid, rng) for _ in range(20)]
+    drawn += [small.moved(facts, candidate, rng, 0.06) for candidate in drawn]
+    drawn += lines.proposed(facts, [(0.5, 0.005)], drawn[0])
+    assert all(candidate.static_share < candidate.cache_share for candidate in drawn)
+
+
+def test_single_writes_without_waits_of_theirs_or_of_reads_tell_nothing() -> None:
+    """A result without a direction ended the battery with an error."""
+    rows = [np.arange(20), np.ones(20), np.full(20, 1), np.ones(20), np.ones(20)]
+    columns = dict(zip(("t_ns", "dt_ns", "direction", "ios", "bytes"), rows, strict=True))
+    latencies = {name: np.ones(20) for name in ("lat_sum_ns", "lat_min_ns", "lat_max_ns")}
+    part = Result(
+        label="part",
+        start_ns=0,
+        duration_ns=20,
+        series=Series(**{k: v.astype(np.int64) for k, v in (columns | latencies).items()}),
+    )
+    counts = np.zeros(2000, dtype=np.int64)
+    counts[3] = 20
+    for hist in ({}, {"read": counts}, {"write": counts}):
+        parts = (replace(part, hist=hist),) * (steps.MIXED + 1)
+        assert reading._waits(replace(part, parts=parts)).size == 0
 
 
 def _facts(cache_share: float, second: float) -> Facts:
@@ -340,7 +398,20 @@ def test_tests_are_named_by_what_they_do() -> None:
     assert not menu.menu(Capabilities(whole_drive=False, trim=True))
     # As an earlier version named them.
     assert menu.named("half-12.3s").rest_s == 12.3 and menu.named("half-12.3s").level == 0.5
-    assert menu.named("random").overwrites == 0.02 and menu.named("single").single
+    assert menu.named("random").overwrites == 0.02
+
+
+def test_a_test_of_an_earlier_version_that_shows_nothing_is_passed_over() -> None:
+    answer = Result(label="", start_ns=0, duration_ns=1, series=Series.empty())
+    labels = ["discover/1-single/write", "discover/2-past/write", "discover/4-again/write"]
+    steps = [SimpleNamespace(label=label, cut=False, answer=answer) for label in labels]
+    reads = replace(answer, parts=(answer,) * 4)
+    steps[1].answer = reads
+    seen = reading._seen(SimpleNamespace(steps=steps), _facts(0.1, 0.4))  # type: ignore[arg-type]
+    # Regions that were not read say nothing either.
+    assert [(label, item.test, item.curve) for label, item in seen.items()] == [
+        (labels[1], "past", ())
+    ]
 
 
 def test_a_test_that_the_buffer_takes_whole_tells_nothing() -> None:

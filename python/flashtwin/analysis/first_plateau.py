@@ -235,17 +235,26 @@ def _is_uneven(curve: Curve, head: int, cut: int) -> bool:
     return share < HIGH_LATER and share <= 2 * later + LATER_NONE
 
 
+def may_be_burst(seconds: float, share: float, rate: float, later: float) -> bool:
+    """Whether a beginning so long, of so much of the fill, at one rate before a later one may be a
+    buffer's or the host's instead of a cache's."""
+    brief = seconds <= BURST_S and share <= BURST_OF_FILL
+    return brief and later < rate < BURST_HIGH * later
+
+
 def _without_burst(curve: Curve, cuts: Ints) -> Ints:
     """Cuts without the end of a buffer's burst: seconds long, with a larger drop after it."""
     while cuts.size >= 2:
         first, second = int(cuts[0]), int(cuts[1])
         third = int(cuts[2]) if cuts.size > 2 else len(curve)
-        levels = curve.mean(0, first), curve.mean(first, second), curve.mean(second, third)
-        written = curve.bytes_at[first]
-        brief = curve.time_at[first] <= BURST_S and written <= BURST_OF_FILL * curve.total_bytes
+        burst, level = curve.mean(0, first), curve.mean(first, second)
+        # A segment of a few samples may hold both sides of that drop.
+        later = min(curve.mean(second, third), curve.mean(second, len(curve)))
+        written = float(curve.bytes_at[first])
         small = written <= BURST_SHARE * curve.bytes_at[second]
-        larger = levels[0] * levels[2] < levels[1] ** 2
-        if not (brief and small and larger and levels[1] < levels[0] < BURST_HIGH * levels[1]):
+        share = written / curve.total_bytes
+        is_burst = may_be_burst(float(curve.time_at[first]), share, burst, level)
+        if not (is_burst and small and burst * later < level**2):
             break
         cuts = cuts[1:]
     return cuts

@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 
 from flashtwin import _core
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
+from flashtwin.analysis.first_plateau import may_be_burst
 from flashtwin.batteries.discover import places, waits
 from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
-from flashtwin.batteries.discover.words import DIRECT
+from flashtwin.batteries.discover.words import DIRECT, NONE
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_regular
 from flashtwin.model.job import Job, jobs_json
@@ -52,6 +53,8 @@ REQUEST_SAMPLE_NS = 200_000
 CURVE_STEP_MIB = 1.0
 # So many times as large is the drive, and as long are its blocks, on which single writes are seen.
 LARGER = 4
+# A first plateau of this share of the fill or more shows its speed in the median over that share.
+FIRST_SHARE = 0.02
 # The seed of what is simulated; nothing but single reads depends on it.
 SEED = 1
 GB = 1e9
@@ -88,6 +91,11 @@ class Facts:
     def first(self) -> float:
         """The first plateau's speed in bytes a second."""
         return self.total_bytes / self.fill_s
+
+    @property
+    def may_be_burst(self) -> bool:
+        """Whether what was faster at first may have been a buffer or the host, and no cache."""
+        return may_be_burst(self.cache_share * self.fill_s, self.cache_share, 1.0, self.second)
 
 
 # A write of a test goes past the size of the cache by so much.
@@ -182,6 +190,7 @@ def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
         tier_speed=float(rng.uniform(*ranges["tier_speed"])),
         step_mib=_even_log(ranges["step_mib"], rng),
     )
+    candidate = _holding_its_own(candidate)
     name = structures()[structure][0]
     if name == "whole-drive":
         small = table()["drive"]
@@ -197,6 +206,13 @@ def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
 
 # So many candidates have a reserve that no place in the fill says.
 UNSEEN = 0.3
+
+
+def _holding_its_own(candidate: Candidate) -> Candidate:
+    """With a part of the cache's own that is less than all of the cache."""
+    least = superblock_share()
+    most = max(candidate.cache_share - least, least)
+    return replace(candidate, static_share=min(candidate.static_share, most))
 
 
 def _even_log(ends: Sequence[float], rng: np.random.Generator) -> float:
@@ -275,7 +291,7 @@ def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: fl
             return _even_log(ranges[name], rng)
         return float(np.clip(value * factor(size), *ranges[name]))
 
-    return replace(
+    neighbour = replace(
         candidate,
         cache_share=candidate.cache_share * factor(0.3 * step),
         second=candidate.second * factor(step),
@@ -289,6 +305,7 @@ def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: fl
         step_mib=unseen(candidate.step_mib, "step_mib", 4 * step),
         slack=float(np.clip(candidate.slack * factor(0.1 * step), *ranges["slack"])),
     )
+    return _holding_its_own(neighbour)
 
 
 def fills(facts: Facts, candidates: Sequence[Candidate]) -> list[tuple[Floats, float]]:
@@ -298,8 +315,31 @@ def fills(facts: Facts, candidates: Sequence[Candidate]) -> list[tuple[Floats, f
         spec, _ = _spec(facts, candidate)
         plans.append((spec, SEED, [_write(spec.capacity_bytes, 1.0)]))
     answers = _core.simulate(plans, os.cpu_count() or 1)
-    curves = [curve_of_step(steps[0]["series"]) for steps in answers]
-    return [(binned(curve, fill_speed(curve), None), fill_speed(curve)) for curve in curves]
+    shown = []
+    for candidate, steps in zip(candidates, answers, strict=True):
+        curve = curve_of_step(steps[0]["series"])
+        first = _first_speed(facts, candidate, curve)
+        shown.append((binned(curve, first, None), first))
+    return shown
+
+
+def _first_speed(facts: Facts, candidate: Candidate, curve: Curve) -> float:
+    """What the speeds of a candidate are told over: its first plateau's, as its fill shows it, or
+    as it is where the cache ends too soon for that. Without a cache what was faster at first can
+    have been a burst alone."""
+    if structures()[candidate.structure][0] == NONE:
+        return first_speed() if facts.may_be_burst else fill_speed(curve)
+    return fill_speed(curve) if cached_share(candidate) >= FIRST_SHARE else first_speed()
+
+
+@lru_cache(maxsize=1)
+def first_speed() -> float:
+    """The speed of the small drive's first plateau, the same of every candidate."""
+    facts = Facts(total_bytes=1.0, cache_share=0.1, second=0.5, fill_s=1.0, fill=())
+    static = structures().index(("static", DIRECT))
+    spec, _ = _spec(facts, drawn(facts, static, np.random.default_rng(SEED)))
+    ((step,),) = _core.simulate([(spec, SEED, [_write(spec.capacity_bytes, 1.0)])], 1)
+    return fill_speed(curve_of_step(step["series"]))
 
 
 def simulated(facts: Facts, questions: Sequence[tuple[Candidate, Test, float]]) -> list[Floats]:
@@ -341,8 +381,8 @@ def curve_of_step(series: Any) -> Curve:
 
 
 def fill_speed(curve: Curve) -> float:
-    """The first plateau's: the median over the first 2 % of the bytes."""
-    head = in_equal_bytes(curve, 0.0, 0.02 * curve.total_bytes, 8)
+    """The first plateau's, where that is as long."""
+    head = in_equal_bytes(curve, 0.0, FIRST_SHARE * curve.total_bytes, 8)
     return float(np.median(head.rate))
 
 

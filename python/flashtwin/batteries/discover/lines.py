@@ -56,10 +56,12 @@ def proposed(
         return
     low, high = table()["ranges"]["static_share"]
     owns = np.geomspace(low, high, OWN) if name == "hybrid" else [0.0]
+    # A part of the cache is less than all of it.
+    owns = [float(own) for own in owns if own < facts.cache_share]
     for cell, bits in BITS.items():
         for total in _sums(facts, sizes, bits):
             for own in owns:
-                yield _with(replace(like, cell=cell), float(own), bits * (total - float(own)))
+                yield _with(replace(like, cell=cell), own, bits * (total - own))
 
 
 def _sums(facts: Facts, sizes: Sequence[tuple[float, float]], bits: int) -> list[float]:

@@ -20,9 +20,8 @@ class Test:
     `level`: the share of the drive that is written before, in sequence. `overwrites`: so large a
     share of the capacity is then overwritten in 4 KiB all over the drive, which takes spare flash
     that a borrowed cache then lacks. `rests`: the drive is left alone for long enough that all of
-    its cache comes back; `rest_s` says how long where that was asked for. `single`: the write has
-    one request at a time, and shows nothing any more. `reads`: no write but reads, of where the
-    cache holds data (see `places`), then single writes (see `waits`).
+    its cache comes back; `rest_s` says how long where that was asked for. `reads`: no write but
+    reads, of where the cache holds data (see `places`), then single writes (see `waits`).
     """
 
     __test__ = False
@@ -32,7 +31,6 @@ class Test:
     overwrites: float = 0.0
     rests: bool = False
     rest_s: float = 0.0
-    single: bool = False
     reads: bool = False
 
     @property
@@ -43,6 +41,9 @@ class Test:
 
 AGAIN = Test(name="again")
 PAST = Test(name="past", level=0.0, reads=True)
+# Tests of an earlier flashtwin that are passed over: how long single writes wait tells something
+# beside reads alone.
+SHOW_NOTHING = ("single",)
 # As a share of the capacity: what the test `random` overwrites, and what single writes take.
 RANDOM_SHARE, SINGLE_SHARE = 0.02, 0.04
 LEVEL, REST, HALF = "level-", "rest-", "half-"
@@ -76,8 +77,6 @@ def _of_before(name: str) -> Test:
     match name:
         case "random":
             return Test(name=name, overwrites=RANDOM_SHARE, rest_s=600.0)
-        case "single":
-            return Test(name=name, single=True)
         case "trim":
             return Test(name=name, level=0.0)
     half = name.startswith(HALF)

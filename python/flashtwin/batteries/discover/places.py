@@ -51,9 +51,11 @@ def folded_share(levels: Sequence[float], cached_ns: float) -> float:
 def pattern(oldest: float, taken: float, past: float) -> Floats:
     """What three regions' mean latencies say: whether they differ (0 to 1), and how much slower
     than what the cache took the data past its size and the oldest data are read, as shares of the
-    largest difference."""
+    largest difference; empty where a region was not read."""
     waits = np.array([oldest, taken, past])
-    ratio = float(waits.max() / max(waits.min(), 1.0))
+    if waits.min() <= 0.0:
+        return np.zeros(0)
+    ratio = float(waits.max() / waits.min())
     clear = min(np.log(ratio) / CLEAR, 1.0)
     if ratio < APART:
         return np.array([clear, 0.0, 0.0])

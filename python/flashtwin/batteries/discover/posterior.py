@@ -153,8 +153,6 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
         # What reads say is not calmed: nothing that slows a host's writes is in it.
         logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)
         return float(logs.sum() * calibration()["structure"]["calmer"])
-    if test is not None and test.single:
-        return 0.0  # as an earlier flashtwin asked it, it has no reads to compare its waits with
     if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.
         least = np.log(COLLECTS * facts.second)

@@ -53,6 +53,7 @@ TOO_SMALL = (
     "cannot tell: what is faster at first is less than a block of the drives that are simulated,"
     " such as a buffer takes; a cache of that size is not told from one"
 )
+BURST = "what was faster at first was a burst of a buffer or of the host"
 MAYBE_FULL = "; if it was full before, a longer rest before the fill (idle_s) empties it"
 A_FILE = (
     "cannot tell: what is written over a file takes no free space from the drive, and how the cache"
@@ -109,9 +110,10 @@ def seen_of(result: Result, test: Test, facts: Facts) -> Seen:
     """What a test showed."""
     if test.reads:
         reads = [_wait_ns(result, at) for at in (steps.OLDEST, steps.TAKEN, steps.PAST)]
-        return Seen(
-            test=test.name, curve=_rounded(np.append(places.pattern(*reads), _waits(result)))
-        )
+        pattern = places.pattern(*reads)
+        # Waits of writes stand behind what reads say, and tell nothing without it.
+        curve = np.append(pattern, _waits(result)) if pattern.size else pattern
+        return Seen(test=test.name, curve=_rounded(curve))
     written = result.series.only(WRITE)
     return seen_of_curve(curve_of(written.t_ns, written.dt_ns, written.bytes), test, facts)
 
@@ -149,12 +151,15 @@ def _waits(result: Result) -> small.Floats:
     no reads between writes."""
     if len(result.parts) <= steps.MIXED:
         return np.zeros(0)
-    single = result.parts[steps.SINGLE]
-    written, between = (
-        waits.Waits.of_histogram(bins_of(cast("Counts", part.hist[direction])))
-        for part, direction in ((single, "write"), (result.parts[steps.MIXED], "read"))
-    )
+    single, mixed = result.parts[steps.SINGLE], result.parts[steps.MIXED]
+    written, between = _latencies(single, "write"), _latencies(mixed, "read")
     return waits.in_programs(_columns(single, WRITE), written, between)
+
+
+def _latencies(result: Result, direction: str) -> waits.Waits:
+    """Those of a direction; none where a result has nothing of it."""
+    counts = cast("Counts | None", result.hist.get(direction))
+    return waits.Waits.of_histogram({} if counts is None else bins_of(counts))
 
 
 def _columns(result: Result, direction: int) -> dict[str, Any]:
@@ -179,11 +184,15 @@ def _rounded(curve: small.Floats) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a run showed: the fill and the rests, and the tests that were run to their end."""
+    """What a run showed: the fill and the rests, and the tests that were run to their end.
+
+    `last`: the label of the last of these, the fill's where there is none.
+    """
 
     facts: Facts
     rungs: tuple[rests.Rung, ...]
     seen: tuple[Seen, ...]
+    last: str = FILL
 
 
 def measured_in(record: Record) -> Measured | None:
@@ -194,7 +203,10 @@ def measured_in(record: Record) -> Measured | None:
         return None
     rungs = _rungs(record)
     facts = with_rests(facts, rungs)
-    return Measured(facts=facts, rungs=rungs, seen=_seen(record, facts))
+    seen = _seen(record, facts)
+    return Measured(
+        facts=facts, rungs=rungs, seen=tuple(seen.values()), last=next(reversed(seen), FILL)
+    )
 
 
 def is_too_small(facts: Facts) -> bool:
@@ -208,9 +220,8 @@ def findings(record: Record) -> list[Finding]:
     if measured is None:
         note = _without_facts(record)
         return [_choice(name, None, note, FILL) for name in PARTS]
-    facts, seen = measured.facts, measured.seen
+    facts, seen, label = measured.facts, measured.seen, measured.last
     belief = posterior(facts, seen, record.parameters.candidates)
-    label = f"{NAME}/{len(seen)}-{seen[-1].test}/write" if seen else FILL
     choice: list[Finding] = []
     for part, name in enumerate(PARTS):
         if part == 0 and not record.info.can.whole_drive:
@@ -246,16 +257,19 @@ def _rungs(record: Record) -> tuple[rests.Rung, ...]:
     )
 
 
-def _seen(record: Record, facts: Facts) -> tuple[Seen, ...]:
-    """The tests that were run to their end, in order."""
-    seen: list[Seen] = []
+def _seen(record: Record, facts: Facts) -> dict[str, Seen]:
+    """What the tests that were run to their end showed, in order, by the label of their step."""
+    seen: dict[str, Seen] = {}
+    tests = 0
     for step in record.steps:
         number, dash, name = step.label.removeprefix(f"{NAME}/").partition("-")
-        if not dash or not name.endswith("/write") or int(number) != len(seen) + 1 or step.cut:
+        if not dash or not name.endswith("/write") or int(number) != tests + 1 or step.cut:
             continue
         if isinstance(step.answer, Result):
-            seen.append(seen_of(step.answer, menu.named(name.removesuffix("/write")), facts))
-    return tuple(seen)
+            tests += 1
+            if (test := name.removesuffix("/write")) not in menu.SHOW_NOTHING:
+                seen[step.label] = seen_of(step.answer, menu.named(test), facts)
+    return seen
 
 
 def _told(
@@ -273,7 +287,7 @@ def _told(
     note = f"{shown}; after {_tests(seen)}"
     value: str | None = None
     if likely[best] >= record.parameters.probability:
-        value, also = best, either.unseen(best)
+        value, also = best, BURST if best == NONE else either.unseen(best)
         note = f"{note}; {also}" if also else note
     elif more := chosen(facts, seen, record.parameters.candidates, record.info.can, part):
         note = f"cannot tell: {note}; the test {more[0]} would tell more"

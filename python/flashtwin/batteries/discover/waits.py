@@ -87,7 +87,7 @@ def in_programs(series: Mapping[str, Any], single: Waits, reads: Waits) -> Float
     `series` has the samples of the writes, `single` their waits, `reads` those between writes.
     """
     there = np.flatnonzero(series["ios"] > 0)
-    if there.size < PARTS or not reads.counts.sum():
+    if there.size < PARTS or not reads.counts.sum() or not single.counts.sum():
         return np.zeros(0)
     longest = [series["lat_max_ns"][part].max() for part in np.array_split(there, PARTS)]
     single = single.up_to(HOSTS * float(np.sort(longest)[-2]))

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.batteries.discover import either
+from flashtwin.batteries.discover.words import NONE
 from flashtwin.runner.pool import Send, Work
 from flashtwin.study.blind import generate, judge, kinds
 from flashtwin.study.blind.judge import Row
@@ -107,7 +108,7 @@ def rows(drives: Sequence[Discovered], targets: Mapping[str, Any]) -> Iterator[R
         yield _near(name, title, seen, targets)
         yield _coverage(name, title, seen, targets["says"])
     none = [drive for drive in drives if drive.truth.visible is False]
-    claimed = sum(drive.said["structure"] is not None for drive in none)
+    claimed = sum(drive.said["structure"] not in (None, NONE) for drive in none)
     yield Row(
         finding="kind claimed where there is no cache",
         target=f"at most {targets['claimed']:.0%}",
