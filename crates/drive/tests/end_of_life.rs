@@ -106,6 +106,26 @@ fn the_policy_says_when_it_ends() {
     assert!(spares < reserve && rated < reserve);
 }
 
+/// A drive that goes on with fewer stands still once each stream has a superblock open and none is
+/// left to collect into.
+#[test]
+fn it_ends_while_each_stream_can_have_a_superblock_open() {
+    let sets = [
+        "gc.separation=sepbit",
+        "gc.reserve=3",
+        "gc.low=9",
+        "gc.high=10",
+    ];
+    let mut drive = drive(&sets, 1);
+    write_to_the_end(&mut drive);
+    let ftl = drive.ftl();
+    let left = ftl.superblocks().len() as u32 - ftl.retired_superblocks();
+    let data = drive.capacity_bytes().div_ceil(2 * 2 * 8 * 3 * (16 << 10)) as u32;
+    // Two streams of the host's data and four of what is collected, and levelling's.
+    let (reserve, streams, erased) = (3, 7, 1);
+    assert_eq!(left + 1, data + reserve + streams + erased);
+}
+
 #[test]
 fn equal_seeds_end_alike() {
     let run = |seed| {

@@ -13,7 +13,7 @@
 
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
-use crate::layout::{Mode, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::streams::{Frontier, Stream};
@@ -132,7 +132,7 @@ impl<P: Policies> Ftl<P> {
         if s.next == s.end {
             self.close(stream);
         }
-        if self.layout.groups > 1 && stream != Stream::Map {
+        if self.layout.groups > 1 && stream.has_lanes() {
             self.writing.next_lane(stream);
         }
     }
@@ -549,7 +549,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.layout.units(mode)
         };
-        s.stop = if self.layout.groups > 1 && stream != Stream::Map {
+        s.stop = if self.layout.groups > 1 && stream.has_lanes() {
             s.granule
         } else {
             s.end
@@ -599,6 +599,36 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
+    /// The superblock that levelled data goes into was opened when the host had yet to write as
+    /// much as the drive holds: left open, it would be lost to collection and never be worn until
+    /// more data is to be levelled, which under some loads is never.
+    pub(crate) fn levels_no_more(&self) -> bool {
+        let superblock = self.writing.streams[Stream::Levelled].superblock;
+        let opened = |s: u32| self.blocks.all[s as usize].opened_at;
+        let holds = u64::from(self.logical_units());
+        superblock != NONE && opened(superblock) + holds <= self.counters.host_units
+    }
+
+    /// Closes the superblock of a stream of one lane before it is full, once its last stripe has
+    /// its parity.
+    pub(crate) fn close_filled_in_part(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+        assert!(!stream.has_lanes(), "{stream:?} has lanes");
+        self.pad(stream, ops);
+        let in_a_stripe = |s: &Frontier, layout: &Layout| {
+            layout.parity && s.superblock != NONE && layout.stripe_of(s.mode, s.next).1 > 0
+        };
+        while in_a_stripe(&self.writing.streams[stream], &self.layout) {
+            self.pad_granule(stream, ops);
+        }
+        let s = self.writing.streams[stream];
+        if s.superblock == NONE {
+            return;
+        }
+        let lane = (stream, s.lane);
+        self.writing.last_passes(lane, &mut self.counters, ops);
+        self.close(stream);
+    }
+
     /// A superblock that a stream has filled takes no more data.
     pub(crate) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
         if stream.is_host() {
@@ -621,6 +651,13 @@ impl<P: Policies> Ftl<P> {
     #[cold]
     fn find_space(&mut self, stream: Stream) {
         if self.layout.groups == 1 || stream == Stream::Map {
+            self.open(stream);
+            return;
+        }
+        if stream == Stream::Levelled {
+            if let Some(worn) = self.wear.most_worn(&self.blocks) {
+                self.writing.switch_lane(stream, self.layout.group_of(worn));
+            }
             self.open(stream);
             return;
         }

@@ -12,6 +12,7 @@ use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
+use crate::wear::Rest;
 
 /// After a crypto erase so many superblocks are kept erased, or in erase, beyond those at which
 /// collection ends: one for each stream that the host may open.
@@ -139,11 +140,14 @@ impl<P: Policies> Ftl<P> {
         };
         queue.push_back(superblock);
         let starved = std::mem::take(&mut self.writing.starved);
-        // Data rests if the host has written as much as the drive holds since the youngest of it.
-        let holds = u64::from(self.logical_units());
-        let rested = self.counters.host_units.checked_sub(holds);
+        let rest = Rest {
+            layout: &self.layout,
+            packing: &self.packing,
+            now: self.counters.host_units,
+            capacity: self.logical_units().into(),
+        };
         self.wear
-            .level(&mut self.blocks, (superblock, starved), rested);
+            .level(&mut self.blocks, (superblock, starved), &rest);
     }
 
     /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.

@@ -39,7 +39,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
-use crate::policy::{CacheMode, Failures, Policy, ReadOnlyAt, Wear, Worn};
+use crate::policy::{Admit, CacheMode, Failures, Policy, ReadOnlyAt, Wear, Worn};
 use crate::streams::Stream;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
@@ -254,10 +254,7 @@ impl<P: Policies> Ftl<P> {
         let data = self
             .logical_units()
             .div_ceil(self.layout.whole_units(Mode::Native));
-        let cached = u32::from(self.cache.mode != CacheMode::None);
-        let levelled = u32::from(self.policy.wear.static_threshold > 0);
-        let streams = 2 + cached + levelled + u32::from(self.cache.tier_limit > 0);
-        let open = streams * self.layout.groups;
+        let open = self.streams_at_most() * self.layout.groups;
         let gc = &self.policy.gc;
         let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);
         let early = match self.policy.wear.read_only_at {
@@ -276,6 +273,20 @@ impl<P: Policies> Ftl<P> {
         let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
         let left = left.saturating_sub(self.paged.lacking());
         self.health.read_only |= early || no_cache || left < data + work;
+    }
+
+    /// Streams that may have a superblock open: one for each class of the host's data and of what
+    /// is collected, folding's, one more where host data goes two ways at once, a second tier's
+    /// and levelling's.
+    fn streams_at_most(&self) -> u32 {
+        let (host, collected) = self.policy.classes();
+        let cached = self.cache.mode != CacheMode::None;
+        let parted = self.cache.rule.shares || self.policy.cache.admit != Admit::All;
+        u32::from(host + collected)
+            + u32::from(cached)
+            + u32::from(cached && parted)
+            + u32::from(self.cache.tier_limit > 0)
+            + u32::from(self.policy.wear.static_threshold > 0)
     }
 
     /// A superblock is about to be erased: its bad blocks are replaced first. False when it is
@@ -716,6 +727,10 @@ impl<P: Policies> Ftl<P> {
 
     /// After a purge nothing holds data: failing superblocks are mended or given up.
     pub(crate) fn mend_all(&mut self) {
+        // One whose cycles in SLC mode were used up is given up whatever has failed in it.
+        let all = &self.blocks.all;
+        let in_use = |&(s, _): &(u32, u32)| all[s as usize].state != State::Retired;
+        self.health.failed.retain(in_use);
         while let Some(&(superblock, _)) = self.health.failed.first() {
             if !self.mend_or_retire(superblock) {
                 self.blocks.free.retain(|&s| s != superblock);

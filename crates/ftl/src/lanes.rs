@@ -5,8 +5,8 @@
 //! each at the beginning of a granule. With one group there is one lane and nothing is ever parked.
 //! Which lane may open a superblock is decided in [`crate::allocate`].
 //!
-//! Pages of the map are few and their superblocks too: their stream has one lane, in the group of
-//! the superblock that is open.
+//! Pages of the map are few and their superblocks too, and what wear levelling moves goes into one
+//! superblock: their streams have one lane, in the group of the superblock that is open.
 
 use crate::audit::Bounds;
 use crate::blocks::{Blocks, State};

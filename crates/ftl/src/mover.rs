@@ -503,6 +503,9 @@ impl<P: Policies> Ftl<P> {
         if self.cuts.is_on() {
             self.flush_journal(ops);
         }
+        if work == Work::Collect && self.levels_no_more() {
+            self.close_filled_in_part(Stream::Levelled, ops);
+        }
         let sequence = self.writing.sequence;
         self.mover(work).emptied.push(Emptied {
             superblock,

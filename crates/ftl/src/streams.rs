@@ -188,6 +188,13 @@ impl Stream {
         ) || further.contains(&at)
     }
 
+    /// Whether it fills a superblock in each group of dies in turn. Pages of the map are few, and
+    /// what is levelled goes into one superblock.
+    #[inline]
+    pub(crate) fn has_lanes(self) -> bool {
+        !matches!(self, Stream::Map | Stream::Levelled)
+    }
+
     /// How it programs its superblocks.
     pub(crate) fn mode(self, policy: &Policy) -> Mode {
         match self {

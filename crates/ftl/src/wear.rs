@@ -5,10 +5,13 @@
 //! is more than a threshold of cycles ahead of the least worn one whose data rests, that data is
 //! moved there. It has a stream of its own ([`Stream::Levelled`]): among what collection moves it
 //! would be moved again and again, and a stream that is shared opens a superblock when it happens
-//! to, and not when a worn one is there. Data rests when the host has written as much as the drive
-//! holds since the youngest of it: a superblock of the hot set that is behind the others catches up
-//! by itself. What has to be refreshed, and what lies in a failing superblock, is moved by
-//! collection's own streams.
+//! to, and not when a worn one is there. Where it stays open for long it is closed as it is
+//! ([`crate::allocate`]). What has to be refreshed, and what lies in a failing superblock, is moved
+//! by collection's own streams.
+//!
+//! Data rests while its superblock loses next to nothing of it, see [`Rest`]. Its age alone does
+//! not say so: where all data is as likely to be overwritten, the oldest is too, and a superblock
+//! that is behind the others catches up by itself.
 //!
 //! All of it goes through the mover of garbage collection, one superblock at a time, counted by its
 //! own cause; it begins only while two superblocks are to spare, so that it never takes the place
@@ -27,6 +30,7 @@ use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::counters::Counters;
 use crate::layout::{Layout, Mode, NONE};
+use crate::packing::Packing;
 use crate::policy::{self, Levelling};
 use crate::streams::Stream;
 
@@ -117,6 +121,42 @@ impl Rated {
     #[must_use]
     pub fn cycles_of(&self, block: &Superblock) -> f64 {
         self.wear_of(block) * self.native
+    }
+}
+
+/// Data has not been at rest for long enough before the host has written so many times what the
+/// drive holds: in one time a host that writes everything in turn has been everywhere.
+const REST_CAPACITIES: u64 = 2;
+/// Data rests when it is overwritten so many times more slowly than evenly spread writes would.
+const REST_SLOWNESS: u64 = 16;
+
+/// Which superblocks hold data that rests. While the host writes some share of what the drive
+/// holds, writes that are spread evenly overwrite the same share of each superblock. One rests when
+/// it has lost at most a sixteenth of that since it was filled, and the host has written at least
+/// twice what the drive holds since then. What levelling has moved had rested for so long before.
+pub(crate) struct Rest<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) packing: &'a Packing,
+    /// Units that the host has written.
+    pub(crate) now: u64,
+    /// Units that the drive holds.
+    pub(crate) capacity: u64,
+}
+
+impl Rest<'_> {
+    fn has(&self, blocks: &Blocks, superblock: u32) -> bool {
+        let block = &blocks.all[superblock as usize];
+        let enough = REST_CAPACITIES * self.capacity;
+        let before = match block.filled_by {
+            Stream::Levelled => enough,
+            _ => 0,
+        };
+        let filled = block.opened_at.max(blocks.victims.written(superblock));
+        let watched = before + (self.now - filled.min(self.now));
+        let units = self.packing.units_in(self.layout, superblock);
+        let lost = u128::from(units.saturating_sub(block.valid));
+        let slowly = lost * u128::from(self.capacity * REST_SLOWNESS);
+        watched >= enough && slowly <= u128::from(units) * u128::from(watched)
     }
 }
 
@@ -227,8 +267,7 @@ impl Wear {
     ) -> Option<u32> {
         let free = blocks.free.iter().enumerate();
         let mut free = free.filter(|&(_, &s)| layout.group_of(s) == group);
-        let cycles = |s: u32| self.rated.cycles_of(&blocks.all[s as usize]);
-        let wear = free.clone().map(|(at, &s)| (at, cycles(s)));
+        let wear = free.clone().map(|(at, &s)| (at, self.cycles(blocks, s)));
         let at = if stream == Stream::Levelled {
             wear.max_by(|a, b| a.1.total_cmp(&b.1))?.0
         } else {
@@ -239,6 +278,17 @@ impl Wear {
             }
         };
         blocks.free.remove(at)
+    }
+
+    /// The most worn free superblock.
+    pub(crate) fn most_worn(&self, blocks: &Blocks) -> Option<u32> {
+        let free = blocks.free.iter().map(|&s| (s, self.cycles(blocks, s)));
+        Some(free.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
+    }
+
+    /// The wear of a superblock in native cycles.
+    fn cycles(&self, blocks: &Blocks, superblock: u32) -> f64 {
+        self.rated.cycles_of(&blocks.all[superblock as usize])
     }
 
     /// Notes that a superblock's data has to be moved; false when it was noted before.
@@ -277,14 +327,13 @@ impl Wear {
     }
 
     /// A superblock has been erased: where wear is spread too far, the data of the least worn
-    /// superblock is to be moved. Only superblocks are looked at whose youngest data was written
-    /// when the host had written `rested` units or fewer. The erase of a levelled superblock asks
-    /// for no further move: there is one for each superblock that other work has erased.
+    /// superblock whose data rests is to be moved. The erase of a levelled superblock asks for no
+    /// further move: there is one for each superblock that other work has erased.
     pub(crate) fn level(
         &mut self,
         blocks: &mut Blocks,
         (erased, starved): (u32, bool),
-        rested: Option<u64>,
+        rest: &Rest<'_>,
     ) {
         if self.static_threshold == 0 {
             return;
@@ -297,14 +346,13 @@ impl Wear {
         // While the host waits for superblocks its need goes first, until the spread is twice the
         // threshold.
         let most_apart = f64::from(self.static_threshold) * if starved { 2.0 } else { 1.0 };
-        let worn = |s: u32| self.rated.cycles_of(&blocks.all[s as usize]);
-        let most = blocks.free.iter().map(|&s| worn(s)).fold(0.0, f64::max);
+        let most = self.most_worn(blocks);
+        let most = most.map_or(0.0, |s| self.cycles(blocks, s));
         let mut least = (f64::INFINITY, NONE);
         for (superblock, block) in (0..).zip(&blocks.all) {
             let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
-            let cycles = worn(superblock);
-            let rests = || rested.is_some_and(|at| blocks.victims.written(superblock) <= at);
-            if holds && cycles < least.0 && rests() {
+            let cycles = self.cycles(blocks, superblock);
+            if holds && cycles < least.0 && rest.has(blocks, superblock) {
                 least = (cycles, superblock);
             }
         }

@@ -12,7 +12,7 @@ const OPS: u64 = 10_000;
 
 /// Drives that a soak fell over once, as the values that make them of the base: the draw of a seed
 /// changes with each key.
-const MENDED: [&str; 8] = [
+const MENDED: [&str; 9] = [
     include_str!("mended/seed-200.txt"),
     include_str!("mended/seed-218.txt"),
     include_str!("mended/seed-253.txt"),
@@ -21,6 +21,7 @@ const MENDED: [&str; 8] = [
     include_str!("mended/seed-402.txt"),
     include_str!("mended/seed-2850.txt"),
     include_str!("mended/seed-41027.txt"),
+    include_str!("mended/seed-1300103.txt"),
 ];
 /// Hosts that each of them gets: in an ordinary run, and with `SOAK_SEEDS`.
 const HOSTS: u64 = 3;
