@@ -111,7 +111,7 @@ def contents(run: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("battery", thinned(NAMES, every=4))
+@pytest.mark.parametrize("battery", thinned(NAMES, every=6))
 def test_whatever_ends_it_each_battery_goes_on_to_the_same_bytes(
     battery: str, tmp_path: Path
 ) -> None:

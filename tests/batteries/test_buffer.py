@@ -62,7 +62,7 @@ def found(at: Path, *sets: str) -> Findings:
 
 @pytest.mark.parametrize(
     ("kib", "cache"),
-    thinned([(kib, cache) for cache in ("dynamic", "none") for kib in (1536, 3072, 5120)], every=2),
+    thinned([(kib, cache) for cache in ("dynamic", "none") for kib in (1536, 3072, 5120)], every=4),
 )
 def test_the_buffer_of_a_twin_lies_within_its_bounds(kib: int, cache: str, tmp_path: Path) -> None:
     sets = [f"controller.write_buffer={kib} KiB", f"slc_cache.mode={cache}"]

@@ -27,7 +27,7 @@ def found(at: Path, *sets: str, scale: str = "1/16") -> Findings:
     return Findings(run_batteries(drive, [("reach", ASKED)], at).findings)
 
 
-@pytest.mark.parametrize("cache_mib", thinned([1, 2, 4, 8], every=2))
+@pytest.mark.parametrize("cache_mib", thinned([2, 1, 4, 8], every=4))
 def test_the_reach_is_that_of_the_map_cache(cache_mib: int, tmp_path: Path) -> None:
     """An entry takes 4 bytes and tells of 4 KiB; the cache is a sixteenth, as the drive is."""
     findings = found(tmp_path, "map.residency=demand", f"map.cache={cache_mib} MiB")

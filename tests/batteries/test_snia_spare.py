@@ -54,7 +54,7 @@ def test_flash_is_used_up_where_the_spare_says(share: float, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("share", "policy"),
     [
-        (0.08, "greedy"),
+        pytest.param(0.08, "greedy", marks=pytest.mark.full),
         pytest.param(0.08, "fifo", marks=pytest.mark.full),
         pytest.param(0.2, "greedy", marks=pytest.mark.full),
         (0.2, "fifo"),

@@ -82,6 +82,7 @@ def test_the_same_run_differs_nowhere_and_the_other_where_its_cache_lasts_longer
     assert "+116 %" in tip.inner_text()
 
 
+@pytest.mark.full
 def test_they_zoom_like_the_charts_of_the_report_and_with_them(desk: Opened) -> None:
     page = desk.page
     linked = ("both-1", "delta-1", "both-2", "delta-2", "throughput", "gauge-heat")
@@ -102,6 +103,7 @@ def test_they_zoom_like_the_charts_of_the_report_and_with_them(desk: Opened) -> 
     assert labels(page, "delta-1") == before["delta-1"]
 
 
+@pytest.mark.full
 def test_the_pattern_is_chosen_here_and_there(desk: Opened) -> None:
     page = desk.page
     hover(page, "#plot-both-1", 0.5)
@@ -160,6 +162,7 @@ def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
     )
 
 
+@pytest.mark.full
 def test_what_is_drawn_is_saved(desk: Opened, tmp_path: Path) -> None:
     page = desk.page
     rows = list(csv.DictReader(saved(page, "differences-1", "csv", tmp_path).open()))
@@ -172,6 +175,7 @@ def test_what_is_drawn_is_saved(desk: Opened, tmp_path: Path) -> None:
     assert saved(page, "differences-2", "png", tmp_path).read_bytes()[:4] == b"\x89PNG"
 
 
+@pytest.mark.full
 def test_on_a_phone_nothing_sticks_out(browser: Any, compared_file: Path) -> None:
     opened = Opened(browser, viewport=PHONE, has_touch=True, color_scheme="dark")
     opened.open(compared_file)

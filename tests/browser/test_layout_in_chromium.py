@@ -135,6 +135,7 @@ def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
     assert page.evaluate(MEETING) == []
 
 
+@pytest.mark.full
 def test_a_picture_of_the_whole_page_leaves_charts_as_wide_as_they_are(page: Any) -> None:
     """Taking it makes the window a pixel wide for a moment: labels must not squeeze their plot."""
     sized(page, 390)

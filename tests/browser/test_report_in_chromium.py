@@ -56,6 +56,7 @@ def test_places_of_findings_are_marked(shown: Opened) -> None:
         assert text in words
 
 
+@pytest.mark.full
 def test_every_plateau_has_its_speed_and_no_label_lies_on_another(shown: Opened) -> None:
     words = shown.page.locator("#plot-throughput .mark-text text")
     there = {word.text_content(): word.bounding_box() for word in words.all()}
@@ -68,6 +69,7 @@ def test_every_plateau_has_its_speed_and_no_label_lies_on_another(shown: Opened)
             assert text == other or apart or above, (text, other)
 
 
+@pytest.mark.full
 def test_the_curve_lies_over_data_or_over_time(shown: Opened) -> None:
     page = shown.page
     over_data = labels(page, "throughput")
@@ -301,6 +303,7 @@ def line_colour(page: Any) -> str:
     return found
 
 
+@pytest.mark.full
 def test_the_theme_is_switched_and_remembered(shown: Opened, page_file: Path) -> None:
     light, light_line = ground(shown.page), line_colour(shown.page)
     shown.page.locator("#theme").click()

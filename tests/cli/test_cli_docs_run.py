@@ -53,7 +53,7 @@ SCALE = "1/32"
 FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 1800
 # Of each command, in each `./dev test`.
-QUICK_LINES = 4
+QUICK_LINES = 2
 LONG = ("validate", "sweep", "review", "blind", "fit")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an

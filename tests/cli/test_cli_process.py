@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from program import HERE, PROGRAM, environment, flashtwin
+from thinning import thinned
 
 HEAVY = ("numpy", "polars", "altair", "scipy", "rich", "jinja2", "vl_convert", "multiprocessing")
 
@@ -134,7 +135,10 @@ def test_a_full_disk_behind_stdout_is_no_success(tmp_path: Path, arguments: list
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@pytest.mark.parametrize("command", [["drives"], ["show", "bx500-240"], ["explain"], ["batteries"]])
+@pytest.mark.parametrize(
+    "command",
+    thinned([(["show", "bx500-240"],), (["drives"],), (["explain"],), (["batteries"],)], every=2),
+)
 def test_a_terminal_gets_colours_and_nothing_wider_than_it(
     tmp_path: Path, command: list[str]
 ) -> None:

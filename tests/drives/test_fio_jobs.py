@@ -271,7 +271,7 @@ RANDOM: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @needs_fio
 @pytest.mark.parametrize(
-    ("options", "job", "fio"), thinned(RANDOM, every=2), ids=[case[0] for case in RANDOM]
+    ("options", "job", "fio"), thinned(RANDOM, every=3), ids=[case[0] for case in RANDOM]
 )
 def test_at_random_the_requests_are_like_fio_s(
     options: str, job: dict[str, Any], fio: dict[str, Any], tmp_path: Path

@@ -218,7 +218,7 @@ def read_back(text: str) -> Job:
     return process.job
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(job=jobs())
 def test_a_job_is_read_back_as_it_was_printed(job: Job) -> None:
     back = read_back(printed(job, filename="target"))
@@ -230,7 +230,7 @@ def test_a_job_is_read_back_as_it_was_printed(job: Job) -> None:
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 @settings(
     deadline=None,
-    max_examples=12,
+    max_examples=6,
     # To shrink would start fio hundreds of times.
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -242,7 +242,7 @@ def test_fio_takes_what_is_printed(job: Job, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
-@settings(deadline=None, max_examples=8, derandomize=True, phases=[Phase.generate])
+@settings(deadline=None, max_examples=5, derandomize=True, phases=[Phase.generate])
 @given(job=jobs())
 def test_fio_asks_for_what_a_twin_is_asked_for(job: Job) -> None:
     """Counts, bytes and mixes; what depends on how fast a drive is, is left out."""

@@ -54,7 +54,7 @@ def child(code: str, *words: str, limit: int | None = None) -> subprocess.Comple
     [
         ("1",),
         pytest.param(("1/2",), marks=pytest.mark.full),
-        ("1", "ftl.mapping_unit=16 KiB"),
+        pytest.param(("1", "ftl.mapping_unit=16 KiB"), marks=pytest.mark.full),
         pytest.param(("1", "map.residency=dram"), marks=pytest.mark.full),
         ("1/4", "compression.best_ratio=2", "map.residency=dram"),
     ],

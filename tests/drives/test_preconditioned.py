@@ -160,7 +160,7 @@ def test_another_seed_step_or_spec_is_another_drive(spec: _core.Spec, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "damage", thinned(["snapshot", "result", "arrays", "empty", "cut", "gone"], every=2)
+    "damage", thinned(["snapshot", "result", "arrays", "empty", "cut", "gone"], every=3)
 )
 def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage: str) -> None:
     kept = store(tmp_path)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from thinning import thinned
 
 from flashtwin.drives.real import real_file
 from flashtwin.drives.real.real import Real
@@ -165,7 +166,9 @@ drive.do(Run(label="endless", jobs=(job,)), watch)
 @needs_fio
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    thinned(
+        [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], every=3
+    ),
 )
 def test_a_signal_leaves_neither_file_nor_fio(
     tmp_path: Path, number: signal.Signals, code: int

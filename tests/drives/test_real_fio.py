@@ -120,8 +120,8 @@ def test_a_full_disk_during_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ("refused", "engine", "direct"),
     [
         ("^ioengine=io_uring", "libaio", True),
-        ("^ioengine=io_uring|^ioengine=libaio", "psync", True),
-        ("^direct=1", "io_uring", False),
+        pytest.param("^ioengine=io_uring|^ioengine=libaio", "psync", True, marks=pytest.mark.full),
+        pytest.param("^direct=1", "io_uring", False, marks=pytest.mark.full),
         ("^direct=1|^ioengine=io_uring", "psync", False),
     ],
 )

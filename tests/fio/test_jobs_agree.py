@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from abuse.fio_beside import DIRECTIONS, Stream, logged, read_log, stream_of
 from scipy import stats
+from thinning import thinned
 
 from flashtwin.catalogue.loader import load
 from flashtwin.fio.language.script import script
@@ -120,7 +121,7 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> Answer:
     return answer, [stream_of(row["requests"]) for _, row in rows]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES, every=3))
 def test_the_same_requests(
     name: str, real: Callable[[str], Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:

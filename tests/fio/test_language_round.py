@@ -114,7 +114,7 @@ def job_files(draw: st.DrawFn) -> str:
     return "\n".join(sections) + "\n"
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(text=job_files())
 def test_what_is_printed_is_read_as_the_same(text: str) -> None:
     jobs = typed(read_text(text), environment={}).jobs
@@ -125,7 +125,7 @@ def test_what_is_printed_is_read_as_the_same(text: str) -> None:
 
 @settings(
     deadline=None,
-    max_examples=10,
+    max_examples=6,
     # To shrink would start fio hundreds of times.
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

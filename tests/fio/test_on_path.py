@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from thinning import thinned
 
 from flashtwin.errors import REFUSED, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import COMMAND_LINE
@@ -104,7 +105,7 @@ def test_text_that_is_passed_on_has_a_grammar() -> None:
     assert free == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", thinned(ROWS, every=3), ids=lambda row: row.name)
 def test_no_value_of_any_option_gives_fio_another_line(row: Option) -> None:
     engines = [engine for engine in LOCAL if engine in row.engines] or list(row.engines[:1])
     before = [f"ioengine={engines[0]}"] if engines else []

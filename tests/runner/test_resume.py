@@ -317,7 +317,7 @@ def broken_journal(place: Path, harm: str, other: Path) -> None:
     (place / "steps.jsonl").write_bytes(b"".join(lines))
 
 
-@pytest.mark.parametrize("harm", LINES)
+@pytest.mark.parametrize("harm", thinned(LINES, every=2))
 def test_steps_from_a_broken_line_on_are_done_again_by_a_twin(
     tmp_path: Path, whole: Run, harm: str
 ) -> None:
@@ -349,7 +349,7 @@ def test_a_broken_line_of_a_real_drive_is_refused_with_file_line_and_hint(
 
 
 @pytest.mark.parametrize("harm", ["removed", "one bit", "swapped", "empty", "a FIFO"])
-@pytest.mark.parametrize("step", [2, 6])
+@pytest.mark.parametrize("step", [2, pytest.param(6, marks=pytest.mark.full)])
 def test_a_table_that_is_not_what_was_written_is_made_again_and_that_is_said(
     tmp_path: Path, whole: Run, harm: str, step: int
 ) -> None:

@@ -164,7 +164,7 @@ impl<P: Policies> Drive<P> {
         let unit = self.ftl.layout.unit_bytes;
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
         self.lookups = Lookups::new(&self.ftl, c.host_memory_latency);
-        self.runs = Runs::new();
+        self.runs = Runs::default();
         self.rebuilds = Rebuilds::default();
         self.link.power_lost(now);
         self.cores = Cores::new(c.cores);

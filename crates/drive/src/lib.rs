@@ -41,3 +41,10 @@ pub use engine::Drive;
 pub use protection::Damage;
 pub use snapshot::SnapshotError;
 pub use totals::Totals;
+
+/// What no drive shows alone, for the tests of this crate.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::runs::{RUNS, Runs};
+    pub use crate::spec::inside::*;
+}

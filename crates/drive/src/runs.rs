@@ -7,7 +7,7 @@
 use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Runs that are followed at once: as many as a firmware usually tells apart.
-const RUNS: usize = 8;
+pub const RUNS: usize = 8;
 
 /// One run.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -22,13 +22,14 @@ struct Run {
 
 /// The runs that are followed.
 #[derive(serde::Serialize, serde::Deserialize)]
-pub(crate) struct Runs {
+pub struct Runs {
     all: [Run; RUNS],
     clock: u64,
 }
 
-impl Runs {
-    pub(crate) fn new() -> Runs {
+impl Default for Runs {
+    /// None yet.
+    fn default() -> Runs {
         let none = Run {
             next: u64::MAX,
             bytes: 0,
@@ -39,9 +40,11 @@ impl Runs {
             clock: 0,
         }
     }
+}
 
+impl Runs {
     /// Notes a write; the answer is the length of the run that it continues, itself included.
-    pub(crate) fn note(&mut self, lba: u64, sectors: u64, bytes: u64) -> u64 {
+    pub fn note(&mut self, lba: u64, sectors: u64, bytes: u64) -> u64 {
         self.clock += 1;
         let at = self.all.iter().position(|run| run.next == lba);
         let oldest = || (0..RUNS).min_by_key(|&i| self.all[i].used).unwrap_or(0);
@@ -65,25 +68,5 @@ impl Runs {
             "runs of writes"
         );
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_between_each_other_are_told_apart_and_the_oldest_is_forgotten() {
-        let mut runs = Runs::new();
-        for round in 1..5 {
-            for base in [0, 1 << 20, 1 << 30] {
-                let lba = base + (round - 1) * 8;
-                assert_eq!(runs.note(lba, 8, 4096), round * 4096);
-            }
-        }
-        for other in 0..RUNS as u64 {
-            assert_eq!(runs.note((1 << 40) + other * 1000, 8, 4096), 4096);
-        }
-        assert_eq!(runs.note(32, 8, 4096), 4096, "forgotten");
     }
 }

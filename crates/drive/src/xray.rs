@@ -117,9 +117,9 @@ impl Wear {
     }
 }
 
-impl Xray {
+impl Default for Xray {
     /// Switched off.
-    pub(crate) fn new() -> Xray {
+    fn default() -> Xray {
         Xray {
             every: Nanos::ZERO,
             next: Nanos::NEVER,
@@ -131,9 +131,11 @@ impl Xray {
             lacks_memory: false,
         }
     }
+}
 
+impl Xray {
     /// Starts over at `now`, sampling at the end of every interval; `Nanos::ZERO` switches it off.
-    pub(crate) fn restart(&mut self, now: Nanos, every: Nanos) {
+    pub fn restart(&mut self, now: Nanos, every: Nanos) {
         self.every = every;
         self.start = now;
         self.next = if every == Nanos::ZERO {
@@ -245,7 +247,7 @@ impl Xray {
     }
 
     /// Keeps what is new in a sample.
-    fn keep(&mut self, row: &[u64; WIDTH]) {
+    pub fn keep(&mut self, row: &[u64; WIDTH]) {
         let mut changed = 0u64;
         for (column, (last, value)) in self.last.iter().zip(row).enumerate() {
             changed |= u64::from(last != value) << column;
@@ -283,29 +285,5 @@ impl Xray {
             }
         }
         columns
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn columns_are_the_rows_that_were_kept(
-            rows in prop::collection::vec(prop::array::uniform32(-2i64..3), 0..40),
-        ) {
-            let mut xray = Xray::new();
-            let wide = |row: &[i64; 32]| std::array::from_fn(|i| (row[i % 32] << i) as u64);
-            rows.iter().for_each(|row| xray.keep(&wide(row)));
-            let columns = xray.columns();
-            prop_assert!(columns.iter().all(|column| column.len() == rows.len()));
-            for (at, row) in rows.iter().enumerate() {
-                prop_assert_eq!(columns.each_ref().map(|column| column[at] as u64), wide(row));
-            }
-            xray.restart(Nanos::ZERO, Nanos::ZERO);
-            prop_assert!(xray.columns().iter().all(Vec::is_empty));
-        }
     }
 }

@@ -24,7 +24,7 @@ const MENDED: [&str; 9] = [
     include_str!("mended/seed-1300103.txt"),
 ];
 /// Hosts that each of them gets: in an ordinary run, and with `SOAK_SEEDS`.
-const HOSTS: u64 = 3;
+const HOSTS: u64 = 2;
 const MORE_HOSTS: u64 = 30;
 
 /// `SOAK_SEEDS=N` runs so many seeds, as `./dev test --full` does.

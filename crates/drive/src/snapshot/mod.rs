@@ -188,7 +188,7 @@ impl<P: Policies> Drive<P> {
         }
         read::sections(&mut drive, input)?;
         drive.audit().map_err(SnapshotError::Impossible)?;
-        drive.xray = Xray::new();
+        drive.xray = Xray::default();
         drive.look_due = drive.thermal.due;
         Ok((drive, seed))
     }

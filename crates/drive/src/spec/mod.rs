@@ -253,3 +253,41 @@ fn shown(values: &Values) -> Vec<Value> {
 pub fn catalogue(search: &[PathBuf]) -> Vec<String> {
     locate::catalogue(search)
 }
+
+/// What the crate's tests look at alone.
+pub(crate) mod inside {
+    use super::check::link::RawLink;
+    pub use super::dependents::{needs, rules};
+    use super::keys::Key;
+    pub use super::quantity::{Dimension, text};
+    pub use super::shown::{TEXT_MOST, shown};
+    pub use super::suggest::{distance, nearest};
+
+    /// What a quantity is in base units, or what is wrong with it.
+    pub fn parse(text: &str, dimension: Dimension) -> Result<u64, String> {
+        super::quantity::parse(text, dimension, "x").map_err(|fault| fault.message)
+    }
+
+    /// Whether two texts are the same value of a key.
+    pub fn are_one_value(key: &Key, one: &str, other: &str) -> bool {
+        super::value::default(key, one) == super::value::default(key, other)
+    }
+
+    /// What SATA carries, encoded and of payload, in bytes a second.
+    pub fn sata(megabits: u64) -> (u64, u64) {
+        rates(&RawLink::Sata { megabits })
+    }
+
+    /// The same of PCI Express.
+    pub fn pcie(generation: u64, lanes: u64, max_payload: u64) -> (u64, u64) {
+        rates(&RawLink::Pcie {
+            generation,
+            lanes,
+            max_payload,
+        })
+    }
+
+    fn rates(link: &RawLink) -> (u64, u64) {
+        (link.encoded(), link.payload())
+    }
+}

@@ -227,7 +227,7 @@ fn decimals(value: u64, multiple: u64) -> Option<String> {
 }
 
 /// The shortest exact text of a quantity; of equals, the one in the larger unit.
-pub(super) fn text(value: u64, dimension: Dimension) -> String {
+pub fn text(value: u64, dimension: Dimension) -> String {
     if value == 0 {
         return "0".to_owned();
     }
@@ -264,68 +264,4 @@ pub(super) fn human(bytes: u128) -> String {
 /// Thousandths as a plain decimal.
 pub(super) fn milli_text(milli: u64) -> String {
     decimals(milli, 1000).expect("thousandths are exact")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_are_exact() {
-        let table = [
-            ("404.8 us", Dimension::Time, 404_800),
-            ("4.3ms", Dimension::Time, 4_300_000),
-            ("35 µs", Dimension::Time, 35_000),
-            ("2.4 GB", Dimension::Size, 2_400_000_000),
-            ("0.5 KiB", Dimension::Size, 512),
-            ("0", Dimension::Size, 0),
-            ("545 MB/s", Dimension::ByteRate, 545_000_000),
-            ("1.6 GT/s", Dimension::TransferRate, 1_600_000_000),
-        ];
-        for (text, dimension, value) in table {
-            assert_eq!(parse(text, dimension, "x"), Ok(value), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_a_quantity_says_why() {
-        let table = [
-            ("24", Dimension::Size, "has no unit"),
-            ("24 KB", Dimension::Size, "`KB` is not a unit of a size"),
-            ("24 us", Dimension::Size, "`us` is not a unit of a size"),
-            ("GB", Dimension::Size, "is not a size"),
-            ("-1 GB", Dimension::Size, "is not a size"),
-            ("1.2.3 GB", Dimension::Size, "is not a number"),
-            ("2. GB", Dimension::Size, "is not a number"),
-            ("0.3 B", Dimension::Size, "finer than one"),
-            ("1.0005 us", Dimension::Time, "finer than one"),
-            ("99999999999 GB", Dimension::Size, "too large"),
-            (
-                "400 MB/s",
-                Dimension::TransferRate,
-                "`MB/s` is not a unit of a bus rate",
-            ),
-        ];
-        for (text, dimension, part) in table {
-            let fault = parse(text, dimension, "x").unwrap_err();
-            assert!(fault.message.contains(part), "{text}: {}", fault.message);
-        }
-    }
-
-    #[test]
-    fn text_is_short_and_comes_back() {
-        let table = [
-            (24_000_000_000, Dimension::Size, "24 GB"),
-            (16_384, Dimension::Size, "16 KiB"),
-            (1_572_864, Dimension::Size, "1.5 MiB"),
-            (404_800, Dimension::Time, "404.8 us"),
-            (100_000_000, Dimension::Time, "100 ms"),
-            (400_000_000, Dimension::TransferRate, "400 MT/s"),
-            (1_234_567_891, Dimension::Size, "1234567891 B"),
-        ];
-        for (value, dimension, expected) in table {
-            assert_eq!(text(value, dimension), expected);
-            assert_eq!(parse(expected, dimension, "x"), Ok(value));
-        }
-    }
 }

@@ -10,7 +10,7 @@ use super::error::Fault;
 const WORD_MOST: usize = 120;
 const WORD_END: usize = 40;
 /// The same for a whole message.
-const TEXT_MOST: usize = 2000;
+pub const TEXT_MOST: usize = 2000;
 const TEXT_END: usize = 900;
 
 /// Whether a character shows as itself: a letter, a digit, a sign or a plain blank.
@@ -27,7 +27,7 @@ fn prints(c: char) -> bool {
 }
 
 /// The text for a message: on one line, printable, with the middle left out where it is long.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len().min(2 * TEXT_MOST));
     for part in text.split_inclusive(' ') {
         for c in middle_out(part, WORD_MOST, WORD_END).chars() {
@@ -69,33 +69,5 @@ pub(super) fn check(text: &str, most: usize, lines: bool) -> Result<(), Fault> {
             format!("U+{:04X} does not print", u32::from(c)),
             "take the character out of the text",
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_print_is_shown_as_its_code() {
-        let table = [
-            ("plain µs, e\u{301} and 閃", "plain µs, e\u{301} and 閃"),
-            ("a\u{1b}[31m", "a\\u{1b}[31m"),
-            ("a\nb", "a\\u{a}b"),
-            ("\u{202e}gnp", "\\u{202e}gnp"),
-            ("\u{200b}\u{a0}", "\\u{200b}\\u{a0}"),
-        ];
-        for (text, expected) in table {
-            assert_eq!(shown(text), expected);
-        }
-    }
-
-    #[test]
-    fn long_text_keeps_both_ends() {
-        let word = shown(&format!("`{}` is not a size", "7".repeat(5000)));
-        assert!(word.starts_with("`777") && word.contains('…'), "{word}");
-        assert!(word.ends_with("777` is not a size") && word.len() < 200);
-        let words = shown(&"many words ".repeat(5000));
-        assert!(words.chars().count() <= TEXT_MOST, "{}", words.len());
     }
 }

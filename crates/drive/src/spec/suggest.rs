@@ -1,7 +1,7 @@
 //! The nearest known word to a mistyped one.
 
 /// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
-fn distance(from: &str, to: &str) -> usize {
+pub fn distance(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.chars().collect();
     let to: Vec<char> = to.chars().collect();
     let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
@@ -40,10 +40,7 @@ fn may_be_near(word: &str, candidate: &str, limit: usize) -> bool {
 /// The candidate that was most likely meant; none where no candidate is near. A dotted key in the
 /// wrong section counts as one edit, so that `nand.capacity` finds `drive.capacity`. Of equals the
 /// first one wins.
-pub(super) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST {
         return None;
     }
@@ -81,26 +78,5 @@ pub(super) fn or_list<'a>(
             "{what}: {}",
             candidates.into_iter().collect::<Vec<_>>().join(", ")
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn swaps_and_moves_cost_one_edit() {
-        assert_eq!(distance("tlc", "tcl"), 1);
-        assert_eq!(distance("", "gc"), 2);
-        assert_eq!(distance("planes", "planes"), 0);
-    }
-
-    #[test]
-    fn the_nearest_is_found_and_the_far_is_not() {
-        let keys = ["drive.capacity", "slc_cache.size", "slc_cache.static_size"];
-        assert_eq!(nearest("slc_cache.sise", keys), Some("slc_cache.size"));
-        assert_eq!(nearest("nand.capacity", keys), Some("drive.capacity"));
-        assert_eq!(nearest("size", keys), Some("slc_cache.size"));
-        assert_eq!(nearest("nand.colour", keys), None);
     }
 }

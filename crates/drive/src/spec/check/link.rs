@@ -153,30 +153,3 @@ fn rate(found: &mut Findings<'_>) -> Option<()> {
     }
     Some(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn payload_rates_are_those_of_the_standards() {
-        let pcie = |generation, lanes, max_payload| RawLink::Pcie {
-            generation,
-            lanes,
-            max_payload,
-        };
-        let table = [
-            (RawLink::Sata { megabits: 6_000 }, 600_000_000, 591_270_611),
-            (RawLink::Sata { megabits: 1_500 }, 150_000_000, 147_817_652),
-            // 250 MB/s a lane and 256 / 280 of it.
-            (pcie(1, 1, 256), 250_000_000, 228_571_428),
-            // 4 x 8 GT/s x 128/130 / 8.
-            (pcie(3, 4, 256), 3_938_461_538, 3_600_879_120),
-            (pcie(3, 4, 128), 3_938_461_538, 3_316_599_189),
-            (pcie(5, 4, 512), 15_753_846_153, 15_048_450_056),
-        ];
-        for (link, encoded, payload) in table {
-            assert_eq!((link.encoded(), link.payload()), (encoded, payload));
-        }
-    }
-}

@@ -183,29 +183,14 @@ pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
     notes.into_iter().map(sentence).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rules_name_keys_and_values_that_there_are() {
-        for rule in RULES {
-            for switch in rule.switches {
-                assert!(keys::position(switch).is_some(), "{switch}");
-            }
-            for (name, off) in rule.dependents {
-                let key = &KEYS[keys::position(name).expect(name)];
-                let off = value::default(key, off);
-                // A drive that never mentions the key has it off. Depth 32 is SATA's most.
-                if let Some(text) = key.default.filter(|_| *name != "link.queue_depth") {
-                    assert_eq!(value::default(key, text), off, "{name}");
-                }
-            }
-        }
-        for need in NEEDS {
-            for name in need.switches.iter().chain([&need.key]) {
-                assert!(keys::position(name).is_some(), "{name}");
-            }
-        }
-    }
+/// Of each rule the keys that switch, and those that hang on them with what they are then.
+pub fn rules() -> impl Iterator<Item = (Words, &'static [(&'static str, &'static str)])> {
+    RULES.iter().map(|rule| (rule.switches, rule.dependents))
 }
+
+/// Of each key that another value needs, the keys that do and the key itself.
+pub fn needs() -> impl Iterator<Item = (Words, &'static str)> {
+    NEEDS.iter().map(|need| (need.switches, need.key))
+}
+
+type Words = &'static [&'static str];

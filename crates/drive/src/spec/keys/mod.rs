@@ -277,20 +277,3 @@ pub fn names(policy_only: bool) -> impl Iterator<Item = &'static str> + Clone {
         .filter(move |key| key.policy || !policy_only)
         .map(|key| key.name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_sections_stand_together() {
-        let mut seen: Vec<&str> = names(false).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen.len(), KEYS.len());
-        let mut once = sections();
-        once.sort_unstable();
-        once.dedup();
-        assert_eq!(once.len(), sections().len());
-    }
-}
