@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from opened import Opened, box, ground, overflow, settled
+from thinning import thinned
 
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
@@ -96,7 +97,7 @@ def page(request: pytest.FixtureRequest, shown: Callable[[str], Any]) -> Any:
     return shown(request.param)
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.full)])
 def themed(request: pytest.FixtureRequest, shown: Callable[[str], Any]) -> Any:
     """For what colours are part of."""
     return shown(request.param)
@@ -116,6 +117,7 @@ def kept(page: Any, name: str) -> None:
         page.screenshot(path=where, full_page=True)
 
 
+@pytest.mark.full
 def test_values_of_a_phone_end_below_each_other(page: Any) -> None:
     """Also where the number of a note follows."""
     sized(page, 390)
@@ -126,7 +128,7 @@ def test_values_of_a_phone_end_below_each_other(page: Any) -> None:
     assert len(set(ends)) == 1
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", thinned(WIDTHS, every=2))
 def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
     sized(page, width)
     kept(page, str(width))
@@ -157,6 +159,7 @@ def test_the_point_is_made_on_the_first_screen(page: Any) -> None:
     assert sorted(tops) == tops and tops[-1] < plot["y"]
 
 
+@pytest.mark.full
 def test_a_page_is_as_dark_as_the_system_and_paper_white(themed: Any) -> None:
     assert (sum(ground(themed)) < 150) == (themed.theme == "dark")
     themed.emulate_media(media="print")
@@ -164,6 +167,7 @@ def test_a_page_is_as_dark_as_the_system_and_paper_white(themed: Any) -> None:
     themed.emulate_media(media="screen")
 
 
+@pytest.mark.full
 def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
     """A review has more than five tiles a drive, and its chart is on the first screen too."""
     sized(page, 1400)
@@ -184,6 +188,7 @@ def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
     page.evaluate("document.querySelectorAll('.added').forEach((one) => one.remove())")
 
 
+@pytest.mark.full
 def test_a_tile_stands_beside_the_rate_over_queue_depth(page: Any) -> None:
     cards = [f"figure[data-card='crystaldiskmark-{name}']" for name in ("speed", "iops")]
     sized(page, 1400)
@@ -194,6 +199,7 @@ def test_a_tile_stands_beside_the_rate_over_queue_depth(page: Any) -> None:
     assert speed["y"] + speed["height"] <= rate["y"] and speed["x"] == rate["x"]
 
 
+@pytest.mark.full
 def test_paper_has_every_chart(page: Any) -> None:
     sized(page, 820)
     page.emulate_media(media="print")

@@ -166,6 +166,7 @@ def test_a_file_is_made_again_or_used_again(tmp_path: Path, number: signal.Signa
     assert "fill.second_pass.mean[1m-q1]" in (tmp_path / "run" / "findings.json").read_text()
 
 
+@pytest.mark.full
 @fio
 def test_another_file_in_its_place_is_not_touched(tmp_path: Path) -> None:
     words = ["test", "./probe.bin", "--size", "32MiB", "--battery", FILE, "--out", "run"]

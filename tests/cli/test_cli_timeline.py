@@ -40,6 +40,7 @@ def test_the_same_words_give_the_same_bytes() -> None:
     assert one["bytes"] == Path("one.pftrace").stat().st_size
 
 
+@pytest.mark.full
 def test_a_longer_stretch_has_more_and_ends_with_the_battery() -> None:
     short = recorded("--for", "50ms")
     long = recorded("--for", "1h")

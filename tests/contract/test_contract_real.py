@@ -30,6 +30,7 @@ def test_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("engine", thinned(PREFERRED[1:], every=3), ids=str)
 def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: real.Engine) -> None:
     monkeypatch.setattr(real, "PREFERRED", (engine,))

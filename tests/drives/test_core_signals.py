@@ -66,6 +66,7 @@ def test_a_signal_while_a_snapshot_is_saved_leaves_nothing_of_it(
     assert _core.Twin.load(load("bx500-240", scale="1/16"), tmp_path / "state").seed == 1
 
 
+@pytest.mark.full
 def test_a_signal_while_a_snapshot_is_loaded_ends_the_loading(
     drive: _core.Twin, tmp_path: Path
 ) -> None:

@@ -220,7 +220,7 @@ def test_logs_that_outgrow_memory_are_a_sentence_and_no_abort(options: tuple[str
     ("options", "hint"),
     [
         ("rw=randread size=12g bs=512 numjobs=8 filename=x", "norandommap"),
-        ("rw=read size=1m bs=4k numjobs=4096", "numjobs"),
+        pytest.param("rw=read size=1m bs=4k numjobs=4096", "numjobs", marks=pytest.mark.full),
         ("rw=randwrite size=12g bs=4k norandommap=1 write_lat_log=y", "log_avg_msec"),
     ],
 )

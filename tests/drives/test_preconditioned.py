@@ -141,6 +141,7 @@ def test_a_kept_drive_is_loaded_and_not_made_again(spec: _core.Spec, tmp_path: P
     assert heard == []
 
 
+@pytest.mark.full
 def test_a_part_of_the_way_is_enough(spec: _core.Spec, tmp_path: Path) -> None:
     kept = store(tmp_path)
     whole(Twin(spec, store=kept).open(), STEPS[:2])
@@ -160,7 +161,7 @@ def test_another_seed_step_or_spec_is_another_drive(spec: _core.Spec, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "damage", thinned(["snapshot", "result", "arrays", "empty", "cut", "gone"], every=3)
+    "damage", thinned(["snapshot", "result", "arrays", "empty", "cut", "gone"], every=5)
 )
 def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage: str) -> None:
     kept = store(tmp_path)

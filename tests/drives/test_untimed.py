@@ -72,6 +72,7 @@ def test_a_drive_is_as_after_the_same_writes_in_their_time() -> None:
     assert free == pytest.approx(expected[2], abs=0.01 * quick.capacity_bytes / 1e9)
 
 
+@pytest.mark.full
 def test_a_replay_without_time_is_a_replay() -> None:
     """The same places in the same order once more, behind a core that is always busy."""
     timed, quick = (ft.Twin("bx500-240", scale="1/64", sets=SETS) for _ in range(2))

@@ -313,6 +313,7 @@ ON_TWIN = [
 ]
 
 
+@pytest.mark.full
 def test_a_twin_with_time_enough_gives_the_same_as_without_a_budget(tmp_path: Path) -> None:
     whole = run_batteries(twin(), ON_TWIN, tmp_path / "whole")
     run = run_batteries(twin(), ON_TWIN, tmp_path / "run", budget_s=3000.0)

@@ -108,6 +108,7 @@ def test_the_batteries_write_what_they_say() -> None:
     assert cdm.drive_s == pytest.approx(12 * 3 * 5 + 11 * 5 + (1 << 30) / 400e6)
 
 
+@pytest.mark.full
 def test_what_samples_take_is_what_a_step_takes() -> None:
     """A million samples of each kind, held and written; measured in a process of their own."""
     code = """

@@ -196,6 +196,7 @@ def test_without_duckdb(runs: list[Stored], monkeypatch: pytest.MonkeyPatch) -> 
     assert refused.value.exit_code == 3 and refused.value.hint == "pip install 'flashtwin[query]'"
 
 
+@pytest.mark.full
 def test_runs_of_hundreds_of_findings_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB takes more memory for them, also as its process ends: it crashed at the bound then."""
     monkeypatch.setattr(query, "_asked", STARTED)

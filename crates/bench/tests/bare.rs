@@ -51,13 +51,13 @@ fn the_formula_is_the_table_s() {
 
 #[test]
 fn greedy_is_the_table_s() {
-    greedy_is(&[(0.125, 64, 4.40), (0.28, 64, 2.41), (0.145, 256, 4.08)]);
+    greedy_is(&[(0.28, 64, 2.41), (0.145, 256, 4.08)]);
 }
 
 #[test]
 #[ignore = "for --full"]
 fn greedy_is_the_rest_of_the_table() {
-    greedy_is(&[(0.07, 64, 7.03), (0.145, 64, 3.91)]);
+    greedy_is(&[(0.07, 64, 7.03), (0.125, 64, 4.40), (0.145, 64, 3.91)]);
     greedy_is(&[(0.07, 256, 7.65), (0.28, 256, 2.47)]);
 }
 
@@ -75,7 +75,7 @@ fn greedy_is(cases: &[(f64, u32, f64)]) {
 
 #[test]
 fn large_superblocks_come_near_fifo_and_stay_below() {
-    let shape = shape(0.145, 4_096, 1_000_000);
+    let shape = shape(0.145, 4_096, 300_000);
     let (found, bound) = (amplification(shape), fifo(shape.alpha()));
     assert!(
         found < bound * 1.01 && found > bound * 0.96,
