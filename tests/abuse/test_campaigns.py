@@ -25,7 +25,7 @@ CASES = {
 
 
 # A case of these takes less than a second: no signals, and no disks that have to be made.
-QUICK = {"jobs": 3, "specs": 3, "traces": 2, "outputs": 1}
+QUICK = {"jobs": 2, "specs": 2, "traces": 1, "outputs": 1}
 
 
 @pytest.mark.parametrize("kinds", [QUICK, pytest.param(CASES, marks=pytest.mark.full)])

@@ -51,6 +51,7 @@ def test_ctrl_c_removes_the_file_and_keeps_the_run(tmp_path: Path) -> None:
     assert state == "interrupted"
 
 
+@pytest.mark.full
 def test_a_signal_leaves_fio_s_answer_and_a_run_that_goes_on(tmp_path: Path) -> None:
     jobs = "[global]\nsize=1m\nrw=read\ntime_based\n[a]\nruntime=100ms\n[b]\nstonewall\nruntime=4\n"
     (tmp_path / "job.fio").write_text(jobs)

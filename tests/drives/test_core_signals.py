@@ -88,6 +88,7 @@ def test_a_signal_while_a_snapshot_is_loaded_ends_the_loading(
     assert sum(read) < len(data) - (1 << 20)
 
 
+@pytest.mark.full
 def test_a_signal_while_a_drive_is_trimmed_leaves_a_drive_that_goes_on(drive: _core.Twin) -> None:
     def is_busy() -> bool:
         try:

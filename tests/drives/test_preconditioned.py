@@ -119,6 +119,7 @@ def test_a_full_disk_leaves_what_was_there(spec: _core.Spec, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == [place]
 
 
+@pytest.mark.full
 def test_results_are_the_same_with_drives_that_are_kept(spec: _core.Spec, tmp_path: Path) -> None:
     expected = whole(Twin(spec).open())
     kept = store(tmp_path)

@@ -36,6 +36,8 @@ pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 
 JOBS = Path(__file__).parent / "jobs"
 NAMES = sorted(path.stem for path in JOBS.glob("*.fio"))
+# With these fio is busy for a second.
+LONG = ("percent-random", "ragged-rand", "zones-short")
 ENVIRONMENT = {"BLOCK": "8k"}
 LEVEL = 0.01
 BINS = 16
@@ -121,7 +123,13 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> Answer:
     return answer, [stream_of(row["requests"]) for _, row in rows]
 
 
-@pytest.mark.parametrize("name", thinned(NAMES, every=3))
+@pytest.mark.parametrize(
+    "name",
+    [
+        *thinned([name for name in NAMES if name not in LONG], every=3),
+        *(pytest.param(name, marks=pytest.mark.full) for name in LONG),
+    ],
+)
 def test_the_same_requests(
     name: str, real: Callable[[str], Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ def _prior(design: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("design", "kind", "past"),
     [
-        ("tiers-direct", "tiers", "direct"),
+        pytest.param("tiers-direct", "tiers", "direct", marks=pytest.mark.full),
         pytest.param("dynamic-mixed", "dynamic", None, marks=pytest.mark.full),
         pytest.param("whole-drive", "whole-drive", "direct", marks=pytest.mark.full),
     ],

@@ -60,6 +60,7 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(app, ["validate", *words])
 
 
+@pytest.mark.full
 def test_a_drive_of_an_added_folder_is_held_against_its_outcomes(folder: Path) -> None:
     rows = outcome("reads", 545, READS) + outcome("writes", 9000, WRITES)
     (folder / "published.toml").write_text(PUBLISHED + rows + outcome("price", 20))

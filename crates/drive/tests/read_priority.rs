@@ -30,10 +30,10 @@ fn filled(sets: &[&str]) -> Drive {
 fn beside(d: &mut Drive, reads: u32) -> Outcome {
     let mut reader = job(ReadWrite::RandRead, 4096, reads);
     reader.size = Some(2 << 30);
-    reader.runtime_ns = Some(10_000_000_000);
+    reader.runtime_ns = Some(6_000_000_000);
     let mut writer = job(ReadWrite::Write, 128 << 10, 1);
     (writer.offset, writer.size) = (4 << 30, Some(4 << 30));
-    writer.runtime_ns = Some(10_000_000_000);
+    writer.runtime_ns = Some(6_000_000_000);
     together(d, vec![reader, writer])
 }
 

@@ -465,6 +465,7 @@ fn spared(log: (f64, f64)) -> [[f64; 2]; 2] {
 }
 
 #[test]
+#[ignore = "for --full"]
 fn inferred_lifetimes_spare_copies_of_data_after_zipf() {
     let [greedy, benefit] = spared((0.0, 0.0));
     assert!(

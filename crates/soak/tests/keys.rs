@@ -7,7 +7,7 @@ use flashtwin_drive::spec::keys::{KEYS, Kind};
 use flashtwin_soak::draw;
 
 /// Drives that are drawn.
-const DRIVES: u64 = 400;
+const DRIVES: u64 = 250;
 
 /// `--nocapture` prints how often each key is drawn, with how many values, and some of them.
 #[test]
