@@ -78,10 +78,9 @@ def _filled(rng: np.random.Generator, number: int) -> tuple[shipped.Drawn, Curve
     }
     drawn = shipped.draw(prior, rng)
     drawn_bytes = prior["drive"]["simulated_gb"] * shipped.GB
-    cache = drawn.inside.get("cache", 0.1) * drawn_bytes
-    # A drive gives its cache whole superblocks: more than those hold would never come free.
-    held = cache // shipped.SUPERBLOCK * shipped.SUPERBLOCK
-    armed = min(rng.uniform(0.03, 1.0) * cache, held)
+    cache = drawn.inside.get("asked_cache", 0.1) * drawn_bytes
+    # More than the superblocks hold that the drive gives its cache would never come free.
+    armed = min(rng.uniform(0.03, 1.0) * cache, shipped.whole_superblocks(cache))
     rearm = f"slc_cache.rearm={armed:.0f} B"
     can_rearm = drawn.design.startswith("dynamic") and rng.random() < 0.4
     spec = load(drawn.text, sets=(*drawn.sets, *([rearm] if can_rearm else [])))

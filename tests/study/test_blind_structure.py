@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flashtwin import _core
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.model.job import jobs_json
 from flashtwin.model.step import Chain, Job, Rest, Result, Run
 from flashtwin.study.blind import generate, kinds, structure
 from flashtwin.study.blind.kinds import Discovered, Truth
@@ -66,6 +68,18 @@ def test_a_stretched_drive_is_as_large_and_as_slow_as_it_says() -> None:
     assert rate == pytest.approx(inside["first_rate"] * 1e12 / spec.capacity_bytes / 50, rel=0.15)
     assert rested.duration_ns == pytest.approx(30e9) and rested.start_ns == written.duration_ns
     assert not written.xray
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_cache_that_a_drive_is_said_to_have_is_what_it_takes(number: int) -> None:
+    """Whole superblocks of it: intervals were held against the bytes that the spec asks for, up to
+    half a superblock off."""
+    rng = np.random.default_rng((47, number))
+    _, spec, inside = generate.drive(_prior("static"), rng)
+    job = Job(name="fill", rw="write", block_bytes=128 << 10, depth=32, size=spec.capacity_bytes)
+    answer = _core.Twin(spec, seed=1).run(jobs_json([job]), 4_000_000, generate.go_on)
+    taken = int(answer["xray"]["slc_bytes"][-1])
+    assert taken == pytest.approx(inside["cache"] * spec.capacity_bytes, abs=1)
 
 
 def test_reads_of_a_stretched_drive_are_as_many_as_asked_for_and_say_where_data_lies() -> None:

@@ -182,8 +182,8 @@ def draw(prior: Mapping[str, Any], rng: np.random.Generator) -> Drawn:
 def _inside(
     design: str, tprog: float, native: float, bits: int, sizes: tuple[float, float, float]
 ) -> dict[str, float]:
-    """Rates with transfers, and the cache's share; times in us, sizes of cache, own blocks and
-    drive in bytes."""
+    """Rates with transfers, and the cache's share as the drive has it and as the spec asks for it;
+    times in us, sizes of cache, own part and drive in bytes."""
     cache, own, capacity = sizes
     row = SUPERBLOCK / 44
     rates = {
@@ -192,7 +192,14 @@ def _inside(
     }
     if design in ("none", "whole-drive"):
         return rates
-    return {**rates, "cache": ((0.0 if design == "static" else cache) + own) / capacity}
+    parts = 0.0 if design == "static" else cache, own
+    held = sum(whole_superblocks(part) for part in parts if part > 0.0)
+    return {**rates, "cache": held / capacity, "asked_cache": sum(parts) / capacity}
+
+
+def whole_superblocks(cache_bytes: float) -> float:
+    """What a drive makes of a cache that its spec asks for: the nearest number of superblocks."""
+    return max(int(cache_bytes / SUPERBLOCK + 0.5), 1) * SUPERBLOCK
 
 
 def drive(
