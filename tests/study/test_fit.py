@@ -196,6 +196,15 @@ def test_a_target_that_could_not_be_erased_is_named(measured: Run, twin: fitting
     assert any("could not be erased" in note for note in notes)
 
 
+def test_a_link_carries_what_a_small_cache_takes(twin: fitting.Twin) -> None:
+    """One of 3 % on NVMe is two samples of a fill, and the link was taken to be SATA's."""
+    slow = replace(twin.seen, fastest=340e6, fastest_read=0.0)
+    assert fitting._link(slow, 330e6) == 550e6
+    assert fitting._link(slow, 1475e6) == 3500e6
+    # What a read reached is what the link carries, and no cache is faster.
+    assert fitting._link(replace(slow, fastest_read=340e6), 330e6) == pytest.approx(347e6, rel=0.01)
+
+
 def test_where_the_spec_cannot_be_written_nothing_is_searched(
     measured: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

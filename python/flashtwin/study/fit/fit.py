@@ -170,7 +170,7 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     first = seen.fill.mean_between(0.0, edge)
     end = shape.slower.start if shape.slower is not None else total
     second = seen.fill.mean_between(edge, end if end > edge else total) if edge < total else first
-    usual["link"] = _link(seen)
+    usual["link"] = _link(seen, first)
     usual["cache"] = edge / seen.capacity_bytes
     usual["static"] = min(usual["static"], OWN_SHARE * usual["cache"])
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
@@ -215,11 +215,13 @@ def _usual_rates(
     return rates
 
 
-def _link(seen: Observed) -> float:
-    """What the link carries: what a read reached, else the slowest link that would do."""
-    if seen.fastest_read >= seen.fastest / 1.1:
-        return 1.02 * seen.fastest
-    return next((rate for rate in LINKS if rate > 1.02 * seen.fastest), 1.02 * seen.fastest)
+def _link(seen: Observed, first: float) -> float:
+    """What the link carries: what a read reached, else the slowest link that would do. A small
+    cache is the fastest that there is in so few samples that the others hide it."""
+    fastest = max(seen.fastest, first)
+    if seen.fastest_read >= fastest / 1.1:
+        return 1.02 * fastest
+    return next((rate for rate in LINKS if rate > 1.02 * fastest), 1.02 * fastest)
 
 
 def _shown(name: str, value: float) -> float:
