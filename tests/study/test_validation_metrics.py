@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import takewhile
 
 import pytest
+from fakes import FakeDrive, played
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.facts import Fact, facts_for, published
+from flashtwin.model.step import Chain, Fill, Run
 from flashtwin.study.validation.metrics import (
     MEASURES,
     Measured,
@@ -62,6 +65,24 @@ def test_plans_are_batteries_with_parameters_that_exist() -> None:
         for cell in measure.all:
             given = (cell.finding, cell.written, cell.first_lead or None)
             assert sum(one is not None for one in given) == 1
+
+
+HALF_FULL = ("crystaldiskmark, half full", "copies, half full", "app_loads, half full")
+
+
+@pytest.mark.parametrize("name", HALF_FULL)
+def test_a_plan_of_a_half_full_drive_fills_half_of_it_before_it_measures(name: str) -> None:
+    plan, drive = plans()[name], FakeDrive()
+    capacity = drive.info.capacity_bytes
+    steps, _ = played(registry.request(plan.battery, plan.parameters), drive)
+    before = takewhile(lambda step: not isinstance(step, Run | Chain), steps)
+    first, *_ = [step for step in before if isinstance(step, Fill)]
+    filled = capacity - first.offset if first.size is None else first.size
+    assert (first.offset, filled) == (0, pytest.approx(capacity / 2, rel=0.001))
+
+
+def test_plans_that_are_called_half_full_are_listed() -> None:
+    assert tuple(name for name in plans() if "half full" in name) == HALF_FULL
 
 
 def test_a_fill_row_counts_one_pattern_and_has_the_other_as_its_variant() -> None:
