@@ -3,7 +3,9 @@
 //! The bound is on the time in which the drive could work: while a step of throttling holds, dies
 //! and cores rest for most of their time, and a second counts as the share that the step leaves. So
 //! a throttled drive is held to as much work as any other, and a cool one to no less because it
-//! might be throttled.
+//! might be throttled. When a step has ended, dies still rest for the last operations that it met:
+//! the longest rest counts for each time that a step begins. Where each read may take a long ladder
+//! of retries collection is as much slower, and the bound is longer.
 
 use flashtwin_base::Nanos;
 use flashtwin_drive::{Config, Drive};
@@ -12,6 +14,8 @@ use flashtwin_drive::{Config, Drive};
 /// that the link takes for what may be under way. Reads with every retry are slow, too: the longest
 /// waits on 526 random drives were 136 and 87 s.
 const MOST: Nanos = Nanos::from_secs(1500);
+/// The longest ladder of retries under that bound: with a longer one it is as many times longer.
+const LADDER: Nanos = Nanos::from_ms(20);
 /// Bytes that may be under way: the largest commands, at the greatest depth.
 const UNDER_WAY: u64 = 1 << 30;
 
@@ -20,10 +24,15 @@ pub struct Patience {
     most: Nanos,
     /// What each step of throttling takes of the time, in thousandths.
     taken_milli: [u64; 2],
-    /// What was so at the last look: the drive's time, how long each step has held, and how long
-    /// the drive could work.
+    /// How long a die rests for the longest operation by each step, and rest that is still to be
+    /// counted: of no time more counts than the step takes.
+    tails: [Nanos; 2],
+    owed: [Nanos; 2],
+    /// What was so at the last look: the drive's time, how long each step has held and how often
+    /// it has begun, and how long the drive could work.
     now: Nanos,
     throttled: [Nanos; 2],
+    begun: [u32; 2],
     worked: Nanos,
 }
 
@@ -33,11 +42,17 @@ impl Patience {
     pub fn new(config: &Config) -> Patience {
         let steps = [&config.heat.throttle, &config.heat.heavy];
         let link = Nanos::from_secs(UNDER_WAY / config.link.bytes_per_s.max(1));
+        let longest = longest_operation(config).0;
+        let tail = |speed_milli: u64| Nanos(longest * (1000 - speed_milli) / speed_milli.max(1));
+        let ladders = longest_ladder(config).max(LADDER).0 as f64 / LADDER.0 as f64;
         Patience {
-            most: MOST + link,
+            most: Nanos((MOST.0 as f64 * ladders) as u64) + link,
             taken_milli: steps.map(|step| 1000 - step.speed_milli),
+            tails: steps.map(|step| tail(step.speed_milli)),
             now: Nanos::ZERO,
             throttled: [Nanos::ZERO; 2],
+            begun: [0; 2],
+            owed: [Nanos::ZERO; 2],
             worked: Nanos::ZERO,
         }
     }
@@ -45,12 +60,20 @@ impl Patience {
     /// How long the drive could work so far. A step is booked at ticks of a tenth of a second: of
     /// two that hold the slower one counts.
     pub fn worked(&mut self, drive: &Drive) -> Nanos {
-        let (now, throttled) = (drive.now(), drive.thermal_times().throttled);
-        let held = |step: usize| (throttled[step] - self.throttled[step]).0;
-        let taken = |step: usize| Nanos(held(step) * self.taken_milli[step] / 1000);
-        let rested = taken(0).max(taken(1));
-        self.worked = Nanos((self.worked + (now - self.now)).0.saturating_sub(rested.0));
-        (self.now, self.throttled) = (now, throttled);
+        let (now, times) = (drive.now(), drive.thermal_times());
+        let span = now - self.now;
+        let mut rested = 0;
+        for step in 0..2 {
+            let taken = |time: Nanos| Nanos(time.0 * self.taken_milli[step] / 1000);
+            let held = times.throttled[step] - self.throttled[step];
+            let begun = u64::from(times.begun[step] - self.begun[step]);
+            let owed = self.owed[step] + taken(held) + Nanos(begun * self.tails[step].0);
+            let paid = owed.min(taken(span.max(held)));
+            self.owed[step] = owed - paid;
+            rested = rested.max(paid.0);
+        }
+        self.worked = Nanos((self.worked + span).0.saturating_sub(rested));
+        (self.now, self.throttled, self.begun) = (now, times.throttled, times.begun);
         self.worked
     }
 
@@ -59,4 +82,29 @@ impl Patience {
     pub fn is_over(&self, sent: Nanos) -> bool {
         self.worked > sent + self.most
     }
+}
+
+/// What retries add to a read at most.
+fn longest_ladder(config: &Config) -> Nanos {
+    match config.errors.correctable {
+        0 => Nanos::ZERO,
+        _ => config
+            .errors
+            .ladder()
+            .into_iter()
+            .max()
+            .unwrap_or(Nanos::ZERO),
+    }
+}
+
+/// The longest that a die is busy with one thing, which is an erase or a read with every retry.
+fn longest_operation(config: &Config) -> Nanos {
+    let part = &config.part;
+    let tier = part.tier.as_ref().map(|tier| tier.timing.erase);
+    let erase = part
+        .slc
+        .erase
+        .max(part.native.erase)
+        .max(tier.unwrap_or(Nanos::ZERO));
+    erase.max(longest_ladder(config))
 }
