@@ -35,7 +35,9 @@ const SPARE_SUPERBLOCKS: u32 = 2;
 /// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
 /// part of it is invalid, and at least so many granules. A collection may end with a padded granule
 /// in each of two streams: with less to gain, the padding could use up the gain and collection
-/// would never end.
+/// would never end. In idle time with too few free superblocks the granules alone decide: a worn
+/// drive may be unable to free as many as it should, and would copy full superblocks for as long as
+/// it rests.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
 
@@ -208,6 +210,12 @@ impl<P: Policies> Ftl<P> {
         self.collection.mover.idle && self.free_soon() < self.policy.gc.idle_superblocks
     }
 
+    /// Idle time is all that collection goes on for: the host neither waits for space nor has to be
+    /// kept pace with.
+    fn is_at_leisure(&self) -> bool {
+        self.collects_idle() && !self.writing.starved && !self.collection.mover.is_behind()
+    }
+
     /// Whether the host waits until collection ends.
     #[inline]
     pub(crate) fn stops_the_world(&self) -> bool {
@@ -369,7 +377,10 @@ impl<P: Policies> Ftl<P> {
         let coming = self.collection.memory.stops_host && self.free_soon() >= enough;
         let victim = if self.collection.mover.active {
             self.erase_dead(ops);
-            self.victim_for_space(coming)
+            match self.is_at_leisure() {
+                true => self.victim_gaining(self.padding_of_collection()),
+                false => self.victim_for_space(coming),
+            }
         } else if self.collects_idle() {
             self.erase_dead(ops);
             self.worthy_victim()
@@ -421,14 +432,23 @@ impl<P: Policies> Ftl<P> {
         victim
     }
 
-    /// The victim of the policy, or the emptiest superblock where that victim gains too little.
-    /// None where the emptiest gains too little as well.
+    /// A victim that is worth its copies though nobody needs the space now.
     fn worthy_victim(&mut self) -> Option<u32> {
-        let units = self.layout.whole_units(Mode::Native);
-        // With several passes it may end with as many padded granules as wait for a later pass.
+        let part = self.layout.whole_units(Mode::Native) / WORTH_PART;
+        self.victim_gaining(part.max(self.padding_of_collection()))
+    }
+
+    /// Units that a collection has to free so that padding cannot use them up. With several passes
+    /// it may end with as many padded granules as wait for a later pass.
+    fn padding_of_collection(&self) -> u32 {
         let granules = WORTH_GRANULES + between_passes(&self.layout);
-        let padding = self.layout.whole(granules * self.layout.native_granule);
-        let least = (units / WORTH_PART).max(padding);
+        self.layout.whole(granules * self.layout.native_granule)
+    }
+
+    /// The victim of the policy, or the emptiest superblock where that victim frees fewer than
+    /// `least` units. None where the emptiest frees fewer as well.
+    fn victim_gaining(&mut self, least: u32) -> Option<u32> {
+        let units = self.layout.whole_units(Mode::Native);
         let pool = self.pool_in_turn();
         let chosen = self.choose_from(pool)?;
         let emptiest = self.blocks.victims.emptiest(pool, &self.blocks.all);

@@ -12,7 +12,7 @@ const OPS: u64 = 10_000;
 
 /// Drives that a soak fell over once, as the values that make them of the base: the draw of a seed
 /// changes with each key.
-const MENDED: [&str; 9] = [
+const MENDED: [&str; 10] = [
     include_str!("mended/seed-200.txt"),
     include_str!("mended/seed-218.txt"),
     include_str!("mended/seed-253.txt"),
@@ -22,7 +22,11 @@ const MENDED: [&str; 9] = [
     include_str!("mended/seed-2850.txt"),
     include_str!("mended/seed-41027.txt"),
     include_str!("mended/seed-1300103.txt"),
+    WORN_OUT,
 ];
+/// One whose blocks outlive few cycles: at its end it has too few superblocks to free as many as
+/// its collection aims at.
+const WORN_OUT: &str = include_str!("mended/seed-1500056.txt");
 /// Hosts that each of them gets: in an ordinary run, and with `SOAK_SEEDS`.
 const HOSTS: u64 = 2;
 const MORE_HOSTS: u64 = 30;
