@@ -9,7 +9,7 @@ use flashtwin_drive::{Config, Drive};
 use crate::Report;
 use crate::cuts::Aim;
 use crate::draw::{between, pick};
-use crate::laws::{Laws, Tally};
+use crate::laws::{self, Laws, Tally};
 use crate::patience::Patience;
 use crate::shadow::Shadow;
 use crate::traffic::{Mix, Traffic};
@@ -20,6 +20,8 @@ const AFTERLIFE: u64 = 4;
 const SEED: u64 = 1;
 /// Thirty days in nanoseconds.
 const MONTH: u64 = 30 * 86_400 * 1_000_000_000;
+/// The first piece of a rest.
+const REST_PIECE: Nanos = Nanos::from_secs(1);
 /// Stands for a spec's hash in snapshots.
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -180,9 +182,17 @@ impl Host<'_> {
         Ok(())
     }
 
+    /// Leaves the drive alone, in pieces of which each is twice as long as the one before, so that
+    /// work without an end is found before a month of it.
     fn rest(&mut self, span: Nanos) -> Result<(), String> {
-        let to = self.drive.now() + span;
-        self.drive.advance(to, &mut self.done);
+        let victims = self.drive.counters().gc_victims;
+        let (to, mut piece) = (self.drive.now() + span, REST_PIECE);
+        while self.drive.now() < to {
+            let until = to.min(self.drive.now() + piece);
+            self.drive.advance(until, &mut self.done);
+            laws::collection_ends(&self.drive, self.drive.counters().gc_victims - victims)?;
+            piece = piece + piece;
+        }
         self.hear()
     }
 

@@ -72,6 +72,22 @@ macro_rules! law {
     };
 }
 
+/// Each superblock that is collected while nobody writes frees a granule at least, or there is no
+/// end of it.
+///
+/// # Errors
+/// More were collected in a rest than the flash has granules.
+pub fn collection_ends(drive: &Drive, victims: u64) -> Result<(), String> {
+    let layout = &drive.ftl().layout;
+    let granules = layout.whole_units(Mode::Native) / layout.native_granule;
+    let most = u64::from(layout.superblocks) * u64::from(granules);
+    law!(
+        victims <= most,
+        "{victims} superblocks are collected in a rest, of flash with {most} granules"
+    );
+    Ok(())
+}
+
 impl Laws {
     /// For a drive of this config.
     #[must_use]

@@ -24,9 +24,10 @@ pub struct Patience {
     most: Nanos,
     /// What each step of throttling takes of the time, in thousandths.
     taken_milli: [u64; 2],
-    /// How long a die rests for the longest operation by each step, and rest that is still to be
-    /// counted: of no time more counts than the step takes.
+    /// How long a die rests at most after one operation, by each step.
     tails: [Nanos; 2],
+    /// Rest by each step that has not been taken off yet: of a stretch of time no more is taken
+    /// off than the share that the step takes.
     owed: [Nanos; 2],
     /// What was so at the last look: the drive's time, how long each step has held and how often
     /// it has begun, and how long the drive could work.

@@ -22,11 +22,8 @@ const MENDED: [&str; 10] = [
     include_str!("mended/seed-2850.txt"),
     include_str!("mended/seed-41027.txt"),
     include_str!("mended/seed-1300103.txt"),
-    WORN_OUT,
+    include_str!("mended/seed-1500056.txt"),
 ];
-/// One whose blocks outlive few cycles: at its end it has too few superblocks to free as many as
-/// its collection aims at.
-const WORN_OUT: &str = include_str!("mended/seed-1500056.txt");
 /// Hosts that each of them gets: in an ordinary run, and with `SOAK_SEEDS`.
 const HOSTS: u64 = 2;
 const MORE_HOSTS: u64 = 30;
@@ -72,6 +69,20 @@ fn what_fell_over_once_stands() {
     }
     let failure = soak(1, 1, &["gc.pace=never".to_owned()]).unwrap_err();
     assert!(failure.what.contains("none is right") && failure.drive == "gc.pace=never");
+}
+
+/// Its blocks outlive few cycles, and near its end it cannot free as many superblocks as collection
+/// aims at: these two hosts leave it alone then, and it collected without an end.
+#[test]
+fn collection_ends_in_a_rest_of_a_worn_drive() {
+    let sets = draw::values(include_str!("mended/seed-1500056.txt"));
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    let config = draw::load(&sets);
+    for seed in [63, 10_088] {
+        let rng = Rng::new(seed, 0);
+        host::life(&config, rng, 40_000, seed % 2 == 0, &mut Report::default())
+            .unwrap_or_else(|what| panic!("host {seed}: {what}"));
+    }
 }
 
 /// Values that meet seldom, and that were suspected when they did: levelling while the host is

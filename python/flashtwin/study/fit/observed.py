@@ -245,10 +245,11 @@ def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
 class _Played:
     """What is played of a part so far.
 
-    `wrote`: whether a step has written; `shortened`: whether the last load was; `settled`: whether
-    nothing that was written is still on its way.
+    `most_requests`: so many can be asked; `wrote`: whether a step has written; `shortened`: whether
+    the last load was; `settled`: whether nothing that was written is still on its way.
     """
 
+    most_requests: float
     steps: list[SmallStep] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
     requests: float = 0.0
@@ -317,19 +318,13 @@ class _Reader:
 
     def chapter(self, part: list[StepRecord], most_requests: float) -> Chapter | None:
         """As much of a part as can be asked of a small drive and fits into the requests."""
-        played = _Played()
+        played = _Played(most_requests=most_requests)
         for number, record in enumerate(part):
-            if not self._is_played(played, record, part[number + 1 :], most_requests):
+            if not self._is_played(played, record, part[number + 1 :]):
                 break
         return played.chapter if played.steps else None
 
-    def _is_played(
-        self,
-        played: _Played,
-        record: StepRecord,
-        later: Sequence[StepRecord],
-        most_requests: float,
-    ) -> bool:
+    def _is_played(self, played: _Played, record: StepRecord, later: Sequence[StepRecord]) -> bool:
         """Add a step to what is played of a part; false where the part ends before it."""
         if record.not_possible is not None or record.cut:
             return False
@@ -338,25 +333,19 @@ class _Reader:
         elif record.kind == "trim" and record.detail.get("size") is None:
             played.steps.append(None)
         elif record.kind in ("run", "fill"):
-            return self._load(played, record, later, most_requests)
+            return self._load(played, record, later)
         else:
             return record.kind == "flush"
         return True
 
-    def _load(
-        self,
-        played: _Played,
-        record: StepRecord,
-        later: Sequence[StepRecord],
-        most_requests: float,
-    ) -> bool:
+    def _load(self, played: _Played, record: StepRecord, later: Sequence[StepRecord]) -> bool:
         """The same of a step that reads or writes."""
         whole_jobs = self._jobs(record)
         if whole_jobs is None:
             return False
         jobs, share = self._shortened(whole_jobs, later)
         requests = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
-        if played.steps and played.requests + requests > most_requests:
+        if played.steps and played.requests + requests > played.most_requests:
             return False
         reads = all(job.rw in ("read", "randread") for job in jobs)
         few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS

@@ -47,8 +47,9 @@ STRONG = 6.0
 # far around the best of these it looks again: from 0.7 s to five minutes.
 RESTS = tuple(-1.9 + 0.2 * number for number in range(20))
 NEXT_RESTS = (-0.1, -0.05, 0.05, 0.1)
-# How far around its place a kind that is held against another is looked at once more: reads wait
-# while a cache folds and do not a moment earlier or later, which is 2 % of the rest before it.
+# Where the rest before folding is looked for once more, around its place, of each kind that is held
+# against another. Reads that come during folding wait and those that come before it do not, so
+# 3 % of that rest decide; these steps are of that size.
 NEAREST_RESTS = tuple(0.02 * number for number in range(-5, 6) if number)
 # Of random reads alone other dies than usual, or a map on flash, have to have so much of the misfit
 # or less.
@@ -314,7 +315,7 @@ def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -
             same = other.with_dies(space.usual["dies"] / other.usual["dies"])
             same = same.with_map(space.structure.map)
             start = _carried(space, place, same)
-            # However far off it is after one step: by then the core has no times of its own yet.
+            # It is not given up after one step: the core's own times are the usual ones until then.
             runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
     for where in MAPS if search.seen.has_requests else ():
         if where != space.structure.map:
