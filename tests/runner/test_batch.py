@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -197,15 +198,28 @@ def test_a_stop_reaches_every_process_and_keeps_what_is_done(
         manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
         assert manifest["state"] == "interrupted"
         assert "fill/1m-q1/pass-1" in [step["label"] for step in manifest["steps"]]
-    with pytest.raises(ProcessLookupError):
-        _wait_for_group_to_end(process.pid)
+    assert _ends(process.pid)
 
 
-def _wait_for_group_to_end(group: int) -> None:
-    """Raises once no process of the group is left."""
+def _ends(group: int) -> bool:
+    """Whether no process of the group runs any more, within ten seconds.
+
+    A process that has ended and waits for its parent to collect it (state Z) does not run: a child
+    whose parent was killed stays so where the machine's first process collects late or never, as
+    in a container without an init.
+    """
     for _ in range(500):
-        os.killpg(group, 0)
+        states = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                # The command's name is in brackets and may hold anything, brackets too.
+                state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+                if int(its_group) == group:
+                    states.append(state)
+        if all(state in "ZX" for state in states):
+            return True
         time.sleep(0.02)
+    return False
 
 
 def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
@@ -214,8 +228,7 @@ def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
     process = _two_slow(tmp_path, telling)
     process.kill()
     _, err = process.communicate(timeout=60)
-    with pytest.raises(ProcessLookupError):
-        _wait_for_group_to_end(process.pid)
+    assert _ends(process.pid)
     assert "Traceback" not in err, err
     for name in "ab":
         manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
