@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from entries import entries
 
 from flashtwin import outputs
 from flashtwin.errors import FlashtwinError
@@ -73,10 +74,10 @@ def test_what_is_no_file_is_refused_and_stays(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = put(kind, Path("out"))
-    before = {one.name: one.lstat() for one in Path().iterdir()}
+    before = entries(Path())
     error = refused(lambda: outputs.write(path, "text"))
     assert error.exit_code == (3 if kind == "loop" else 4) and error.hint
-    assert {one.name: one.lstat() for one in Path().iterdir()} == before
+    assert entries(Path()) == before
     assert refused(lambda: outputs.check(path)).exit_code == error.exit_code
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from entries import entries
 from stored_runs import store
 
 from flashtwin.cli.app import app
@@ -53,12 +54,6 @@ def real(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return lambda *arguments: CliRunner().invoke(app, list(arguments))
 
 
-def seen(place: Path) -> dict[str, tuple[int, int, int]]:
-    """Everything below a directory, by what a write or a rename would change."""
-    found = {str(path.relative_to(place)): path.lstat() for path in place.rglob("*")}
-    return {name: (it.st_ino, it.st_mode, it.st_mtime_ns) for name, it in found.items()}
-
-
 def made(node: str, path: Path) -> None:
     if node == "device" and os.geteuid():
         pytest.skip("only root makes devices")
@@ -73,11 +68,11 @@ def test_no_output_reaches_or_replaces_what_is_no_file(
     words, more = FILES[what]
     name = f"out{more}"
     made(node, tmp_path / name)
-    before = seen(tmp_path)
+    before = entries(tmp_path)
     done = run(*words, name if what == "new" else "out")
     assert done.exit_code == 4, done.output
     assert name in done.stderr and "hint:" in done.stderr and not done.stdout
-    assert seen(tmp_path) == before
+    assert entries(tmp_path) == before
 
 
 @pytest.mark.parametrize("node", [node for node in NODES if node != "directory"])
@@ -86,10 +81,10 @@ def test_no_directory_is_made_over_what_is_none(
     what: str, node: str, run: Run, tmp_path: Path
 ) -> None:
     made(node, tmp_path / "out")
-    before = seen(tmp_path)
+    before = entries(tmp_path)
     done = run(*FOLDERS[what], "out")
     assert done.exit_code in (2, 3, 4) and "Traceback" not in done.output, done.output
-    assert "out" in done.stderr and seen(tmp_path) == before
+    assert "out" in done.stderr and entries(tmp_path) == before
 
 
 def test_an_answer_for_stdout_is_on_stdout(run: Run) -> None:
@@ -118,10 +113,10 @@ def test_a_job_file_writes_into_its_directory_and_not_over_what_is_read(
     (tmp_path / "job.fio").write_text(f"[j]\nrw=write\nsize=1m\n{option}\n")
     (tmp_path / "away").symlink_to("/tmp")
     (tmp_path / "link_iops.1.log").symlink_to("/tmp/flashtwin-nobody")
-    before = seen(tmp_path)
+    before = entries(tmp_path)
     done = run("fio", "job.fio", *TWIN, "--output=out")
     assert done.exit_code == 4 and JOBS[option] in done.stderr, done.output
-    assert seen(tmp_path) == before and not list(Path("/tmp").glob("flashtwin-nobody*"))
+    assert entries(tmp_path) == before and not list(Path("/tmp").glob("flashtwin-nobody*"))
 
 
 def test_a_typed_log_may_lie_anywhere(run: Run, tmp_path: Path) -> None:
@@ -150,10 +145,10 @@ def test_a_job_that_is_called_like_a_device_has_its_answer_and_its_log(
 def test_no_page_replaces_a_part_of_a_run(
     name: str, command: str, run: Run, tmp_path: Path
 ) -> None:
-    before = seen(tmp_path)
+    before = entries(tmp_path)
     done = run(command, "run", "other", "--out", f"run/{name}")
     assert done.exit_code == 4 and "part of the run" in done.stderr
-    assert seen(tmp_path) == before
+    assert entries(tmp_path) == before
 
 
 def test_the_usual_page_does_not_follow_a_link_out_of_the_run(run: Run, tmp_path: Path) -> None:

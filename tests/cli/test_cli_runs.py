@@ -6,13 +6,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import fork_server
 import pytest
 from click.testing import CliRunner, Result
+from processes import children, lives, wait_for
 from program import PROGRAM, environment
 from stored_runs import newer, store, usual
 
@@ -142,30 +142,12 @@ def test_ctrl_c_is_heard_while_a_condition_is_judged(place: Path, tmp_path: Path
     asked = subprocess.Popen(
         [*PROGRAM, *words], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     )
-    while not _judges(asked.pid) and asked.poll() is None:
-        time.sleep(0.05)
-    (judge,) = _judges(asked.pid)
+    assert wait_for(lambda: bool(children(asked.pid)) or asked.poll() is not None)
+    (judge,) = children(asked.pid)
     asked.send_signal(signal.SIGINT)
     _, said = asked.communicate(timeout=60)
     assert asked.returncode == 130 and "Traceback" not in said
-    until = time.monotonic() + 60
-    while _lives(judge) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not _lives(judge)
-
-
-def _lives(process: str) -> bool:
-    """Whether it runs; one that has ended may wait for init to take note of it."""
-    stat = Path(f"/proc/{process}/stat")
-    try:
-        return stat.read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def _judges(process: int) -> list[str]:
-    children = Path(f"/proc/{process}/task/{process}/children")
-    return children.read_text().split() if children.exists() else []
+    assert wait_for(lambda: not lives(judge))
 
 
 def test_without_the_extra(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from processes import children, lives
 from thinning import thinned
 
 from flashtwin.drives.real import real_file
@@ -184,26 +185,14 @@ def test_a_signal_leaves_neither_file_nor_fio(
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "running\n"
-    children = _children(process.pid)
+    started = children(process.pid)
     process.send_signal(number)
     _, said = process.communicate(timeout=30)
     assert process.returncode == code
     assert f"the target is {tmp_path / real_file.NAME}" in said
     assert list(tmp_path.iterdir()) == [scratch]
     assert list(scratch.iterdir()) == []
-    assert children and not any(map(_is_running, children))
-
-
-def _children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in listed]
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    assert started and not any(map(lives, started))
 
 
 def left_by_another_process(path: Path) -> real_file.Leftover:

@@ -10,12 +10,13 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from processes import children, lives, wait_for
 
 from flashtwin.cli.app import app
 from flashtwin.drives.real import real_fio
@@ -208,11 +209,7 @@ def test_a_file_put_in_the_target_s_place_is_not_written_to(canary: Path) -> Non
 
 def below(pid: int) -> list[int]:
     """All processes that a process has started, and theirs."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found += [child, *below(child)]
-    return found
+    return [each for child in children(pid) for each in (child, *below(child))]
 
 
 def words(pid: int) -> list[str]:
@@ -220,23 +217,6 @@ def words(pid: int) -> list[str]:
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
     except OSError:
         return []
-
-
-def lives(pid: int) -> bool:
-    """Whether a process runs; one that ended and nobody asked for is a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def wait_for(what: Callable[[], bool]) -> bool:
-    until = time.monotonic() + 60
-    while not what():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_a_signal_that_comes_before_fio_listens_is_an_interruption(
@@ -263,23 +243,23 @@ def test_fio_dies_with_us(canary: Path) -> None:
     Path("job.fio").write_text(long)
     flashtwin = [sys.executable, "-m", "flashtwin.cli", "fio", "job.fio", "--on", "probe.bin"]
     process = subprocess.Popen(flashtwin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    children: list[int] = []
+    started: list[int] = []
     try:
 
         def begun() -> bool:
-            children[:] = below(process.pid)
-            return any("--output-format" in str(words(pid)) for pid in children)
+            started[:] = below(process.pid)
+            return any("--output-format" in str(words(pid)) for pid in started)
 
         assert wait_for(begun)
         # fio is there, and its jobs are a moment later.
         time.sleep(1)
-        children[:] = below(process.pid)
+        started[:] = below(process.pid)
         process.kill()
         process.wait()
-        assert wait_for(lambda: not any(map(lives, children)))
+        assert wait_for(lambda: not any(map(lives, started)))
     finally:
         process.kill()
-        for pid in filter(lives, children):
+        for pid in filter(lives, started):
             os.kill(pid, signal.SIGKILL)
     left = sorted(path.name for path in Path.cwd().iterdir())
     assert left == ["job.fio", "probe.bin", "probe.bin.1", "probe.bin.2", "probe.bin.3"]
@@ -293,16 +273,16 @@ def test_fio_dies_with_a_battery(canary: Path) -> None:
     """The same door for the steps of a battery."""
     flashtwin = [sys.executable, "-m", "flashtwin.cli", "test", "probe.bin", "--size=64MiB"]
     process = subprocess.Popen(flashtwin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    children: list[int] = []
+    started: list[int] = []
     try:
 
         def begun() -> bool:
-            children[:] = below(process.pid)
-            return any("fio" in words(pid)[0] for pid in children if words(pid))
+            started[:] = below(process.pid)
+            return any("fio" in words(pid)[0] for pid in started if words(pid))
 
         assert wait_for(begun)
         process.kill()
         process.wait()
-        assert wait_for(lambda: not any(map(lives, children)))
+        assert wait_for(lambda: not any(map(lives, started)))
     finally:
         process.kill()

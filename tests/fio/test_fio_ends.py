@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from processes import children
 
 from flashtwin import outputs
 from flashtwin.cli.app import app
@@ -158,14 +159,6 @@ def begun(
     finally:
         process.kill()
         process.wait()
-
-
-def children(number: int) -> list[int]:
-    """The processes that one has started, as long as it is there."""
-    with suppress(OSError):
-        words = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-        return [int(word) for word in words]
-    return []
 
 
 def has(number: int, word: str) -> bool:

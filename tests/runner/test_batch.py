@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from fakes import FakeDrive, Law
+from processes import group_lives, wait_for
 
 from flashtwin.drives import memory
 from flashtwin.errors import USAGE, FlashtwinError
@@ -178,6 +177,7 @@ def _two_slow(folder: Path, text: str) -> subprocess.Popen[str]:
     )
     assert process.stdout is not None
     assert [process.stdout.readline().strip() for _ in "ab"] == ["slow", "slow"]
+    assert group_lives(process.pid)
     return process
 
 
@@ -198,28 +198,7 @@ def test_a_stop_reaches_every_process_and_keeps_what_is_done(
         manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())
         assert manifest["state"] == "interrupted"
         assert "fill/1m-q1/pass-1" in [step["label"] for step in manifest["steps"]]
-    assert _ends(process.pid)
-
-
-def _ends(group: int) -> bool:
-    """Whether no process of the group runs any more, within ten seconds.
-
-    A process that has ended and waits for its parent to collect it (state Z) does not run: a child
-    whose parent was killed stays so where the machine's first process collects late or never, as
-    in a container without an init.
-    """
-    for _ in range(500):
-        states = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError):
-                # The command's name is in brackets and may hold anything, brackets too.
-                state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
-                if int(its_group) == group:
-                    states.append(state)
-        if all(state in "ZX" for state in states):
-            return True
-        time.sleep(0.02)
-    return False
+    assert wait_for(lambda: not group_lives(process.pid))
 
 
 def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
@@ -228,7 +207,7 @@ def test_a_parent_that_is_killed_takes_its_runs_with_it(tmp_path: Path) -> None:
     process = _two_slow(tmp_path, telling)
     process.kill()
     _, err = process.communicate(timeout=60)
-    assert _ends(process.pid)
+    assert wait_for(lambda: not group_lives(process.pid))
     assert "Traceback" not in err, err
     for name in "ab":
         manifest = json.loads((tmp_path / "out" / name / "manifest.json").read_text())

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import group_lives, wait_for
 
 from flashtwin.catalogue.loader import load
 from flashtwin.cli import sweep as command
@@ -290,33 +290,13 @@ def test_a_stop_ends_the_workers_and_the_command_goes_on(tmp_path: Path) -> None
     assert "the same command goes on" in said and "Traceback" not in said
     assert out == ""
     assert any(_finished(points))
-    _wait_until_gone(process.pid)
+    assert wait_for(lambda: not group_lives(process.pid))
 
 
 def _finished(points: Path) -> list[bool]:
     return [
         '"state": "finished"' in manifest.read_text() for manifest in points.glob("*/manifest.json")
     ]
-
-
-def _wait_until_gone(group: int) -> None:
-    """No worker is left; Python's own tracker of resources goes a moment after its parent."""
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        if not _running(group):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"processes of group {group} are left")
-
-
-def _running(group: int) -> bool:
-    """Whether a process of the group runs. One that has ended may wait for init to take note."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            state, _, pgrp = stat.read_text().rpartition(") ")[2].split()[:3]
-            if int(pgrp) == group and state != "Z":
-                return True
-    return False
 
 
 def test_two_processes_on_one_sweep(make_plan: Making, tmp_path: Path) -> None:
@@ -363,7 +343,7 @@ def test_workers_do_not_outlive_a_sweep_that_is_killed(tmp_path: Path) -> None:
         time.sleep(0.02)
     process.kill()
     _, said = process.communicate(timeout=60)
-    _wait_until_gone(process.pid)
+    assert wait_for(lambda: not group_lives(process.pid))
     assert "Traceback" not in said, said
     assert not any(Run(place.parent).under_way for place in points.glob("*/manifest.json"))
 

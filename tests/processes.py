@@ -1,0 +1,51 @@
+"""Processes that tests start: which of them run, what they have started, and waiting for them.
+
+A process that has ended but that its parent has not collected yet (states Z and X) does not run.
+Where the parent was killed, it stays so until init collects it, and a container may have no init.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+
+def lives(pid: int) -> bool:
+    """Whether a process runs."""
+    return _runs(Path(f"/proc/{pid}/stat"))
+
+
+def group_lives(group: int) -> bool:
+    """Whether any process of a group runs."""
+    return any(_runs(stat, group) for stat in Path("/proc").glob("[0-9]*/stat"))
+
+
+def children(pid: int) -> list[int]:
+    """The processes that one has started from any of its threads; none if it has ended."""
+    pids: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            pids += map(int, task.read_text().split())
+    return pids
+
+
+def wait_for(what: Callable[[], bool], patience_s: float = 60) -> bool:
+    """Whether something came true in time."""
+    until = time.monotonic() + patience_s
+    while not what():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _runs(stat: Path, group: int | None = None) -> bool:
+    """Whether the process of a /proc/PID/stat runs and belongs to the group, if one is given."""
+    try:
+        # The command's name stands in brackets and may itself hold brackets and spaces.
+        state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+    except OSError:
+        return False
+    return state not in "ZX" and group in (None, int(its_group))
