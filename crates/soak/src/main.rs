@@ -8,19 +8,28 @@ const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE
 Random drives under random hosts with power cuts, against a plain map. A seed is a whole story;
 defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise.";
 
-/// What the command line asks for: seed, commands, values that are not drawn.
-fn options(args: &[String]) -> Option<(u64, u64, Vec<String>)> {
+/// What the command line asks for: seed, commands, values that are not drawn. Of a wrong argument
+/// the error says which one and why.
+fn options(args: &[String]) -> Result<(u64, u64, Vec<String>), String> {
     let (mut seed, mut ops, mut given) = (1, 40_000, Vec::new());
     for pair in args.chunks(2) {
-        let value = pair.get(1)?;
-        match pair[0].as_str() {
-            "--seed" => seed = value.parse().ok()?,
-            "--ops" => ops = value.parse().ok()?,
-            "--set" if value.contains('=') => given.push(value.clone()),
-            _ => return None,
+        let name = pair[0].as_str();
+        if !["--seed", "--ops", "--set"].contains(&name) {
+            return Err(format!("there is no option {name}"));
+        }
+        let value = pair.get(1).ok_or_else(|| format!("{name} needs a value"))?;
+        let number = || {
+            let number = value.parse();
+            number.map_err(|_| format!("{name} {value}: a whole number is needed, say 40000"))
+        };
+        match name {
+            "--seed" => seed = number()?,
+            "--ops" => ops = number()?,
+            _ if value.contains('=') => given.push(value.clone()),
+            _ => return Err(format!("--set {value}: KEY=VALUE is needed")),
         }
     }
-    Some((seed, ops, given))
+    Ok((seed, ops, given))
 }
 
 fn main() -> ExitCode {
@@ -29,9 +38,12 @@ fn main() -> ExitCode {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let Some((seed, ops, given)) = options(&args) else {
-        eprintln!("error: unknown arguments: {}\n{USAGE}", args.join(" "));
-        return ExitCode::from(2);
+    let (seed, ops, given) = match options(&args) {
+        Ok(options) => options,
+        Err(wrong) => {
+            eprintln!("error: {wrong}\n{USAGE}");
+            return ExitCode::from(2);
+        }
     };
     match flashtwin_soak::soak(seed, ops, &given) {
         Ok(report) => {

@@ -156,7 +156,16 @@ fn the_command_tells_and_exits() {
     ];
     let (code, fixed, _) = run(&given);
     assert!(code == Some(0) && fixed != out, "{fixed}");
-    let (code, out, err) = run(&["--seed"]);
-    assert_eq!((code, out.as_str()), (Some(2), ""));
-    assert!(err.contains("usage: "));
+    for (wrong, said) in [
+        (&["--seed"][..], "--seed needs a value"),
+        (&["--ops", "38M"], "--ops 38M: a whole number is needed"),
+        (&["--seed", "-1"], "--seed -1: a whole number is needed"),
+        (&["--set", "gc.pace"], "--set gc.pace: KEY=VALUE is needed"),
+        (&["--sed", "3"], "there is no option --sed"),
+    ] {
+        let (code, out, err) = run(wrong);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{wrong:?}");
+        assert!(err.starts_with(&format!("error: {said}")), "{err}");
+        assert!(err.contains("usage: "), "{err}");
+    }
 }
