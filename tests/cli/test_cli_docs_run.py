@@ -51,7 +51,7 @@ SIZES = {"4GB": "64MiB", "32GB": "64MiB", "64GB": "64MiB"}
 SCALE = "1/32"
 # A fit simulates its drive hundreds of times.
 FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
-HANG_SECONDS, LONG_HANG_SECONDS = 60, 1800
+HANG_SECONDS, LONG_HANG_SECONDS = 60, 3600
 # Of each command, in each `./dev test`.
 QUICK_LINES = 2
 LONG = ("validate", "sweep", "review", "blind", "fit")

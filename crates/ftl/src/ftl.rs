@@ -318,21 +318,33 @@ impl<P: Policies> Ftl<P> {
         if self.layout.paired {
             self.land_wordlines(ops);
         }
-        if self.cache.mode != CacheMode::None {
-            self.pump_fold(ops);
-        }
-        self.pump_collect(ops);
-        if !self.blocks.stale.is_empty() {
-            self.erase_stale(ops);
-        }
+        self.pump_movers(ops);
         if self.paged.is_on() {
+            let held = self.paged.holds();
             self.pump_map(ops);
+            if held && !self.paged.holds() {
+                // The map had nothing to write before its journal could go on: no end of an
+                // operation will let the movers read the rows that it has kept them from.
+                self.pump_movers(ops);
+            }
         }
         let awaited = self.writing.starved || self.collection.memory.halts_host;
         // While a source is being emptied, what is moved from it will fill the granules that erases
         // wait for.
         if awaited && self.collection.mover.source == NONE && self.cuts.is_on() {
             self.hasten_erases(ops);
+        }
+    }
+
+    /// Lets folding and collection issue what they may, and erases superblocks with nothing valid.
+    #[inline]
+    fn pump_movers(&mut self, ops: &mut Vec<NandOp>) {
+        if self.cache.mode != CacheMode::None {
+            self.pump_fold(ops);
+        }
+        self.pump_collect(ops);
+        if !self.blocks.stale.is_empty() {
+            self.erase_stale(ops);
         }
     }
 

@@ -391,16 +391,25 @@ pub fn drive(rng: &mut Rng) -> (Config, String) {
     drive_with(rng, &[]).expect("one drive in two thousand is right")
 }
 
-/// [`drive`], with these sets in the place of what is drawn for their keys; none where no drive in
-/// two thousand is right, as where the sets contradict each other.
-pub fn drive_with(rng: &mut Rng, given: &[String]) -> Option<(Config, String)> {
+/// [`drive`], with these sets in the place of what is drawn for their keys.
+///
+/// # Errors
+/// No drive in two thousand is right, as where a set names no key or two contradict each other:
+/// what is wrong with the last of them.
+pub fn drive_with(rng: &mut Rng, given: &[String]) -> Result<(Config, String), String> {
     let name = |set: &str| set.split('=').next().map(str::to_owned);
-    let right = |shape: &Shape| {
+    let mut wrong = Vec::new();
+    let mut right = |shape: &Shape| {
         let mut sets = shape.sets.clone();
         sets.retain(|set| given.iter().all(|other| name(other) != name(set)));
         sets.extend_from_slice(given);
-        let spec = spec::load_text(BASE, &[], &[], &sets, None).ok()?;
-        Some((spec.config, sets.join(" ")))
+        match spec::load_text(BASE, &[], &[], &sets, None) {
+            Ok(spec) => Some((spec.config, sets.join(" "))),
+            Err(errors) => {
+                wrong = errors;
+                None
+            }
+        }
     };
     for _ in 0..2000 {
         let mut shape = flash::shape(rng);
@@ -417,14 +426,18 @@ pub fn drive_with(rng: &mut Rng, given: &[String]) -> Option<(Config, String)> {
             controller::compression(rng, &mut shape);
             others(rng, &mut shape);
             if let Some(drive) = right(&shape) {
-                return Some(drive);
+                return Ok(drive);
             }
             shape.sets.truncate(plain);
         }
         others(rng, &mut shape);
         if let Some(drive) = right(&shape) {
-            return Some(drive);
+            return Ok(drive);
         }
     }
-    None
+    let wrong: Vec<String> = wrong
+        .iter()
+        .map(|error| format!("{error} ({})", error.hint))
+        .collect();
+    Err(wrong.join("\n"))
 }

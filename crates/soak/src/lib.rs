@@ -55,10 +55,24 @@ pub struct Failure {
 /// The first unit that does not hold what it may, or the first assertion that fails; no drive has
 /// what is given.
 pub fn soak(seed: u64, ops: u64, given: &[String]) -> Result<Report, Failure> {
+    soak_watched(seed, ops, given, |_| ())
+}
+
+/// [`soak`], and after each drive `watch` is shown what the campaign has seen so far.
+///
+/// # Errors
+/// As [`soak`].
+pub fn soak_watched(
+    seed: u64,
+    ops: u64,
+    given: &[String],
+    mut watch: impl FnMut(&Report),
+) -> Result<Report, Failure> {
     let mut report = Report::default();
     while report.commands < ops {
         let left = ops - report.commands;
         story((seed, report.drives), left, given, &mut report)?;
+        watch(&report);
     }
     Ok(report)
 }
@@ -75,11 +89,11 @@ pub fn story(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let mut rng = Rng::new(seed, index << 8);
-    let Some((config, drive)) = draw::drive_with(&mut rng, given) else {
-        let what = "of two thousand drives none is right with what is given".to_owned();
+    let (config, drive) = draw::drive_with(&mut rng, given).map_err(|wrong| {
+        let what = format!("of two thousand drives none is right with what is given: {wrong}");
         let drive = given.join(" ");
-        return Err(Failure { what, drive, index });
-    };
+        Failure { what, drive, index }
+    })?;
     report.drives += 1;
     let life = AssertUnwindSafe(|| lives(&config, rng, left, index.is_multiple_of(4), report));
     let what = match catch_unwind(life) {

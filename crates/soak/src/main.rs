@@ -2,11 +2,18 @@
 //! random drives with power cuts against a plain map.
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use flashtwin_soak::{Report, soak_watched};
 
 const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]...
 
 Random drives under random hosts with power cuts, against a plain map. A seed is a whole story;
-defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise.";
+defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise.
+Every ten seconds a line on standard error says how far it is.";
+
+/// How often a campaign says how far it is.
+const EVERY: Duration = Duration::from_secs(10);
 
 /// What the command line asks for: seed, commands, values that are not drawn. Of a wrong argument
 /// the error says which one and why.
@@ -32,6 +39,26 @@ fn options(args: &[String]) -> Result<(u64, u64, Vec<String>), String> {
     Ok((seed, ops, given))
 }
 
+/// Says on standard error, once in [`EVERY`], how far a campaign of `ops` commands is, so that one
+/// that is stopped has said what it did.
+fn progress(ops: u64) -> impl FnMut(&Report) {
+    let began = Instant::now();
+    let mut next = EVERY;
+    move |report| {
+        let taken = began.elapsed();
+        if taken < next || report.commands >= ops {
+            return;
+        }
+        next = taken + EVERY;
+        let (done, open) = (report.commands.max(1), ops - report.commands);
+        let left = taken.as_millis() * u128::from(open) / u128::from(done) / 1000;
+        eprintln!(
+            "soak: {} of {ops} commands, {} drives, no failure; about {left} s left",
+            report.commands, report.drives
+        );
+    }
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.iter().any(|arg| arg == "-h" || arg == "--help") {
@@ -45,7 +72,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match flashtwin_soak::soak(seed, ops, &given) {
+    match soak_watched(seed, ops, &given, progress(ops)) {
         Ok(report) => {
             println!(
                 "soak: {} drives, {} commands, {} power cuts, {} units compared, answers {:016x}",
