@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,14 +82,21 @@ def measured(spec_text: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(place)
 
 
-@pytest.fixture(scope="module")
-def twin(measured: Run) -> Iterator[fitting.Twin]:
-    """What a fit finds that searches the true kind alone, with few simulated drives."""
+@contextmanager
+def smaller_copies() -> Iterator[None]:
+    """Fits simulate copies of `SMALL` bytes in here, and no test after it does."""
     with pytest.MonkeyPatch.context() as patch:
         small = {**candidate.table()["small"], "least_bytes": SMALL, "bytes_per_die": SMALL // 2}
         table = {**candidate.table(), "small": small}
         patch.setattr(candidate, "table", lambda: table)
-        yield fitting.fit(measured, simulations=300, kinds=KINDS)
+        yield
+
+
+@pytest.fixture(scope="module")
+def twin(measured: Run) -> fitting.Twin:
+    """What a fit finds that searches the true kind alone, with few simulated drives."""
+    with smaller_copies():
+        return fitting.fit(measured, simulations=300, kinds=KINDS)
 
 
 def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
@@ -426,10 +434,7 @@ def test_a_fill_does_not_tell_a_core_from_slower_flash_and_says_so(tmp_path: Pat
         progress=False,
     )
     kinds = [(structure("dynamic", "staged", limit), "tlc") for limit in ("flash", "core")]
-    with pytest.MonkeyPatch.context() as patch:
-        small = {**candidate.table()["small"], "least_bytes": SMALL, "bytes_per_die": SMALL // 2}
-        table = {**candidate.table(), "small": small}
-        patch.setattr(candidate, "table", lambda: table)
+    with smaller_copies():
         twin = fitting.fit(Run(tmp_path / "run"), simulations=150, kinds=kinds)
     fitted = twin.fitted
     assert not fitted.limit_known
