@@ -4,7 +4,7 @@ A candidate's misfit is the sum of squared distances of its series to the measur
 what is noise and what is left between a drive and its small copy, plus the squares of its values'
 distances from what is usual (in spreads), so that what the run does not determine stays there.
 Invariant: the same places give the same answers on any number of cores, and in any process that
-shares the search; and the same search goes to the same places on any machine.
+shares the search.
 """
 
 from __future__ import annotations
@@ -33,10 +33,6 @@ POPULATION = 12
 MOVES, SCANNED, FARTHEST_STEP = (0.2, 0.8, 0.05), (-1.6, -0.6, 0.6, 1.6), 1.5
 DAMPINGS = (0.01, 0.2, 2.0, 20.0)
 ENOUGH = 0.98
-# Places are rounded to so many digits: linear algebra differs in its last digits between processors
-# and numbers of threads, a superblock more or less differs by much, and one way of the search leads
-# to another answer than the other.
-DIGITS = 6
 # A candidate that is no drive: the search turns away from it.
 NO_DRIVE = 1e9
 
@@ -69,8 +65,7 @@ class Search:
     def misfits(
         self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
     ) -> list[Tried]:
-        """Each place, rounded, simulated here or by another process that shares the search."""
-        places = [np.round(z, DIGITS) for z in places]
+        """Each place simulated, here or by another process that shares the search."""
 
         def simulate(places: Sequence[Floats]) -> list[Floats]:
             return self._simulated(space, places, chapters)
