@@ -2,7 +2,7 @@
 //! random drives with power cuts against a plain map.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flashtwin_soak::{Report, soak_watched};
 
@@ -41,8 +41,12 @@ fn options(args: &[String]) -> Result<(u64, u64, Vec<String>), String> {
 
 /// Says on standard error, once in [`EVERY`], how far a campaign of `ops` commands is, so that one
 /// that is stopped has said what it did.
+#[allow(
+    clippy::disallowed_types,
+    reason = "it says how long a campaign takes; no drive sees it"
+)]
 fn progress(ops: u64) -> impl FnMut(&Report) {
-    let began = Instant::now();
+    let began = std::time::Instant::now();
     let mut next = EVERY;
     move |report| {
         let taken = began.elapsed();
