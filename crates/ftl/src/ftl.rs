@@ -323,8 +323,8 @@ impl<P: Policies> Ftl<P> {
             let held = self.paged.holds();
             self.pump_map(ops);
             if held && !self.paged.holds() {
-                // The map had nothing to write before its journal could go on: no end of an
-                // operation will let the movers read the rows that it has kept them from.
+                // The journal has room again without a write. So no operation will end that would
+                // call the movers which it had held back.
                 self.pump_movers(ops);
             }
         }
