@@ -1,4 +1,4 @@
-//! The one place that reads a clock, because wall time is what a bench is about.
+//! The one place of the bench that reads a clock, because wall time is what it is about.
 
 #[allow(
     clippy::disallowed_types,
