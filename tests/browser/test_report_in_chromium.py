@@ -218,6 +218,7 @@ def test_a_finding_explains_itself_and_shows_its_stretch(shown: Opened) -> None:
     assert page.locator("#plot-throughput .mark-rect path").count() == 0
     value.click()
     page.get_by_text("Show in the chart").click()
+    settled(page)
     assert page.locator("#pinned").is_visible()
     band = page.locator("#plot-throughput .mark-rect path")
     assert band.count() == 1
