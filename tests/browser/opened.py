@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+PACKAGE = "chromium-headless-shell"
+CHROMIUM = shutil.which(PACKAGE) or shutil.which("chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+MISSING = f"Chromium is not installed; type: apt-get install {PACKAGE}"
+WIDE = {"width": 1400, "height": 900}
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 740}
 # After the next two frames: nothing of the page changes for longer than its own timers take.
@@ -18,6 +35,19 @@ QUIET = """() => new Promise((done) => {
     wait();
   }));
 })"""
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser that has been started; ends the program where none is installed."""
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None:
+        raise SystemExit(f"error: {MISSING}")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
 
 
 class Opened:
@@ -43,6 +73,14 @@ class Opened:
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-ready=true]", timeout=120_000)
         return self
+
+
+def until_interactive(page: Any, path: Path) -> None:
+    """Open a page up to where a click has its turn: the first screen is drawn."""
+    page.goto(path.as_uri(), wait_until="commit")
+    # The page's content policy keeps Playwright's own way of waiting out.
+    while not page.evaluate("performance.getEntriesByName('interactive').length"):
+        time.sleep(0.02)
 
 
 def settled(page: Any) -> None:

@@ -6,19 +6,17 @@ With FLASHTWIN_SHOTS=FOLDER the pictures of what was measured are kept there.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import Opened, box, ground, overflow, settled
+from opened import WIDE, Opened, box, ground, overflow, settled, until_interactive
 from thinning import thinned
 
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
-INTERACTIVE_S = 1.0
 # What sticks out of its card on either side. What scrolls within a card, or is cut by it, may.
 OUTSIDE = """() => {
   const seen = (one) => one.getClientRects().length > 0;
@@ -71,6 +69,13 @@ LOOSE_NOTES = """() => [...document.querySelectorAll(".findings .ref")].filter((
 }).map((note) => note.parentElement.innerText)"""
 UNDRAWN = """() => [...document.querySelectorAll("[data-panel]")]
   .filter((plot) => !plot.querySelector("svg path[d], svg line")).map((plot) => plot.id)"""
+# What is not drawn yet when a click at the mark `interactive` would have its turn.
+AT_A_CLICK = f"""
+const mark = performance.mark.bind(performance);
+performance.mark = (name) => {{
+  setTimeout(() => {{ window.undrawn ??= ({UNDRAWN})(); }});
+  return mark(name);
+}};"""
 
 
 @pytest.fixture(scope="module")
@@ -239,25 +244,19 @@ def test_a_page_of_two_drives_is_small(page_file: Path) -> None:
     assert page_file.stat().st_size <= LARGEST
 
 
-def test_a_page_of_two_drives_answers_within_a_second(browser: Any, page_file: Path) -> None:
-    """In processor time of its thread, which a busy machine does not lengthen. A click has its turn
-    as soon as the first screen is drawn; a program that prints at the load event gets all charts.
+def test_a_click_has_its_turn_before_all_is_drawn(browser: Any, page_file: Path) -> None:
+    """As soon as the first screen is; a program that prints at the load event gets all charts. How
+    long the first screen takes is what `./dev bench --page` measures.
     """
-    opened = Opened(browser, viewport={"width": WIDTHS[0], "height": 900})
+    opened = Opened(browser, viewport=WIDE)
+    opened.page.add_init_script(AT_A_CLICK)
     opened.page.add_init_script(f"addEventListener('load', () => window.missing = ({UNDRAWN})())")
-    session = opened.context.new_cdp_session(opened.page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    opened.page.goto(page_file.as_uri(), wait_until="commit")
-    # The page's content policy keeps Playwright's own way of waiting out.
-    while not opened.page.evaluate("performance.getEntriesByName('interactive').length"):
-        time.sleep(0.02)
-    metrics = session.send("Performance.getMetrics")["metrics"]
-    undrawn = opened.page.evaluate(UNDRAWN)
+    until_interactive(opened.page, page_file)
+    undrawn = opened.page.evaluate("window.undrawn")
     opened.page.wait_for_load_state("load")
     missing = opened.page.evaluate("window.missing")
     opened.context.close()
-    seconds = {metric["name"]: metric["value"] for metric in metrics}
-    assert seconds["TaskDuration"] < INTERACTIVE_S
     assert "plot-throughput" not in undrawn
+    assert undrawn, "the rest waits behind the reader's first click"
     assert missing == []
     assert opened.wrong == []
