@@ -173,6 +173,8 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     usual["link"] = _link(seen, first)
     usual["cache"] = edge / seen.capacity_bytes
     usual["static"] = min(usual["static"], OWN_SHARE * usual["cache"])
+    if seen.found_rest is not None:
+        usual["idle"] = seen.found_rest.seconds
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:

@@ -3,6 +3,8 @@
 A chapter begins at an erased drive and ends where a step cannot be asked of a small drive. Bytes
 and rests are scaled by one factor, so that shares of the capacity and of the time of a fill stay;
 block sizes, depths and the host's time a command stay as they are. A chain is played part by part.
+Of what the run's batteries concluded one thing is taken: the rest after which the cache recovers,
+which a ladder of rests brackets much more closely than a small copy's few reads can show.
 Invariants: only what a host sees is taken, the X-ray is not read; a step that wrote is played by
 bytes and not by time, so that a candidate goes through the states that the drive went through.
 """
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.findings import Findings
 from flashtwin.model.job import Job, job_of, jobs_json
 from flashtwin.model.series import TRIM, WRITE, Series
 from flashtwin.model.step import Result
@@ -49,6 +52,10 @@ BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
 # A bin of a shorter write than a fill holds so much of the capacity at least: some six superblocks
 # of the small copy, or it would show where each begins.
 LEAST_BIN = 0.01
+# A sequential write after random ones is slow until collection has freed as many superblocks as it
+# aims at. Those of the small copy are a larger share of it than the drive's are: its mean over less
+# than this share of the capacity, some 20 superblocks, says where collection was and nothing else.
+LEAST_AFTER_RANDOM = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
 # Distances of logarithms that are no more than noise and what is left between a drive and its
@@ -64,6 +71,10 @@ COPY_SWINGS, LEAST_SWINGS = 2.0, 8
 # The median of the absolute values of a normal distribution with deviation 1.
 MEDIAN_OF_NORMAL = 0.6745
 FAR = 0.25
+# The finding that says after which rest the cache recovers, whichever battery has it.
+REST_FINDING = "rest_begin"
+# Standard deviations from the middle of an interval of 95 % to its ends.
+DEVIATIONS = 1.96
 HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
 
 
@@ -83,9 +94,26 @@ class Seen:
 
     def apart(self, rate: Floats) -> Floats:
         """Distances in units of the noise; their squares add up to what the step counts for."""
-        near = FAR * np.arcsinh((rate - np.array(self.rate)) / FAR)
-        distances: Floats = near / self.noise * math.sqrt(self.counts / rate.size)
-        return distances
+        distances: Floats = _apart(rate - np.array(self.rate), self.noise)
+        return distances * math.sqrt(self.counts / rate.size)
+
+
+def _apart(distance: Any, noise: float) -> Any:
+    """Distances of logarithms in units of the noise, a far one by its own logarithm."""
+    return FAR * np.arcsinh(distance / FAR) / noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundRest:
+    """The rest after which folding begins as a battery found it, and how uncertain its logarithm
+    is: one standard deviation."""
+
+    seconds: float
+    noise: float
+
+    def apart(self, seconds: float) -> float:
+        """How far another rest is from that, in units of the noise."""
+        return float(_apart(math.log(seconds / self.seconds), self.noise))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +133,8 @@ class Observed:
     `fill_battery` the battery of which that was a step.
 
     `scale` is the small drive's capacity over the measured one's; `erased`: whether the target
-    could be erased wherever the run asked for it.
+    could be erased wherever the run asked for it; `found_rest`: the rest before folding, if a
+    battery of the run found it.
     """
 
     name: str
@@ -118,6 +147,7 @@ class Observed:
     fastest_read: float
     left_out: tuple[str, ...]
     erased: bool
+    found_rest: FoundRest | None = None
 
     @property
     def scale(self) -> float:
@@ -136,7 +166,8 @@ class Observed:
     @property
     def counts(self) -> float:
         """How many independent values it holds."""
-        return sum(seen.counts for chapter in self.chapters for seen in chapter.seen)
+        of_steps = sum(seen.counts for chapter in self.chapters for seen in chapter.seen)
+        return of_steps + (self.found_rest is not None)
 
 
 def observed(
@@ -183,7 +214,20 @@ def observed(
         erased=not any(
             record.kind == "purge" and record.not_possible is not None for record in run.steps
         ),
+        found_rest=found_rest(run.findings),
     )
+
+
+def found_rest(findings: Findings) -> FoundRest | None:
+    """The rest before folding, if one of the findings has it with an interval of two ends."""
+    finding = findings.get(REST_FINDING)
+    if finding is None or not isinstance(finding.value, float) or finding.value <= 0:
+        return None
+    ends = finding.interval
+    if ends is None or ends.means != "estimate" or not ends.low or not ends.high:
+        return None
+    noise = math.log(ends.high / ends.low) / (2 * DEVIATIONS)
+    return FoundRest(seconds=finding.value, noise=noise) if noise > 0 else None
 
 
 def _no_fill(run: Run, parts: list[list[StepRecord]], reader: _Reader) -> FlashtwinError:
@@ -246,7 +290,8 @@ class _Played:
     """What is played of a part so far.
 
     `most_requests`: so many can be asked; `wrote`: whether a step has written; `shortened`: whether
-    the last load was; `settled`: whether nothing that was written is still on its way.
+    the last load was; `settled`: whether nothing that was written is still on its way;
+    `at_random`: whether the last write was.
     """
 
     most_requests: float
@@ -258,6 +303,7 @@ class _Played:
     wrote: bool = False
     shortened: bool = False
     settled: bool = True
+    at_random: bool = False
 
     def rest(self, seconds: float, scale: float) -> None:
         """Add a rest, which the small drive takes a share of."""
@@ -349,13 +395,19 @@ class _Reader:
             return False
         reads = all(job.rw in ("read", "randread") for job in jobs)
         few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
+        total = sum(total.bytes for total in record.jobs)
+        collecting = played.at_random and total < LEAST_AFTER_RANDOM * self.capacity
+        sequential = all(job.rw == "write" for job in jobs)
         # What few reads take after a write is what is left of that on its way.
-        if not played.shortened and not (reads and few and not played.settled):
+        left_over = (reads and few and not played.settled) or (sequential and collecting)
+        if not played.shortened and not left_over:
             played.seen += self._seen(record, jobs, len(played.steps), share)
         played.requests += requests
         played.wrote |= not reads
         played.has_reads |= any(job.rw == "randread" for job in jobs) and not few
         played.shortened, played.settled = share < 1, reads
+        if not reads:
+            played.at_random = any(job.rw == "randwrite" for job in jobs)
         played.steps.append((jobs_json(jobs), self._sample_ns(record)))
         return True
 

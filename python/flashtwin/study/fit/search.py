@@ -1,8 +1,9 @@
 """The search: which structure with which values shows what the run showed.
 
-Structures are searched on the fills alone first, the best few on everything, the best one to the
-end, by steps of least squares; what is left of the simulated drives is drawn by CMA-ES. Invariants:
-the same run, seed and count give the same answer on any number of cores.
+Structures are searched on the fills alone first, the best few on everything, then the neighbours of
+the best one until none is better, and that one to the end, by steps of least squares; what is left
+of the simulated drives is drawn by CMA-ES. Invariants: the same run, seed and count give the same
+answer on any number of cores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from flashtwin import __version__
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import Space
+from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.intervals import INTERVALS, NEAR, NEIGHBOURS, UNTOLD, Fitted, fitted
 from flashtwin.study.fit.observed import Observed
 from flashtwin.study.fit.shared import opened
@@ -94,15 +95,8 @@ def searched(
         where,
         _by_rests(search, by_fill[0], where),
     )
-    winner, others = _with_its_dies(search, runs[0])
-    runs += others
-    winner, others = _among_simpler(search, winner, runs, spaces)
-    runs += others
-    others = _by_other_limit(search, winner, spaces)
-    contenders = [_with_its_rest(search, pair) for pair in (winner, *others)]
-    runs = [*contenders, *(pair for pair in runs if pair is not winner)]
-    space, tried = min(contenders, key=_total)
-    rivals = [pair for pair in runs if pair[0] is not space]
+    winner, rivals = _among_neighbours(search, runs, spaces)
+    space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     tried += search.scanned(space, place_of(tried), seen.chapters, OF_EDGES)
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
@@ -152,11 +146,12 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
 
 def _by_rests(search: Search, searched: Searched, where: str) -> float:
     """The rest before folding begins, in spreads, as far as chapters with rests say. Slopes lead
-    there only from near: a drive that folds in all rests, or in none, shows the same."""
+    there only from near: a drive that folds in all rests, or in none, shows the same. Where a
+    battery found that rest, it is what is usual."""
     space, tried = searched
     chapters = [chapter for chapter in search.seen.chapters if chapter.longest_rest_s > 0]
     same = space.with_map(where)
-    if "idle" not in same.free or not chapters:
+    if "idle" not in same.free or not chapters or search.seen.found_rest is not None:
         return 0.0
     search.label = _label(space, "rests")
     at = same.free.index("idle")
@@ -185,27 +180,6 @@ def _moved_to(place: Floats, at: int, z: float) -> Floats:
     moved = place.copy()
     moved[at] = z
     return moved
-
-
-def _with_its_dies(search: Search, best: Searched) -> tuple[Searched, list[Searched]]:
-    """The best kind with as many dies as show the run best, and all that was searched for that.
-
-    Other dies have to be clearly nearer after one step, and then those beyond them are tried too.
-    """
-    runs: list[Searched] = []
-    factors: tuple[float, ...] = (0.5, 2.0)
-    while True:
-        others = [
-            _descent(search, other, place_of(best[1]), FIRST_STEPS, "dies")
-            for other in _other_dies(best[0], factors)
-        ]
-        runs += others
-        nearer = min(others, key=_total, default=best)
-        clearly = UNTOLD * scatter_of(best_of(nearer[1]), search.seen.counts)
-        if _total(nearer) > _total(best) - clearly:
-            return best, runs
-        factors = (2.0 if nearer[0].usual["dies"] > best[0].usual["dies"] else 0.5,)
-        best = nearer
 
 
 def _other_dies(space: Space, factors: Sequence[float]) -> list[Space]:
@@ -242,7 +216,7 @@ def _by_all(
         (space, search.misfits(space, [place], search.seen.chapters)) for space, place in starts
     ]
     once.sort(key=_total)
-    first = _hopeful(once[:FINALISTS], HOPELESS_AT_FIRST)
+    first = _hopeful(_of_each_structure(once)[:FINALISTS], HOPELESS_AT_FIRST)
     runs = [_descent(search, space, place_of(tried), FIRST_STEPS, "all") for space, tried in first]
     runs.sort(key=_total)
     last = _hopeful(runs[:LAST], HOPELESS)
@@ -254,79 +228,111 @@ def _by_all(
     return [best, *(pair for pair in runs if pair is not best)]
 
 
+def _of_each_structure(runs: Sequence[Searched]) -> list[Searched]:
+    """Runs, best first, those first that are the best of their structure: what its cells and its
+    limit are is told later, and one simulation each does not tell all of them apart."""
+    first: list[Searched] = []
+    others: list[Searched] = []
+    numbers: set[int] = set()
+    for pair in runs:
+        number = pair[0].structure.number
+        (others if number in numbers else first).append(pair)
+        numbers.add(number)
+    return [*first, *others]
+
+
 def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
     """Those of runs, best first, whose misfit is less than so many times the best one's."""
     return [pair for pair in runs if _total(pair) <= times * _total(runs[0])]
 
 
-def _simplest(runs: Sequence[Searched], counts: float) -> Searched:
-    """The kind with the fewest values, of those against which there is no strong evidence."""
+def _simplest(runs: Sequence[Searched], counts: float, dies: float | None = None) -> Searched:
+    """The kind with the fewest values, of those against which there is no strong evidence.
+
+    Other dies than these have to be clearly nearer: a little nearer they are by chance.
+    """
     scatter = scatter_of(best_of(min(runs, key=_total)[1]), counts)
 
     def criterion(pair: Searched) -> float:
-        return _total(pair) / scatter + pair[0].structure.of_cache * math.log(counts)
+        by_chance = UNTOLD if dies not in (None, pair[0].usual["dies"]) else 0.0
+        values = pair[0].structure.of_cache * math.log(counts)
+        return _total(pair) / scatter + values + by_chance
 
     least = min(criterion(pair) for pair in runs)
     near = [pair for pair in runs if criterion(pair) <= least + STRONG]
-    return min(near, key=lambda pair: (pair[0].structure.of_cache, _total(pair)))
+    return min(near, key=lambda pair: (pair[0].structure.of_cache, criterion(pair)))
 
 
-def _among_simpler(
-    search: Search, winner: Searched, runs: Sequence[Searched], spaces: Sequence[Space]
+Kind = tuple[Structure, str, float]
+
+
+def _kind_of(space: Space) -> Kind:
+    return space.structure, space.cell, space.usual["dies"]
+
+
+def _among_neighbours(
+    search: Search, runs: Sequence[Searched], spaces: Sequence[Space]
 ) -> tuple[Searched, list[Searched]]:
-    """The best kind held against those with fewer values once more, with as many dies and from
-    where it is itself: the dies that were usual may have suited it alone. With all others that were
-    searched for this."""
-    space, tried = winner
-    simpler = [
-        other.with_dies(space.usual["dies"] / other.usual["dies"]).with_map(space.structure.map)
-        for other in spaces
-        if (other.cell, other.structure.limit) == (space.cell, space.structure.limit)
-        and other.structure.name != "none"
-        and other.structure.way == space.structure.way
-        and other.structure.of_cache < space.structure.of_cache
-    ]
-    others = []
-    for other in simpler:
-        own = [
-            place_of(shown)
-            for before, shown in runs
-            if (before.structure, before.cell) == (other.structure, other.cell)
-        ]
-        starts = [_carried(space, place_of(tried), other, rates=True), *own]
-        search.label = _label(other, "again")
-        shown = search.misfits(other, starts, search.seen.chapters)
-        run = (other, shown)
-        if _total(run) <= HOPELESS_AT_FIRST * _total(winner):
-            run = _descent(search, other, place_of(shown), NEXT_STEPS, "again", shown)
-        others.append(run)
-    hopeful = [pair for pair in others if _total(pair) <= HOPELESS * _total(winner)]
-    return _simplest([winner, *hopeful], search.seen.counts), others
+    """The kind that no neighbour beats, and all others that were searched.
+
+    From the best of `runs` on, kinds that differ from it in one thing are searched as far from
+    where it is; the best of them is the next one whose neighbours are.
+    """
+    known = {_kind_of(pair[0]): pair for pair in sorted(runs, key=_total, reverse=True)}
+    winner = _with_its_rest(search, runs[0])
+    known[_kind_of(winner[0])] = winner
+    done, counts = {_kind_of(winner[0])}, search.seen.counts
+    winners: set[Kind] = set()
+    while True:
+        winners.add(_kind_of(winner[0]))
+        beside = []
+        for space in _neighbours_of(winner[0], spaces, search.seen.has_requests):
+            kind = _kind_of(space)
+            if kind not in done:
+                known[kind] = _beside(search, winner, space, known.get(kind))
+                done.add(kind)
+            if kind not in winners:
+                beside.append(known[kind])
+        best = _simplest([winner, *beside], counts, winner[0].usual["dies"])
+        if best is winner:
+            return winner, [pair for pair in known.values() if pair is not winner]
+        winner = best
 
 
-def _by_other_limit(search: Search, winner: Searched, spaces: Sequence[Space]) -> list[Searched]:
-    """The winner with the other limit of its programs, and with its map in the other place, as far
-    searched and with as many dies: which of these it is has to be told by what they show."""
-    space, tried = winner
-    place = place_of(tried)
-    runs = []
+def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) -> list[Space]:
+    """Kinds with half and twice the dies, the other limit, other cells, the map in the other place,
+    and those of the same way past the cache with fewer values."""
+    structure = space.structure
+    others = [space.with_map(where) for where in MAPS if has_requests and where != structure.map]
     for other in spaces:
-        if other.is_core_of(space) or space.is_core_of(other):
-            same = other.with_dies(space.usual["dies"] / other.usual["dies"])
-            same = same.with_map(space.structure.map)
-            start = _carried(space, place, same)
-            # It is not given up after one step: the core's own times are the usual ones until then.
-            runs.append(_descent(search, same, start, LAST_STEPS, "limit"))
-    for where in MAPS if search.seen.has_requests else ():
-        if where != space.structure.map:
-            other = space.with_map(where)
-            start = _carried(space, place, other, rates=True)
-            run = _descent(search, other, start, FIRST_STEPS, "map")
-            if _total(run) <= HOPELESS * _total(winner):
-                more = LAST_STEPS - FIRST_STEPS
-                run = _descent(search, other, place_of(run[1]), more, "map", run[1])
-            runs.append(run)
-    return runs
+        row = other.structure
+        same_limit, same_cell = row.limit == structure.limit, other.cell == space.cell
+        same_row = row.number == structure.number
+        simpler = (
+            row.name != "none" and row.way == structure.way and row.of_cache < structure.of_cache
+        )
+        if (same_row and same_limit != same_cell) or (simpler and same_limit and same_cell):
+            factor = space.usual["dies"] / other.usual["dies"]
+            others.append(other.with_dies(factor).with_map(structure.map))
+    return [*others, *_other_dies(space, (0.5, 2.0))]
+
+
+def _beside(search: Search, winner: Searched, space: Space, before: Searched | None) -> Searched:
+    """A neighbour of the winner, from where that is and where it was itself, as far searched unless
+    it is hopeless. With the other limit it is not given up: a core's own times are the usual ones
+    until steps have been made."""
+    other_limit = space.structure.limit != winner[0].structure.limit
+    starts = [_carried(winner[0], place_of(winner[1]), space, rates=not other_limit)]
+    if before is not None:
+        starts.append(place_of(before[1]))
+    search.label = _label(space, "beside the best")
+    run = (space, search.misfits(space, starts, search.seen.chapters))
+    steps = ((HOPELESS_AT_FIRST, FIRST_STEPS), (HOPELESS, LAST_STEPS - FIRST_STEPS))
+    for hopeless, count in steps:
+        if not other_limit and _total(run) > hopeless * _total(winner):
+            return run
+        run = _descent(search, space, place_of(run[1]), count, "beside the best", run[1])
+    return _with_its_rest(search, run)
 
 
 def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:
@@ -346,6 +352,7 @@ def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) 
         seen.capacity_bytes,
         seen.small_bytes,
         [asdict(chapter) for chapter in seen.chapters],
+        None if seen.found_rest is None else asdict(seen.found_rest),
         [asdict(space) for space in spaces],
         simulations,
         seed,

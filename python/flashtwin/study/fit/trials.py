@@ -108,7 +108,18 @@ class Search:
             ]
             shown = [part for part in parts if part is not None]
             distances.append(np.concatenate(shown) if len(shown) == len(parts) else np.zeros(0))
-        return distances
+        return [
+            np.append(shown, self._rest_apart(space, z, chapters)) if shown.size else shown
+            for z, shown in zip(places, distances, strict=True)
+        ]
+
+    def _rest_apart(self, space: Space, z: Floats, chapters: Sequence[Chapter]) -> list[float]:
+        """How far a place's rest before folding is from the one that was found; nothing where a
+        kind of cache has none, or the chapters are of a fill alone."""
+        rests = any(chapter.longest_rest_s > 0 for chapter in chapters)
+        if self.seen.found_rest is None or not rests or "idle" not in space.free:
+            return []
+        return [self.seen.found_rest.apart(space.values(z)["idle"])]
 
     def _spec(self, space: Space, z: Floats) -> _core.Spec | None:
         try:
