@@ -325,8 +325,13 @@ def test_intervals_get_as_much_longer_as_19_of_20_drives_ask() -> None:
 
 
 def test_drives_of_a_coverage_are_drives_of_their_kind() -> None:
-    kinds = {coverage.drawn(3, number)[0].structure.way for number in range(12)}
-    assert kinds == {"direct", "folded"}
+    drives = [coverage.drawn(3, number) for number in range(40)]
+    assert {space.structure.way for space, _ in drives} == {"direct", "folded"}
+    for space, values in drives:
+        for name, mode in (("first_rate", "slc"), ("native_rate", space.cell)):
+            assert values[name] <= coverage.FASTEST_DIE[mode] * values["dies"], name
+        if space.structure.by_core:
+            assert values["first_rate"] > 1.15 * values["core_rate"]
     space, values = coverage.drawn(3, 0)
     again, same_values = coverage.drawn(3, 0)
     assert (space, values) == (again, same_values)
