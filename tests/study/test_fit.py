@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ from flashtwin import _core, report
 from flashtwin.catalogue.loader import load
 from flashtwin.cli.fit import command
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.finding import Interval
-from flashtwin.model.findings import Findings
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.report.drives import Contents
 from flashtwin.runner.pool import Ended
@@ -29,7 +26,7 @@ from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import remove_tree
 from flashtwin.study.fit import beside, candidate, coverage, proof, search
 from flashtwin.study.fit import fit as fitting
-from flashtwin.study.fit.observed import FoundRest, binned, curve_of_columns, found_rest, observed
+from flashtwin.study.fit.observed import binned, curve_of_columns, observed
 from flashtwin.study.fit.trials import Search, Tried
 
 CAPACITY = 4_000_000_000
@@ -103,10 +100,11 @@ def twin(measured: Run) -> fitting.Twin:
 
 
 def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
-    for name in ("first_rate", "native_rate", "cache"):
+    # Calibration makes the first rate's interval 15 % longer at both ends.
+    for name, widest in {"first_rate": 1.45, "native_rate": 1.25, "cache": 1.25}.items():
         low, high = twin.fitted.intervals[name]
         assert low <= TRUE[name] <= high, (name, low, high)
-        assert high / low < 1.25, (name, low, high)
+        assert high / low < widest, (name, low, high)
     # A fill asks for no read, and never rests.
     assert not {"slc_read", "native_read", "idle"} & set(twin.fitted.intervals)
     assert twin.fitted.values["native_read"] == pytest.approx(60e-6)
@@ -430,89 +428,6 @@ def test_steps_that_another_chapter_begins_with_are_simulated_once(
     (both,) = Search(seen=seen, seed=1).misfits(space, z, [fill, longer])
     (alone,) = Search(seen=seen, seed=1).misfits(space, z, [fill])
     assert np.array_equal(both.apart, np.tile(alone.apart, 2))
-
-
-@pytest.fixture(scope="module")
-def rested(spec_text: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    place = tmp_path_factory.mktemp("rested") / "run"
-    ft.test(
-        spec_text,
-        battery="fill:patterns=128k-q32,passes=1,discover",
-        out=place,
-        report=False,
-        progress=False,
-    )
-    return Run(place)
-
-
-def test_the_rest_before_folding_is_the_one_that_a_battery_found(rested: Run) -> None:
-    """A small copy's few reads after each rest tell it from another one much less than the
-    battery's ladder of rests does. The first fill says nothing of it."""
-    seen = observed(rested, SMALL, 1e6)
-    assert seen.found_rest is not None
-    assert seen.found_rest.seconds == pytest.approx(TRUE["idle"], rel=0.1)
-    assert 0.01 < seen.found_rest.noise < 0.06
-    space = candidate.space_of(structure("dynamic", "direct"), "tlc", TRUE, rests=True)
-    at = space.free.index("idle")
-    places = [np.zeros(len(space.free)), np.zeros(len(space.free))]
-    places[1][at] = 0.5
-
-    def totals(found: FoundRest | None, chapters: Any) -> list[float]:
-        trials = Search(seen=replace(seen, found_rest=found), seed=1)
-        return [item.data for item in trials.misfits(space, places, chapters)]
-
-    near, far = totals(FoundRest(seconds=20.0, noise=0.03), seen.chapters)
-    alone_near, alone_far = totals(None, seen.chapters)
-    assert near == pytest.approx(alone_near)
-    assert far - alone_far > 200
-    fill = seen.chapters[:1]
-    assert totals(seen.found_rest, fill) == totals(None, fill)
-
-
-def test_a_rest_that_no_battery_found_is_searched(rested: Run, measured: Run) -> None:
-    assert observed(measured, SMALL, 1e6).found_rest is None
-    finding = rested.findings["rest_begin"]
-    for value, interval in (
-        (None, finding.interval),
-        (20.0, None),
-        (20.0, Interval(low=15.0, high=None)),
-        (20.0, Interval(low=15.0, high=25.0, means="bound")),
-    ):
-        other = Findings([replace(finding, value=value, interval=interval)])
-        assert found_rest(other) is None, (value, interval)
-
-
-def test_a_short_write_after_random_ones_says_only_where_collection_was(measured: Run) -> None:
-    """It is slow until collection has caught up: after 2.2 s of 2.7 s on the PM871b's twin, and not
-    at all on a small copy, which made two dies of its four."""
-    fill = next(record for record in measured.steps if record.kind == "run")
-    (job,) = fill.detail["jobs"]
-    (total,) = fill.jobs
-
-    def step(number: int, label: str, rw: str, share: float, block: int) -> Any:
-        size = int(share * CAPACITY) // block * block
-        row = {**job, "rw": rw, "block_bytes": block, "size": None, "io_bytes": size}
-        done = replace(total, bytes=size, ios=size // block)
-        detail = {**fill.detail, "jobs": [row]}
-        return replace(fill, step=number, label=label, jobs=(done,), detail=detail)
-
-    def compared(*later: Any) -> set[str]:
-        run: Any = SimpleNamespace(
-            target=measured.target,
-            path=measured.path,
-            findings=Findings(),
-            steps=[fill, *later],
-            series=lambda step: measured.series(fill.step),
-        )
-        seen = observed(run, SMALL, 1e6)
-        return {item.label for chapter in seen.chapters for item in chapter.seen} - {fill.label}
-
-    over = step(1, "over", "randwrite", 0.1, 4096)
-    short, long = (step(2, "after", "write", share, 128 << 10) for share in (0.03, 0.2))
-    assert compared(over, short) == {"over"}
-    assert compared(over, long) == {"over", "after"}
-    assert compared(long, replace(short, step=3, label="short")) == {"after", "short"}
-    assert compared(over, step(2, "again", "randwrite", 0.03, 4096)) == {"over", "again"}
 
 
 @pytest.mark.full

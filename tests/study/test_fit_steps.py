@@ -1,4 +1,4 @@
-"""What a fit takes of a run's steps: chains part by part, short reads, short writes."""
+"""What a fit takes of a run: chains part by part, short reads and writes, a rest that was found."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ import pytest
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
+from flashtwin.model.finding import Finding, Interval
+from flashtwin.model.findings import Findings
 from flashtwin.model.job import Job
 from flashtwin.model.step import Chain, NotPossible, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.runner.replay import detail_of
 from flashtwin.runs.journal import StepRecord, record_of
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.observed import LEAST_BIN, Chapter, Observed, observed
+from flashtwin.study.fit.observed import (
+    LEAST_AFTER_RANDOM,
+    LEAST_BIN,
+    Chapter,
+    FoundRest,
+    Observed,
+    found_rest,
+    observed,
+)
 from flashtwin.study.fit.trials import Search
 
 MIB = 1 << 20
@@ -49,6 +59,7 @@ class StepsOfATwin:
         drive = Twin(spec, seed=1).open()
         self.path = Path("steps")
         self.target = {"name": "a twin", "capacity_bytes": spec.capacity_bytes}
+        self.findings = Findings()
         self.answers: list[Result] = []
         self.steps: list[StepRecord] = []
         for number, step in enumerate(steps):
@@ -94,11 +105,15 @@ def space() -> candidate.Space:
 
 
 @pytest.fixture(scope="module")
-def seen(space: candidate.Space) -> Observed:
-    """A fill, and rests of several lengths after the cache was written."""
+def spec(space: candidate.Space) -> Any:
     flash = candidate.geometry(space, VALUES, CAPACITY, False)
     rows = candidate.rows_of(space, VALUES, CAPACITY, flash)
-    spec = load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+    return load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+
+
+@pytest.fixture(scope="module")
+def seen(spec: Any) -> Observed:
+    """A fill, and rests of several lengths after the cache was written."""
     whole = spec.capacity_bytes // MIB * MIB
     short = write("short", 4 * FULL // 5, offset=FULL)
     steps: list[Step] = [Purge(), write("fill", whole), Trim(), write("full", FULL)]
@@ -167,12 +182,80 @@ def test_candidates_are_the_same_on_any_number_of_cores(
         assert np.array_equal(one_core.apart, three_cores.apart)
 
 
-def test_a_chain_that_was_cut_ends_the_chapter(seen: Observed, space: candidate.Space) -> None:
-    flash = candidate.geometry(space, VALUES, CAPACITY, False)
-    rows = candidate.rows_of(space, VALUES, CAPACITY, flash)
-    spec = load(candidate.text_of(rows, head='id = "a"\nname = "a"'))
+def test_a_chain_that_was_cut_ends_the_chapter(seen: Observed, spec: Any) -> None:
     whole = spec.capacity_bytes // MIB * MIB
     run: Any = StepsOfATwin(spec, [write("fill", whole), rest(1.0), write("again", FULL)])
     run.steps[1] = replace(run.steps[1], cut=True)
     (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
     assert {item.label for item in chapter.seen} == {"fill"} and len(chapter.steps) == 1
+
+
+def test_the_rest_that_a_battery_found_counts_where_rests_are_compared(
+    seen: Observed, space: candidate.Space
+) -> None:
+    """A small copy's few reads after each rest tell it from a longer one by the next rest only."""
+    at = space.free.index("idle")
+    spread = candidate.table()["values"]["idle"]["spread"]
+    places = [np.zeros(len(space.free)), np.zeros(len(space.free))]
+    places[1][at] = np.log(1.2) / spread
+
+    def misfits(found: FoundRest | None, chapters: Any) -> list[float]:
+        trials = Search(seen=replace(seen, found_rest=found), seed=1)
+        return [item.data for item in trials.misfits(space, places, chapters)]
+
+    found = FoundRest(seconds=IDLE_S, noise=0.03)
+    here, longer = misfits(found, seen.chapters)
+    alone_here, alone_longer = misfits(None, seen.chapters)
+    assert here == pytest.approx(alone_here)
+    assert longer - alone_longer > 25
+    fill = [replace(seen.chapters[0], longest_rest_s=0.0)]
+    assert misfits(found, fill) == misfits(None, fill)
+
+
+def test_a_found_rest_has_an_interval_with_two_ends() -> None:
+    ends = Interval(low=18.0, high=22.0)
+    finding = Finding(
+        battery="any", name="rest_begin", title="a rest", value=20.0, unit="s", interval=ends
+    )
+    found = found_rest(Findings([finding]))
+    assert found is not None and found.seconds == 20.0
+    assert found.noise == pytest.approx(0.0512, rel=0.01)
+    for value, interval in (
+        (None, ends),
+        (20.0, None),
+        (20.0, Interval(low=15.0, high=None)),
+        (20.0, Interval(low=15.0, high=25.0, means="bound")),
+    ):
+        other = Findings([replace(finding, value=value, interval=interval)])
+        assert found_rest(other) is None, (value, interval)
+    assert found_rest(Findings()) is None
+
+
+def at_random(label: str, share: float) -> Run:
+    job = Job(
+        name="r",
+        rw="randwrite",
+        block_bytes=4096,
+        depth=32,
+        size=CAPACITY // MIB * MIB // 2,
+        io_bytes=int(share * CAPACITY) // 4096 * 4096,
+    )
+    return Run(label=label, jobs=(job,), sample_s=0.05)
+
+
+def test_a_short_write_after_random_ones_says_only_where_collection_was(spec: Any) -> None:
+    """It is slow until collection has caught up: for 2.2 s of 2.7 s on the PM871b's twin, and for
+    all of it on a small copy, which made two dies of its four."""
+    whole = spec.capacity_bytes // MIB * MIB
+    short, long = (int(share * CAPACITY) // MIB * MIB for share in (0.03, 0.1))
+    assert short < LEAST_AFTER_RANDOM * CAPACITY < long
+
+    def compared(*later: Run) -> set[str]:
+        run: Any = StepsOfATwin(spec, [Purge(), write("fill", whole), *later])
+        (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
+        return {item.label for item in chapter.seen} - {"fill"}
+
+    assert compared(at_random("over", 0.02), write("after", short)) == {"over"}
+    assert compared(at_random("over", 0.02), write("after", long)) == {"over", "after"}
+    assert compared(write("long", long), write("after", short)) == {"long", "after"}
+    assert compared(at_random("over", 0.02), at_random("again", 0.02)) == {"over", "again"}
