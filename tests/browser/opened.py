@@ -39,11 +39,10 @@ QUIET = """() => new Promise((done) => {
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser that has been started; ends the program where none is installed."""
+    """A browser that has been started; one has to be installed."""
     from playwright.sync_api import sync_playwright
 
-    if CHROMIUM is None:
-        raise SystemExit(f"error: {MISSING}")
+    assert CHROMIUM is not None, MISSING
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield started

@@ -14,14 +14,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from opened import WIDE, Opened, chromium, until_interactive
+from opened import CHROMIUM, MISSING, WIDE, Opened, chromium, until_interactive
 
 ALLOWED_S = 1.0
 OPENINGS = 5
 SCRIPTS_ALONE = """<!DOCTYPE html><html><head><title>scripts</title></head><body>
 <script type="application/octet-stream" id="library">{packed}</script>
-<script>{script}</script></body></html>"""
-MARK = 'library.then(() => performance.mark("interactive"));'
+<script>{unpacking}
+library.then(() => performance.mark("interactive"));</script></body></html>"""
 USAGE = "usage: ./dev bench --page [--json]"
 
 
@@ -37,7 +37,8 @@ def processor_seconds(browser: Any, page_file: Path) -> float:
     return seconds
 
 
-def figures(folder: Path) -> dict[str, float]:
+def pages(folder: Path) -> tuple[Path, Path]:
+    """The report of two twins, and a page of the scripts alone."""
     from made_runs import two
 
     from flashtwin import report
@@ -45,12 +46,15 @@ def figures(folder: Path) -> dict[str, float]:
 
     page_file = report.build(two(folder), folder / "report.html")
     alone = folder / "scripts.html"
-    script = assets.script(["library.js"]).replace("})();", f"{MARK}\n}})();")
-    alone.write_text(SCRIPTS_ALONE.format(packed=assets.packed_vega(), script=script))
+    unpacking = (assets.KIT / "library.js").read_text()
+    alone.write_text(SCRIPTS_ALONE.format(packed=assets.packed_vega(), unpacking=unpacking))
+    return page_file, alone
+
+
+def figures(folder: Path) -> dict[str, float]:
     with chromium() as browser:
         best = [
-            min(processor_seconds(browser, file) for _ in range(OPENINGS))
-            for file in (page_file, alone)
+            min(processor_seconds(browser, file) for _ in range(OPENINGS)) for file in pages(folder)
         ]
     return {
         "page_interactive_s": best[0],
@@ -63,6 +67,9 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--json"]):
         print(f"error: unknown arguments: {' '.join(arguments)}\n{USAGE}", file=sys.stderr)
         return 2
+    if CHROMIUM is None:
+        print(f"error: {MISSING}", file=sys.stderr)
+        return 3
     with tempfile.TemporaryDirectory() as folder:
         measured = figures(Path(folder))
     if arguments:

@@ -250,12 +250,13 @@ def test_a_short_write_after_random_ones_says_only_where_collection_was(spec: An
     short, long = (int(share * CAPACITY) // MIB * MIB for share in (0.03, 0.1))
     assert short < LEAST_AFTER_RANDOM * CAPACITY < long
 
-    def compared(*later: Run) -> set[str]:
+    def compared(*later: Step) -> set[str]:
         run: Any = StepsOfATwin(spec, [Purge(), write("fill", whole), *later])
         (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
         return {item.label for item in chapter.seen} - {"fill"}
 
     assert compared(at_random("over", 0.02), write("after", short)) == {"over"}
     assert compared(at_random("over", 0.02), write("after", long)) == {"over", "after"}
+    assert compared(at_random("over", 0.02), Trim(), write("after", short)) == {"over", "after"}
     assert compared(write("long", long), write("after", short)) == {"long", "after"}
     assert compared(at_random("over", 0.02), at_random("again", 0.02)) == {"over", "again"}

@@ -44,9 +44,9 @@ FLASH_OVER_CORE, NATIVE_OVER_CORE = (1.2, 2.5), (0.4, 1.2)
 CACHE_SHARE = (0.02, 0.8)
 TLC = 0.65
 DIES = (2, 4)
-# No die takes data faster: in SLC mode a program of 100 us on four planes; of TLC dies shown at
-# ISSCC until 2021 the fastest took 184 MB/s; QLC ones take 19 in retail drives with 64 layers, of
-# newer ones three times that is assumed.
+# No die takes data faster. In SLC mode: programs of 100 us on four planes, one after another. Of
+# TLC dies shown at ISSCC until 2021 the fastest took 184 MB/s. QLC dies of 64 layers take 19 in
+# retail drives; of newer ones three times that is assumed.
 FASTEST_DIE = {"slc": 655e6, "tlc": 200e6, "qlc": 60e6}
 # Other values are within so many spreads of what is usual.
 FARTHEST = 2.0

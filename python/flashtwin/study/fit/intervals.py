@@ -22,7 +22,7 @@ import numpy as np
 
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
-from flashtwin.study.fit.observed import Chapter
+from flashtwin.study.fit.observed import DEVIATIONS, Chapter
 from flashtwin.study.fit.trials import (
     Floats,
     Search,
@@ -148,7 +148,7 @@ def _with_intervals(
         deviations[space.free.index(name)] = 1.0
     intervals = {
         name: _ends(
-            best, tried, index, near, 1.96 * deviations[index], _longer(space.structure, name)
+            best, tried, index, near, DEVIATIONS * deviations[index], _longer(space.structure, name)
         )
         for index, name in enumerate(space.free)
     }
@@ -180,7 +180,7 @@ def _by_either(
         return {name: ends for name, ends in known.items() if name not in candidate.OF_CORE}
     for name in ("first_rate", *(["native_rate"] if space.structure.way == "folded" else [])):
         if name in known:
-            most = max(other.at(name, 1.96) for other in others)
+            most = max(other.at(name, DEVIATIONS) for other in others)
             known[name] = (known[name][0], max(known[name][1], most))
     return known
 

@@ -291,7 +291,7 @@ class _Played:
 
     `most_requests`: so many can be asked; `wrote`: whether a step has written; `shortened`: whether
     the last load was; `settled`: whether nothing that was written is still on its way;
-    `at_random`: whether the last write was.
+    `at_random`: whether the last write since the drive was erased was at random.
     """
 
     most_requests: float
@@ -378,6 +378,7 @@ class _Reader:
             played.rest(float(record.detail.get("seconds") or 0.0), self.scale)
         elif record.kind == "trim" and record.detail.get("size") is None:
             played.steps.append(None)
+            played.at_random = False
         elif record.kind in ("run", "fill"):
             return self._load(played, record, later)
         else:
@@ -396,11 +397,11 @@ class _Reader:
         reads = all(job.rw in ("read", "randread") for job in jobs)
         few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
         total = sum(total.bytes for total in record.jobs)
-        collecting = played.at_random and total < LEAST_AFTER_RANDOM * self.capacity
-        sequential = all(job.rw == "write" for job in jobs)
+        short = total < LEAST_AFTER_RANDOM * self.capacity
+        collecting = played.at_random and short and all(job.rw == "write" for job in jobs)
         # What few reads take after a write is what is left of that on its way.
-        left_over = (reads and few and not played.settled) or (sequential and collecting)
-        if not played.shortened and not left_over:
+        waiting = reads and few and not played.settled
+        if not (played.shortened or collecting or waiting):
             played.seen += self._seen(record, jobs, len(played.steps), share)
         played.requests += requests
         played.wrote |= not reads

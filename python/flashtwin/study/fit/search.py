@@ -39,7 +39,7 @@ FILL_STEPS = 2
 FINALISTS, LAST = 8, 3
 FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 4
 # A kind whose misfit is so many times the best one's is not searched on: at first, after a step,
-# and as the winner with its map in the other place.
+# and as a neighbour of the best.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
 # more than this: from 6 on Kass and Raftery (1995) call evidence strong.
