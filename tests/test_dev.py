@@ -148,7 +148,11 @@ def test_a_failure_stops_only_what_needs_it(dev: ModuleType) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["nonsense"], "no such command: nonsense"), (["check", "x"], "takes no arguments")],
+    [
+        (["nonsense"], "no such command: nonsense"),
+        (["check", "x"], "takes no arguments"),
+        (["bench", "--page", "--jsno"], "takes --json"),
+    ],
 )
 def test_wrong_arguments_exit_2_and_keep_stdout_clean(arguments: list[str], said: str) -> None:
     done = subprocess.run(
