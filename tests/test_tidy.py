@@ -18,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "flashtwin"
+LABORATORY = ROOT / "lab" / "flashtwin_lab"
 CRATES = ROOT / "crates"
 MANIFESTS = [*sorted(CRATES.glob("*/Cargo.toml")), ROOT / "fuzz" / "Cargo.toml"]
 # A worktree's .git is a file that says where the repository lies.
@@ -92,11 +93,9 @@ VAGUE = {
 }
 
 MOST_LINES, MOST_COLUMNS = 800, 100
-# Modules that a battery is a part of: the command fio, and the studies of one battery's analysis.
+# Modules that a battery is a part of: those of the command fio.
 COMPANIONS = {
     "fio": ("fio.drives", "cli.fio_run"),
-    "fill": ("study.blind.detect",),
-    "discover": ("study.blind.calibrated", "study.blind.kinds", "study.blind.structure"),
 }
 SIZED = {".py", ".rs", ".js", ".css", ".html", ".j2"}
 TEXT = SIZED | {".toml", ".md", ".pyi", ".lock", ".json", ".svg", ""}
@@ -221,6 +220,16 @@ def test_python_packages_import_downwards_only() -> None:
         for path in sorted(PACKAGE.rglob("*.py"))
         for line, imported in imports(path)
         if wrong_direction(module_name(path), imported)
+    ]
+    assert wrong == []
+
+
+def test_what_ships_imports_nothing_of_the_laboratory() -> None:
+    wrong = [
+        named(path, node.lineno, ast.unparse(node))
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Import | ast.ImportFrom) and "flashtwin_lab" in ast.unparse(node)
     ]
     assert wrong == []
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         submit,
         sweep,
         test,
-        validate,
     )
 
 __version__ = "0.1.0"
@@ -68,7 +67,6 @@ __all__ = [
     "submit",
     "sweep",
     "test",
-    "validate",
 ]
 
 

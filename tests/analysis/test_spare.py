@@ -10,7 +10,7 @@ from shapes import fill
 
 from flashtwin.analysis import spare
 from flashtwin.analysis.curve import Curve, curve_of
-from flashtwin.study.theory import formulas
+from flashtwin_lab.theory import formulas
 
 USER = 100e9
 

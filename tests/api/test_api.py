@@ -231,7 +231,7 @@ def blocks(page: Path) -> list[str]:
 
 def takes_long(block: str) -> bool:
     """A validation is of drives at their full size."""
-    return "ft.validate(" in block
+    return "lab.validate(" in block
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import flashtwin as ft
+import flashtwin_lab as lab
 from flashtwin.cli.app import app
 
 DRIVE = "bx500-240"
@@ -99,7 +100,7 @@ def test_what_is_stored_is_printed_as_a_table_and_stays_a_list(
             lambda: ft.sweep(DRIVE, {"op": [1]}, battery="fil"),
             ["sweep", DRIVE, "--vary", "op=1", "--battery", "fil"],
         ),
-        (lambda: ft.validate("bx501-240"), ["validate", "bx501-240"]),
+        (lambda: lab.validate("bx501-240"), ["validate", "bx501-240"]),
         (lambda: ft.runs("nowhere"), ["runs", "nowhere"]),
         (lambda: ft.runs(".", where="x = 1"), ["runs", ".", "--where", "x = 1"]),
         (lambda: ft.compare("nowhere", "there"), ["compare", "nowhere", "there"]),

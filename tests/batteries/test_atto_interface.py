@@ -11,7 +11,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.findings import Findings
 from flashtwin.runner.run import run_batteries
-from flashtwin.study.theory.drives import cached
+from flashtwin_lab.theory.drives import cached
 
 ASKED = {"depths": "4+32", "size": "64MiB", "blocks": "4k+64k+1m+2m+4m"}
 

@@ -19,7 +19,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.step import Rest
 from flashtwin.model.step import Run as StepRun
 from flashtwin.runner.run import run_batteries
-from flashtwin.study.theory.drives import cached
+from flashtwin_lab.theory.drives import cached
 
 KIB = 1024
 SIZES = np.array([64 * KIB * 2.0**step for step in range(11)])

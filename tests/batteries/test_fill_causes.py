@@ -14,7 +14,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.runner.run import run_batteries
-from flashtwin.study.theory.drives import cached
+from flashtwin_lab.theory.drives import cached
 
 UNCACHED = ("slc_cache.mode=none",)
 DIRECT = ("slc_cache.when_full=direct",)

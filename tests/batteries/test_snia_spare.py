@@ -13,7 +13,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.model.step import Result
 from flashtwin.runner.run import run_batteries
-from flashtwin.study.theory import drives
+from flashtwin_lab.theory import drives
 
 BLOCKS, PAGES = 512, 64
 # Superblocks without data: collection keeps three, of which one is being filled half of the time,

@@ -11,7 +11,7 @@ from flashtwin.catalogue import MARKET, facts
 from flashtwin.catalogue.facts import Fact
 from flashtwin.catalogue.loader import drive_ids
 from flashtwin.errors import FlashtwinError
-from flashtwin.study.validation.metrics import measures
+from flashtwin_lab.validation.metrics import measures
 
 ALL = facts.published()
 OUTCOMES = [fact for fact in ALL if not fact.is_comparison]

@@ -3,10 +3,8 @@ says it is a prior is the one that `flashtwin new` would write."""
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -19,9 +17,9 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.series import Series
 from flashtwin.model.step import Job, Result, Run
-from flashtwin.study.validation.metrics import measure_of
+from flashtwin_lab.make import drives as maker
+from flashtwin_lab.validation.metrics import measure_of
 
-ROOT = Path(__file__).parents[2]
 BLOCK = 1 << 20
 IDS = [row["id"] for row in tomllib.loads(MARKET.read_text())["drive"]]
 # One of each kind: borrowed and folded at the end, whole drive, its own blocks, a cache that
@@ -124,10 +122,5 @@ def _values(spec: dict[str, object], section: str = "") -> list[tuple[str, str, 
 
 
 def test_the_page_of_the_drives_is_what_the_catalogue_says() -> None:
-    at = ROOT / "docs" / "make_drives.py"
-    made = importlib.util.spec_from_file_location("make_drives", at)
-    assert made is not None and made.loader is not None
-    module = importlib.util.module_from_spec(made)
-    made.loader.exec_module(module)
-    again = "make it again: .venv/bin/python docs/make_drives.py"
-    assert module.PAGE.read_text() == module.page(), again
+    again = "make it again: .venv/bin/python -m flashtwin_lab.make.drives"
+    assert maker.PAGE.read_text() == maker.page(), again

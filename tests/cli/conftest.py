@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from printed import DOCUMENTS, check
 from stand_ins import install
 
-from flashtwin.cli import documents
+from flashtwin.catalogue import validated
 from flashtwin.cli.app import app
 from flashtwin.study import ranking
-from flashtwin.study.validation import records
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
     def invoked(*arguments: str) -> Result:
         done = CliRunner().invoke(app, list(arguments))
         if "--json" in arguments and done.exit_code in (0, 1) and done.stdout:
-            documents.check(json.loads(done.stdout), *_documents(arguments))
+            check(json.loads(done.stdout), *_documents(arguments))
         return done
 
     _forget_specs()
@@ -34,13 +34,13 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
 
 
 def _forget_specs() -> None:
-    records.spec_hash.cache_clear()
+    validated.spec_hash.cache_clear()
     ranking.current.cache_clear()
 
 
 def _documents(arguments: Sequence[str]) -> list[str]:
     """What a command may print, by the names of its document."""
     joined = "-".join(arguments[:2])
-    stem = joined if joined in documents.DOCUMENTS else arguments[0]
+    stem = joined if joined in DOCUMENTS else arguments[0]
     names = (stem, *(f"{stem}-{kind}" for kind in ("one", "theory", "knock-out", "catalogue")))
-    return [name for name in names if name in documents.DOCUMENTS]
+    return [name for name in names if name in DOCUMENTS]

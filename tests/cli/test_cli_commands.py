@@ -6,23 +6,24 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.shell_completion import ShellComplete
-from click.testing import Result
+from click.testing import CliRunner, Result
 from stored_runs import finding, store
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
 from flashtwin.cli import app as app_module
 from flashtwin.cli.completions import VARIABLE
-from flashtwin.study.validation import knockouts
-from flashtwin.study.validation import validate as validate_module
-from flashtwin.study.validation.changes import KnockOut
-from flashtwin.study.validation.knockouts import Broken, KnockedOut
-from flashtwin.study.validation.rows import TwinValues, judge
-from flashtwin.study.validation.validate import Validation
+from flashtwin_lab.validation import knockouts
+from flashtwin_lab.validation import validate as validate_module
+from flashtwin_lab.validation.changes import KnockOut
+from flashtwin_lab.validation.knockouts import Broken, KnockedOut
+from flashtwin_lab.validation.rows import TwinValues, judge
+from flashtwin_lab.validation.validate import Validation
 
 Run = Callable[..., Result]
 COMMANDS = (
@@ -498,3 +499,16 @@ def test_help_has_commands_and_the_pages_that_come_with_the_program(run: Run) ->
         for line in re.findall(r"(?:help|hint)=.*docs/.*", at.read_text())
     ]
     assert not pages, "help names pages that are not in the wheel"
+
+
+def test_a_command_of_another_package_that_does_not_load_says_which(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = EntryPoint(name="mend", value="nowhere.to.be:found", group="flashtwin.commands")
+    plain = EntryPoint(name="plain", value="os:sep", group="flashtwin.commands")
+    points = {"mend": broken, "plain": plain}
+    monkeypatch.setattr(app_module, "_points", lambda: points)
+    for name, why in (("mend", "cannot be loaded"), ("plain", "is no command of click")):
+        done = CliRunner().invoke(app_module.app, [name])
+        assert done.exit_code == 3 and why in done.stderr and "pip uninstall" in done.stderr
+        assert why in " ".join(CliRunner().invoke(app_module.app, ["--help"]).stdout.split())

@@ -31,8 +31,8 @@ from flashtwin.drives.real.real import Real
 from flashtwin.errors import DONE, INTERRUPTED, MISS, USAGE
 from flashtwin.runner import request as measuring
 from flashtwin.runs.writer import Writer
-from flashtwin.study.fit import proof
 from flashtwin.study.fit.beside import unseen
+from flashtwin_lab import proof
 
 assert _core.load_spec, "these tests need the compiled part"
 
@@ -155,7 +155,7 @@ def supply(place: Path) -> None:
     for name in ("monday.csv", "tuesday.csv", "erased.csv", "again.csv"):
         (place / name).write_text(RATE_TABLE)
     for name in ("prior.toml", "my-prior.toml"):
-        shutil.copy(ROOT / "python/flashtwin/study/blind/prior.toml", place / name)
+        shutil.copy(ROOT / "lab/flashtwin_lab/blind/prior.toml", place / name)
     (place / "mine.py").write_text(DETECTOR)
     for name in (
         STORED,

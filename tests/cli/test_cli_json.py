@@ -11,20 +11,22 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from printed import DOCUMENTS
+from printed import check as check_type
 from stored_runs import store, usual
 from test_cli_cache import kept
 from test_cli_commands import knocked_out, validation
 
 from flashtwin.cli import documents, sweep
-from flashtwin.study.blind.judge import Row as BlindRow
-from flashtwin.study.blind.run import Campaign
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Row, Sweep
-from flashtwin.study.theory.points import of_user
-from flashtwin.study.theory.run import LawRow
-from flashtwin.study.validation import knockouts
-from flashtwin.study.validation import validate as validate_module
+from flashtwin_lab.blind.judge import Row as BlindRow
+from flashtwin_lab.blind.run import Campaign
+from flashtwin_lab.theory.points import of_user
+from flashtwin_lab.theory.run import LawRow
+from flashtwin_lab.validation import knockouts
+from flashtwin_lab.validation import validate as validate_module
 
 Run = Callable[..., Result]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
@@ -74,9 +76,9 @@ def covers(name: str, path: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", documents.DOCUMENTS)
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_schemas_are_those_of_the_types(name: str) -> None:
-    page, text = SCHEMAS / f"{name}.json", documents.json_schema(name)
+    page, text = SCHEMAS / f"{name}.json", documents.json_schema(DOCUMENTS[name])
     if os.environ.get("FLASHTWIN_BLESS"):
         SCHEMAS.mkdir(exist_ok=True)
         page.write_text(text)
@@ -84,11 +86,9 @@ def test_the_schemas_are_those_of_the_types(name: str) -> None:
 
 
 def test_there_is_no_schema_of_anything_else() -> None:
-    assert {at.stem for at in SCHEMAS.iterdir()} == documents.DOCUMENTS.keys()
+    assert {at.stem for at in SCHEMAS.iterdir()} == DOCUMENTS.keys()
     kinds = ("-one", "-theory", "-knock-out", "-catalogue")
-    sections = {
-        name.removesuffix(next(filter(name.endswith, kinds), "")) for name in documents.DOCUMENTS
-    }
+    sections = {name.removesuffix(next(filter(name.endswith, kinds), "")) for name in DOCUMENTS}
     assert sections == {title.replace(" ", "-") for title in documented()}
 
 
@@ -189,7 +189,7 @@ def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     row = LawRow(
         point=of_user("fifo", 0.2, 64), expected=1.0, measured=1.0, error=0.0, verdict="pass"
     )
-    documents.check({"rows": [row.to_json()], "missed": 0}, "validate-theory")
+    check_type({"rows": [row.to_json()], "missed": 0}, "validate-theory")
     assert set(leaves({"rows": [row.to_json()]})) >= {"rows[].law", "rows[].point.op"}
     names = documented()["validate"]
     for path in leaves({"rows": [row.to_json()]}):
@@ -199,7 +199,7 @@ def test_validations(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_blind_campaign() -> None:
     row = BlindRow(finding="speeds", target="median 0.5%", found="0.1%", n=3, passes=True)
     value = Campaign(rows=(row,), drives=()).to_json()
-    documents.check(value, "blind")
+    check_type(value, "blind")
     check("blind", value)
 
 
@@ -226,7 +226,7 @@ def test_a_fit() -> None:
         "values": [{**row, "unit": "MB/s", "origin": "fitted"}],
         "notes": ["a note"],
     }
-    documents.check(value, "fit")
+    check_type(value, "fit")
     check("fit", value)
 
 
@@ -243,5 +243,5 @@ def test_a_sweep(tmp_path: Path) -> None:
     )
     done = Sweep(out=tmp_path, plan=plan, rows=(row,), failures=(failure,), repeated=0)
     value = json.loads(json.dumps(sweep._json(done, tmp_path / "report.html")))
-    documents.check(value, "sweep")
+    check_type(value, "sweep")
     check("sweep", value)

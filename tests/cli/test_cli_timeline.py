@@ -27,7 +27,7 @@ def recorded(*arguments: str) -> dict[str, int | str]:
     done = timeline("--json", *arguments)
     assert done.exit_code == 0, done.stderr
     value: dict[str, int | str] = json.loads(done.stdout)
-    documents.check(value, "timeline")
+    documents.check(value, documents.Timeline)
     return value
 
 

@@ -17,9 +17,9 @@ from flashtwin.model.finding import Finding
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Plan
 from flashtwin.study.sweep.run import Row, Sweep
-from flashtwin.study.validation import records
-from flashtwin.study.validation import validate as validate_module
-from flashtwin.study.validation.validate import Validation
+from flashtwin_lab.validation import records
+from flashtwin_lab.validation import validate as validate_module
+from flashtwin_lab.validation.validate import Validation
 
 Run = Callable[..., Result]
 LONG_NAMES = {"one": "bx500-240-nocache", "two": "silicon-power-xd80-2tb"}

@@ -1,32 +1,21 @@
-"""README's figures are those of the twins: docs/make_readme.py makes them."""
+"""README's figures are those of the twins: flashtwin_lab.make.readme makes them."""
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import flashtwin as ft
 from flashtwin import _core
 from flashtwin.batteries.fill.wording import TITLES
+from flashtwin_lab.make import readme as maker
 
-ROOT = Path(__file__).resolve().parents[2]
-AGAIN = "make them again: .venv/bin/python docs/make_readme.py"
-
-
-@pytest.fixture(scope="module")
-def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_readme", ROOT / "docs" / "make_readme.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+AGAIN = "make them again: .venv/bin/python -m flashtwin_lab.make.readme"
 
 
-def test_the_figures_are_of_this_model_and_have_today_s_words(maker: ModuleType) -> None:
+def test_the_figures_are_of_this_model_and_have_today_s_words() -> None:
     (block,) = maker.BLOCK.findall(maker.README.read_text())
     head, _, names, *rows, _ = block.splitlines()
     assert head == f"<!-- figures of model {_core.MODEL} -->", AGAIN
@@ -36,7 +25,7 @@ def test_the_figures_are_of_this_model_and_have_today_s_words(maker: ModuleType)
 
 
 @pytest.mark.full
-def test_figures_and_picture_are_what_the_twins_do(maker: ModuleType, tmp_path: Path) -> None:
+def test_figures_and_picture_are_what_the_twins_do(tmp_path: Path) -> None:
     runs = ft.test(maker.DRIVES, battery=maker.BATTERIES, out=tmp_path / "runs", progress=False)
     assert maker.figures(runs) in maker.README.read_text(), AGAIN
     if not (shutil.which("chromium-headless-shell") or shutil.which("chromium")):

@@ -19,8 +19,8 @@ from flashtwin import _core
 from flashtwin.analysis.curve import Curve
 from flashtwin.catalogue.loader import load
 from flashtwin.model.job import Job, jobs_json
-from flashtwin.study.blind import generate as shipped
-from flashtwin.study.blind.truth import plateaus_of
+from flashtwin_lab.blind import generate as shipped
+from flashtwin_lab.blind.truth import plateaus_of
 
 Floats = NDArray[np.float64]
 

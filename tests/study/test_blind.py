@@ -11,9 +11,9 @@ import pytest
 
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.errors import FlashtwinError
-from flashtwin.study.blind import detect, generate, judge, run
-from flashtwin.study.blind.detect import Answer
-from flashtwin.study.blind.truth import Measured, Truth
+from flashtwin_lab.blind import detect, generate, judge, run
+from flashtwin_lab.blind.detect import Answer
+from flashtwin_lab.blind.truth import Measured, Truth
 
 GB = 1e9
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.discover import posterior
-from flashtwin.study.blind import calibrated
-from flashtwin.study.blind.calibrated import Tried
-from flashtwin.study.blind.kinds import Discovered, Truth
-
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "make_discover_calibration.py"
+from flashtwin_lab.blind import calibrated
+from flashtwin_lab.blind.calibrated import Tried
+from flashtwin_lab.blind.kinds import Discovered, Truth
+from flashtwin_lab.make import discover_calibration
 
 
 def _tried(*, right: bool, sure: float = 0.99, off: float = 1.0, apart: float = 0.1) -> Tried:
@@ -74,17 +71,9 @@ def test_each_drive_is_tried_with_what_the_others_say() -> None:
     assert widest == pytest.approx([0.05, 0.05, 0.05, 0.05, 0.04])
 
 
-def _script() -> Any:
-    spec = importlib.util.spec_from_file_location("make_discover_calibration", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_file_has_what_the_battery_reads() -> None:
     drives = [_tried(right=number > 0, off=1.02) for number in range(8)]
-    text = _script().text_of(drives, 10, 3)
+    text = discover_calibration.text_of(drives, 10, 3)
     document, shipped = tomllib.loads(text), tomllib.loads(posterior.DATA.read_text())
     keys = {section: set(values) for section, values in shipped.items() if section != "schema"}
     assert {section: set(document[section]) for section in keys} == keys
@@ -105,7 +94,7 @@ def test_a_drive_that_was_discovered_is_not_again(
         asked.append(number)
         return _tried(right=True).drive
 
-    monkeypatch.setattr("flashtwin.study.blind.kinds.discovered", discovered)
+    monkeypatch.setattr("flashtwin_lab.blind.kinds.discovered", discovered)
     path = tmp_path / "kept" / "5-3.pickle"
     works = [calibrated.kept(path, 5, 3, lambda *_: None) for _ in range(2)]
     assert works[0] == works[1] and asked == [3]

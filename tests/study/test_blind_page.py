@@ -5,27 +5,22 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from flashtwin.study.blind import detect, generate, judge, run
+from flashtwin_lab.blind import detect, generate, judge, run
+from flashtwin_lab.make import blind as maker
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "reference" / "blind.md").read_text()
 EXAMPLES = ROOT / "examples" / "blind"
 
 
-@pytest.fixture(scope="module")
-def maker() -> dict[str, Any]:
-    return runpy.run_path(str(ROOT / "docs" / "make_blind.py"))
-
-
-def test_the_page_is_of_the_prior_that_ships(maker: dict[str, Any]) -> None:
+def test_the_page_is_of_the_prior_that_ships() -> None:
     stamp = re.search(r"prior sha256 (\w+) seed (\d+) drives (\d+)", PAGE)
     assert stamp is not None
-    assert stamp[1] == maker["prior_digest"](), "run docs/make_blind.py: the prior has changed"
-    assert (int(stamp[2]), int(stamp[3])) == (maker["SEED"], maker["DRIVES"])
+    assert stamp[1] == maker.prior_digest(), "run flashtwin_lab.make.blind: the prior has changed"
+    assert (int(stamp[2]), int(stamp[3])) == (maker.SEED, maker.DRIVES)
     findings = {target["finding"] for target in generate.read_prior()["targets"]}
     assert all(f"| {finding} |" in PAGE for finding in findings)
 
@@ -38,11 +33,11 @@ def worst_on_page() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "at", [0, *(pytest.param(at, marks=pytest.mark.full) for at in range(1, 8))]
 )
-def test_the_worst_drives_are_judged_today_as_the_page_says(maker: dict[str, Any], at: int) -> None:
+def test_the_worst_drives_are_judged_today_as_the_page_says(at: int) -> None:
     line, drawn = worst_on_page()[at]
-    case = maker["case_of"](None, maker["SEED"], int(line.split(":")[0]))
-    today = (maker["worst_line"](case), case.sparkline)
-    assert today == (line, drawn), "run docs/make_blind.py: the analysis has changed"
+    case = maker.case_of(None, maker.SEED, int(line.split(":")[0]))
+    today = (maker.worst_line(case), case.sparkline)
+    assert today == (line, drawn), "run flashtwin_lab.make.blind: the analysis has changed"
 
 
 def test_the_guides_files_work_with_each_other_and_with_ours() -> None:

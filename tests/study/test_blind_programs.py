@@ -11,7 +11,7 @@ import pytest
 
 from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.shape import shape_of
-from flashtwin.study.blind import detect, generate, judge, run
+from flashtwin_lab.blind import detect, generate, judge, run
 
 HERE = Path(__file__).parent
 PROGRAMS = ("fills_core", "fills_hot", "fills_rough")

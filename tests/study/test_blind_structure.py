@@ -12,8 +12,8 @@ from flashtwin import _core
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.model.job import jobs_json
 from flashtwin.model.step import Chain, Job, Rest, Result, Run
-from flashtwin.study.blind import generate, kinds, structure
-from flashtwin.study.blind.kinds import Discovered, Truth
+from flashtwin_lab.blind import generate, kinds, structure
+from flashtwin_lab.blind.kinds import Discovered, Truth
 
 QUICK = {"tests": "0", "candidates": "4", "longest_s": "0"}
 

@@ -11,7 +11,7 @@ from flashtwin.catalogue.loader import drive_ids
 from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.study.listing import COLUMNS, Line, chosen, every
-from flashtwin.study.validation import records
+from flashtwin_lab.validation import records
 
 
 @pytest.fixture(scope="module")

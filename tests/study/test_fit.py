@@ -24,10 +24,11 @@ from flashtwin.runs.compare.compare import compare
 from flashtwin.runs.fitted import twin_of, with_twins
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import remove_tree
-from flashtwin.study.fit import beside, candidate, coverage, intervals, proof, search
+from flashtwin.study.fit import beside, candidate, intervals, search
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.observed import binned, curve_of_columns, observed
 from flashtwin.study.fit.trials import Search, Tried
+from flashtwin_lab import coverage, proof
 
 CAPACITY = 4_000_000_000
 SMALL = 1_000_000_000

@@ -89,4 +89,4 @@ def test_what_is_shipped_is_read_as_it_was_written() -> None:
 def test_the_shipped_results_hold() -> None:
     """Not in every run of the tests: whoever changes a spec need not run all drives at once."""
     holds, left_out = ranking.current()
-    assert left_out == 0 and set(holds) == set(drive_ids()), "run docs/make_ranking.py"
+    assert left_out == 0 and set(holds) == set(drive_ids()), "run flashtwin_lab.make.ranking"

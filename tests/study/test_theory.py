@@ -13,10 +13,10 @@ from thinning import thinned
 
 from flashtwin import _core
 from flashtwin.errors import FlashtwinError
-from flashtwin.study.theory import formulas, points, run
-from flashtwin.study.theory.drives import Sides
-from flashtwin.study.theory.formulas import HotCold
-from flashtwin.study.theory.points import Point
+from flashtwin_lab.theory import formulas, points, run
+from flashtwin_lab.theory.drives import Sides
+from flashtwin_lab.theory.formulas import HotCold
+from flashtwin_lab.theory.points import Point
 
 assert _core.load_spec, "these tests need the compiled part"
 

@@ -12,7 +12,7 @@ from flashtwin.catalogue import facts
 from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.events import unseen
-from flashtwin.study.validation.validate import validate
+from flashtwin_lab.validation.validate import validate
 
 assert _core.load_spec, "these tests need the compiled part"
 

@@ -9,10 +9,10 @@ import pytest
 
 from flashtwin.catalogue.facts import published
 from flashtwin.catalogue.loader import load
-from flashtwin.study.validation import fit
-from flashtwin.study.validation.fit import Value
-from flashtwin.study.validation.records import Record, families, record_of
-from flashtwin.study.validation.rows import TwinValues
+from flashtwin_lab.validation import fit
+from flashtwin_lab.validation.fit import Value
+from flashtwin_lab.validation.records import Record, families, record_of
+from flashtwin_lab.validation.rows import TwinValues
 
 PM871B = ("pm871b-128",)
 FACTS = {row.metric: row for row in published() if row.drives == PM871B}

@@ -9,13 +9,13 @@ from thinning import thinned
 from flashtwin.catalogue.facts import Fact, published
 from flashtwin.catalogue.loader import drive_ids
 from flashtwin.runner.events import unseen
-from flashtwin.study.validation import knockouts
-from flashtwin.study.validation.changes import Change, KnockOut, knock_outs, tried
-from flashtwin.study.validation.knockouts import changes_of, knocked_out, record_name
-from flashtwin.study.validation.metrics import plans
-from flashtwin.study.validation.records import Record, families, family_name, record_of, stored
-from flashtwin.study.validation.rows import TwinValues
-from flashtwin.study.validation.sections import knock_out_section
+from flashtwin_lab.validation import knockouts
+from flashtwin_lab.validation.changes import Change, KnockOut, knock_outs, tried
+from flashtwin_lab.validation.knockouts import changes_of, knocked_out, record_name
+from flashtwin_lab.validation.metrics import plans
+from flashtwin_lab.validation.records import Record, families, family_name, record_of, stored
+from flashtwin_lab.validation.rows import TwinValues
+from flashtwin_lab.validation.sections import knock_out_section
 
 assert closed_form, "a fixture of the drives in closed form"
 ON_AND_OFF = ("bx500-240", "bx500-240-nocache")

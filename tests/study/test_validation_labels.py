@@ -7,7 +7,7 @@ import pytest
 from flashtwin.catalogue.facts import Fact
 from flashtwin.catalogue.loader import load
 from flashtwin.runner.events import unseen
-from flashtwin.study.validation import labels, records, sections
+from flashtwin_lab.validation import labels, records, sections
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_places_are_those_of_a_whole_drive() -> None:
     stored = records.stored()[labels.record_name(drive)].rows()
     assert {row.row: row.cells for row in record.found} == {
         row: of.cells for row, of in stored.items()
-    }, "the shipped record is of other priors: docs/make_validation.py --changes"
+    }, "the shipped record is of other priors: flashtwin_lab.make.validation --changes"
 
 
 def test_the_section_counts_by_row() -> None:

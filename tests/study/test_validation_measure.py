@@ -20,7 +20,7 @@ from flashtwin.runner import target
 from flashtwin.runner.events import Observer, unseen
 from flashtwin.runner.target import Target, Variant
 from flashtwin.runs import frames
-from flashtwin.study.validation.validate import Need, Validation, amplification, measure, validate
+from flashtwin_lab.validation.validate import Need, Validation, amplification, measure, validate
 
 ON = Law()
 OFF = Law(
@@ -122,7 +122,7 @@ def test_a_plan_that_two_rows_need_runs_once() -> None:
 
 
 def test_a_drive_that_nobody_wrote_about_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from flashtwin.study.validation import validate as validating
+    from flashtwin_lab.validation import validate as validating
 
     monkeypatch.setattr(validating, "drive_ids", lambda: ["mine", "bx500-240"])
     with pytest.raises(FlashtwinError, match="nothing was published about mine") as raised:

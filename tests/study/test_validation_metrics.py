@@ -11,7 +11,7 @@ from fakes import FakeDrive, played
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.facts import Fact, facts_for, published
 from flashtwin.model.step import Chain, Fill, Run
-from flashtwin.study.validation.metrics import (
+from flashtwin_lab.validation.metrics import (
     MEASURES,
     Measured,
     measure_of,

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from flashtwin import _core
+from flashtwin.catalogue import validated
 from flashtwin.catalogue.facts import Fact, KnownMiss, facts_for, published
 from flashtwin.catalogue.loader import drive_ids
-from flashtwin.study.validation import records
-from flashtwin.study.validation.metrics import measure_of
-from flashtwin.study.validation.page import page, published_text
-from flashtwin.study.validation.rows import TwinValues, judge, judge_all
+from flashtwin_lab.make import validation
+from flashtwin_lab.validation import records
+from flashtwin_lab.validation.metrics import measure_of
+from flashtwin_lab.validation.page import page, published_text
+from flashtwin_lab.validation.rows import TwinValues, judge, judge_all
 
 ROOT = Path(__file__).parents[2]
-AGAIN = "make it again: .venv/bin/python docs/make_validation.py"
-
-
-def make_validation() -> ModuleType:
-    made = importlib.util.spec_from_file_location(
-        "make_validation", ROOT / "docs" / "make_validation.py"
-    )
-    assert made is not None and made.loader is not None
-    module = importlib.util.module_from_spec(made)
-    made.loader.exec_module(module)
-    return module
-
-
-# Loaded before a test of another file has stand-ins in place of what it imports.
-MADE = make_validation()
+AGAIN = "make it again: .venv/bin/python -m flashtwin_lab.make.validation"
 
 
 @pytest.mark.parametrize("family", records.families(), ids=records.family_name)
@@ -52,8 +38,11 @@ def test_a_shipped_record_is_of_todays_core_specs_and_rows(family: tuple[str, ..
 
 
 def test_the_page_is_what_was_found_and_published() -> None:
-    module = MADE
-    assert module.PAGE.read_text() == module.text(), AGAIN
+    assert validation.PAGE.read_text() == validation.text(), AGAIN
+
+
+def test_the_counts_that_drives_tells_are_those_of_the_records() -> None:
+    assert validated.DATA.read_bytes() == validation.counts(), AGAIN
 
 
 def test_nothing_that_is_shipped_is_missed() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
-from flashtwin.study.validation.rows import TwinValues, count, judge, judge_all, missed, outlived
+from flashtwin_lab.validation.rows import TwinValues, count, judge, judge_all, missed, outlived
 
 
 def fact(**fields: Any) -> Fact:

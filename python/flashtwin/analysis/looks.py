@@ -14,8 +14,8 @@ Invariants: every shape has one look of each kind; a probability is never 0 or 1
 holds it.
 
 Source of the numbers: bounds between looks are choices; the counts are drives of the four
-generators of `docs/make_looks.py`, each counting alike, with seeds of their own. Probabilities hold
-for drives and hosts like those.
+generators of `flashtwin_lab.make.looks`, each counting alike, with seeds of their own.
+Probabilities hold for drives and hosts like those.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flashtwin.api.calls import compare, drives, load_run, load_runs, resume, submit, test
 from flashtwin.api.run import Run, Runs
-from flashtwin.api.studies import Point, Sweep, runs, sweep, validate
+from flashtwin.api.studies import Point, Sweep, runs, sweep
 from flashtwin.api.twin import Completion, Twin
 from flashtwin.catalogue.summary import Summary as DriveSummary
 from flashtwin.errors import FlashtwinError, MachineError, RefusedError, UsageError
@@ -43,5 +43,4 @@ __all__ = [
     "submit",
     "sweep",
     "test",
-    "validate",
 ]

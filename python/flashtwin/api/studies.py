@@ -1,7 +1,7 @@
-"""Questions of many runs: a grid of drives, published outcomes, what is stored.
+"""Questions of many runs: a grid of drives, and what is stored.
 
-`sweep`, `validate` and `runs` do what the commands of these names do, and give back values in place
-of tables on a terminal.
+`sweep` and `runs` do what the commands of these names do, and give back values in place of tables
+on a terminal.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -22,7 +21,6 @@ from flashtwin.runner.events import counted
 
 if TYPE_CHECKING:
     from flashtwin.runs.listing import StoredRuns
-    from flashtwin.study.validation.validate import Validation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,22 +145,6 @@ def sweep(
 
 def _values(values: str | Iterable[object]) -> str:
     return values if isinstance(values, str) else ",".join(map(str, values))
-
-
-def validate(
-    *drives: str,
-    seed: int = 1,
-    sets: Mapping[str, object] | Sequence[str] | None = None,
-    progress: Progress = None,
-) -> Validation:
-    """Hold twins against what was published of their drives: what `flashtwin validate` does.
-
-    `rows` of the answer have the published value, the one that was found, its error and a verdict;
-    `missed` counts what nobody has explained. Comparisons of two drives need both.
-    """
-    from flashtwin.study.validation.validate import validate as judged
-
-    return judged(drives, partial(progress_shown, progress, None), seed=seed, sets=as_sets(sets))
 
 
 def runs(

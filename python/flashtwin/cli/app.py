@@ -10,8 +10,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NoReturn
 
 import click
@@ -30,6 +32,8 @@ Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 
 """
 
 
+# Other packages add commands by entry points of this group; a checkout's laboratory does.
+GROUP = "flashtwin.commands"
 # Where each command is, and its line in the help; its module is imported when it is asked for.
 COMMANDS = {
     "drives": ("drives.drives", "List the drives of the catalogue."),
@@ -51,11 +55,6 @@ COMMANDS = {
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
     "icf": ("icf.command", "Iometer's configuration files as a battery, and the other way."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
-    "validate": ("validate.command", "Twins against what was published of their drives."),
-    "blind": (
-        "blind.command",
-        "The analysis on drives whose inside is known: how often it is right.",
-    ),
     "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
     "fit": ("fit.command", "A twin of what a run measured: a spec with intervals."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),
@@ -91,8 +90,10 @@ class App(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As click's, which would import every command for its line."""
+        lines = {name: line for name, (_, line) in COMMANDS.items()}
+        lines |= {name: _line(point) for name, point in _points().items()}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+            formatter.write_dl(sorted(lines.items()))
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """As click's, which would take a broken pipe for a failure (code 1, here a miss)."""
@@ -113,16 +114,12 @@ class _Commands(MutableMapping[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(COMMANDS)
+        self._loaded: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
-        command = self._loaded[name]
-        if command is None:
-            module, _, attribute = COMMANDS[name][0].partition(".")
-            command = getattr(import_module(f"flashtwin.cli.{module}"), attribute)
-            assert isinstance(command, click.Command)
-            self._loaded[name] = command
-        return command
+        if name not in self._loaded:
+            self._loaded[name] = _ours(name) if name in COMMANDS else _added(_points()[name])
+        return self._loaded[name]
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command
@@ -131,10 +128,51 @@ class _Commands(MutableMapping[str, click.Command]):
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter(dict.fromkeys([*COMMANDS, *_points(), *self._loaded]))
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return sum(1 for _ in self)
+
+
+def _ours(name: str) -> click.Command:
+    module, _, attribute = COMMANDS[name][0].partition(".")
+    command = getattr(import_module(f"flashtwin.cli.{module}"), attribute)
+    assert isinstance(command, click.Command)
+    return command
+
+
+@cache
+def _points() -> Mapping[str, EntryPoint]:
+    """The commands of other packages; none of them takes the place of one of ours."""
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    return {name: point for name, point in sorted(points.items()) if name not in COMMANDS}
+
+
+def _line(point: EntryPoint) -> str:
+    """What the help says of a command of another package; one that is broken breaks no help."""
+    try:
+        return _added(point).get_short_help_str(100)
+    except FlashtwinError as error:
+        return error.message
+
+
+def _added(point: EntryPoint) -> click.Command:
+    package = point.dist.name if point.dist else point.value
+    try:
+        command = point.load()
+    except Exception as error:
+        raise FlashtwinError(
+            f"the command {point.name} of the package {package} cannot be loaded: {error}",
+            hint=f"to leave it out: pip uninstall {package}",
+            exit_code=ENVIRONMENT,
+        ) from error
+    if not isinstance(command, click.Command):
+        raise FlashtwinError(
+            f"the command {point.name} of the package {package} is no command of click",
+            hint=f"to leave it out: pip uninstall {package}",
+            exit_code=ENVIRONMENT,
+        )
+    return command
 
 
 class _Quiet(Exception):  # noqa: N818 - nothing went wrong with us

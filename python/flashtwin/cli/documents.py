@@ -11,7 +11,7 @@ import json
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from flashtwin.runs import schema
 from flashtwin.runs.schema import DIALECT
@@ -517,55 +517,6 @@ class Export(Document):
     exports: list[Exported]
 
 
-class Row(Document):
-    drive: str
-    test: str
-    metric: str
-    published: float | list[float | None] | None
-    found: float | None
-    error: float | None
-    tolerance: float | None
-    verdict: Literal["pass", "known", "miss", "computed", "shown"]
-    kind: Literal["measured", "qualitative", "computed", "shown"]
-    unit: str
-    calibration: bool
-    twins: list[str] | UnsetType = UNSET
-    cell: str | UnsetType = UNSET
-    variant: str | UnsetType = UNSET
-    also: dict[str, float | None] | UnsetType = UNSET
-    why: str | UnsetType = UNSET
-
-
-class Validate(Document):
-    """flashtwin validate --json"""
-
-    rows: list[Row]
-    missed: int
-
-
-class BrokenRow(Document):
-    drive: str
-    test: str
-    metric: str
-    published: float | list[float | None] | None
-    found: float | None
-
-
-class KnockedOut(Document):
-    name: str
-    without: str
-    sets: list[str]
-    drives: list[str]
-    tried: int
-    broken: list[BrokenRow]
-
-
-class ValidateKnockOut(Document):
-    """flashtwin validate --knock-out --json"""
-
-    knock_outs: list[KnockedOut]
-
-
 class InferredPlateau(Document):
     start_bytes: float
     end_bytes: float
@@ -611,40 +562,6 @@ class Fit(Document):
     values: list[FittedValue]
     notes: list[str]
     toml: str
-
-
-class BlindRow(Document):
-    finding: str
-    target: str
-    found: str
-    n: int
-    verdict: str
-
-
-class Blind(Document):
-    """flashtwin blind --json"""
-
-    rows: list[BlindRow]
-    missed: int
-
-
-class LawRow(Document):
-    law: str
-    point: dict[str, Any]
-    expected: float | list[float | None]
-    found: float | None
-    error: float | None
-    tolerance: float | None
-    verdict: str
-    unit: str
-    origin: str
-
-
-class ValidateTheory(Document):
-    """flashtwin validate --theory --json"""
-
-    rows: list[LawRow]
-    missed: int
 
 
 class Prepared(Document):
@@ -707,10 +624,6 @@ DOCUMENTS: dict[str, type[Document]] = {
     "runs-prune": RunsPrune,
     "compare": Compare,
     "export": Export,
-    "validate": Validate,
-    "validate-theory": ValidateTheory,
-    "validate-knock-out": ValidateKnockOut,
-    "blind": Blind,
     "infer": Infer,
     "fit": Fit,
     "timeline": Timeline,
@@ -719,18 +632,18 @@ DOCUMENTS: dict[str, type[Document]] = {
 }
 
 
-def check(value: object, *names: str) -> None:
-    """Raise `schema.SchemaError` where a document is of none of these names."""
-    for name in names:
+def check(value: object, *types: type[Document]) -> None:
+    """Raise `schema.SchemaError` where a document is of none of these types."""
+    for of in types:
         try:
-            schema.check(value, DOCUMENTS[name])
+            schema.check(value, of)
             return
         except schema.SchemaError as error:
             last = error
     raise last
 
 
-def json_schema(name: str) -> str:
+def json_schema(of: type[Document]) -> str:
     """The JSON Schema of a document, as docs/reference/schemas/commands has it."""
-    schema = {"$schema": DIALECT, **msgspec.json.schema(DOCUMENTS[name])}
+    schema = {"$schema": DIALECT, **msgspec.json.schema(of)}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

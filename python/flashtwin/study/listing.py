@@ -1,6 +1,6 @@
 """The drives of the catalogue, a line each: what they are, how fast, how well validated.
 
-Rates are those that `ranking` ships, counts of rows those of the validation's records; both are of
+Rates are those that `ranking` ships, counts of rows those of `catalogue.validated`; both are of
 today's core and specs, or missing. A condition in SQL chooses among them (`where`), and any column
 sorts. Invariant: nothing is simulated here.
 """
@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from flashtwin.catalogue.facts import UNCOUNTED
+from flashtwin.catalogue import validated
 from flashtwin.catalogue.loader import drive_ids, load
 from flashtwin.catalogue.summary import Summary, summary, written
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_size
 from flashtwin.runs import query
 from flashtwin.study import ranking
-from flashtwin.study.validation import records
 
 # The columns of a condition, as DuckDB has them.
 COLUMNS = {
@@ -86,8 +85,10 @@ def listing(*, where: str | None = None, sort: str | None = None) -> list[Line]:
 def every() -> list[Line]:
     """All drives of the catalogue, by their ids."""
     rates, _ = ranking.current()
-    rows = _rows()
-    return [_line(drive, rates.get(drive), rows.get(drive, [])) for drive in drive_ids()]
+    counts = validated.counts()
+    return [
+        _line(drive, rates.get(drive), counts.get(drive, validated.NONE)) for drive in drive_ids()
+    ]
 
 
 def chosen(lines: list[Line], *, where: str | None, sort: str | None) -> list[Line]:
@@ -112,7 +113,7 @@ def _sorted(lines: Sequence[Line], sort: str) -> list[Line]:
     return [*known, *(line for line in lines if line.cells()[column] is None)]
 
 
-def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, bool]]) -> Line:
+def _line(drive: str, stored: ranking.Stored | None, counts: validated.Counts) -> Line:
     spec = load(drive)
     values = {row["key"]: row["value"] for row in spec.values()}
     kind = values.get("link.kind", "sata")
@@ -125,9 +126,9 @@ def _line(drive: str, stored: ranking.Stored | None, rows: Sequence[tuple[bool, 
         dram={"dram": "yes", "hmb": "hmb"}.get(values.get("map.residency", ""), "none"),
         cache_mode=mode,
         cache_bytes=_cache_bytes(values),
-        rows=len(rows),
-        passed=sum(passes for passes, _ in rows),
-        validating=sum(passes and not calibrates for passes, calibrates in rows),
+        rows=counts.rows,
+        passed=counts.passed,
+        validating=counts.validating,
         fitted=sum(row["origin"] == "fitted" for row in written(spec.values())),
         **rates,
     )
@@ -140,19 +141,3 @@ def _cache_bytes(values: dict[str, str]) -> int:
     if by_fill.startswith("0 %: "):
         borrowed = by_fill.removeprefix("0 %: ")
     return sum(parse_size(size) for size in (own, borrowed) if size != "0")
-
-
-def _rows() -> dict[str, list[tuple[bool, bool]]]:
-    """For each drive, the rows that count: whether each passes, and whether it is calibration."""
-    rows: dict[str, list[tuple[bool, bool]]] = {}
-    shipped = records.stored()
-    for family in records.families():
-        record = shipped.get(records.family_name(family))
-        if record is None or not record.is_current:
-            continue
-        for row in records.judged_rows(record):
-            if row.variant or row.fact.kind in UNCOUNTED:
-                continue
-            for drive in row.fact.measured_on:
-                rows.setdefault(drive, []).append((row.verdict == "pass", row.fact.calibration))
-    return rows

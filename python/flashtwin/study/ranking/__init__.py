@@ -1,10 +1,10 @@
 """Ranking: the drives of runs among the catalogue's twins, by results that are shipped.
 
 `results.json` has what the group quick found of each drive of the catalogue: a table of numbers,
-made by `docs/make_ranking.py`; `columns.toml` says which findings those are. Only findings that a
-run has itself are compared. Invariants: a result is of the core's model and of the spec that the
-catalogue has (`Stored.is_current`), or it is left out and counted; speeds only are ranked, so that
-a large drive is not behind a small one.
+made by `flashtwin_lab.make.ranking`; `columns.toml` says which findings those are. Only findings
+that a run has itself are compared. Invariants: a result is of the core's model and of the spec
+that the catalogue has (`Stored.is_current`), or it is left out and counted; speeds only are ranked,
+so that a large drive is not behind a small one.
 """
 
 from __future__ import annotations

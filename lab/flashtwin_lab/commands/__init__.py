@@ -1,0 +1,1 @@
+"""Commands that the laboratory adds to `flashtwin`, by entry points `flashtwin.commands`."""

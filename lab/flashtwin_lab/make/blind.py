@@ -1,0 +1,280 @@
+"""Makes docs/reference/blind.md: the analysis of a fill, judged on drives whose inside is known.
+
+    .venv/bin/python -m flashtwin_lab.make.blind [DRIVES]
+
+A thousand drives of the prior with a seed that nothing else uses, and 200 of each program, take
+about four minutes of two cores. The page carries the prior's SHA-256 and the judgement of its worst
+drives, by which a test says where it is no longer of today's prior or analysis.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import Pool
+from pathlib import Path
+
+import numpy as np
+
+from flashtwin_lab.blind import detect, generate, judge, run
+from flashtwin_lab.blind.judge import Judged
+from flashtwin_lab.blind.truth import LEAST_SHARE, Measured
+from flashtwin_lab.make import DOCS, SERIES
+
+PAGE = DOCS / "reference" / "blind.md"
+SYNTHETIC, PROGRAMS = SERIES / "synthetic.py", ("fills_core", "fills_hot", "fills_rough")
+SEED, DRIVES, OTHERS, WORST = 9000, 1000, 200, 8
+BARS, WIDTH = "▁▂▃▄▅▆▇█", 72
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+ERRORS = ("cache size", "speeds", "where cells have to come back")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One drive: its judgement, and what was true and answered of cache and plateaus."""
+
+    number: int
+    judged: Judged
+    design: str
+    visible: bool | None
+    cache: bool | None
+    true_count: int
+    count: int
+    sparkline: str
+
+
+def prior_digest() -> str:
+    """The SHA-256 of the prior that ships."""
+    return hashlib.sha256(generate.PRIOR.read_bytes()).hexdigest()
+
+
+def case_of(program: Path | None, seed: int, number: int) -> Case:
+    """One drive drawn, analysed and judged."""
+    prior = generate.read_prior()
+    drawn = program is None
+    measured = generate.measured(prior, seed, number) if drawn else _made_up(program, seed, number)
+    answer = detect.ours(measured)
+    return Case(
+        number=number,
+        judged=judge.judged(measured, answer),
+        design=measured.truth.design,
+        visible=measured.truth.visible,
+        cache=answer.cache,
+        true_count=len(measured.truth.plateaus),
+        count=judge._counted(answer),
+        sparkline=sparkline(measured),
+    )
+
+
+def _made_up(program: Path | None, seed: int, number: int) -> Measured:
+    assert program is not None, "a drive comes from the prior or from a program"
+    return run._of_program(program, seed, number)
+
+
+def sparkline(measured: Measured) -> str:
+    """The speed over the bytes in a line of text; a logarithm a step, from slowest to fastest."""
+    done = np.concatenate(([0.0], np.cumsum(measured.bytes)))
+    time = np.concatenate(([0.0], np.cumsum(measured.dt_ns / 1e9)))
+    moments = np.interp(np.linspace(0.0, done[-1], WIDTH + 1), done, time)
+    speed = np.log(done[-1] / WIDTH / np.maximum(np.diff(moments), 1e-9))
+    height = (speed - speed.min()) / max(float(np.ptp(speed)), 0.05)
+    return "".join(BARS[int(h * (len(BARS) - 1) + 0.5)] for h in height)
+
+
+def worst_of(cases: Sequence[Case]) -> list[Case]:
+    """Those that were judged worst, the worst first."""
+    wrong = [case for case in cases if case.judged.badness > 0.05]
+    return sorted(wrong, key=lambda case: (-case.judged.badness, case.number))[:WORST]
+
+
+def worst_line(case: Case) -> str:
+    """What is wrong with one drive, in words that a test can make again."""
+    judged = case.judged
+    wrong = [name for name, right in judged.right.items() if not right]
+    off = [
+        f"{name} off by {max(errors):.1%}"
+        for name, errors in judged.errors.items()
+        if max(errors, default=0.0) > 0.05
+    ]
+    effects = ", ".join(judged.effects).replace("_", " ") or "noise alone"
+    found = f"{case.count} of {case.true_count} plateaus" if "number of plateaus" in wrong else ""
+    reasons = "; ".join([*(f"wrong: {name}" for name in wrong), *off, *([found] if found else [])])
+    return f"{case.number}: {case.design}, {effects}: {reasons}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return [*("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines), ""]
+
+
+def rows_of(cases: Sequence[Case]) -> list[str]:
+    """The targets, and what was reached."""
+    rows = judge.rows([case.judged for case in cases], generate.read_prior()["targets"])
+    return table(
+        ("finding", "has to reach", "reached", "verdict"),
+        [(r.finding, r.target, r.found, "pass" if r.passes else "**miss**") for r in rows],
+    )
+
+
+def distribution(cases: Sequence[Case]) -> list[str]:
+    """How far answers are off: a row a finding, a column a share of the answers."""
+    rows = []
+    for name in ERRORS:
+        errors = [e for case in cases for e in case.judged.errors.get(name, ())]
+        if errors:
+            cells = [f"{np.quantile(errors, share):.2%}" for share in SHARES]
+            rows.append((name, len(errors), *cells, f"{max(errors):.1%}"))
+    shares = [f"{share:.0%} within" for share in SHARES]
+    return table(("off by", "answers", *shares, "most"), rows)
+
+
+def intervals(cases: Sequence[Case]) -> list[str]:
+    """How often 95 % intervals hold, and how wide they are."""
+    rows = []
+    for name in ERRORS:
+        held = [h for case in cases for h in case.judged.holds.get(name, ())]
+        if held:
+            share = sum(holds for holds, _ in held) / len(held)
+            rows.append((name, len(held), f"{share:.1%}", f"{np.median([w for _, w in held]):.2%}"))
+    return table(("95 % interval of", "intervals", "hold the truth", "median width"), rows)
+
+
+def confusion(cases: Sequence[Case]) -> list[str]:
+    """Cache there or not, and the number of plateaus: true in rows, answered in columns."""
+    words = {True: "a cache", False: "none", None: "cannot tell"}
+    truths = {True: "a cache", False: "none", None: "below what a host resolves"}
+    seen = Counter((case.visible, case.cache) for case in cases)
+    lines = table(
+        ("true \\ answered", *words.values()),
+        [(word, *(seen[key, answer] for answer in words)) for key, word in truths.items()],
+    )
+    counts = Counter((c.true_count, min(c.count, 5)) for c in cases if c.visible is not None)
+    lines += table(
+        ("plateaus: true \\ answered", *"1234", "5 or more"),
+        [
+            (true, *(counts[true, answer] for answer in range(1, 6)))
+            for true in sorted({true for true, _ in counts})
+        ],
+    )
+    return lines
+
+
+def by_effect(cases: Sequence[Case]) -> list[str]:
+    """How often the number of plateaus is right where a series has an effect."""
+    names = sorted({name for case in cases for name in case.judged.effects})
+    rows = []
+    for name in [*names, ""]:
+        having = [c for c in cases if (name in c.judged.effects if name else not c.judged.effects)]
+        right = [
+            case.judged.right["number of plateaus"] for case in having if case.visible is not None
+        ]
+        if right:
+            words = name.replace("_", " ") or "noise alone"
+            rows.append((words, len(right), f"{sum(right) / len(right):.1%}"))
+    return table(("effect", "drives", "number of plateaus right"), rows)
+
+
+def by_program(programs: Mapping[str, Sequence[Case]]) -> list[str]:
+    """The targets in rows, and in columns what was reached on each program's drives."""
+    targets = generate.read_prior()["targets"]
+    columns = [
+        judge.rows([case.judged for case in drives], targets) for drives in programs.values()
+    ]
+    rows = [
+        (same[0].finding, same[0].target, *(_reached(row) for row in same))
+        for same in zip(*columns, strict=True)
+    ]
+    return table(("finding", "has to reach", *(f"`{name}.py`" for name in programs)), rows)
+
+
+def _reached(row: judge.Row) -> str:
+    return row.found if row.passes else f"**miss**: {row.found}"
+
+
+def other_laws(programs: Mapping[str, Sequence[Case]]) -> list[str]:
+    """The section of the programs with laws of their own."""
+    count = len(next(iter(programs.values())))
+    return [
+        "## Other laws, other noise",
+        "",
+        f"{count} drives of each of the [programs](../guides/blind.md) that try what breaks an",
+        "analysis: heat with a mass, limiters, journals, slow starts, saw-teeth, noise with a",
+        f"memory or with heavy tails, 60 to 20,000 samples (seed {SEED}).",
+        "",
+        *by_program(programs),
+    ]
+
+
+def page(
+    cases: Sequence[Case], others: Sequence[Case], programs: Mapping[str, Sequence[Case]]
+) -> str:
+    """The page."""
+    count = len(cases)
+    lines = [
+        "# The analysis of a fill, judged blind",
+        "",
+        "<!-- Made by flashtwin_lab.make.blind; do not edit. -->",
+        f"<!-- prior sha256 {prior_digest()} seed {SEED} drives {count} -->",
+        "",
+        f"`flashtwin blind --count {count} --seed {SEED}`: drives drawn from",
+        "[the prior](../../lab/flashtwin_lab/blind/prior.toml), filled in the simulator,",
+        "disturbed as hosts disturb, and analysed from the series alone.",
+        "[A guide](../guides/blind.md) tells how to put another analysis or another generator in.",
+        f"A plateau counts from {LEAST_SHARE:.0%} of the fill on.",
+        "",
+        *rows_of(cases),
+        "## How far answers are off",
+        "",
+        *distribution(cases),
+        "## Intervals",
+        "",
+        *intervals(cases),
+        "## What is taken for what",
+        "",
+        *confusion(cases),
+        "## By effect",
+        "",
+        *by_effect(cases),
+        "## The worst",
+        "",
+        "Each is drawn as its speed over its bytes, on a logarithmic scale.",
+        "",
+        "```text",
+        *(line for case in worst_of(cases) for line in (worst_line(case), case.sparkline)),
+        "```",
+        "",
+        "## Fills that no simulator made",
+        "",
+        "Drives of our own simulator can flatter us. These",
+        f"{len(others)} fills are drawn by hand-written laws",
+        "([tests/study/synthetic.py](../../tests/study/synthetic.py)),",
+        "after the shapes that reviewers publish, with other noise and other disturbances.",
+        "",
+        *rows_of(others),
+        *other_laws(programs),
+        "No measured series is in this repository. `flashtwin infer FILE` reads yours.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else DRIVES
+    with Pool() as pool:
+        cases = pool.map(partial(case_of, None, SEED), range(count), chunksize=8)
+        others = pool.map(partial(case_of, SYNTHETIC, SEED), range(OTHERS), chunksize=8)
+        programs = {
+            name: pool.map(
+                partial(case_of, SERIES / f"{name}.py", SEED), range(OTHERS), chunksize=8
+            )
+            for name in PROGRAMS
+        }
+    PAGE.write_text(page(cases, others, programs))
+
+
+if __name__ == "__main__":
+    main()

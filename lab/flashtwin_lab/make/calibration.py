@@ -1,0 +1,216 @@
+"""Makes python/flashtwin/analysis/calibration.toml again, after a change to the analysis of fills.
+
+    .venv/bin/python -m flashtwin_lab.make.calibration [DRIVES [SEED]]
+
+Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of four
+programs with other laws, all with this seed and no other, are analysed, and of each kind of figure
+the 95 % quantile of how far it is off, in units of its own half-width, is the factor. It is that of
+the generator that needs most, so that intervals hold on each of them: the quantile of all together
+left 90 % of the prior's places of folding. Of generators with few figures the quantile of all
+counts instead. The shares of the value and of a sample stay: they keep intervals from
+having no width where the noise says nothing; `most` bounds what is scaled. For each generator it
+prints how many of its intervals hold with the factor that the others give, and how wide they are.
+Report on other seeds.
+
+160 drives a generator take five minutes of a processor.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from multiprocessing import Pool
+
+import numpy as np
+
+from flashtwin.analysis import calibrated
+from flashtwin.analysis.calibrated import DATA, sample_at
+from flashtwin.analysis.curve import curve_of
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.shape import shape_of
+from flashtwin.batteries.base.writing import GB
+from flashtwin.batteries.fill.findings import analyse_fill
+from flashtwin_lab.blind import generate, judge, run
+from flashtwin_lab.blind.detect import Answer
+from flashtwin_lab.make import SERIES
+
+HOLDS, FEW = 0.95, 1000
+# Of fewer figures of one generator its own quantile says little.
+OWN = 60
+PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
+HEAD = """\
+# Factors that make intervals hold as often as they say; see calibrated.py. Made by
+# flashtwin_lab.make.calibration: drives 0 to {last} of seed {seed}, of `flashtwin blind`'s prior
+# and of the programs {programs} in tests/study (split conformal: the 95 % quantile of
+# error over half-width, of the generator that needs most; {counts}).
+# Not the seeds on which results are reported.
+# Half-width = scale * (own + share * value + samples * a sample's bytes), where of `own` at most
+# `most` times the value counts; never less than `own`.
+schema = 1
+"""
+BOUND = """
+# A cache that was not seen: so many times the smallest that change points resolve (few cases).
+[bound]
+scale = {scale}
+share = 0.0
+samples = 0.0
+most = 1.0
+"""
+WORDS = {"cache": "cache ends", "fold": "places of folding", "speed": "speeds"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """An answer beside the truth: how far off, its own half-width on that side, its value, the
+    bytes of a sample there, and whether a pause at the end explains the rest."""
+
+    generator: str
+    kind: str
+    off: float
+    own: float
+    value: float
+    sample: float
+    paused: bool = False
+
+
+def scores_of(seed: int, drive: tuple[str, int]) -> list[Score]:
+    """Those of one drive."""
+    generator, number = drive
+    if generator == "prior":
+        measured = generate.measured(generate.read_prior(None), seed, number)
+    else:
+        measured = run._of_program(SERIES / f"{generator}.py", seed, number)
+    series = measured.t_ns, measured.dt_ns, measured.bytes
+    curve = curve_of(*series)
+    shape = shape_of(curve)
+    findings = {
+        finding.name: finding
+        for finding in analyse_fill(
+            *series,
+            pattern="blind",
+            label="blind",
+            capacity_bytes=measured.capacity_bytes,
+            calibrate=False,
+            shape=shape,
+        )
+    }
+    truth = measured.truth
+    edges = [edge for edge in (shape.edge, *shape.rest.edges) if edge is not None]
+    rows = []
+    places = (
+        ("cache", "cache_size", truth.cache_bytes if truth.visible else None),
+        ("fold", "fold_begin", truth.fold_bytes),
+    )
+    for kind, name, place in places:
+        value = findings[name].number
+        if place is None or not value:
+            continue
+        edge = min(edges, key=lambda edge: abs(edge.place.value - value * GB))
+        score = _score(generator, kind, edge.place, place, sample_at(curve, value * GB))
+        paused = edge.paused is not None and edge.place.value <= place <= edge.paused
+        rows.append(replace(score, paused=paused))
+    plateaus = tuple((p.start, p.end, p.speed) for p in shape.plateaus)
+    for speed, estimate in judge.speeds(truth, Answer(cache=None, plateaus=plateaus)):
+        rows.append(_score(generator, "speed", estimate, speed, 0.0))
+    return rows
+
+
+def _score(generator: str, kind: str, estimate: Estimate, truth: float, sample: float) -> Score:
+    low = estimate.value if estimate.low is None else estimate.low
+    high = estimate.value if estimate.high is None else estimate.high
+    own = high - estimate.value if truth > estimate.value else estimate.value - low
+    off = abs(truth - estimate.value)
+    return Score(
+        generator=generator, kind=kind, off=off, own=own, value=estimate.value, sample=sample
+    )
+
+
+def half_width(score: Score, table: dict[str, float], scale: float) -> float:
+    """Half of the interval that `calibrated` makes of it."""
+    base = min(score.own, table["most"] * score.value)
+    base += table["share"] * score.value + table["samples"] * score.sample
+    return max(scale * base, score.own)
+
+
+def needed(score: Score, table: dict[str, float]) -> float:
+    """The least factor with which the interval holds."""
+    if score.off <= score.own or score.paused:
+        return 0.0
+    return score.off / half_width(replace(score, own=min(score.own, score.off)), table, 1.0)
+
+
+def factor(scores: list[Score], table: dict[str, float]) -> float:
+    """The factor with which intervals hold on all generators together, and on each with enough
+    scores."""
+    counts = Counter(score.generator for score in scores)
+    alone = [[s for s in scores if s.generator == name] for name in counts if counts[name] >= OWN]
+    return max(_quantile(part, table) for part in [scores, *alone])
+
+
+def _quantile(scores: list[Score], table: dict[str, float]) -> float:
+    """The 95 % quantile of the factors that are needed, each generator counting alike.
+
+    Of one generator it is that which one more score keeps to as often. Of few scores of several the
+    quantile itself is uncertain: there the share is larger by its standard error.
+    """
+    counts = Counter(score.generator for score in scores)
+    ordered = sorted((needed(score, table), 1.0 / counts[score.generator]) for score in scores)
+    share = np.cumsum([weight for _, weight in ordered]) / len(counts)
+    few = math.sqrt(HOLDS * (1 - HOLDS) / len(scores)) if len(scores) < FEW else 1 / len(scores)
+    wanted = HOLDS + (few if len(counts) > 1 else HOLDS / len(scores))
+    place = int(np.searchsorted(share, wanted))
+    return max(ordered[min(place, len(ordered) - 1)][0], 1.0)
+
+
+def left_out(scores: list[Score], table: dict[str, float]) -> list[str]:
+    """For each generator what the factor of the others does to it."""
+    lines = []
+    for name in PROGRAMS:
+        own = [score for score in scores if score.generator == name]
+        scale = factor([score for score in scores if score.generator != name], table)
+        held = sum(s.paused or s.off <= half_width(s, table, scale) for s in own)
+        width = np.median([2 * half_width(s, table, scale) / s.value for s in own])
+        lines.append(
+            f"  {name} by the others' {scale:.3g}: {held} of {len(own)} hold "
+            f"({held / len(own):.1%}), median width {width:.2%}"
+        )
+    return lines
+
+
+def main(drives: int, seed: int) -> None:
+    jobs = list(product(PROGRAMS, range(drives)))
+    with Pool() as pool:
+        scores = [score for part in pool.imap(partial(scores_of, seed), jobs, 8) for score in part]
+    write(scores, drives, seed)
+
+
+def write(scores: list[Score], drives: int, seed: int) -> None:
+    """The factors of these scores into the file, and what each is on the generators left out."""
+    tables = tomllib.loads(DATA.read_text())
+    sections, counts = [], []
+    for kind, words in WORDS.items():
+        own, table = [score for score in scores if score.kind == kind], tables[kind]
+        scale = factor(own, table)
+        counts.append(f"{len(own)} {words}")
+        keys = (
+            f"scale = {scale:.3g}",
+            *(f"{key} = {table[key]}" for key in ("share", "samples", "most")),
+        )
+        sections.append("\n".join(["", f"[{kind}]", *keys, ""]))
+        print(f"{kind}: {table['scale']} was, {scale:.3g} is, of {len(own)}")
+        print("\n".join(left_out(own, table)))
+    head = HEAD.format(
+        seed=seed, last=drives - 1, programs=", ".join(PROGRAMS[1:]), counts=", ".join(counts)
+    )
+    DATA.write_text(head + "".join(sections) + BOUND.format(scale=tables["bound"]["scale"]))
+    calibrated._factors.cache_clear()
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:3]]
+    main(*(numbers + [160, 2][len(numbers) :]))

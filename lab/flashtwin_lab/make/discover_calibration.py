@@ -1,0 +1,107 @@
+"""Makes python/flashtwin/batteries/discover/calibration.toml again, after a change to `discover`.
+
+    nice .venv/bin/python -m flashtwin_lab.make.discover_calibration [DRIVES [SEED]]
+
+Drives of `flashtwin blind --with discover` are drawn from a seed that no published campaign uses,
+and discovered: some 10 s of a processor each. What they say (`blind.calibrated`) is kept in
+.tools/calibration, so that one that was stopped goes on and one that is done takes seconds; a
+change of discover or of the drives' generator makes them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from flashtwin.batteries.discover import posterior
+from flashtwin.runner.pool import Work
+from flashtwin_lab.blind import calibrated
+from flashtwin_lab.blind.calibrated import Tried
+from flashtwin_lab.blind.run import DRIVE_BYTES, pooled
+from flashtwin_lab.make import ROOT
+
+KEPT = ROOT / ".tools" / "calibration"
+# What the drives and what discover says of them come from; the calibration itself is beside it.
+SOURCES = ("python/flashtwin/batteries/discover", "lab/flashtwin_lab/blind")
+# Of fewer drives the file is only shown.
+FEWEST = 20
+HEAD = """\
+# What makes the probabilities and intervals of discover hold as often as they say. Made by
+# flashtwin_lab.make.discover_calibration with seed {seed}, drives 0 to {last}; {seen} have a
+# cache that can be seen. Each with the values that the others say: the mean logarithm of what the
+# true words were given is {before:.3f} with calmer as it was and {after:.3f} with {found:.2f},
+# and {held} of {count} intervals hold. The better of both is taken.
+schema = 1
+
+[structure]
+# Logarithms of weights are divided by this: bins of a curve are not independent.
+calmer = {calmer:.2f}
+
+[reads]
+# Standard deviations of what reads after a write past the cache say: whether there are two speeds,
+# that of data past the cache, that of the oldest data; and of how many programs single writes wait.
+noise = [{noise}]
+
+[rest]
+# An interval of a rest reaches at least this share of the value each side.
+wider = {wider:.3f}
+"""
+
+
+def version() -> str:
+    """What the code is that the drives depend on."""
+    paths = sorted(path for folder in SOURCES for path in (ROOT / folder).rglob("*"))
+    digest = hashlib.sha256()
+    for path in paths:
+        if path.suffix in (".py", ".toml") and path != posterior.DATA:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
+    """The file, from drives on which a cache can be seen."""
+    calmers = calibrated.left_out(drives, calibrated.calmer_of)
+    widers = calibrated.left_out(drives, calibrated.wider_of)
+    pairs = list(zip(drives, calmers, widers, strict=True))
+    held = [reach <= wider for d, _, wider in pairs for reach in calibrated.beyond(d)]
+    before = np.mean([score for d in drives for score in calibrated.scores(d, d.calmer)])
+    after = np.mean([score for d, calmer, _ in pairs for score in calibrated.scores(d, calmer)])
+    calmer = calibrated.calmer_of(drives)
+    return HEAD.format(
+        seed=seed,
+        last=count - 1,
+        seen=len(drives),
+        before=before,
+        after=after,
+        found=calmer,
+        held=sum(held),
+        count=len(held),
+        calmer=calmer if after > before else float(np.median([d.calmer for d in drives])),
+        noise=", ".join(f"{value:.2f}" for value in calibrated.reads_of(drives)),
+        wider=calibrated.wider_of(drives),
+    )
+
+
+def main(count: int, seed: int) -> None:
+    folder = KEPT / version()
+    paths = [folder / f"{seed}-{number}.pickle" for number in range(count)]
+    works = [
+        Work(call=partial(calibrated.kept, path, seed, number), memory_bytes=DRIVE_BYTES)
+        for number, path in enumerate(paths)
+    ]
+    pooled(works, lambda at, drive: print(f"{at} of {count}: {drive.name}", file=sys.stderr))
+    drives = [pickle.loads(path.read_bytes()) for path in paths]
+    text = text_of([item for item in drives if item.drive.truth.visible], count, seed)
+    print(text)
+    if count >= FEWEST:
+        posterior.DATA.write_text(text)
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:3]]
+    main(*(numbers + [60, 5171][len(numbers) :]))

@@ -1,0 +1,262 @@
+"""The proof of a fit: drives of the prior are measured and fitted; twins predict other tests.
+
+Each drive is measured by the batteries fill, discover, crystaldiskmark and states as a run is, and
+its spec is not looked at by the fit. Drive and twin are then simulated on three tests that are not
+among these: the mean of a write of the second half of a half full drive, 4 KiB random writes once
+they are steady, and a web server's mix on that drive. Series are a twin's, without a host's noise.
+A target passes unless its one-sided 95 % binomial bound excludes it, as everywhere in `blind`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
+from flashtwin.model.job import Job, jobs_json
+from flashtwin.model.target import Interrupted
+from flashtwin.runner import request
+from flashtwin.runner.events import Observer
+from flashtwin.runner.pool import Ended, Send, Work
+from flashtwin.runner.stop import listening
+from flashtwin.runs.rundir import Run
+from flashtwin.study.fit.fit import SIMULATIONS, fit
+from flashtwin_lab.blind import generate, judge
+from flashtwin_lab.blind.judge import Row
+from flashtwin_lab.blind.run import pooled
+
+BATTERIES = (
+    "fill:patterns=128k-q32,passes=1",
+    "discover",
+    "crystaldiskmark:loops=1,mix=off",
+    "states:fills=1",
+)
+CAPACITY_GB = 8
+REST_NS = 60_000_000_000
+SAMPLE_NS = 50_000_000
+# Random writes of so many capacities, the last of which counts as steady, or as much of one.
+RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
+AT_LEAST = 0.8
+# What the work on a drive takes of memory.
+FIT_BYTES = 400 << 20
+# What has to be predicted, and how near.
+NEAR = {
+    "fill at 50 % full": 0.05,
+    "steady 4 KiB random write": 0.25,
+    "web server's mix": 0.25,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's.
+
+    `error`: why it could not be fitted; there are no rates then.
+    """
+
+    name: str
+    structure: str
+    ratios: Mapping[str, float]
+    held: Mapping[str, bool]
+    error: str | None = None
+
+    @property
+    def right(self) -> dict[str, bool]:
+        """Which predictions are near enough."""
+        return {
+            name: name in self.ratios and abs(self.ratios[name] - 1) <= near
+            for name, near in NEAR.items()
+        }
+
+    @property
+    def told(self) -> str:
+        """The drive in a line."""
+        if self.error is not None:
+            return f"{self.name} could not be fitted: {self.error}"
+        ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in self.ratios.items())
+        not_held = [name for name, held in self.held.items() if not held]
+        missed = f"; intervals that miss: {', '.join(not_held)}" if not_held else ""
+        return f"{self.name} as {self.structure}: {ratios}{missed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """Rows of the table, and every drive."""
+
+    rows: tuple[Row, ...]
+    drives: tuple[Predicted, ...]
+
+    @property
+    def missed(self) -> int:
+        return sum(not row.passes for row in self.rows)
+
+    def worst_lines(self) -> list[str]:
+        """Every drive in words, first those of which something was not predicted."""
+        far = [f"not near: {drive.told}" for drive in self.drives if not all(drive.right.values())]
+        return far + [f"near: {drive.told}" for drive in self.drives if all(drive.right.values())]
+
+    def to_json(self) -> dict[str, Any]:
+        """As a blind campaign has it."""
+        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+
+
+def proof(
+    count: int,
+    seed: int,
+    *,
+    simulations: int = SIMULATIONS,
+    on_end: Callable[[int, str], None] | None = None,
+) -> Proof:
+    """Measure, fit and predict so many drives, on every core; `on_end` is told each in words."""
+    prior = generate.read_prior()
+    prior = {**prior, "drive": {**prior["drive"], "simulated_gb": CAPACITY_GB}}
+    works = [
+        Work(
+            call=partial(_worked_on, prior, BATTERIES, seed, number, simulations),
+            memory_bytes=FIT_BYTES,
+        )
+        for number in range(count)
+    ]
+
+    def failed(ended: Ended) -> Predicted:
+        return _not_fitted(_name(prior, seed, ended.number), _why(ended))
+
+    def told(done: int, drive: Predicted) -> None:
+        if on_end is not None:
+            on_end(done, drive.told)
+
+    drives = pooled(works, told, failed)
+    return Proof(rows=tuple(rows(drives)), drives=tuple(drives))
+
+
+def _why(ended: Ended) -> str:
+    """Why a drive's work gave nothing, in a line."""
+    if ended.error is not None:
+        return ended.error.message
+    if ended.mistake is not None:
+        return ended.mistake.strip().splitlines()[-1]
+    return f"its process was killed (exit code {ended.exit_code})"
+
+
+def _not_fitted(name: str, why: str) -> Predicted:
+    return Predicted(name=name, structure="", ratios={}, held={}, error=why)
+
+
+def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
+    """What was reached of each target, over all drives."""
+    for name, near in NEAR.items():
+        right = sum(drive.right[name] for drive in drives)
+        off = [abs(drive.ratios[name] - 1) for drive in drives if name in drive.ratios]
+        middle = f"; median off by {np.median(off):.1%}" if off else ""
+        yield _row(name, f"within {near:.0%}", right, len(drives), middle)
+    all_right = sum(all(drive.right.values()) for drive in drives)
+    yield _row("all three", "each within its bound", all_right, len(drives), "")
+    holds = [hold for drive in drives for hold in drive.held.values()]
+    if holds:
+        yield _row("intervals of cache and rates", "hold the truth", sum(holds), len(holds), "")
+
+
+def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
+    return Row(
+        finding=f"twin: {name}",
+        target=f"{what_for} in {AT_LEAST:.0%}",
+        found=f"{right / count:.1%}{more}",
+        n=count,
+        passes=judge.reaches(right, count, AT_LEAST),
+    )
+
+
+def _name(prior: Mapping[str, Any], seed: int, number: int) -> str:
+    return f"{generate.draw(prior, np.random.default_rng((seed, number))).design} {number}"
+
+
+def _worked_on(
+    prior: Mapping[str, Any],
+    batteries: Sequence[str],
+    seed: int,
+    number: int,
+    simulations: int,
+    _send: Send,
+) -> Predicted:
+    """The drive `number` of a campaign, in a worker."""
+    name = _name(prior, seed, number)
+    try:
+        return _predicted(prior, batteries, seed, number, simulations)
+    except FlashtwinError as error:
+        return _not_fitted(name, "; ".join(str(error).splitlines()))
+
+
+def _predicted(
+    prior: Mapping[str, Any], batteries: Sequence[str], seed: int, number: int, simulations: int
+) -> Predicted:
+    _, spec, values = generate.drive(prior, np.random.default_rng((seed, number)))
+    with listening() as stop, tempfile.TemporaryDirectory() as folder:
+
+        def tell(_count: int, _label: str) -> None:
+            if stop.asked:
+                raise Interrupted("stopped while a drive was fitted")
+
+        place = Path(folder) / "run"
+        wanted = request.Request(
+            targets=(spec.to_toml(),), batteries=",".join(batteries), out=place, kept=False
+        )
+        request.test(wanted, _unseen)
+        twin = fit(Run(place), simulations=simulations, seed=1, cores=1, tell=tell)
+    drive, fitted = rates(spec), rates(load(twin.toml))
+    intervals = twin.fitted.intervals
+    return Predicted(
+        name=_name(prior, seed, number),
+        structure=f"{twin.fitted.space.structure.name}, {twin.fitted.space.structure.past}",
+        ratios={name: fitted[name] / drive[name] for name in NEAR},
+        held={
+            name: low <= value <= high
+            for name, value in values.items()
+            if name in intervals
+            for low, high in [intervals[name]]
+        },
+    )
+
+
+@contextmanager
+def _unseen() -> Iterator[Callable[[str], Observer]]:
+    yield lambda _name: Observer()
+
+
+def rates(spec: _core.Spec) -> dict[str, float]:
+    """What a drive does on the three tests, in bytes a second."""
+    capacity, half = spec.capacity_bytes, spec.capacity_bytes // 2 >> 20 << 20
+
+    def job(rw: Any, block: int, **more: Any) -> str:
+        fields = {"depth": 32, "host_ns": 5000, "size": capacity // block * block, **more}
+        return jobs_json([Job(name="test", rw=rw, block_bytes=block, **fields)])
+
+    def amount(share: float) -> int:
+        return int(share * capacity) // 4096 * 4096
+
+    write, random = 128 << 10, 4096
+    by_half = [
+        (job("write", write, size=half), SAMPLE_NS),
+        ("", REST_NS),
+        (job("write", write, offset=half, size=half), SAMPLE_NS),
+    ]
+    steady = [
+        (job("write", write), SAMPLE_NS),
+        (job("randwrite", random, io_bytes=amount(RANDOM)), SAMPLE_NS),
+        (job("randwrite", random, io_bytes=amount(STEADY), seed=2), SAMPLE_NS),
+        (job("randrw", random, io_bytes=amount(WEB), read_percent=80, seed=3), SAMPLE_NS),
+    ]
+    fills, loads = _core.simulate([(spec, 1, by_half), (spec, 1, steady)], 1)
+    return dict(zip(NEAR, (_mean(step) for step in (fills[2], loads[2], loads[3])), strict=True))
+
+
+def _mean(step: Mapping[str, Any]) -> float:
+    return float(step["series"]["bytes"].sum() / (step["duration_ns"] / 1e9))

@@ -1,0 +1,220 @@
+"""Sections of the page of the validation that tell of changed specs.
+
+What each mechanism is needed for, how far each row is off when it is left out of the fit, and how
+far a drive would be off that was written from its label alone. Invariant: nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+
+from flashtwin.catalogue.facts import FILL_TEST, Fact
+from flashtwin.model.units import readable_number
+from flashtwin_lab.validation import fit, labels
+from flashtwin_lab.validation.knockouts import Broken, KnockedOut
+from flashtwin_lab.validation.page import called, error_text, published_text, table
+from flashtwin_lab.validation.records import (
+    Record,
+    facts_by_row,
+    families,
+    family_name,
+    judged_rows,
+)
+from flashtwin_lab.validation.rows import Row, judge
+
+# A value that a refit moves by less is said to stay.
+LEAST_MOVE = 0.0005
+
+_KNOCK_OUTS = """
+## Knock-outs
+
+Each mechanism switched off, one at a time, on every drive that has it, with all else as it is.
+A row is listed if it passes with the mechanism and not without it. Rows of long plans are tried
+where the mechanism is theirs (`validation/knockouts.toml`), the market's drives at an eighth
+of their size. `flashtwin validate DRIVE --knock-out` does it again.
+
+"""
+
+_LEFT_OUT = """
+## Rows left out of the fit
+
+How far off each row would be if it had not taken part in the fit. Every fitted number of a spec was
+raised a little to see which rows it moves; then all fitted numbers were found again from the other
+rows (least squares, each error over its tolerance), and the row that was left out was measured on a
+twin with these values. A row without which a number cannot be found at all is *fixed by this row
+alone*: it shows what the mechanism can do, and predicts nothing. Rows that no fitted number moves
+are not listed: they owe nothing to the fit. Rows with bounds take no part. A number that the other
+rows hardly hold goes as far as it is let, half as much again or two thirds.
+"""
+
+_LABELS = """
+## Drives from their labels alone
+
+The market's drives as `flashtwin new` writes them from capacity, interface, cells and DRAM, filled
+as reviewers filled them, at an eighth of their size: how far off the priors are where nobody fits
+anything. No drive's figures are among the priors of another but for one: the share of the cache,
+{prior} of the capacity, the rounded mean of these drives
+({shares}). Leaving a drive out changes no prior.
+
+"""
+
+
+def knock_out_section(
+    knocked: Iterable[KnockedOut], untried: Mapping[tuple[str, ...], Sequence[str]]
+) -> str:
+    """The table of the knock-outs, and which were not tried."""
+    by_mechanism: dict[str, list[KnockedOut]] = {}
+    for row in knocked:
+        by_mechanism.setdefault(f"{row.mechanism.name}: {row.mechanism.without}", []).append(row)
+    lines = [
+        ("" if number else title, *line)
+        for title, rows in by_mechanism.items()
+        for number, line in enumerate(_knocked_lines(rows))
+    ]
+    head = ("mechanism", "drive", "rows tried", "rows that break without it")
+    lacking = [f"- {_names(family)}: {'; '.join(names)}\n" for family, names in untried.items()]
+    rest = "".join(["\nNot tried on these drives yet:\n\n", *lacking]) if lacking else ""
+    return _KNOCK_OUTS + table(head, lines) + rest if lines else ""
+
+
+def _knocked_lines(rows: Sequence[KnockedOut]) -> Iterator[tuple[str, str, str]]:
+    """Drives, rows tried and what broke: a line a family, those where nothing did together."""
+    for row in rows:
+        if row.broken:
+            texts = "; ".join(broken_text(broken) for broken in row.broken)
+            yield _names(row.drives), str(row.tried), texts
+    unmoved = [row for row in rows if not row.broken]
+    if unmoved:
+        drives = [drive for row in unmoved for drive in row.drives]
+        yield _names(drives), str(sum(row.tried for row in unmoved)), "none"
+
+
+def _names(drives: Iterable[str]) -> str:
+    return ", ".join(f"`{drive}`" for drive in drives)
+
+
+def _row_name(fact: Fact) -> str:
+    """A row in words; a whole fill of the market's drives needs no test before it."""
+    return fact.metric if fact.test == FILL_TEST else called(fact)
+
+
+def broken_text(row: Broken) -> str:
+    """A broken row: what is found, and what is published."""
+    value = "nothing" if row.found is None else readable_number(row.found)
+    drive = f"{row.fact.drive}, " if row.fact.is_comparison else ""
+    return f"{drive}{_row_name(row.fact)}: {value}, published {published_text(row.fact)}"
+
+
+def left_out_section(records: Mapping[str, Record]) -> str:
+    """What each row would be if it had not taken part in the fit, by family."""
+    parts = [part for family in families() for part in _fit_of(family, records)]
+    lacking = [
+        f"- {_names(family)}: {_counted(len(numbers), 'fitted number')}\n"
+        for family in families()
+        if (numbers := _numbers(family)) and len(fit.raised_in(family, records)) < len(numbers)
+    ]
+    rest = ["\nNot tried on these drives yet:\n\n", *lacking] if lacking else []
+    return "".join([_LEFT_OUT, *parts, *rest]) if parts else ""
+
+
+def _numbers(family: tuple[str, ...]) -> list[fit.Value]:
+    return [value for value in fit.fitted(family) if value.is_number]
+
+
+def label_section(records: Mapping[str, Record]) -> str:
+    """The market's drives from their labels alone."""
+    rows = [
+        row
+        for drive in labels.market()
+        if (record := records.get(labels.record_name(drive))) and record.is_current
+        for row in judged_rows(record)
+    ]
+    if not rows:
+        return ""
+    mean, least, most = labels.mean_shares()
+    shares = f"{mean * 100:.1f} %, and {least * 100:.1f} to {most * 100:.1f} % without one of them"
+    text = _LABELS.format(shares=shares, prior=f"{labels.prior_share() * 100:g} %")
+    metrics = dict.fromkeys(row.fact.metric for row in rows)
+    summary = [_label_summary(metric, rows) for metric in metrics]
+    head = ("row", "drives", "within its tolerance", "within a factor of 1.5", "middle error")
+    lines = [
+        (
+            f"`{row.fact.drive}`",
+            row.fact.metric,
+            published_text(row.fact),
+            readable_number(row.measured),
+            error_text(row.error),
+        )
+        for row in rows
+    ]
+    columns = ("drive", "row", "published", "from the label", "error")
+    return text + table(head, summary) + "\n" + table(columns, lines)
+
+
+def _label_summary(metric: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    of_metric = [row for row in rows if row.fact.metric == metric]
+    factors = [
+        row.measured / row.fact.value
+        for row in of_metric
+        if row.measured is not None and row.fact.value
+    ]
+    near = sum(1 / 1.5 <= factor <= 1.5 for factor in factors)
+    middle = median(factors) - 1 if factors else None
+    passes = sum(row.verdict == "pass" for row in of_metric)
+    return metric, str(len(of_metric)), str(passes), str(near), error_text(middle)
+
+
+def _fit_of(family: tuple[str, ...], records: Mapping[str, Record]) -> Iterator[str]:
+    base = records.get(family_name(family))
+    raised = fit.raised_in(family, records)
+    if base is None or not raised or len(raised) < len(_numbers(family)):
+        return
+    rows = fit.left_out(family, base, raised)
+    facts = facts_by_row()
+    lines = [_fit_line(family, facts[row.row], row, records) for row in rows]
+    others = len([row for row in base.found if not facts[row.row].is_comparison]) - len(
+        [row for row in rows if not facts[row.row].is_comparison]
+    )
+    fitted, unmoved = _counted(len(raised), "fitted number"), _counted(others, "outcome")
+    yield f"\n{_names(family)}: {fitted}; {unmoved} unmoved by them.\n"
+    choices = [value for value in fit.fitted(family) if not value.is_number]
+    if choices:
+        texts = [f"`{value.key}` = {value.text} ({value.source})" for value in choices]
+        yield f"Fitted choices, which stay as they are: {'; '.join(texts)}.\n"
+    if lines:
+        head = ("row left out", "published", "error", "what the other rows ask for", "error then")
+        yield "\n" + table(head, lines)
+
+
+def _error_then(row: Row) -> str:
+    return "nothing found" if row.error is None else error_text(row.error)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count or 'no'} {noun}s"
+
+
+def _fit_line(
+    family: tuple[str, ...], fact: Fact, row: fit.LeftOut, records: Mapping[str, Record]
+) -> tuple[str, ...]:
+    name = (f"{fact.drive}: " if len(family) > 1 else "") + _row_name(fact)
+    within_fit = records[family_name(family)].rows()[row.row]
+    error = error_text(judge(fact, within_fit.values).error)
+    if row.alone:
+        keys = ", ".join(f"`{value.key}`" for value in row.alone)
+        return name, published_text(fact), error, f"{keys}: fixed by this row alone", "-"
+    moves = ", ".join(
+        f"`{value.key}` {error_text(factor - 1)}"
+        for value, factor in row.factors.items()
+        if abs(factor - 1) >= LEAST_MOVE
+    )
+    refitted = records.get(fit.record_name(family, row.row))
+    is_same = refitted is not None and refitted.sets == fit.refit(family, row).sets
+    after = refitted.rows()[row.row] if refitted is not None and is_same else None
+    if after is None:
+        by_slopes = (row.expected or 0.0) * (fact.tolerance or 1.0)
+        then = f"about {error_text(by_slopes)}, by the slopes"
+    else:
+        then = _error_then(judge(fact, after.values))
+    return name, published_text(fact), error, moves or "the same", then
