@@ -31,6 +31,7 @@ ROOMS = (
     "catalogue",
     "analysis",
     "charts",
+    "hypothesis",
     "batteries",
     "drives",
     "fio",

@@ -21,11 +21,13 @@ import numpy as np
 
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import FlashtwinError
+from flashtwin.hypothesis.structures import BITS
+from flashtwin.hypothesis.structures import values as values_of
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import BITS, Space
+from flashtwin.study.fit.candidate import Space
 from flashtwin.study.fit.fit import LINKS, fit
 
 CAPACITY = 8_000_000_000
@@ -86,10 +88,9 @@ def drawn(seed: int, number: int) -> tuple[Space, Mapping[str, float]]:
     kinds = candidate.structures()
     structure = kinds[int(rng.integers(len(kinds)))]
     cell = "tlc" if rng.random() < TLC else "qlc"
-    table = candidate.table()["values"]
     values = {
         name: usual
-        * math.exp(table[name]["spread"] * float(np.clip(rng.normal(), -FARTHEST, FARTHEST)))
+        * math.exp(values_of()[name].spread * float(np.clip(rng.normal(), -FARTHEST, FARTHEST)))
         for name, usual in candidate.usual_values().items()
     }
     dies = int(rng.choice(DIES))

@@ -24,9 +24,11 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import Answered, Record
-from flashtwin.batteries.discover import candidates, reading
-from flashtwin.batteries.discover.words import DYNAMIC, HYBRID, NAME, TIERS
+from flashtwin.batteries.discover import reading
+from flashtwin.batteries.discover.words import NAME
 from flashtwin.catalogue.loader import load
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.structures import DYNAMIC, HYBRID, TIERS
 from flashtwin.model.finding import Finding
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.step import Mark, NotPossible, Result
@@ -209,7 +211,7 @@ def _truth(
 def either(mode: str, own_share: float) -> str | None:
     """The kind that no test tells from this one, where there is one: a hybrid cache with so small a
     part of its own that the tests do not resolve it is a dynamic one to a host."""
-    least: float = candidates.table()["ranges"]["static_share"][0]
+    least, _ = hypothesis.values()["static"].ends
     return DYNAMIC if mode == HYBRID and own_share < least else None
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin.batteries.discover import either
-from flashtwin.batteries.discover.words import NONE
+from flashtwin.hypothesis.structures import NONE
 from flashtwin.runner.pool import Send, Work
 from flashtwin_lab.blind import generate, judge, kinds
 from flashtwin_lab.blind.judge import Row

@@ -17,12 +17,10 @@ first less the reserve. So the places at which a fill becomes slower say how lar
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,14 +31,43 @@ from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.analysis.first_plateau import may_be_burst
 from flashtwin.batteries.discover import places, waits
 from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
-from flashtwin.batteries.discover.words import DIRECT, NONE
 from flashtwin.catalogue.loader import load
-from flashtwin.inputs import read_regular
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.small_drive import (
+    DIES,
+    PAGE_BYTES,
+    PLANES,
+    SmallDrive,
+    superblock_bytes,
+)
+from flashtwin.hypothesis.structures import (
+    BITS,
+    DIRECT,
+    HYBRID,
+    NONE,
+    STATIC,
+    TIERS,
+    WHOLE_DRIVE,
+    returned,
+)
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.series import READ
 
-STRUCTURES = Path(__file__).with_name("structures.toml")
-MOST_BYTES = 1 << 20
+# The small drive: its capacity and its blocks, in wordlines.
+CAPACITY_BYTES, WORDLINES = 1e9, 11
+# Raw flash over the capacity where the reserve says nothing else; a reserve of less than the next
+# share of the capacity is a drive with more flash; and what no cache gets of it: the firmware's
+# own, open superblocks, what collection keeps.
+SLACK, LEAST_RESERVE_SHARE, HELD_BACK = 1.12, 0.005, 0.026
+SLC_TPROG_US = 400
+# A buffer of less than a superblock in SLC mode. On the larger drive of single writes: two native
+# programs a die, as folding keeps under way, and what the host sends. With RAM for one program a
+# die a write never waits for two.
+BUFFER_KIB, LARGER_BUFFER_KIB = 768, 1536
+# The first plateau over what the dies program in SLC mode.
+FIRST = 0.94
+# The standard deviation of the logarithm of sizes and speeds around those of the fill.
+AROUND = 0.03
 BINS = 48
 # Bins of a test end at this power of equal steps.
 FINER = 2.5
@@ -57,8 +84,6 @@ LARGER = 4
 FIRST_SHARE = 0.02
 # The seed of what is simulated; nothing but single reads depends on it.
 SEED = 1
-GB = 1e9
-BITS = {"tlc": 3, "qlc": 4}
 
 Floats = NDArray[np.float64]
 
@@ -127,12 +152,6 @@ class Candidate:
     slack: float = 1.12
 
 
-@lru_cache(maxsize=1)
-def table() -> dict[str, Any]:
-    """The structures and the small drive."""
-    return tomllib.loads(read_regular(STRUCTURES, most_bytes=MOST_BYTES).decode())
-
-
 def native_ratio(candidate: Candidate) -> float:
     """How fast the native blocks take data, over the first plateau's speed."""
     bits = BITS[candidate.cell]
@@ -140,16 +159,17 @@ def native_ratio(candidate: Candidate) -> float:
     # No native program is as fast as the cache's: what a fill shows as that is another limit.
     second = min(candidate.second, 0.95)
     # All of the flash being the cache, what is written past it has to be given back at once.
-    returns = name == "whole-drive"
-    if past == "direct":
-        return min(second * (bits / (bits - 1) if returns else 1.0), 0.95)
-    pace = bits / (bits - 1) if returns else 1.0
+    returns = name == WHOLE_DRIVE
+    if past == DIRECT:
+        return min(second * (returned(bits) if returns else 1.0), 0.95)
+    pace = returned(bits) if returns else 1.0
     return float(min(pace / (1 / second - 1), 20.0))
 
 
-def structures() -> list[tuple[str, str]]:
+@cache
+def structures() -> tuple[tuple[str, str], ...]:
     """Each structure with how it writes past the cache."""
-    return [(row["name"], row["past"]) for row in table()["structures"]]
+    return tuple((row.name, row.past) for row in hypothesis.structures())
 
 
 def span_share(cache_share: float, test: Test) -> float:
@@ -175,31 +195,29 @@ def rest_seconds(facts: Facts, test: Test) -> float:
 def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
     """A candidate from the prior, given the fill: places at which that became slower are where the
     cache, its second tier or what is not reserved ended."""
-    ranges = table()["ranges"]
-    spread = ranges["spread"]
+    free = hypothesis.values()
     cell = str(rng.choice(list(BITS)))
     candidate = Candidate(
         structure=structure,
         cell=cell,
-        cache_share=facts.cache_share * float(np.exp(rng.normal(0, spread))),
-        second=facts.second * float(np.exp(rng.normal(0, spread))),
-        reserve_share=float(rng.uniform(*ranges["reserve_share"])),
-        static_share=_even_log(ranges["static_share"], rng),
-        idle_s=facts.begin_s or _even_log(ranges["idle_s"], rng),
-        tier_share=_even_log(ranges["tier_share"], rng),
-        tier_speed=float(rng.uniform(*ranges["tier_speed"])),
-        step_mib=_even_log(ranges["step_mib"], rng),
+        cache_share=facts.cache_share * float(np.exp(rng.normal(0, AROUND))),
+        second=facts.second * float(np.exp(rng.normal(0, AROUND))),
+        reserve_share=free["reserve"].drawn(rng),
+        static_share=free["static"].drawn(rng),
+        idle_s=facts.begin_s or free["idle"].drawn(rng),
+        tier_share=free["tier"].drawn(rng),
+        tier_speed=free["tier_speed"].drawn(rng),
+        step_mib=free["step"].drawn(rng),
     )
     candidate = _holding_its_own(candidate)
     name = structures()[structure][0]
-    if name == "whole-drive":
-        small = table()["drive"]
-        slack = BITS[cell] * candidate.cache_share + small["held_back"]
-        return replace(candidate, slack=float(np.clip(slack, *ranges["slack"])))
-    if name == "tiers":
+    if name == WHOLE_DRIVE:
+        slack = BITS[cell] * candidate.cache_share + HELD_BACK
+        return replace(candidate, slack=float(np.clip(slack, *_slacks())))
+    if name == TIERS:
         candidate = _tiered(facts, candidate, rng)
     places = [begin for begin, _, _ in facts.stages if begin > 1.02 * _lent(candidate)[0]]
-    if name == "static" or not places or rng.random() < UNSEEN:
+    if name == STATIC or not places or rng.random() < UNSEEN:
         return candidate
     return replace(candidate, reserve_share=_reserve(candidate, places[rng.integers(len(places))]))
 
@@ -215,9 +233,10 @@ def _holding_its_own(candidate: Candidate) -> Candidate:
     return replace(candidate, static_share=min(candidate.static_share, most))
 
 
-def _even_log(ends: Sequence[float], rng: np.random.Generator) -> float:
-    low, high = np.log(ends)
-    return float(np.exp(rng.uniform(low, high)))
+def _slacks() -> tuple[float, float]:
+    """Ends of raw flash over capacity of a drive whose cache is all of it."""
+    low, high = hypothesis.values()["spare"].ends
+    return 1 + low, 1 + high
 
 
 def _tiered(facts: Facts, candidate: Candidate, rng: np.random.Generator) -> Candidate:
@@ -237,7 +256,7 @@ def _tiered(facts: Facts, candidate: Candidate, rng: np.random.Generator) -> Can
 
 def cached_share(candidate: Candidate) -> float:
     """The share of the capacity that the cache holds, with its second tier."""
-    if structures()[candidate.structure][0] == "static":
+    if structures()[candidate.structure][0] == STATIC:
         return candidate.cache_share
     return _lent(candidate)[0]
 
@@ -247,8 +266,8 @@ def _lent(candidate: Candidate) -> tuple[float, float]:
     own ones, over the capacity."""
     bits, name = BITS[candidate.cell], structures()[candidate.structure][0]
     cache = _borrowable(candidate)
-    lent = (bits - 1) * (cache - (candidate.static_share if name == "hybrid" else 0.0))
-    if name != "tiers":
+    lent = (bits - 1) * (cache - (candidate.static_share if name == HYBRID else 0.0))
+    if name != TIERS:
         return cache, lent
     tier = _tier(candidate)
     return cache + tier, lent + (bits / 2 - 1) * tier
@@ -257,11 +276,9 @@ def _lent(candidate: Candidate) -> tuple[float, float]:
 def level_with(candidate: Candidate, left: float) -> float:
     """The level from which on a cache of borrowed blocks has so much left, as shares of the
     capacity: what is free beyond the reserve, a cell of which then holds one bit."""
-    drive = table()["drive"]
-    slack = (
-        candidate.slack if structures()[candidate.structure][0] == "whole-drive" else drive["slack"]
-    )
-    free = slack - drive["held_back"] - candidate.reserve_share
+    is_whole = structures()[candidate.structure][0] == WHOLE_DRIVE
+    slack = candidate.slack if is_whole else SLACK
+    free = slack - HELD_BACK - candidate.reserve_share
     return float(np.clip(free - BITS[candidate.cell] * left, 0.0, MOST_LEVEL))
 
 
@@ -271,39 +288,39 @@ MOST_LEVEL = 1.08
 
 def _reserve(candidate: Candidate, place: float) -> float:
     """The reserve with which folding begins at a place."""
-    small, (_, lent) = table()["drive"], _lent(candidate)
-    own = candidate.static_share if structures()[candidate.structure][0] == "hybrid" else 0.0
-    reserve = small["slack"] - small["held_back"] - (place - own) - lent
-    low, high = table()["ranges"]["reserve_share"]
+    _, lent = _lent(candidate)
+    own = candidate.static_share if structures()[candidate.structure][0] == HYBRID else 0.0
+    reserve = SLACK - HELD_BACK - (place - own) - lent
+    low, high = hypothesis.values()["reserve"].ends
     return float(np.clip(reserve, low, 3 * high))
 
 
 def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: float) -> Candidate:
     """A neighbour: each value moved by a factor of about `step`; what a fill does not show anew,
     once in three."""
-    ranges = table()["ranges"]
+    free = hypothesis.values()
 
     def factor(size: float) -> float:
         return float(np.exp(rng.normal(0, size)))
 
     def unseen(value: float, name: str, size: float) -> float:
         if rng.random() < 1 / 3:
-            return _even_log(ranges[name], rng)
-        return float(np.clip(value * factor(size), *ranges[name]))
+            return free[name].drawn(rng)
+        return float(np.clip(value * factor(size), *free[name].ends))
 
     neighbour = replace(
         candidate,
         cache_share=candidate.cache_share * factor(0.3 * step),
         second=candidate.second * factor(step),
         reserve_share=max(
-            candidate.reserve_share + rng.normal(0, 0.2 * step), ranges["reserve_share"][0]
+            candidate.reserve_share + rng.normal(0, 0.2 * step), free["reserve"].ends[0]
         ),
-        static_share=unseen(candidate.static_share, "static_share", 4 * step),
-        idle_s=facts.begin_s or unseen(candidate.idle_s, "idle_s", 8 * step),
+        static_share=unseen(candidate.static_share, "static", 4 * step),
+        idle_s=facts.begin_s or unseen(candidate.idle_s, "idle", 8 * step),
         tier_share=candidate.tier_share * factor(step),
         tier_speed=min(candidate.tier_speed * factor(step), 0.98),
-        step_mib=unseen(candidate.step_mib, "step_mib", 4 * step),
-        slack=float(np.clip(candidate.slack * factor(0.1 * step), *ranges["slack"])),
+        step_mib=unseen(candidate.step_mib, "step", 4 * step),
+        slack=float(np.clip(candidate.slack * factor(0.1 * step), *_slacks())),
     )
     return _holding_its_own(neighbour)
 
@@ -336,7 +353,7 @@ def _first_speed(facts: Facts, candidate: Candidate, curve: Curve) -> float:
 def first_speed() -> float:
     """The speed of the small drive's first plateau, the same of every candidate."""
     facts = Facts(total_bytes=1.0, cache_share=0.1, second=0.5, fill_s=1.0, fill=())
-    static = structures().index(("static", DIRECT))
+    static = structures().index((STATIC, DIRECT))
     spec, _ = _spec(facts, drawn(facts, static, np.random.default_rng(SEED)))
     ((step,),) = _core.simulate([(spec, SEED, [_write(spec.capacity_bytes, 1.0)])], 1)
     return fill_speed(curve_of_step(step["series"]))
@@ -413,7 +430,7 @@ def _spec(facts: Facts, candidate: Candidate, *, larger: bool = False) -> tuple[
     """The small drive, and how many seconds of the measured one each of its own is. `larger`: with
     longer blocks, of which folding in steps moves parts."""
     times = LARGER if larger else 1
-    slower = facts.fill_s / (times * table()["drive"]["capacity_gb"] * GB / _slc_rate())
+    slower = facts.fill_s / (times * CAPACITY_BYTES / _slc_rate())
     if not larger:
         candidate = replace(candidate, step_mib=CURVE_STEP_MIB)
     return load(_text(candidate, slower, times), sets=_sets(candidate, times)), slower
@@ -497,23 +514,18 @@ def _write(
 
 
 def _slc_rate() -> float:
-    small = table()["drive"]
-    pages = small["dies"] * small["planes"]
-    return float(pages * small["page_bytes"] / (small["slc_tprog_us"] * 1e-6))
+    return DIES * PLANES * PAGE_BYTES / (SLC_TPROG_US * 1e-6)
 
 
 def superblock_share() -> float:
     """A superblock in SLC mode, as a share of the capacity; rounded up."""
-    small = table()["drive"]
-    pages = small["dies"] * small["planes"] * small["wordlines"]
-    return 1.001 * float(pages * small["page_bytes"] / (small["capacity_gb"] * GB))
+    return 1.001 * superblock_bytes(WORDLINES) / CAPACITY_BYTES
 
 
 def flash(candidate: Candidate) -> tuple[float, float]:
     """The flash and the reserve of a candidate that borrows, as shares of the capacity."""
-    drive = table()["drive"]
-    more = max(drive["least_reserve"] - candidate.reserve_share, 0.0)
-    return drive["slack"] + more, candidate.reserve_share + more
+    more = max(LEAST_RESERVE_SHARE - candidate.reserve_share, 0.0)
+    return SLACK + more, candidate.reserve_share + more
 
 
 def _borrowable(candidate: Candidate) -> float:
@@ -530,52 +542,41 @@ def _tier(candidate: Candidate) -> float:
 
 
 def _text(candidate: Candidate, slower: float, times: int) -> str:
-    small, bits = table()["drive"], BITS[candidate.cell]
+    bits = BITS[candidate.cell]
     name = structures()[candidate.structure][0]
-    capacity = times * small["capacity_gb"] * GB
-    native_us = small["slc_tprog_us"] * bits / (small["first"] * native_ratio(candidate))
-    own = {"static": candidate.cache_share, "hybrid": candidate.static_share}.get(name, 0.0)
-    wordlines = times * small["wordlines"]
-    superblock = small["dies"] * small["planes"] * wordlines * small["page_bytes"] * bits
-    slack = (
-        max(candidate.slack, 1.0 + small["held_back"])
-        if name == "whole-drive"
-        else flash(candidate)[0]
-    )
-    raw = capacity * (slack + max(own, superblock_share()) * bits * (own > 0))
-    return str(
-        table()["spec"]["toml"].format(
-            capacity=int(capacity),
-            blocks=int(np.ceil(raw / superblock)),
-            cell=candidate.cell,
-            wordlines=wordlines,
-            buffer=small["larger_buffer_kib" if times > 1 else "buffer_kib"],
-            native_tprog=f"{native_us:.0f}",
-            rearm=f"{0.1 * candidate.cache_share * capacity:.0f} B",
-            idle=f"{max(candidate.idle_s / slower * 1e6, 1):.0f} us",
-        )
-    )
+    capacity = times * CAPACITY_BYTES
+    own = {STATIC: candidate.cache_share, HYBRID: candidate.static_share}.get(name, 0.0)
+    is_whole = name == WHOLE_DRIVE
+    slack = max(candidate.slack, 1.0 + HELD_BACK) if is_whole else flash(candidate)[0]
+    return SmallDrive(
+        cell=candidate.cell,
+        capacity_bytes=capacity,
+        raw_bytes=capacity * (slack + max(own, superblock_share()) * bits * (own > 0)),
+        wordlines=times * WORDLINES,
+        slc_tprog_us=SLC_TPROG_US,
+        native_tprog_us=SLC_TPROG_US * bits / (FIRST * native_ratio(candidate)),
+        write_buffer_kib=LARGER_BUFFER_KIB if times > 1 else BUFFER_KIB,
+        system_mb=5,
+        rearm_bytes=0.1 * candidate.cache_share * capacity,
+        idle=f"{max(candidate.idle_s / slower * 1e6, 1):.0f} us",
+        source="drawn by the battery discover",
+    ).text()
 
 
 def _sets(candidate: Candidate, times: int) -> tuple[str, ...]:
-    small, bits = table()["drive"], BITS[candidate.cell]
-    capacity = times * small["capacity_gb"] * GB
-    name, least = structures()[candidate.structure][0], superblock_share()
+    capacity = times * CAPACITY_BYTES
+    of, least = hypothesis.structures()[candidate.structure], superblock_share()
     # A cache is counted in superblocks: one is the least.
-    cache = max(candidate.cache_share if name == "static" else _borrowable(candidate), least)
-    static = max(candidate.static_share, least)
+    cache = max(candidate.cache_share if of.name == STATIC else _borrowable(candidate), least)
+    own = max(candidate.static_share, least)
     # All planes of all dies take a row of the tier's bits in one program.
-    tier_us = 2 * small["slc_tprog_us"] / min(candidate.tier_speed, 0.98)
-    holes = {
-        "cache": f"{cache * capacity:.0f} B",
-        "borrowed": f"{max(cache - static, least) * capacity:.0f} B",
-        "static": f"{static * capacity:.0f} B",
-        "reserve": f"{flash(candidate)[1] * capacity:.0f} B",
-        "tier": f"{_tier(candidate) * capacity:.0f} B",
-        "tier_tprog": f"{tier_us:.0f} us",
-        "step": f"{candidate.step_mib * 2**20:.0f} B",
-        "freeing": f"{1 / (bits - 1):.3f}",
-        "staging": f"{bits / (bits - 1):.3f}",
-    }
-    row = table()["structures"][candidate.structure]
-    return tuple(line.format(**holes) for line in row["sets"])
+    tier_us = 2 * SLC_TPROG_US / min(candidate.tier_speed, 0.98)
+    sizes = hypothesis.Cache(
+        borrowed=(max(cache - own, least) if of.name == HYBRID else cache) * capacity,
+        own=(cache if of.name == STATIC else own) * capacity,
+        reserve=flash(candidate)[1] * capacity,
+        step=candidate.step_mib * 2**20,
+        tier=_tier(candidate) * capacity,
+        tier_program_s=round(tier_us) / 1e6,
+    )
+    return hypothesis.sets(of, candidate.cell, sizes)

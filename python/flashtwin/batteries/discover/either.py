@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover.posterior import Posterior
-from flashtwin.batteries.discover.words import DYNAMIC, FOLD_FIRST, HYBRID, NONE, STAGED
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.structures import DYNAMIC, FOLD_FIRST, HYBRID, NONE, STAGED
 
 SEPARATOR = " or "
 # Each side of the range of a value leaves this share out.
@@ -69,7 +69,7 @@ def unseen(word: str) -> str | None:
     """What a word that was told may also be, as no test of a host shows the difference."""
     if word != DYNAMIC:
         return None
-    least: float = small.table()["ranges"]["static_share"][0]
+    least, _ = hypothesis.values()["static"].ends
     return (
         f"{HYBRID} with less than {least:.1%} of the capacity as its own looks the same to a host"
     )

@@ -20,14 +20,16 @@ from dataclasses import replace
 import numpy as np
 
 from flashtwin.batteries.discover.candidates import (
-    BITS,
+    HELD_BACK,
+    SLACK,
     Candidate,
     Facts,
     bin_ends,
     structures,
-    table,
 )
 from flashtwin.batteries.discover.menu import Test
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.structures import BITS, DYNAMIC, HYBRID
 
 # So many bins in a row are slow where a cache has ended.
 LASTING = 3
@@ -52,10 +54,10 @@ def proposed(
     """Candidates of the structure of `like` that the fill and the sizes at levels allow; `sizes`
     has pairs of a level and the size that was seen there."""
     name = structures()[like.structure][0]
-    if name not in ("dynamic", "hybrid"):
+    if name not in (DYNAMIC, HYBRID):
         return
-    low, high = table()["ranges"]["static_share"]
-    owns = np.geomspace(low, high, OWN) if name == "hybrid" else [0.0]
+    low, high = hypothesis.values()["static"].ends
+    owns = np.geomspace(low, high, OWN) if name == HYBRID else [0.0]
     # A part of the cache is less than all of it.
     owns = [float(own) for own in owns if own < facts.cache_share]
     for cell, bits in BITS.items():
@@ -81,9 +83,8 @@ def _sums(facts: Facts, sizes: Sequence[tuple[float, float]], bits: int) -> list
 
 def _with(like: Candidate, own: float, free: float) -> Candidate:
     """The candidate with an own part, and with so much free beyond its reserve."""
-    small = table()["drive"]
-    reserve = small["slack"] - small["held_back"] - free
-    lowest, highest = table()["ranges"]["reserve_share"]
+    reserve = SLACK - HELD_BACK - free
+    lowest, highest = hypothesis.values()["reserve"].ends
     static = own or like.static_share
     return replace(
         like, static_share=static, reserve_share=float(np.clip(reserve, lowest, 3 * highest))

@@ -30,7 +30,8 @@ from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover import lines, menu
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.menu import Test
-from flashtwin.batteries.discover.words import FOLD_FIRST, HYBRID, TIERS
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, TIERS
 from flashtwin.model.target import Capabilities
 
 Floats = NDArray[np.float64]
@@ -235,7 +236,7 @@ def _folding_first(pool: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _steps_mib() -> list[float]:
-    low, high = small.table()["ranges"]["step_mib"]
+    low, high = hypothesis.values()["step"].ends
     return [float(step) for step in np.geomspace(low, high, STEPS)]
 
 
@@ -401,14 +402,14 @@ def _own_values(
     """The values that a structure has and others have not, with their ranges: one that can be
     anything explains more, and has to be less likely for it."""
     name, past = small.structures()[number]
-    ranges = small.table()["ranges"]
+    free = hypothesis.values()
     if name == HYBRID:
-        yield np.array([candidate.static_share for candidate in members]), ranges["static_share"]
+        yield np.array([candidate.static_share for candidate in members]), free["static"].ends
     if name == TIERS:
-        yield np.array([candidate.tier_share for candidate in members]), ranges["tier_share"]
-        yield np.array([candidate.tier_speed for candidate in members]), ranges["tier_speed"]
+        yield np.array([candidate.tier_share for candidate in members]), free["tier"].ends
+        yield np.array([candidate.tier_speed for candidate in members]), free["tier_speed"].ends
     if past == FOLD_FIRST:
-        yield np.array([candidate.step_mib for candidate in members]), ranges["step_mib"]
+        yield np.array([candidate.step_mib for candidate in members]), free["step"].ends
 
 
 def _fitting(values: Floats, logs: Floats, ends: Sequence[float]) -> float:

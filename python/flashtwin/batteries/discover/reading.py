@@ -31,12 +31,11 @@ from flashtwin.batteries.discover.words import (
     FILL,
     NAME,
     NAMES,
-    NONE,
     PARTS,
     PASTS,
     RESTS,
-    TIERS,
 )
+from flashtwin.hypothesis.structures import NONE, TIERS
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.histogram import bins_of
 from flashtwin.model.series import COLUMNS, READ, WRITE

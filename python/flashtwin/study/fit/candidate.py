@@ -22,11 +22,19 @@ from numpy.typing import NDArray
 
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.structures import (
+    BITS,
+    HYBRID,
+    NONE,
+    STATIC,
+    TIERS,
+    WHOLE_DRIVE,
+)
 from flashtwin.inputs import read_regular
 
 TABLE = Path(__file__).with_name("twin.toml")
 MOST_BYTES = 1 << 20
-BITS = {"tlc": 3, "qlc": 4}
 PAGE, PLANES = 16 << 10, 4
 # The bus of every candidate, as the table has it.
 BUS_BYTES_PER_S = 1.6e9
@@ -46,30 +54,32 @@ SYSTEM_SHARE = 0.005
 SATA_MOST = 600e6
 # A value is no farther from what is usual, in spreads.
 FARTHEST = 4.0
+# What is folded at a time is seen by how long single writes wait, which no chapter compares.
+LEFT_AS_USUAL = ("step",)
 
 Floats = NDArray[np.float64]
 
 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
-    """Values, structures and the rest of a spec, as `twin.toml` has them."""
+    """Limits, maps, small copies and the rest of a spec, as `twin.toml` has them."""
     return tomllib.loads(read_regular(TABLE, most_bytes=MOST_BYTES).decode())
 
 
 def names() -> tuple[str, ...]:
     """The values that are searched, in their order."""
-    return tuple(table()["values"])
+    return tuple(name for name in hypothesis.values() if name not in LEFT_AS_USUAL)
 
 
 def factor_of(name: str) -> float:
     """What a value's unit is in seconds or bytes a second."""
-    return {"MB/s": 1e6, "us": 1e-6}.get(table()["values"][name].get("unit", ""), 1.0)
+    return hypothesis.values()[name].factor
 
 
 def usual_values() -> dict[str, float]:
     """What is usual of the values that are the same for every drive."""
-    rows = table()["values"]
-    return {name: row["usual"] * factor_of(name) for name, row in rows.items() if "usual" in row}
+    rows = {name: hypothesis.values()[name] for name in names()}
+    return {name: row.usual * row.factor for name, row in rows.items() if row.usual is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +91,19 @@ class Structure:
     """
 
     number: int
-    name: str
-    past: str
+    kind: hypothesis.Structure
     limit: str
     uses: tuple[str, ...]
     map: str = "dram"
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    @property
+    def past(self) -> str:
+        """How data past the cache is written; none where there is no cache."""
+        return NONE if self.name == NONE else self.kind.past
 
     @property
     def by_core(self) -> bool:
@@ -99,13 +117,13 @@ class Structure:
     @property
     def way(self) -> str:
         """Whether what is past the cache goes straight to native flash, or through the cache."""
-        return "folded" if self.past in ("staged", "fold-first") else "direct"
+        return "folded" if self.kind.is_staged else "direct"
 
     @property
     def group(self) -> str:
         """Those whose intervals are as certain: where the whole drive is a cache, its end tells the
         spare flash, and what is written past it waits for folding."""
-        return self.name if self.name == "whole-drive" else self.way
+        return self.name if self.name == WHOLE_DRIVE else self.way
 
 
 def structures() -> list[Structure]:
@@ -113,20 +131,20 @@ def structures() -> list[Structure]:
     return [
         Structure(
             number=number,
-            name=row["name"],
-            past=row["past"],
+            kind=kind,
             limit=limit["name"],
-            uses=(*row["uses"], *limit["uses"]),
+            uses=(*(used for used in kind.uses if used in names()), *limit["uses"]),
         )
         for limit in table()["limits"]
-        for number, row in enumerate(table()["structures"])
-        if row["name"] not in limit["without"]
+        for number, kind in enumerate(hypothesis.structures())
+        if kind.name not in limit["without"]
     ]
 
 
 # Values that only some structures use.
 OF_CORE = ("core_rate", "move")
-CACHES = ("cache", "static", "reserve", "rearm", "idle", "reach", *OF_CORE)
+OF_TIER, TIER_BITS = ("tier", "tier_speed"), 2
+CACHES = ("cache", "static", *OF_TIER, "reserve", "rearm", "idle", "reach", *OF_CORE)
 # What nothing tells of a drive that programs nothing in SLC mode, and its usual rate over the
 # native one: SLC programs are 4 to 20 times as short and hold a third or a quarter.
 READS = ("slc_read", "native_read")
@@ -137,13 +155,15 @@ SLC_ONLY, SLC_OVER_NATIVE = ("first_rate", "slc_read"), 3.0
 class Space:
     """A structure with its cells, and where its values begin.
 
-    `usual` has a value for each name, `free` the names that are searched.
+    `usual` has a value for each name, `free` the names that are searched. `against` is what was
+    concluded before of this kind, as a misfit: twice the logarithm by which another is likelier.
     """
 
     structure: Structure
     cell: str
     usual: Mapping[str, float]
     free: tuple[str, ...]
+    against: float = 0.0
 
     @property
     def bits(self) -> int:
@@ -152,10 +172,9 @@ class Space:
     def values(self, z: Floats) -> dict[str, float]:
         """The values of a place, in bytes a second, seconds and shares."""
         values = dict(self.usual)
-        spreads = table()["values"]
         for name, at in zip(self.free, z, strict=True):
             near = float(np.clip(at, -FARTHEST, FARTHEST))
-            values[name] = self.usual[name] * math.exp(spreads[name]["spread"] * near)
+            values[name] = self.usual[name] * math.exp(hypothesis.values()[name].spread * near)
         return values
 
     def with_dies(self, factor: float) -> Space:
@@ -188,7 +207,7 @@ class Space:
 
     def at(self, name: str, z: float) -> float:
         """One value of a place."""
-        return float(self.usual[name] * math.exp(table()["values"][name]["spread"] * z))
+        return float(self.usual[name] * math.exp(hypothesis.values()[name].spread * z))
 
 
 def space_of(
@@ -207,7 +226,7 @@ def space_of(
         free = [name for name in free if name != "idle"]
     if not reads:
         free = [name for name in free if name not in READS]
-    if structure.name == "none":
+    if structure.name == NONE:
         free = [name for name in free if name not in SLC_ONLY]
     return Space(structure=structure, cell=cell, usual=usual, free=tuple(free))
 
@@ -254,9 +273,9 @@ def _wordlines(raw: float, wordline: int) -> int:
 
 def _own(space: Space, values: Mapping[str, float]) -> float:
     """Blocks of the cache's own, as a share of the capacity in SLC mode."""
-    if space.structure.name == "static":
+    if space.structure.name == STATIC:
         return values["cache"]
-    return values["static"] if space.structure.name == "hybrid" else 0.0
+    return values["static"] if space.structure.name == HYBRID else 0.0
 
 
 def small_spec(space: Space, values: Mapping[str, float], capacity: int, small: int) -> _core.Spec:
@@ -356,21 +375,30 @@ def rows_of(
     if values["link"] > SATA_MOST:
         generation = next((g for g in (3, 4) if values["link"] < 0.9e9 * 2**g / 2), 5)
         put("link", kind="nvme", pcie_generation=generation, queues=8, queue_depth=1024)
-    _put_cache(rows, space, values, capacity, scale)
+    _put_cache(rows, space, values, capacity, scale, row)
     return rows
 
 
 def cache_share(space: Space, values: Mapping[str, float]) -> float:
     """The cache that a drive of these values has, as a share of its capacity."""
-    if space.structure.name == "whole-drive":
+    if space.structure.name == WHOLE_DRIVE:
         return 1 / space.bits
-    if space.structure.name == "static":
+    if space.structure.name == STATIC:
         return values["cache"]
     # A borrowed cell holds one bit instead of `bits`: what is there bounds the cache.
     share = min(values["cache"], 0.95 * (1 + values["spare"]) / space.bits)
-    if space.structure.name == "hybrid":
+    if space.structure.name == HYBRID:
         share = max(share, values["static"] + LEAST_BORROWED)
     return share
+
+
+def tier_share(space: Space, values: Mapping[str, float]) -> float:
+    """The second tier that a drive of these values has: cells of it hold two bits instead of
+    `bits`, and both tiers are lent."""
+    if space.structure.name != TIERS:
+        return 0.0
+    left = 0.95 * (1 + values["spare"]) / space.bits - cache_share(space, values)
+    return max(min(values["tier"], 2 * left), LEAST_BORROWED)
 
 
 def reserve_share(values: Mapping[str, float]) -> float:
@@ -379,25 +407,23 @@ def reserve_share(values: Mapping[str, float]) -> float:
 
 
 def _put_cache(
-    rows: Rows, space: Space, values: Mapping[str, float], capacity: int, scale: float
+    rows: Rows, space: Space, values: Mapping[str, float], capacity: int, scale: float, row: int
 ) -> None:
-    bits = space.bits
+    """The settings of the cache; `row` is what all dies program at once of one bit a cell."""
+    own = values["static"] if space.structure.name == HYBRID else 0.0
     cache = cache_share(space, values)
-    holes = {
-        "cache": _bytes(cache * capacity),
-        "borrowed": _bytes(max(cache - values["static"], LEAST_BORROWED) * capacity),
-        "static": _bytes(values["static"] * capacity),
-        "reserve": _bytes(reserve_share(values) * capacity),
-        "rearm": _bytes(min(values["rearm"], 1.0) * cache * capacity),
-        "idle": _ns(values["idle"] * scale),
-        "freeing": f"{1 / (bits - 1):.3f}",
-        "staging": f"{bits / (bits - 1):.3f}",
-    }
-    sets = table()["structures"][space.structure.number]["sets"]
-    for key, hole in sets.items():
-        section = "fold" if key in ("idle_after", "reserve", "pace") else "slc_cache"
-        value: Any = hole.format(**holes)
-        value = float(value) if key == "pace" else 0 if value == "0 B" else value
+    kind = space.structure.kind
+    sizes = hypothesis.Cache(
+        borrowed=_whole((max(cache - own, LEAST_BORROWED) if own else cache) * capacity),
+        own=_whole((cache if kind.name == STATIC else own) * capacity),
+        reserve=_whole(reserve_share(values) * capacity),
+        rearm=_whole(min(values["rearm"], 1.0) * cache * capacity),
+        idle_s=values["idle"] * scale,
+        tier=_whole(tier_share(space, values) * capacity),
+        tier_program_s=_program_s(row, values["first_rate"] * values["tier_speed"], TIER_BITS),
+    )
+    for name, value in hypothesis.settings(kind, space.cell, sizes).items():
+        section, _, key = name.rpartition(".")
         rows.setdefault(section, {})[key] = (value, "")
 
 
@@ -436,13 +462,17 @@ def _ns(seconds: float) -> str:
     return f"{max(round(seconds * 1e9), 1)} ns"
 
 
+def _whole(count: float) -> float:
+    return float(max(int(count) // UNIT * UNIT, 0))
+
+
 def _bytes(count: float) -> str:
-    return f"{max(int(count) // UNIT * UNIT, 0)} B"
+    return f"{_whole(count):.0f} B"
 
 
 SECTIONS = (
-    *("drive", "nand", "nand.slc", "nand.native", "ftl", "map", "slc_cache", "fold", "gc"),
-    *("controller", "link"),
+    *("drive", "nand", "nand.slc", "nand.native", "nand.tier", "ftl", "map", "slc_cache", "fold"),
+    *("gc", "controller", "link"),
 )
 
 
@@ -450,6 +480,8 @@ def text_of(rows: Rows, *, head: str) -> str:
     """The spec as TOML without origins, for a candidate."""
     lines = ["schema = 1", head, 'origin = "computed"', 'source = "drawn by flashtwin fit"']
     for section in SECTIONS:
+        if section not in rows:
+            continue
         lines.append(f"[{section}]")
         for key, (value, _) in rows[section].items():
             shown = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None

@@ -6,10 +6,11 @@ not read; a value that the run does not determine keeps the origin `prior` and s
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ import numpy as np
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.hypothesis.structures import BITS, NONE, TIERS, WHOLE_DRIVE, returned, values
+from flashtwin.model.findings import Findings
 from flashtwin.model.units import readable_number
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import BITS, Structure
+from flashtwin.study.fit.candidate import Structure
 from flashtwin.study.fit.intervals import Fitted
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import searched
@@ -34,6 +37,8 @@ DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
 LEAST_DIES, MOST_DIES = 2, 16
 # A reserve that the fill's last plateau may tell, as a share of the capacity.
 RESERVES = (0.01, 0.3)
+# A kind that discover found less likely than this counts as this likely.
+LEAST_LIKELY = 0.005
 # The cache's own blocks are no more than so much of it where the rest is borrowed.
 OWN_SHARE = 0.4
 # The flash of a drive that its core limits is faster than the core by this at least.
@@ -55,18 +60,17 @@ class Twin:
 
     def rows(self) -> list[dict[str, Any]]:
         """Every value that was searched: found or left where it is usual."""
-        table = candidate.table()["values"]
         rows = []
         for name in ("dies", *self.fitted.space.free):
             interval = self.fitted.intervals.get(name)
             rows.append(
                 {
                     "name": name,
-                    "title": table[name]["title"],
+                    "title": values()[name].title,
                     "value": _shown(name, self.fitted.values[name]),
                     "low": None if interval is None else _shown(name, interval[0]),
                     "high": None if interval is None else _shown(name, interval[1]),
-                    "unit": table[name].get("unit"),
+                    "unit": values()[name].unit or None,
                     "origin": "prior" if interval is None else "fitted",
                 }
             )
@@ -122,12 +126,15 @@ def fit(
             exit_code=USAGE,
         )
     spaces = [
-        candidate.space_of(
-            structure,
-            cell,
-            _usual(seen, shape, structure, cell),
-            rests=seen.rests,
-            reads=seen.fastest_read > 0,
+        replace(
+            candidate.space_of(
+                structure,
+                cell,
+                _usual(seen, shape, structure, cell),
+                rests=seen.rests,
+                reads=seen.fastest_read > 0,
+            ),
+            against=against(run.findings, structure),
         )
         for structure, cell in left
     ]
@@ -150,16 +157,35 @@ def _usual_dies(capacity: int, cell: str) -> int:
     return candidate.dies_of(float(np.clip(capacity / DIE[cell], LEAST_DIES, MOST_DIES)))
 
 
+def against(findings: Findings, structure: Structure) -> float:
+    """What the battery discover concluded of a kind, as a misfit. It saw tests that a fit compares
+    less closely; its smaller model may be wrong, so that it never rules a kind out."""
+    misfit = 0.0
+    for part, word in (("structure", structure.name), ("past", structure.kind.past)):
+        told = findings.get(f"discover.{part}.{word}")
+        if told is None or not isinstance(told.value, float):
+            continue
+        likeliest = max(
+            float(row.value)
+            for row in findings
+            if row.id.startswith(f"discover.{part}.") and isinstance(row.value, float)
+        )
+        if part == "past" and structure.name == NONE:
+            continue
+        misfit += 2 * math.log(max(likeliest, LEAST_LIKELY) / max(told.value, LEAST_LIKELY))
+    return misfit
+
+
 def _possible(shape: Shape) -> list[Kind]:
     """All kinds; none without a cache where the fill shows one."""
-    rows = [row for row in candidate.structures() if shape.edge is None or row.name != "none"]
+    rows = [row for row in candidate.structures() if shape.edge is None or row.name != NONE]
     return [(row, cell) for row in rows for cell in BITS]
 
 
 def _is_left(shape: Shape, kind: Kind) -> bool:
     """Whether the fill leaves a kind. What the run's findings say of it they say of the same series
     that the fit compares, by a smaller model: no kind is left out for that."""
-    return shape.edge is not None or kind[0].name in ("none", "whole-drive")
+    return shape.edge is not None or kind[0].name in (NONE, WHOLE_DRIVE)
 
 
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
@@ -176,6 +202,8 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     if seen.found_rest is not None:
         usual["idle"] = seen.found_rest.seconds
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
+    if structure.name == TIERS:
+        second = _put_tier(usual, shape, seen.capacity_bytes, first, second)
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:
         # What is written and what the cache borrows beside it have used up all but the reserve.
@@ -188,6 +216,19 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     return {name: float(f"{value:.3g}") for name, value in usual.items()}
 
 
+def _put_tier(
+    usual: dict[str, float], shape: Shape, capacity: int, first: float, second: float
+) -> float:
+    """Where a second tier begins and how fast it is, if the plateau after the first is one; the
+    answer is the speed past both tiers."""
+    rest = shape.rest.plateaus
+    if len(rest) < 2 or rest[1].speed.value >= rest[0].speed.value:
+        return second
+    usual["tier"] = (rest[0].end - rest[0].start) / capacity
+    usual["tier_speed"] = min(rest[0].speed.value / first, 0.95)
+    return rest[1].speed.value
+
+
 def _usual_rates(
     structure: Structure, cell: str, first: float, second: float, usual: Mapping[str, float]
 ) -> dict[str, float]:
@@ -195,13 +236,13 @@ def _usual_rates(
     bits, link, dies = BITS[cell], usual["link"], usual["dies"]
     first_rate = link * 1.25 if first > AT_LINK * link else first * 1.03
     # Of a cache on all of the flash, what is written past it has to be given back at once.
-    returned = bits / (bits - 1) if structure.name == "whole-drive" else 1.0
+    given_back = returned(bits) if structure.name == WHOLE_DRIVE else 1.0
     slower = min(second / first, 0.95)
     if structure.way == "direct":
-        native_rate = second * 1.03 * returned
+        native_rate = second * 1.03 * given_back
     else:
-        # Each byte is programmed once as SLC and `returned` times natively: 1/v = 1/v1 + r/vn.
-        native_rate = min(returned / (1 / (slower * first) - 1 / first_rate), 4 * first)
+        # Each byte is programmed once as SLC and `given_back` times natively: 1/v = 1/v1 + r/vn.
+        native_rate = min(given_back / (1 / (slower * first) - 1 / first_rate), 4 * first)
     rates = {"first_rate": first_rate, "native_rate": native_rate}
     if structure.by_core:
         # The flash behind a core is as fast as usual, or the core would not be the limit.
@@ -212,7 +253,7 @@ def _usual_rates(
             moved_s = max(1 / native_rate - 1 / first_rate, 0.1 / native_rate)
             rates["move"] = candidate.UNIT * moved_s
             rates["native_rate"] = max(dies * candidate.die_rate(cell), OVER_CORE * native_rate)
-    if structure.name == "none":
+    if structure.name == NONE:
         rates["first_rate"] = candidate.SLC_OVER_NATIVE * rates["native_rate"]
     return rates
 
@@ -247,7 +288,7 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
         notes.append("no rest was tested: when the cache folds in one stays what is usual")
     left = [name for name in ("dies", *fitted.space.free) if name not in fitted.intervals]
     if left:
-        titles = ", ".join(candidate.table()["values"][name]["title"] for name in left)
+        titles = ", ".join(values()[name].title for name in left)
         notes.append(f"not determined by this run: {titles}")
     notes += _rivals(fitted)
     if fitted.scatter > 4:
@@ -299,6 +340,8 @@ def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> s
     document["id"] = _id(f"{seen.name}-fitted")
     document["name"] = f"twin fitted to {seen.name}"
     for section in candidate.SECTIONS:
+        if section not in rows:
+            continue
         table = tomlkit.table()
         for key, (value, source) in rows[section].items():
             origin, why = sources.get(
@@ -325,27 +368,27 @@ def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
     sources["map.residency"] = ("fitted", where) if fitted.map_known else ("prior", unknown)
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
     sources["fold.pace"] = ("computed", "folding frees what the host writes")
-    for name, row in candidate.table()["values"].items():
-        if fitted.space.structure.name == "none" and name in candidate.SLC_ONLY:
+    for name, row in values().items():
+        if fitted.space.structure.name == NONE and name in candidate.SLC_ONLY:
             usual = ("prior", "usual; without a cache nothing is programmed in SLC mode")
-            sources.update(dict.fromkeys(row["keys"], usual))
+            sources.update(dict.fromkeys(row.keys, usual))
             continue
         if name not in ("dies", *candidate.READS, *fitted.space.free):
             continue
         interval = fitted.intervals.get(name)
-        unit = f" {row['unit']}" if row.get("unit") else ""
+        unit = f" {row.unit}" if row.unit else ""
         value = _shown(name, fitted.values[name])
         if interval is None:
-            text = f"not determined by {run.path.name}; {row['title']}: {value:g}{unit} is usual"
+            text = f"not determined by {run.path.name}; {row.title}: {value:g}{unit} is usual"
             origin = "prior"
         else:
             low, high = (_shown(name, end) for end in interval)
             text = (
-                f"fitted to {run.path.name}; {row['title']}: {value:g}{unit}, "
+                f"fitted to {run.path.name}; {row.title}: {value:g}{unit}, "
                 f"95 % from {low:g} to {high:g}"
             )
             origin = "fitted"
-        for key in row["keys"]:
+        for key in row.keys:
             sources[key] = (origin, text)
     return sources
 

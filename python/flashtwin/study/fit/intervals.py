@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.observed import DEVIATIONS, Chapter
@@ -215,7 +216,7 @@ def _longer_log(structure: Structure, name: str) -> float:
 
 def _longer(structure: Structure, name: str) -> float:
     """The same in spreads."""
-    return _longer_log(structure, name) / float(candidate.table()["values"][name]["spread"])
+    return _longer_log(structure, name) / hypothesis.values()[name].spread
 
 
 def _usual_again(

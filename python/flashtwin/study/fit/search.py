@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin import __version__
+from flashtwin.hypothesis.structures import NONE
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.intervals import INTERVALS, NEAR, NEIGHBOURS, UNTOLD, Fitted, fitted
@@ -58,11 +59,11 @@ CLEARLY = 0.6
 # Where a map can be; the values that a fill shows, and those that say how long a request takes.
 MAPS = ("dram", "demand")
 OF_FILL = (
-    *("first_rate", "native_rate", "link", "cache", "static", "reserve", "rearm", "spare"),
-    *("core_rate", "move"),
+    *("first_rate", "native_rate", "link", "cache", "static", "tier", "tier_speed"),
+    *("reserve", "rearm", "spare", "core_rate", "move"),
 )
 # Those that say where a write is no longer as fast: slopes lead to such a place only from near.
-OF_EDGES = ("cache", "static", "reserve", "rearm", "spare")
+OF_EDGES = ("cache", "static", "tier", "reserve", "rearm", "spare")
 OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach")
 
 
@@ -309,7 +310,7 @@ def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) ->
         same_limit, same_cell = row.limit == structure.limit, other.cell == space.cell
         same_row = row.number == structure.number
         simpler = (
-            row.name != "none" and row.way == structure.way and row.of_cache < structure.of_cache
+            row.name != NONE and row.way == structure.way and row.of_cache < structure.of_cache
         )
         if (same_row and same_limit != same_cell) or (simpler and same_limit and same_cell):
             factor = space.usual["dies"] / other.usual["dies"]

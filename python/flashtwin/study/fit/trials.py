@@ -77,7 +77,7 @@ class Search:
         tried = []
         for z, apart_ in zip(places, distances, strict=True):
             data = float(np.sum(np.square(apart_))) if apart_.size else NO_DRIVE
-            total = data + float(np.sum(np.square(z)))
+            total = data + float(np.sum(np.square(z))) + space.against
             tried.append(Tried(z=tuple(z), data=data, total=total, apart=apart_))
         self.done += len(places) if len(chapters) == len(self.seen.chapters) else 0
         self.tell(self.done, self.label)
