@@ -13,6 +13,7 @@ import pytest
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
+from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.findings import Findings
 from flashtwin.model.job import Job
@@ -159,7 +160,7 @@ def test_reads_after_rests_tell_when_folding_begins(seen: Observed, space: candi
     """A drive that folds within 20 s shows something else after 15 s than one that does after
     10 s, and after 30 s than one that does after 40 s."""
     at = space.free.index("idle")
-    spread = candidate.table()["values"]["idle"]["spread"]
+    spread = hypothesis.values()["idle"].spread
     places = []
     for seconds in (IDLE_S, 10.0, 40.0):
         place = np.zeros(len(space.free))
@@ -195,7 +196,7 @@ def test_the_rest_that_a_battery_found_counts_where_rests_are_compared(
 ) -> None:
     """A small copy's few reads after each rest tell it from a longer one by the next rest only."""
     at = space.free.index("idle")
-    spread = candidate.table()["values"]["idle"]["spread"]
+    spread = hypothesis.values()["idle"].spread
     places = [np.zeros(len(space.free)), np.zeros(len(space.free))]
     places[1][at] = np.log(1.2) / spread
 

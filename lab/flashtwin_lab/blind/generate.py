@@ -23,6 +23,9 @@ from flashtwin import _core
 from flashtwin.analysis.curve import Curve
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.hypothesis.small_drive import TRANSFER_US, SmallDrive, superblock_bytes
+from flashtwin.hypothesis.structures import BITS
 from flashtwin.inputs import read_regular
 from flashtwin.model.job import Job, jobs_json
 from flashtwin_lab.blind import disturb
@@ -35,11 +38,8 @@ SAMPLE_NS = 4_000_000
 GB = 1e9
 # A cache counts as visible from this contrast and so many samples on, as none below the other.
 CONTRAST, SAMPLES, NO_CONTRAST = 1.25, 3, 1.05
-BITS = {"tlc": 3, "qlc": 4}
-# A superblock holds 2 dies x 4 planes x 44 wordlines x 16 KiB for each bit of a cell.
-SUPERBLOCK = 2 * 4 * 44 * (16 << 10)
-# A page of each plane of a die on the bus, in 1600 MT/s.
-TRANSFER_US = 4 * (16 << 10) / 1600
+# Wordlines of a block of the small drive.
+WORDLINES = 44
 
 Floats = NDArray[np.float64]
 
@@ -141,42 +141,73 @@ def draw(prior: Mapping[str, Any], rng: np.random.Generator) -> Drawn:
     # So much cache as a drive can lend: a cell of it holds one bit instead of `bits`.
     cache = min(value("cache_share"), 0.8 / bits) * capacity
     static, reserve = value("static_share") * capacity, value("reserve_share") * capacity
+    uses = _uses(design)
     # Blocks of the cache's own hold one bit a cell, and the drive has them beside its capacity.
-    own = static * bits if any("{static}" in line for line in design["sets"]) else 0.0
-    raw = capacity * prior["drive"]["slack"] + own
-    holes = {
-        "cache": f"{cache:.0f} B",
-        "static": f"{static:.0f} B",
-        "reserve": f"{reserve:.0f} B",
-        "freeing": f"{1 / (bits - 1):.3f}",
-        "staging": f"{bits / (bits - 1):.3f}",
-    }
-    if any("{tier}" in line for line in design["sets"]):
+    own = static * bits if "static" in uses else 0.0
+    tier = 0.0
+    if "tier" in uses:
         # Both tiers are lent: what one holds the other cannot.
         cache = min(cache, 0.3 / bits * capacity)
         tier = min(value("tier_share") * capacity, 2 * (0.8 / bits * capacity - cache))
-        holes |= {
-            "cache": f"{cache:.0f} B",
-            "tier": f"{tier:.0f} B",
-            "tier_tprog": f"{tprog * 2 * (native / tprog / bits) ** 0.5:.0f} us",
-        }
-    text = prior["drive"]["toml"].format(
-        capacity=int(capacity),
-        blocks=int(np.ceil(raw / (SUPERBLOCK * bits))),
+    sizes = hypothesis.Cache(
+        borrowed=cache,
+        own=static,
+        reserve=reserve,
+        tier=tier,
+        tier_program_s=round(tprog * 2 * (native / tprog / bits) ** 0.5) / 1e6,
+    )
+    small = SmallDrive(
         cell=cell,
-        slc_tprog=f"{tprog:.0f}",
-        native_tprog=f"{native:.0f}",
-        rearm=f"{0.1 * cache:.0f} B",
+        capacity_bytes=capacity,
+        raw_bytes=capacity * prior["drive"]["slack"] + own,
+        wordlines=WORDLINES,
+        slc_tprog_us=tprog,
+        native_tprog_us=native,
+        write_buffer_kib=1536,
+        system_mb=100,
+        rearm_bytes=0.1 * cache,
+        id="blind",
+        name="a drive drawn at random",
+        source="drawn by flashtwin blind",
     )
     return Drawn(
         design=design["name"],
-        text=text,
-        sets=tuple(line.format(**holes) for line in design["sets"]),
-        reserve=reserve if any("{reserve}" in line for line in design["sets"]) else 0.0,
+        text=small.text(prior["drive"].get("toml")),
+        sets=_sets(design, cell, sizes),
+        reserve=reserve if "reserve" in uses else 0.0,
         capacity=value("capacity_gb") * GB,
         speed=value("speed_mbs") * 1e6,
         inside=_inside(design["name"], tprog, native, bits, (cache, own / bits, capacity)),
     )
+
+
+def _uses(design: Mapping[str, Any]) -> set[str]:
+    """Which values mean anything in a design."""
+    if "sets" in design:
+        text = " ".join(design["sets"])
+        return {name for name in ("static", "reserve", "tier") if f"{{{name}}}" in text}
+    of = hypothesis.structure(design["structure"], design["past"])
+    # A static cache is all in blocks of its own.
+    return {*of.uses, *(["static"] if of.name == hypothesis.STATIC else [])}
+
+
+def _sets(design: Mapping[str, Any], cell: str, sizes: hypothesis.Cache) -> tuple[str, ...]:
+    """The settings of a design; in a prior's own words where it has some."""
+    if "sets" not in design:
+        return hypothesis.sets(
+            hypothesis.structure(design["structure"], design["past"]), cell, sizes
+        )
+    bits = BITS[cell]
+    holes = {
+        "cache": f"{sizes.borrowed:.0f} B",
+        "static": f"{sizes.own:.0f} B",
+        "reserve": f"{sizes.reserve:.0f} B",
+        "tier": f"{sizes.tier:.0f} B",
+        "tier_tprog": f"{sizes.tier_program_s * 1e6:.0f} us",
+        "freeing": f"{hypothesis.freed_by_direct(bits):.3f}",
+        "staging": f"{hypothesis.returned(bits):.3f}",
+    }
+    return tuple(line.format(**holes) for line in design["sets"])
 
 
 def _inside(
@@ -185,7 +216,7 @@ def _inside(
     """Rates with transfers, and the cache's share as the drive has it and as the spec asks for it;
     times in us, sizes of cache, own part and drive in bytes."""
     cache, own, capacity = sizes
-    row = SUPERBLOCK / 44
+    row = superblock_bytes(1)
     rates = {
         "first_rate": row / (tprog + TRANSFER_US) * 1e6,
         "native_rate": row * bits / (native + bits * TRANSFER_US) * 1e6,
@@ -199,7 +230,8 @@ def _inside(
 
 def whole_superblocks(cache_bytes: float) -> float:
     """What a drive makes of a cache that its spec asks for: the nearest number of superblocks."""
-    return max(int(cache_bytes / SUPERBLOCK + 0.5), 1) * SUPERBLOCK
+    superblock = superblock_bytes(WORDLINES)
+    return max(int(cache_bytes / superblock + 0.5), 1) * superblock
 
 
 def drive(

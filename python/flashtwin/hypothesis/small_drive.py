@@ -48,10 +48,10 @@ class SmallDrive:
     name: str = "a candidate"
     source: str = "drawn by flashtwin"
 
-    def text(self) -> str:
-        """The spec."""
+    def text(self, template: str | None = None) -> str:
+        """The spec; `template` is another text with these holes, or some of them."""
         superblock = superblock_bytes(self.wordlines, BITS[self.cell])
-        return _text().format(
+        return (template or _text()).format(
             id=self.id,
             name=self.name,
             source=self.source,

@@ -401,6 +401,12 @@ def tier_share(space: Space, values: Mapping[str, float]) -> float:
     return max(min(values["tier"], 2 * left), LEAST_BORROWED)
 
 
+def _tier_program_s(space: Space, values: Mapping[str, float], row: int) -> float:
+    if space.structure.name != TIERS:
+        return 0.0
+    return _program_s(row, values["first_rate"] * values["tier_speed"], TIER_BITS)
+
+
 def reserve_share(values: Mapping[str, float]) -> float:
     """The reserve that a drive of these values has: no more than it has spare flash for."""
     return min(values["reserve"], 0.8 * values["spare"] + 0.05)
@@ -420,7 +426,7 @@ def _put_cache(
         rearm=_whole(min(values["rearm"], 1.0) * cache * capacity),
         idle_s=values["idle"] * scale,
         tier=_whole(tier_share(space, values) * capacity),
-        tier_program_s=_program_s(row, values["first_rate"] * values["tier_speed"], TIER_BITS),
+        tier_program_s=_tier_program_s(space, values, row),
     )
     for name, value in hypothesis.settings(kind, space.cell, sizes).items():
         section, _, key = name.rpartition(".")

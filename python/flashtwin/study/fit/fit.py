@@ -162,8 +162,8 @@ def against(findings: Findings, structure: Structure) -> float:
     less closely; its smaller model may be wrong, so that it never rules a kind out."""
     misfit = 0.0
     for part, word in (("structure", structure.name), ("past", structure.kind.past)):
-        told = findings.get(f"discover.{part}.{word}")
-        if told is None or not isinstance(told.value, float):
+        share = findings.get(f"discover.{part}.{word}")
+        if share is None or not isinstance(share.value, float):
             continue
         likeliest = max(
             float(row.value)
@@ -172,7 +172,7 @@ def against(findings: Findings, structure: Structure) -> float:
         )
         if part == "past" and structure.name == NONE:
             continue
-        misfit += 2 * math.log(max(likeliest, LEAST_LIKELY) / max(told.value, LEAST_LIKELY))
+        misfit += 2 * math.log(max(likeliest, LEAST_LIKELY) / max(share.value, LEAST_LIKELY))
     return misfit
 
 
