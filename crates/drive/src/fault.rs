@@ -8,9 +8,9 @@
 //! What an acknowledged write means follows from three values of the spec and two of the host;
 //! `docs/concepts/durability.md` has the table.
 
-use flashtwin_base::{Completion, Device, Nanos};
-use flashtwin_ftl::Policies;
+use flashtwin_base::{Completion, Device, Nanos, Status};
 use flashtwin_ftl::recover::Recovery;
+use flashtwin_ftl::{Change, Policies};
 
 use crate::command::Commands;
 use crate::engine::Drive;
@@ -61,6 +61,47 @@ impl<P: Policies> Drive<P> {
         if offered {
             self.falls_quiet(self.now);
         }
+    }
+
+    /// Switches on power cuts, and has the host's data bear bytes: the caller keeps them in slots,
+    /// see [`flashtwin_ftl::Change`]. Not under commands.
+    pub fn enable_contents(&mut self) {
+        if !self.ftl.has_power_cuts() {
+            self.enable_power_cuts();
+        }
+        self.ftl.enable_contents();
+    }
+
+    /// Host data that was placed since the last call, in its order.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        self.ftl.take_changes()
+    }
+
+    /// Slots that nothing refers to any more may be handed out again; the answer is which.
+    pub fn settle_slots(&mut self) -> Vec<u32> {
+        self.ftl.settle_slots()
+    }
+
+    /// While the power is off: a superblock comes up empty, whatever was promised of it.
+    pub fn lose_superblock(&mut self, superblock: u32) {
+        assert!(self.supply.off, "the power is on");
+        self.ftl.lose_superblock(superblock);
+    }
+
+    /// A command that the drive had answered well failed on its way to the host: SMART counts it.
+    pub fn note_failed(&mut self, status: Status) {
+        self.totals.end(status);
+    }
+
+    /// The drive comes to its end now: it can be read, and takes no more data.
+    pub fn end_life(&mut self) {
+        self.ftl.end_life();
+    }
+
+    /// Whether the power is off.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.supply.off
     }
 
     /// Counts of starts and of power losses.

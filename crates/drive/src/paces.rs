@@ -17,6 +17,8 @@ pub(crate) struct Paces {
     seed: u64,
     /// Operations of a kind differ in time. Otherwise every pace is the mean and none is drawn.
     pub(crate) on: bool,
+    /// Dies that something is wrong with, and thousandths of the time that they take.
+    slow: Vec<(u16, u32)>,
 }
 
 impl Paces {
@@ -25,6 +27,7 @@ impl Paces {
             variation,
             seed,
             on: variation.any(),
+            slow: Vec::new(),
         }
     }
 }
@@ -40,6 +43,14 @@ fn kind(class: u8) -> Kind {
 }
 
 impl<P: Policies> Drive<P> {
+    /// From now on a die takes so many thousandths of the time that it took, for all it does.
+    /// Not part of a snapshot.
+    pub fn slow_die(&mut self, die: u16, milli: u32) {
+        self.paces.slow.retain(|(slow, _)| *slow != die);
+        self.paces.slow.push((die, milli));
+        self.paces.on = true;
+    }
+
     /// Sets the paces of the operations that the firmware has asked for.
     #[cold]
     pub(crate) fn set_paces(&mut self) {
@@ -71,8 +82,10 @@ impl<P: Policies> Drive<P> {
             0.0
         };
         let wordline = (wordline, layout.wordlines());
-        paces
-            .variation
-            .pace(kind(class), paces.seed, block, wordline, wear)
+        let pace = (paces.variation).pace(kind(class), paces.seed, block, wordline, wear);
+        match paces.slow.iter().find(|(slow, _)| *slow == die) {
+            Some(&(_, milli)) => pace.slower(milli),
+            None => pace,
+        }
     }
 }

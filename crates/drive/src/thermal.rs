@@ -228,6 +228,13 @@ impl Thermal {
 }
 
 impl<P: Policies> Drive<P> {
+    /// The air around the drive has so many thousandths of a degree from now on. Not part of a
+    /// snapshot.
+    pub fn set_ambient(&mut self, millicelsius: i32) {
+        self.look(self.now);
+        self.thermal.ambient = f64::from(millicelsius) / 1e3;
+    }
+
     /// Takes the ticks that are due at or before `to`.
     #[cold]
     pub(crate) fn heat_to(&mut self, to: Nanos) {

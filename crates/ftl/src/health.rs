@@ -227,6 +227,11 @@ impl<P: Policies> Ftl<P> {
         self.health.read_only
     }
 
+    /// The drive comes to its end now, whatever is left of it.
+    pub fn end_life(&mut self) {
+        self.health.read_only = true;
+    }
+
     /// Whether host data of a failed program has been placed again since this was last asked: what
     /// waits for it to be programmed must not wait for more data.
     #[inline]

@@ -65,5 +65,5 @@ pub use orders::{BuiltIn, Chosen, Policies};
 pub use paged_map::{JOURNAL_ENTRY_BYTES, LookUp, pool_superblocks};
 pub use parity::Mate;
 pub use policy::Policy;
-pub use power_cut::{Placement, checkpoint_rows, recover};
+pub use power_cut::{Change, Placement, checkpoint_rows, recover};
 pub use slc_cache::Route;

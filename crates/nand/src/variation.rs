@@ -35,6 +35,13 @@ impl Pace {
     /// The part's own time.
     pub const MEAN: Pace = Pace(ONE as u32);
 
+    /// A pace that takes so many thousandths of this one's time.
+    #[must_use]
+    pub fn slower(self, milli: u32) -> Pace {
+        let scaled = u64::from(self.0) * u64::from(milli) / 1000;
+        Pace(scaled.clamp(1, u64::from(u32::MAX)) as u32)
+    }
+
     /// What an operation of the part's time takes at this pace.
     #[must_use]
     pub fn of(self, nanos: u64) -> u64 {

@@ -106,6 +106,7 @@ struct Header {
     shape: u32,
     identity: Identity,
     power_cuts: bool,
+    contents: bool,
 }
 
 /// Tag of a section.
@@ -145,6 +146,7 @@ impl<P: Policies> Drive<P> {
             shape: shape::of(self),
             identity: identity.clone(),
             power_cuts: self.ftl.has_power_cuts(),
+            contents: self.ftl.has_contents(),
         };
         write::write(self, out, &header)
     }
@@ -180,6 +182,9 @@ impl<P: Policies> Drive<P> {
         let mut drive = Drive::with_policies(config, seed, policies);
         if header.power_cuts {
             drive.ftl.enable_power_cuts();
+        }
+        if header.contents {
+            drive.ftl.enable_contents();
         }
         let known = shape::of(&mut drive);
         if header.shape != known {

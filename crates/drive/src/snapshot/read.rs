@@ -179,7 +179,8 @@ pub(super) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
     Ok(Header {
         shape: at(2),
         identity,
-        power_cuts: rest[8] != 0,
+        power_cuts: rest[8] & 1 != 0,
+        contents: rest[8] & 2 != 0,
     })
 }
 

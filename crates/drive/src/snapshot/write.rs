@@ -120,7 +120,7 @@ fn header(out: &mut dyn Write, header: &Header) -> io::Result<()> {
     }
     bytes.extend_from_slice(hash);
     bytes.extend_from_slice(&header.identity.seed.to_le_bytes());
-    bytes.push(u8::from(header.power_cuts));
+    bytes.push(u8::from(header.power_cuts) | u8::from(header.contents) << 1);
     out.write_all(&bytes)?;
     out.write_all(&crc32fast::hash(&bytes).to_le_bytes())
 }

@@ -1,7 +1,8 @@
 //! What a power cut leaves, and the start after it.
 //!
 //! [`stamps`] are the spare areas: which logical unit each physical one was programmed with, and a
-//! version of it. They are kept only once cuts are switched on. [`journal`] is what is written into
+//! version of it. They are kept only once cuts are switched on. [`contents`] adds whose bytes each
+//! physical unit holds, for a drive that is served. [`journal`] is what is written into
 //! the system area, checkpoints of the map and trims; it is written, and wears the flash, with cuts
 //! switched off too. [`recover`] is the cut and the start.
 //!
@@ -12,6 +13,7 @@
 //! what replaced the data is on flash ([`PowerCuts::wait_to_erase`], [`PowerCuts::take_erasable`]).
 //! With cuts switched off each of them is one comparison.
 
+mod contents;
 mod journal;
 pub mod recover;
 mod stamps;
@@ -26,6 +28,7 @@ use crate::policy::Policy;
 use journal::Journal;
 use stamps::Stamps;
 
+pub use contents::Change;
 pub use journal::checkpoint_rows;
 pub use stamps::Placement;
 
@@ -165,6 +168,6 @@ impl PowerCuts {
                 "unit {lpn} is version {known}, its data {version:?}"
             );
         }
-        Ok(())
+        stamps.check_contents(map)
     }
 }

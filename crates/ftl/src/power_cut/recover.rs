@@ -110,6 +110,13 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
+    /// A superblock comes up empty after a cut, with all that was on it: worse than any firmware
+    /// should be. Between [`Ftl::cut_power`] and [`Ftl::recover`].
+    pub fn lose_superblock(&mut self, superblock: u32) {
+        let base = self.layout.base(superblock);
+        self.cuts.wipe(base, self.layout.native_units);
+    }
+
     /// The start after a power cut: everything in RAM is made anew from the flash.
     pub fn recover(&mut self) -> Recovery {
         let mut recovery = Recovery::new();
@@ -173,7 +180,8 @@ impl<P: Policies> Ftl<P> {
                     .layout
                     .superblock_of(ppn.min(self.layout.physical_units()));
                 let opened = stamps.opened.get(superblock as usize);
-                if ppn != NONE && opened.is_some_and(|&at| checkpoint.covers(superblock, at)) {
+                let covered = opened.is_some_and(|&at| checkpoint.covers(superblock, at));
+                if ppn != NONE && covered && stamps.lpn[ppn as usize] == lpn {
                     self.map.point(lpn, ppn, 1);
                 }
             }
@@ -204,6 +212,7 @@ impl<P: Policies> Ftl<P> {
             }
             stamps.version[lpn] = stamps.version[lpn].max(stamps.trim_kept[lpn]);
         }
+        stamps.rebuilt(&self.map);
         self.cuts.stamps = Some(stamps);
     }
 

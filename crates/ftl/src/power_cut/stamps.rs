@@ -3,13 +3,15 @@
 //! With each unit the firmware programs the number of its logical unit and a version stamp that
 //! grows with every write and trim; a copy made by folding or collection has the stamp of the
 //! original. [`crate::recover`] knows nothing else of the data. The tables exist only once cuts are
-//! switched on: 12 bytes a physical unit and 16 a logical one.
+//! switched on: 12 bytes a physical unit and 16 a logical one, and with the bytes of a drive that
+//! is served ([`super::contents`]) 4 more for each of both, and 2 for each slot.
 //!
 //! Invariants: each entry belongs to a program that was issued, and a cut removes those of programs
 //! that had not ended; a superblock is erased only when whatever replaced its data is programmed,
 //! so that data that was durable once can be read after a cut at any instant.
 
 use super::PowerCuts;
+use super::contents::{Change, Contents};
 use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Blocks, State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq};
@@ -92,6 +94,8 @@ pub(super) struct Stamps {
     host_units: u32,
     tag: u32,
     placements: Vec<Placement>,
+    /// The bytes of each unit, for a drive that is served.
+    contents: Option<Box<Contents>>,
 }
 
 flashtwin_base::state! { Stamps {
@@ -99,6 +103,7 @@ flashtwin_base::state! { Stamps {
         placements;
     sized: opened;
     table: lpn, stamp, version, trim_kept;
+    part: contents;
     built: host_units;
 } }
 
@@ -106,7 +111,7 @@ impl Stamps {
     fn next_stamp(&mut self, lpn: u32, units: u32, trimmed: bool) -> u64 {
         self.last += 1;
         let stamp = self.last;
-        if lpn < self.host_units {
+        if lpn < self.host_units && self.contents.is_none() {
             self.placements.push(Placement {
                 lpn,
                 units,
@@ -125,18 +130,27 @@ impl Stamps {
         let span = ppn as usize..(ppn + units) as usize;
         self.stamp[span.clone()].fill(stamp);
         self.lpn[span].copy_from_slice(&(lpn..lpn + units).collect::<Vec<_>>());
+        if let Some(contents) = &mut self.contents {
+            contents.placed(lpn, ppn, units, self.tag);
+        }
     }
 
     /// A unit has been copied.
     pub(super) fn copied(&mut self, lpn: u32, ppn: u32) {
         self.lpn[ppn as usize] = lpn;
         self.stamp[ppn as usize] = self.version[lpn as usize];
+        if let Some(contents) = &mut self.contents {
+            contents.copied(lpn, ppn);
+        }
     }
 
     /// Logical units have been deallocated.
     pub(super) fn trimmed(&mut self, lpn: u32, units: u32) {
         let stamp = self.next_stamp(lpn, units, true);
         self.pending_trims.push((lpn, units, stamp));
+        if let Some(contents) = &mut self.contents {
+            contents.trimmed(lpn, units);
+        }
     }
 
     /// The journal entries so far are on their way in a row.
@@ -185,6 +199,14 @@ impl Stamps {
     /// Units whose program was not issued, or had not ended at the cut, hold nothing.
     pub(super) fn wipe(&mut self, first: u32, units: u32) {
         self.lpn[first as usize..(first + units) as usize].fill(NONE);
+        if let Some(contents) = &mut self.contents {
+            contents.wipe(first..first + units);
+        }
+    }
+
+    /// See [`Contents::check`].
+    pub(super) fn check_contents(&self, map: &Map) -> Checked {
+        self.contents.as_ref().map_or(Ok(()), |c| c.check(map))
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -198,7 +220,17 @@ impl Stamps {
         self.opened.fill(0);
         self.trim_kept.fill(0);
         self.checkpoint = None;
+        if let Some(contents) = &mut self.contents {
+            contents.forget();
+        }
         self.forget_ram();
+    }
+
+    /// The map has been made anew from the flash.
+    pub(super) fn rebuilt(&mut self, map: &Map) {
+        if let Some(contents) = &mut self.contents {
+            contents.rebuilt(map);
+        }
     }
 
     /// Forgets what was in RAM at a cut.
@@ -231,6 +263,7 @@ impl Stamps {
             host_units,
             tag: 0,
             placements: Vec::new(),
+            contents: None,
         };
         for (lpn, &ppn) in map.physical.iter().enumerate() {
             if ppn != NONE {
@@ -266,6 +299,49 @@ impl PowerCuts {
     /// Switches on what power cuts need.
     pub(crate) fn enable(&mut self, map: &Map, blocks: &Blocks, host_units: u32) {
         self.stamps = Some(Box::new(Stamps::of(map, blocks, host_units)));
+    }
+
+    /// From now on data has bytes: slots for them are handed out as it is placed.
+    pub(crate) fn enable_contents(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            let physical = stamps.lpn.len();
+            let contents = || Box::new(Contents::new(physical, stamps.host_units));
+            stamps.contents.get_or_insert_with(contents);
+        }
+    }
+
+    fn contents(&self) -> Option<&Contents> {
+        self.stamps.as_ref()?.contents.as_deref()
+    }
+
+    fn contents_mut(&mut self) -> Option<&mut Contents> {
+        self.stamps.as_mut()?.contents.as_deref_mut()
+    }
+
+    /// Whether data has bytes.
+    pub(crate) fn has_contents(&self) -> bool {
+        self.contents().is_some()
+    }
+
+    /// The slot of a logical unit's present data.
+    pub(crate) fn slot(&self, lpn: u32) -> Option<u32> {
+        self.contents()?.of(lpn)
+    }
+
+    /// Slots that there have ever been at once.
+    pub(crate) fn slots(&self) -> u32 {
+        self.contents().map_or(0, Contents::slots)
+    }
+
+    /// Host data that was placed since the last call.
+    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+        self.contents_mut()
+            .map_or_else(Vec::new, Contents::take_changes)
+    }
+
+    /// Slots without a reference may be taken again; see [`Contents::settle`].
+    pub(crate) fn settle_slots(&mut self) -> Vec<u32> {
+        self.contents_mut().map_or_else(Vec::new, Contents::settle)
     }
 
     /// Version stamp of what flash holds at `ppn`, where a read of a logical unit goes; none while
