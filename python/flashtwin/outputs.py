@@ -55,6 +55,24 @@ _OF_A_RUN = (*_STORED, "manifest.json", "findings.json", "host.json", "failures.
 _FOLDERS_OF_A_RUN = ("parts", "smart", "points")
 
 Data = bytes | str
+# Where flashtwin keeps what it can make again, or that it keeps nothing.
+CACHE, CACHE_OFF = "FLASHTWIN_CACHE", "off"
+
+
+def cache_folder() -> Path | None:
+    """Where FLASHTWIN_CACHE says, else in the user's cache directory; none if it is off or the
+    user has no home."""
+    directory = os.environ.get(CACHE, "")
+    if directory.strip().lower() == CACHE_OFF:
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return Path(directory or f"{home}/flashtwin").expanduser()
+    except RuntimeError as error:
+        if not directory:
+            # A user without a home, as in a container, has nowhere to keep anything.
+            return None
+        raise FlashtwinError(f"{CACHE}={directory}: {error}", exit_code=USAGE) from error
 
 
 def write(

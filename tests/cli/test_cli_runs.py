@@ -16,6 +16,7 @@ from processes import children, lives, wait_for
 from program import PROGRAM, environment
 from stored_runs import newer, store, usual
 
+from flashtwin.cli import runs
 from flashtwin.cli.app import app
 from flashtwin.runs import query
 from flashtwin.runs.folders import write_plan
@@ -164,6 +165,16 @@ def test_what_is_no_run_is_listed_with_the_reason(run: Run, place: Path) -> None
     assert "2 folders that cannot be read as a run" in done.stdout
     assert "note: newer: " in done.stderr and "schema 99" in done.stderr
     assert "note: mine: it holds no run" in done.stderr
+
+
+def test_thousands_of_runs_are_told_as_a_few_are(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = run("runs").stdout
+    monkeypatch.setattr(runs, "MANY", 1)
+    assert run("runs").stdout == few
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, run("runs").stdout.splitlines())) <= 60
 
 
 def test_a_place_that_is_none(run: Run) -> None:

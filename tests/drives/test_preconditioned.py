@@ -14,12 +14,13 @@ from thinning import thinned
 
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.snapshots import ABOUT, ARRAYS, DRIVE, PLACE, Store
+from flashtwin.drives.snapshots import ABOUT, ARRAYS, DRIVE, Store
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import COLUMNS
 from flashtwin.model.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.model.target import Progress
+from flashtwin.outputs import CACHE
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.target import Variant, twin_target
 
@@ -209,13 +210,13 @@ def test_a_place_that_cannot_be_written_stops_nobody(spec: _core.Spec, tmp_path:
 
 
 def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(PLACE, "OFF")
+    monkeypatch.setenv(CACHE, "OFF")
     assert Store.from_environment() is None
-    monkeypatch.setenv(PLACE, str(tmp_path))
+    monkeypatch.setenv(CACHE, str(tmp_path))
     monkeypatch.setenv("FLASHTWIN_CACHE_SIZE", "1GB")
     found = Store.from_environment()
     assert found and (found.place, found.limit_bytes) == (tmp_path, 10**9)
-    monkeypatch.delenv(PLACE)
+    monkeypatch.delenv(CACHE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = Store.from_environment()
     assert found and found.place == tmp_path / "flashtwin"
@@ -226,11 +227,11 @@ def test_the_environment_says_where(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_a_user_without_a_home_keeps_no_drives(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a container that runs as a user that nobody knows."""
-    for name in (PLACE, "XDG_CACHE_HOME", "FLASHTWIN_CACHE_SIZE"):
+    for name in (CACHE, "XDG_CACHE_HOME", "FLASHTWIN_CACHE_SIZE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     assert Store.from_environment() is None
-    monkeypatch.setenv(PLACE, "~nobody-here/x")
+    monkeypatch.setenv(CACHE, "~nobody-here/x")
     with pytest.raises(FlashtwinError, match="FLASHTWIN_CACHE=~nobody-here/x"):
         Store.from_environment()
 
@@ -244,7 +245,7 @@ def test_run_directories_are_the_same_byte_for_byte(
     asked = parse("crystaldiskmark:profile=real,size=64MiB,loops=1,fill_percent=20,mix=off")
 
     def run(name: str, cache: str) -> dict[str, bytes]:
-        monkeypatch.setenv(PLACE, cache)
+        monkeypatch.setenv(CACHE, cache)
         target = twin_target(Variant(drive="bx500-240", scale="1/64"))
         run_batteries(target.make(), asked, tmp_path / name, seed=1)
         files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from changed_runs import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs.listing import StoredRuns, stored, stored_in
+from flashtwin.runs.listing import StoredRuns, key_findings, stored
+from flashtwin.runs.rundir import find_runs
 from flashtwin.runs.writer import Writer
 
 
@@ -33,7 +36,7 @@ def test_a_run_in_a_line(tmp_path: Path) -> None:
     assert found.started is not None and found.started.isoformat() == "2026-01-15T10:15:00+00:00"
     files = [at for at in run.path.rglob("*") if at.is_file()]
     assert found.bytes == sum(at.stat().st_size for at in files) > 1000
-    assert [one.id for one in found.key_findings(2)] == [
+    assert [one.id for one in key_findings(found.findings, 2)] == [
         "fill.cache_size[128k-q32]",
         "fill.speed_cache[128k-q32]",
     ]
@@ -53,7 +56,7 @@ def test_what_a_run_was_called_stands_behind_its_target(tmp_path: Path) -> None:
 def test_key_findings_of_a_battery_that_nobody_knows(tmp_path: Path) -> None:
     store(tmp_path / "a", findings=[finding("x.none", None), finding("x.b", 1.0)])
     (found,) = stored([tmp_path])
-    assert [one.id for one in found.key_findings()] == ["x.b"]
+    assert [one.id for one in key_findings(found.findings)] == ["x.b"]
 
 
 def test_every_state(tmp_path: Path) -> None:
@@ -121,9 +124,57 @@ def test_a_place_that_is_none(tmp_path: Path) -> None:
         assert refused.value.exit_code == 2 and refused.value.hint
 
 
-def test_what_nobody_may_read(tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may read everything")
-    store(tmp_path / "a")
-    (tmp_path / "a" / "findings.json").chmod(0)
-    assert stored_in(tmp_path / "a").state == "unreadable"
+@pytest.fixture
+def place_of_nobody() -> Iterator[Path]:
+    """A place that another user may look into, as whom the test goes on if it is root's."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "flashtwin-runs")
+        Path(folder).chmod(0o755)
+        yield place
+        os.seteuid(os.getuid())
+        for path in Path(folder).rglob("*"):
+            path.chmod(0o755)
+
+
+def as_nobody() -> None:
+    if os.getuid() == 0:
+        os.seteuid(65534)
+
+
+def test_a_folder_that_may_not_be_looked_into_hides_no_other(place_of_nobody: Path) -> None:
+    place = place_of_nobody
+    for name in ("a", "b", "c", "both/a", "both/b", "listed"):
+        store(place / name)
+    (place / "both" / "a").chmod(0o311)
+    (place / "b").chmod(0)
+    (place / "listed").chmod(0o744)
+    (place / "c" / "findings.json").chmod(0)
+    (place / "deep" / "er").mkdir(parents=True)
+    (place / "deep" / "er").chmod(0)
+    as_nobody()
+    found = names(place)
+    assert {name: state for name, (state, _) in found.items()} == {
+        "a": "finished",
+        "b": "unreadable",
+        "both/a": "unreadable",
+        "both/b": "finished",
+        "c": "unreadable",
+        "deep/er": "unreadable",
+        "listed": "unreadable",
+    }
+    reasons = {name: str(why) for name, (_, why) in found.items()}
+    for name in ("b", "both/a", "c", "deep/er", "listed"):
+        assert "Permission denied" in reasons[name], reasons
+    text = str(StoredRuns(stored([place])))
+    assert f"note: {place / 'b'}: it cannot be looked into: Permission denied" in text
+
+
+def test_a_place_that_may_not_be_looked_into_is_a_sentence(place_of_nobody: Path) -> None:
+    store(place_of_nobody / "a")
+    place_of_nobody.chmod(0)
+    as_nobody()
+    with pytest.raises(FlashtwinError, match="Permission denied") as refused:
+        stored([place_of_nobody])
+    assert refused.value.exit_code == 3
+    with pytest.raises(FlashtwinError, match="Permission denied"):
+        find_runs(place_of_nobody)

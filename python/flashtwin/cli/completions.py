@@ -5,6 +5,8 @@ The shell asks the program itself, which answers before a command runs.
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
@@ -28,10 +30,12 @@ def drives(context: click.Context, param: click.Parameter, begun: str) -> list[C
 
 def runs(context: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Completions for a run: names in ./flashtwin-runs, and folders."""
-    from flashtwin.runs.listing import DEFAULT_PARENT
+    from flashtwin.runs.listing import DEFAULT_PARENT, folders_in
 
-    there = DEFAULT_PARENT.iterdir() if DEFAULT_PARENT.is_dir() else ()
-    names = sorted(path.name for path in there if path.is_dir())
+    names: list[str] = []
+    # A shell that asks for names has no place for a sentence about a folder.
+    with contextlib.suppress(OSError):
+        names = [path.name for path in folders_in(DEFAULT_PARENT)]
     return [*_beginning(names, begun), CompletionItem(begun, type="dir")]
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 STEPS_SHOWN = 40
 # Characters of a parameter that are shown: one may be a whole job file, which --json has.
 PARAMETER_SHOWN = 200
+# More runs are told without colours.
+MANY = 500
 # From so many characters on a line has room for everything about a run.
 WIDE = 120
 _UNTOLD = {"values", "toml", "name", "model"}
@@ -106,14 +108,24 @@ def listed(
         terminal.print_json({"runs": [run.to_json() for run in chosen], "total": len(stored)})
         return
     if chosen:
-        terminal.emit(_table(chosen))
+        _emit_table(chosen)
     terminal.emit(terminal.cell(_sum(stored, chosen)))
     for run in chosen:
         if run.why:
             terminal.note(f"note: {run.name}: {run.why}")
 
 
-def _table(runs: Sequence[Stored]) -> Any:
+def _emit_table(runs: Sequence[Stored]) -> None:
+    columns, cells = _cells(runs)
+    if len(runs) > MANY:
+        texts = [[str(text) for text in row] for row in cells]
+        if text := terminal.plain_table(columns, texts, right=["size"]):
+            terminal.say(text)
+            return
+    terminal.emit(terminal.table(columns, cells, right=["size"]))
+
+
+def _cells(runs: Sequence[Stored]) -> tuple[list[str], list[list[Any]]]:
     """The columns for which a line has room. A narrow terminal shows name, date and findings,
     which say more than the target and the size."""
     rows = [
@@ -136,8 +148,7 @@ def _table(runs: Sequence[Stored]) -> Any:
             row["findings"] = str(row["findings"]).replace(", ", "\n")
         if all(run.state == "finished" for run in runs):
             columns.remove("state")
-    cells = [[row[column] for column in columns] for row in rows]
-    return terminal.table(columns, cells, right=["size"])
+    return columns, [[row[column] for column in columns] for row in rows]
 
 
 def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:

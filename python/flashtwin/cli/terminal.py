@@ -36,7 +36,12 @@ _ACTIVE = re.compile(
 
 def print_json(value: object) -> None:
     """One object on stdout. NaN and infinity are no JSON and are a mistake of ours."""
-    say(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    import msgspec
+
+    # Python's encoder writes numbers as our files have them, but takes seconds to indent thousands
+    # of rows.
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    say(msgspec.json.format(text, indent=2))
 
 
 def say(text: str, *, nl: bool = True, stdout: TextIO | None = None) -> None:
@@ -134,6 +139,36 @@ def table(
     for row in rows:
         grid.add_row(*(text if isinstance(text, Text) else cell(text) for text in row))
     return grid
+
+
+def plain_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[str] = ()
+) -> str | None:
+    """The text of a `table` without colours, for thousands of rows, which rich takes seconds for;
+    none where a line would not fit."""
+    from rich.cells import cell_len
+
+    lines = [[printable(text) for text in row] for row in (columns, *rows)]
+    if any("\n" in text or "\t" in text for row in lines for text in row):
+        return None
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    if sum(widths) + _GAP * (len(columns) - 1) > width():
+        return None
+    to_the_right = [name in right for name in columns]
+
+    def line(row: Sequence[str]) -> str:
+        cells = []
+        for text, wide, is_right in zip(row, widths, to_the_right, strict=True):
+            blanks = " " * (wide - cell_len(text))
+            cells.append(blanks + text if is_right else text + blanks)
+        return (" " * _GAP).join(cells).rstrip()
+
+    rule = "\u2500" * (sum(widths) + _GAP * (len(columns) - 1))
+    return "\n".join([line(lines[0]), rule, *map(line, lines[1:])])
+
+
+# Between the columns of a table.
+_GAP = 3
 
 
 def with_content(

@@ -31,8 +31,7 @@ from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import Fill, Flush, JobTotals, Purge, Rest, Result, Trim
 from flashtwin.model.units import parse_size
 
-PLACE, SIZE = "FLASHTWIN_CACHE", "FLASHTWIN_CACHE_SIZE"
-OFF = "off"
+SIZE = "FLASHTWIN_CACHE_SIZE"
 LIMIT_BYTES = 8 * 10**9
 # A preparation that took less is repeated: to load a drive takes a few seconds as well.
 WORTH_S = 10.0
@@ -89,17 +88,9 @@ class Store:
     def from_environment(cls) -> Store | None:
         """Where FLASHTWIN_CACHE says, else in the user's cache directory; none if it is off or the
         user has no home."""
-        directory = os.environ.get(PLACE, "")
-        if directory.strip().lower() == OFF:
+        place = outputs.cache_folder()
+        if place is None:
             return None
-        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        try:
-            place = Path(directory or f"{home}/flashtwin").expanduser()
-        except RuntimeError as error:
-            if not directory:
-                # A user without a home, as in a container, has nowhere to keep drives.
-                return None
-            raise FlashtwinError(f"{PLACE}={directory}: {error}", exit_code=USAGE) from error
         text = os.environ.get(SIZE, "")
         try:
             return cls(place, limit_bytes=parse_size(text) if text else LIMIT_BYTES)

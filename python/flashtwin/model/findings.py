@@ -8,8 +8,9 @@ is a name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from html import escape
 from typing import Any, overload
 
@@ -20,8 +21,21 @@ from flashtwin.model.text import Shown, plain
 class Findings(Sequence[Finding]):
     """A tuple of findings that answers to names too."""
 
+    _read: Callable[[], Iterable[Finding]]
+
     def __init__(self, findings: Iterable[Finding] = ()) -> None:
-        self._all = tuple(findings)
+        self.__dict__["_all"] = tuple(findings)
+
+    @classmethod
+    def later(cls, read: Callable[[], Iterable[Finding]]) -> Findings:
+        """Findings that are read when somebody looks at them; to read them may not fail."""
+        findings = cls.__new__(cls)
+        findings._read = read
+        return findings
+
+    @cached_property
+    def _all(self) -> tuple[Finding, ...]:
+        return tuple(self._read())
 
     @overload
     def __getitem__(self, index: int | str) -> Finding: ...

@@ -10,6 +10,7 @@ that is not to be begun any more.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
 
 def plan_of(folder: Path) -> dict[str, Any] | None:
     """The plan of a folder; none where there is no plan that flashtwin wrote."""
-    if not (folder / PLAN).is_file():
+    if not os.path.isfile(folder / PLAN):
         return None
     with contextlib.suppress(FlashtwinError):
         return read_plan(folder)
@@ -78,12 +79,12 @@ def waiting(folder: Path) -> list[dict[str, Any]]:
     """The targets of a plan that never began."""
     plan = plan_of(folder)
     rows: list[dict[str, Any]] = plan["tasks"] if plan else []
-    return [row for row in rows if not (folder / row["place"] / "manifest.json").exists()]
+    return [row for row in rows if not os.path.exists(folder / row["place"] / "manifest.json")]
 
 
 def is_sweep(folder: Path) -> bool:
     """Whether a sweep of ours began there."""
-    if not (folder / SWEEP).is_file():
+    if not os.path.isfile(folder / SWEEP):
         return False
     with contextlib.suppress(FlashtwinError):
         plan = read_sweep(folder)

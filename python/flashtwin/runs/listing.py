@@ -25,19 +25,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, SupportsIndex, overload
 
+import msgspec
+
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.model.text import plain, table
 from flashtwin.model.units import readable_setting
 from flashtwin.outputs import disk
-from flashtwin.runs import folders, lock
+from flashtwin.runs import folders, lock, outline, schema
+from flashtwin.runs.listing_index import Index, Row, Stamp, within
 from flashtwin.runs.rundir import Run, find_runs
-from flashtwin.runs.storage import MOST_JOURNAL, is_there, read_file, remove_tree
+from flashtwin.runs.storage import MOST_JOURNAL, is_there, json_line, read_file, remove_tree
 
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
@@ -60,6 +65,7 @@ class Stored:
     `label`: what somebody called it, empty where nobody did.
     `left`: the files that a run on files made, which one that was killed leaves behind.
     `started`: from host.json; of a run that did not get to write it, when its manifest was.
+    `key_text`: the few findings that say most, short enough for one line.
     """
 
     path: Path
@@ -79,6 +85,7 @@ class Stored:
     flashtwin: str = ""
     steps: int = 0
     bytes: int = 0
+    key_text: str = ""
     findings: Findings = field(default_factory=Findings)
     left: tuple[Mapping[str, Any], ...] = ()
 
@@ -92,19 +99,6 @@ class Stored:
     def is_run(self) -> bool:
         """Whether it was read as a run."""
         return self.state not in (UNREADABLE, NO_RUN)
-
-    def key_findings(self, most: int = 3) -> Findings:
-        """At most `most` findings: the headline ones, or the first where there are none."""
-        there = [finding for finding in self.findings if finding.value is not None]
-        return Findings(([finding for finding in there if finding.headline] or there)[:most])
-
-    @property
-    def key_text(self) -> str:
-        """The few findings that say most, short enough for one line."""
-        return ", ".join(
-            f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
-            for finding in self.key_findings()
-        )
 
     @property
     def titled(self) -> str:
@@ -141,6 +135,19 @@ class Stored:
         }
 
 
+def key_findings(findings: Findings, most: int = 3) -> Findings:
+    """At most `most` findings: the headline ones, or the first where there are none."""
+    there = [finding for finding in findings if finding.value is not None]
+    return Findings(([finding for finding in there if finding.headline] or there)[:most])
+
+
+def _key_text(findings: Findings) -> str:
+    return ", ".join(
+        f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
+        for finding in key_findings(findings)
+    )
+
+
 class StoredRuns(list[Stored]):
     """What is stored, as a list; `print` and notebooks show a table."""
 
@@ -175,7 +182,7 @@ class StoredRuns(list[Stored]):
 
 def stored(places: Sequence[Path]) -> list[Stored]:
     """Everything in the places, each folder once, in the order of the places and of names."""
-    by_place: dict[Path, Stored] = {}
+    by_place: dict[str, Stored] = {}
     busy: dict[Path, bool] = {}
     for place in places:
         if not place.is_dir():
@@ -184,48 +191,98 @@ def stored(places: Sequence[Path]) -> list[Stored]:
                 hint="give a folder of runs; flashtwin test writes to ./flashtwin-runs",
                 exit_code=USAGE,
             )
+        index = Index.of(place)
+        real = os.path.realpath(place)
         try:
             for folder in _folders(place, DEPTH):
                 above = folder.parent
                 if above not in busy:
                     busy[above] = folders.under_way(above)
                 group = None if place in (folder, above) else above
-                described = replace(stored_in(folder), group=group, busy=busy[above])
-                by_place.setdefault(folder.resolve(), described)
+                key = os.path.join(real, within(folder, place)).rstrip(os.sep)
+                if key not in by_place:
+                    by_place[key] = _described(folder, index, group=group, busy=busy[above])
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise FlashtwinError(f"cannot read {place}: {reason}", exit_code=ENVIRONMENT) from error
+        if index is not None:
+            index.save()
     return list(by_place.values())
 
 
 def stored_in(folder: Path) -> Stored:
     """Describe what lies in a folder. This never fails."""
-    size = size_of(folder)
-    if not (folder / "manifest.json").exists():
-        if waits := _not_begun(folder):
+    return _described(folder, None)
+
+
+def _described(
+    folder: Path, index: Index | None, *, group: Path | None = None, busy: bool = False
+) -> Stored:
+    """What lies in a folder, from the index where it was read before; `group` and `busy` are of
+    this moment."""
+    try:
+        stamp = Stamp.of(folder)
+    except OSError as error:
+        why = f"it cannot be looked into: {os.strerror(error.errno or 0)}"
+        return Stored(path=folder, state=UNREADABLE, why=why, group=group, busy=busy)
+    if index is not None and (row := index.get(folder, stamp)):
+        return _of_row(row, folder, stamp, group=group, busy=busy)
+    described = _looked_into(folder, stamp)
+    if index is not None and stamp.settled and described.state in _SETTLED:
+        index.put(folder, _as_row(described, stamp))
+    return replace(described, group=group, busy=busy)
+
+
+# What says of itself how it ended, and was read whole.
+_SETTLED = ("finished", "interrupted", "failed")
+
+
+def _looked_into(folder: Path, stamp: Stamp) -> Stored:
+    size = stamp.bytes
+    if "manifest.json" not in stamp.names:
+        if waits := _not_begun(folder, size):
             return waits
-        started = any((folder / name).exists() for name in ("host.json", lock.JOURNAL))
+        started = not stamp.names.isdisjoint({"host.json", lock.JOURNAL})
         why = "manifest.json is missing" if started else "it holds no run"
         return Stored(path=folder, state=NO_RUN, why=why, bytes=size)
     run = Run(folder)
     try:
-        return _read(run, size)
+        return _outlined(folder, size) or _read(run, size)
     except FlashtwinError as error:
         why = error.message.removeprefix(f"{folder}/")
-        return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         why = f"manifest.json is not what flashtwin writes ({type(error).__name__}: {error})"
-        return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
+    return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
 
 
-def _not_begun(folder: Path) -> Stored | None:
+_KEPT = [name for name in Row.__struct_fields__ if name not in ("stamp", "findings")]
+
+
+def _as_row(run: Stored, stamp: Stamp) -> Row:
+    findings = msgspec.Raw(json_line(run.findings.to_json()))
+    kept = {name: getattr(run, name) for name in _KEPT}
+    return Row(stamp=stamp.digest, findings=findings, **kept)
+
+
+def _of_row(row: Row, folder: Path, stamp: Stamp, *, group: Path | None, busy: bool) -> Stored:
+    kept: dict[str, Any] = {name: getattr(row, name) for name in _KEPT}
+    findings = Findings.later(partial(_findings_of, row.findings))
+    return Stored(path=folder, group=group, busy=busy, **kept, bytes=stamp.bytes, findings=findings)
+
+
+def _findings_of(text: msgspec.Raw) -> list[Finding]:
+    rows = msgspec.json.decode(text, type=list[schema.Finding])
+    return [row.read() for row in rows]
+
+
+def _not_begun(folder: Path, size: int) -> Stored | None:
     """The entry of a folder whose plan has targets that never began, or of a sweep without a
     point."""
     if folders.is_sweep(folder):
         state = UNDER_WAY if lock.is_held(folder, folders.SWEEP) else NOT_BEGUN
         why = "a sweep without a stored point"
         began = _written(folder, folders.SWEEP)
-        return Stored(path=folder, state=state, why=why, bytes=size_of(folder), started=began)
+        return Stored(path=folder, state=state, why=why, bytes=size, started=began)
     rows = folders.waiting(folder)
     if not rows:
         return None
@@ -286,28 +343,80 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def _folders(place: Path, depth: int) -> Iterator[Path]:
-    """The runs in a place, and the folders that are neither runs nor hold any."""
-    if (place / "manifest.json").exists():
+    """The runs in a place, and the folders that are neither runs nor hold any, or that nobody may
+    look into."""
+    if _is_run(place):
         yield place
         return
     if folders.waiting(place):
         yield place
-    for inside in sorted(place.iterdir()):
-        if inside.is_symlink() or not inside.is_dir() or inside.name.startswith("."):
-            continue
-        if (inside / "manifest.json").exists() or depth <= 1:
+    for inside in folders_in(place):
+        if depth <= 1 or _is_run(inside) or not _may_hold_runs(inside):
             yield inside
             continue
-        deeper = list(_folders(inside, depth - 1)) if _may_hold_runs(inside) else []
-        yield from [folder for folder in deeper if _counts(folder)] or [inside]
+        deeper: list[Path] = []
+        # One that may not be looked into is itself told, with the reason.
+        with contextlib.suppress(OSError):
+            deeper = [folder for folder in _folders(inside, depth - 1) if _counts(folder)]
+        yield from deeper or [inside]
+
+
+def folders_in(place: Path) -> list[Path]:
+    """The folders in one, by name; links and what is hidden are left out."""
+    with os.scandir(place) as entries:
+        names = [
+            entry.name
+            for entry in entries
+            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+        ]
+    return [place / name for name in sorted(names)]
+
+
+def _is_run(folder: Path) -> bool:
+    return os.path.exists(f"{folder}/manifest.json")
 
 
 def _counts(folder: Path) -> bool:
-    return (folder / "manifest.json").exists() or bool(folders.waiting(folder))
+    """Whether a folder is told by itself: a run, a plan, or what nobody may look into."""
+    if _is_run(folder) or folders.waiting(folder):
+        return True
+    try:
+        os.scandir(f"{folder}/.").close()
+    except OSError:
+        return True
+    return False
 
 
 def _may_hold_runs(folder: Path) -> bool:
-    return not (folder / lock.JOURNAL).exists()
+    return not os.path.exists(folder / lock.JOURNAL)
+
+
+def _outlined(run: Path, size: int) -> Stored | None:
+    """A finished run with nothing wrong in it, which is read soonest; none where it is another."""
+    parts = outline.of(run)
+    if parts is None:
+        return None
+    manifest, host, findings = parts
+    target = manifest.target
+    return Stored(
+        path=run,
+        state=manifest.state,
+        target=run.name if target.name is None else target.name,
+        label=manifest.label,
+        kind=target.kind,
+        batteries=tuple(battery.name for battery in manifest.batteries),
+        started=_time(host.began) or _written(run),
+        wall_s=host.wall_s,
+        seed=manifest.seed,
+        spec=None if target.identity is None else target.identity.hash,
+        capacity_bytes=target.capacity_bytes,
+        flashtwin=manifest.flashtwin,
+        steps=len(manifest.steps),
+        bytes=size,
+        key_text=_key_text(findings),
+        findings=findings,
+        left=_left(msgspec.to_builtins(host)),
+    )
 
 
 def _read(run: Run, size: int) -> Stored:
@@ -341,6 +450,7 @@ def _read(run: Run, size: int) -> Stored:
         flashtwin=str(manifest.get("flashtwin", "")),
         steps=_steps(run),
         bytes=size,
+        key_text=_key_text(findings),
         findings=findings,
         left=_left(host),
     )
@@ -508,9 +618,10 @@ def _remove_left(row: Mapping[str, Any]) -> None:
 def unfinished(command: Sequence[str]) -> Path | None:
     """The newest run in the default place, or folder of several targets, that the same command
     began and that nobody goes on with."""
-    if not DEFAULT_PARENT.is_dir():
-        return None
-    for folder in sorted(DEFAULT_PARENT.iterdir(), reverse=True)[:NEWEST]:
+    there: list[Path] = []
+    with contextlib.suppress(OSError):
+        there = folders_in(DEFAULT_PARENT)
+    for folder in there[: -NEWEST - 1 : -1]:
         with contextlib.suppress(FlashtwinError, OSError, KeyError):
             if _began(folder) == list(command):
                 return folder

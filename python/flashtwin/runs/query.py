@@ -100,7 +100,10 @@ def _key(run: Stored, name: str) -> Any:
 
 def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
     """The runs for which an SQL condition holds, in their order."""
-    numbers = _holding(condition, "runs", _tables(runs), _known(runs), _hint(runs))
+    # Without its name a condition cannot ask the table of findings, which takes longest to fill.
+    asks_findings = "findings" in condition.lower()
+    tables = _tables(runs, with_findings=asks_findings)
+    numbers = _holding(condition, "runs", tables, _known(runs), _hint(runs))
     return [runs[number] for number in numbers]
 
 
@@ -222,7 +225,7 @@ def _columns(name: str) -> list[str]:
     return [name if side == "value" else f"{name}_{side}" for side in SIDES]
 
 
-def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
+def _tables(runs: Sequence[Stored], *, with_findings: bool) -> dict[str, Any]:
     """Each table's columns with their types, and its rows."""
     names = short_names(runs)
     choices = {finding.id for run in runs for finding in run.findings if finding.choices}
@@ -238,7 +241,7 @@ def _tables(runs: Sequence[Stored]) -> dict[str, Any]:
         | {"means": None if finding.interval is None else finding.interval.means}
         | {key: getattr(finding, key) for key in ("id", "variant", "battery", "title", "note")}
         | {"name": finding.short}
-        for run in runs
+        for run in (runs if with_findings else ())
         for finding in run.findings
     ]
     return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(found_rows))}

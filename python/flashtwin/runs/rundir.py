@@ -37,6 +37,7 @@ from flashtwin.model.finding import LEFT_OUT
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
+from flashtwin.outputs import disk
 from flashtwin.runs import frames, journal, lock, older_schemas
 from flashtwin.runs import schema as schemas
 from flashtwin.runs.blocks import Blocks, answer_of
@@ -302,7 +303,8 @@ def find_runs(path: Path) -> list[Run]:
         return [Run(path)]
     runs = []
     if path.is_dir():
-        runs = [Run(at) for at in sorted(path.iterdir()) if is_there(at / MANIFEST)]
+        with disk(path, "read"):
+            runs = [Run(at) for at in sorted(path.iterdir()) if is_there(at / MANIFEST)]
     if not runs and (path / "sweep.json").exists():
         raise FlashtwinError(
             f"{path} holds a sweep",

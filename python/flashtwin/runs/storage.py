@@ -66,6 +66,7 @@ def json_line(value: object) -> bytes:
 
 
 _UNKNOWN = "0" * 64
+_TAIL_BYTES = 256
 _TAIL = re.compile(rb'"check": "([0-9a-f]{64})"\n\}\n\Z')
 
 
@@ -79,11 +80,19 @@ def sealed_bytes(value: Mapping[str, Any], of: str) -> bytes:
 def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str, schema: int) -> None:
     """Refuse a file that is not what was written, and remove the check from its value. Files of
     schemas before the check have none."""
-    tail = _TAIL.search(data)
-    right = tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
-    if not right and (tail or schema >= CHECKED_SINCE):
+    if not is_sealed(data, of) and (_tail_of(data) or schema >= CHECKED_SINCE):
         raise damaged(path, "its contents are not what flashtwin wrote")
     value.pop(CHECK, None)
+
+
+def is_sealed(data: bytes, of: str) -> bool:
+    """Whether the text of a file ends in the check of what is before it."""
+    tail = _tail_of(data)
+    return tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
+
+
+def _tail_of(data: bytes) -> re.Match[bytes] | None:
+    return _TAIL.search(data, max(len(data) - _TAIL_BYTES, 0))
 
 
 def _digest(body: bytes, of: str) -> str:
