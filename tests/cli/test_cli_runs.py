@@ -171,7 +171,7 @@ def test_thousands_of_runs_are_told_as_a_few_are(
     run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = run("runs").stdout
-    monkeypatch.setattr(runs, "MANY", 1)
+    monkeypatch.setattr(runs, "RICH_ROWS", 1)
     assert run("runs").stdout == few
     monkeypatch.setenv("COLUMNS", "60")
     assert max(map(len, run("runs").stdout.splitlines())) <= 60

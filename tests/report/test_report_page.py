@@ -27,7 +27,7 @@ from flashtwin.charts.cells import Cell, Grid, Metric
 from flashtwin.charts.curves import Phase
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
-from flashtwin.report import endurance, page, provenance, template, xray
+from flashtwin.report import drives, endurance, page, provenance, template, xray
 from flashtwin.report.drives import Contents
 from flashtwin.runs import frames
 from flashtwin.runs.rundir import Run
@@ -157,6 +157,28 @@ def test_more_drives_than_colours_and_shapes(tmp_path: Path) -> None:
     assert "var(--drive-7)" in json.dumps(spec)
     assert "var(--drive-8)" not in json.dumps(spec)
     assert len(page.render(runs)) < 4_000_000
+
+
+def test_more_runs_than_a_page_draws_stand_in_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = [Paper(name=f"d{n}", patterns=("1m-q1",), passes=1, cells=()) for n in range(7)]
+    papers[6] = replace(papers[6], state="interrupted")
+    runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
+    assert 'id="undrawn"' not in page.render(runs)
+    monkeypatch.setattr(drives, "MOST_DRIVES", 4)
+    text = page.render(runs)
+    assert (
+        "The table has all 7 runs. Curves, findings and set-ups are shown of the first 4, d0 to d3"
+        in text
+    )
+    table = text[text.index('id="ranking"') :].partition("</table>")[0]
+    assert all(f"d{n}</span>" in table for n in range(7)) and ">interrupted<" in table
+    assert "drive of d5" not in text and text.count('<li class="drive"') == 4
+    monkeypatch.setattr(drives, "MOST_CURVES", 2)
+    assert "are shown of the first 2, d0 to d1" in page.render(runs)
+    monkeypatch.setattr(drives, "MOST_CURVES", 0)
+    assert "are shown of the first, d0: " in page.render(runs)
 
 
 def test_whatever_a_run_says_is_text(tmp_path: Path) -> None:

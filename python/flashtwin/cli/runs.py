@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 STEPS_SHOWN = 40
 # Characters of a parameter that are shown: one may be a whole job file, which --json has.
 PARAMETER_SHOWN = 200
-# More runs are told without colours.
-MANY = 500
+# As many rows take rich a third of a second; of more the table has no colours.
+RICH_ROWS = 500
 # From so many characters on a line has room for everything about a run.
 WIDE = 120
 _UNTOLD = {"values", "toml", "name", "model"}
@@ -117,7 +117,7 @@ def listed(
 
 def _emit_table(runs: Sequence[Stored]) -> None:
     columns, cells = _cells(runs)
-    if len(runs) > MANY:
+    if len(runs) > RICH_ROWS:
         texts = [[str(text) for text in row] for row in cells]
         if text := terminal.plain_table(columns, texts, right=["size"]):
             terminal.say(text)

@@ -24,13 +24,17 @@ from flashtwin.batteries.base.present import (
     present_of,
 )
 from flashtwin.charts.cells import Grid
-from flashtwin.charts.curves import Curve, Phase, curves_of
+from flashtwin.charts.curves import FEWEST_POINTS, PAGE_POINTS, Curve, Phase, curves_of
 from flashtwin.charts.tables import Table
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 
+# What a page draws: beyond that it takes minutes to make and does not open in a browser. A curve
+# more would have fewer than `FEWEST_POINTS`.
+MOST_DRIVES = 32
+MOST_CURVES = PAGE_POINTS // FEWEST_POINTS
 KINDS = {
     "twin": "simulated drive",
     "file": "file on a real drive",
@@ -130,8 +134,22 @@ class Contents:
         """The runs as drives, in the order given; batteries in the order of appearance."""
         names = unique_names(runs)
         drives = tuple(_drive(index, names[index], run) for index, run in enumerate(runs))
+        return cls._of_drives(drives)
+
+    @classmethod
+    def _of_drives(cls, drives: tuple[Drive, ...]) -> Contents:
         section = [_section(name, drives) for name in _batteries(drives)]
         return cls(drives=drives, batteries=tuple(section))
+
+    def drawn(self) -> Contents:
+        """The first drives, with all that is drawn of them: as many as a page has room for."""
+        count, curves = 0, 0
+        for drive in self.drives[:MOST_DRIVES]:
+            curves += len(self.phases[drive.index])
+            if count and curves > MOST_CURVES:
+                break
+            count += 1
+        return self if count == len(self.drives) else self._of_drives(self.drives[:count])
 
     @cached_property
     def phases(self) -> dict[int, dict[str, Phase]]:

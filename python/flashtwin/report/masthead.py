@@ -14,7 +14,7 @@ from flashtwin.batteries.base.present import Column, Fact, Tile
 from flashtwin.charts.numbers import clock, significant
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, listed
-from flashtwin.report.drives import Contents, Drive
+from flashtwin.report.drives import MOST_CURVES, MOST_DRIVES, Contents, Drive
 
 # Up to so many drives have numbers beside their names; more are ranked in a table instead.
 FEW = 2
@@ -177,6 +177,21 @@ def unfinished(drives: Sequence[Drive]) -> list[str]:
         for drive in drives
         if drive.state != "finished"
     ]
+
+
+def undrawn(every: Sequence[Drive], drawn: Sequence[Drive]) -> str:
+    """Of a page with more runs than it draws: which those are; empty where it draws all."""
+    if len(every) == len(drawn):
+        return ""
+    first, last = drawn[0].name, drawn[-1].name
+    which = (
+        f"the first, {first}" if len(drawn) == 1 else f"the first {len(drawn)}, {first} to {last}"
+    )
+    return (
+        f"The table has all {len(every)} runs. Curves, findings and set-ups are shown of {which}: "
+        f"a page draws at most {MOST_DRIVES} runs and {MOST_CURVES} curves. A report of other runs "
+        "draws those."
+    )
 
 
 def facts(contents: Contents) -> list[Fact]:

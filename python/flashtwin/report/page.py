@@ -65,7 +65,9 @@ def render(
     """
     if not runs:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
-    contents = Contents.of(runs)
+    every = Contents.of(runs)
+    # What is compared stands in a table of all runs; elsewhere curves are for as many as fit.
+    contents = every if comparison else every.drawn()
     drives, insides = contents.drives, xray.insides_of(contents)
     spec_drives, sections = provenance.specs_of(drives)
     compared = _compared(contents, comparison)
@@ -77,17 +79,19 @@ def render(
         "page.html.j2",
         SCRIPTS,
         _data(contents, insides, comparison, truths, latencies),
-        title=masthead.title(drives),
-        kinds=masthead.kinds(drives),
+        title=masthead.title(every.drives),
+        kinds=masthead.kinds(every.drives),
         kinds_differ=len({drive.kind for drive in drives}) > 1,
-        verdict=masthead.verdict(contents),
+        verdict=masthead.verdict(every),
         unfinished=masthead.unfinished(drives),
+        every=every.drives,
+        undrawn=masthead.undrawn(every.drives, drives),
         facts=masthead.facts(contents),
         drives=drives,
         few=len(drives) <= masthead.FEW,
         tiles=masthead.tiles(contents),
         first_tiles=masthead.FIRST_TILES,
-        ranking=masthead.ranking(contents) if len(drives) > masthead.FEW else [],
+        ranking=masthead.ranking(every) if len(every.drives) > masthead.FEW else [],
         outlines=curves.outlines(contents.curves),
         cards=findings.by_title(cards),
         groups={text: name for name, text in _patterns(contents, insides)},

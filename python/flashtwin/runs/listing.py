@@ -255,19 +255,21 @@ def _looked_into(folder: Path, stamp: Stamp) -> Stored:
     return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
 
 
-_KEPT = [name for name in Row.__struct_fields__ if name not in ("stamp", "findings")]
+_COLUMNS = [name for name in Row.__struct_fields__ if name not in ("stamp", "findings")]
 
 
 def _as_row(run: Stored, stamp: Stamp) -> Row:
     findings = msgspec.Raw(json_line(run.findings.to_json()))
-    kept = {name: getattr(run, name) for name in _KEPT}
-    return Row(stamp=stamp.digest, findings=findings, **kept)
+    cells = {name: getattr(run, name) for name in _COLUMNS}
+    return Row(stamp=stamp.digest, findings=findings, **cells)
 
 
 def _of_row(row: Row, folder: Path, stamp: Stamp, *, group: Path | None, busy: bool) -> Stored:
-    kept: dict[str, Any] = {name: getattr(row, name) for name in _KEPT}
+    cells: dict[str, Any] = {name: getattr(row, name) for name in _COLUMNS}
     findings = Findings.later(partial(_findings_of, row.findings))
-    return Stored(path=folder, group=group, busy=busy, **kept, bytes=stamp.bytes, findings=findings)
+    return Stored(
+        path=folder, group=group, busy=busy, **cells, bytes=stamp.bytes, findings=findings
+    )
 
 
 def _findings_of(text: msgspec.Raw) -> list[Finding]:

@@ -135,11 +135,11 @@ class Index:
     def of(cls, place: Path) -> Index | None:
         """The index of a place; none where nothing is to be kept."""
         try:
-            kept = outputs.cache_folder()
+            folder = outputs.cache_folder()
         except FlashtwinError:
             return None
         name = hashlib.sha256(os.fsencode(os.path.realpath(place))).hexdigest()[:32]
-        return None if kept is None else cls(place, kept / FOLDER / f"{name}.json")
+        return None if folder is None else cls(place, folder / FOLDER / f"{name}.json")
 
     def get(self, folder: Path, stamp: Stamp) -> Row | None:
         """The row of a run directory, if its files are those that were read."""
@@ -157,8 +157,8 @@ class Index:
 
     def save(self) -> None:
         """Write what the file lacks, if that is enough to be worth it; runs that are gone go."""
-        gone = len(self._rows) + self._new - len(self._used)
-        if max(self._new, gone) < WORTH:
+        stale = len(self._rows) + self._new - len(self._used)
+        if max(self._new, stale) < WORTH:
             return
         content = _Content(written_by=_WRITTEN_BY, place=self._place, rows=self._used)
         body = msgspec.json.encode(content)
