@@ -11,12 +11,13 @@ Invariant: what is shown follows from findings and from what the host saw, never
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from importlib import import_module
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
-from flashtwin.batteries.base import parameter, registry
+from flashtwin.batteries.base import foreign, parameter, registry
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.curves import Phase
@@ -260,14 +261,81 @@ PLAIN = Present()
 def present_of(name: str) -> Present:
     """How a battery is shown."""
     try:
-        how = registry.get(name).present
+        battery = registry.get(name)
     except FlashtwinError:
         return PLAIN
+    how = battery.present
     if how is None:
         return PLAIN
-    present = import_module(how).PRESENT if isinstance(how, str) else how()
+    make = partial(_made, how)
+    if battery.origin is not None:
+        present = foreign.called(battery.origin, "present", make)
+        if not isinstance(present, Present):
+            why = f"is a {type(present).__name__} and no Present"
+            raise battery.origin.wrong("present", why)
+        return Guarded(battery.origin, present)
+    present = make()
     assert isinstance(present, Present), f"{name} has no presentation"
     return present
+
+
+def _made(how: str | Callable[[], Any]) -> Any:
+    return import_module(how).PRESENT if isinstance(how, str) else how()
+
+
+class Guarded(Present):
+    """How a battery of another package is shown: all that it hands over is looked at."""
+
+    def __init__(self, origin: foreign.Origin, present: Present) -> None:
+        self._origin, self._present = origin, present
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        section = self._called("section", subjects)
+        if not isinstance(section, Section):
+            self._refuse("section", section, "Section")
+        for name, kind in (("tables", Table), ("grids", Grid)):
+            foreign.values_of(self._origin, "present.section", getattr(section, name), kind)
+        return section
+
+    def phases(self, subject: Subject) -> Sequence[Phase]:
+        return self._values("phases", Phase, subject)
+
+    def places(self, subject: Subject) -> Sequence[Place]:
+        return self._values("places", Place, subject)
+
+    def plateaus(self, subject: Subject) -> Sequence[Plateau]:
+        return self._values("plateaus", Plateau, subject)
+
+    def counterparts(self, subject: Subject) -> Sequence[Counterpart]:
+        return self._values("counterparts", Counterpart, subject)
+
+    def facts(self, subjects: Sequence[Subject]) -> Sequence[Fact]:
+        return self._values("facts", Fact, subjects)
+
+    def alone(self, subject: Subject) -> str:
+        text = self._called("alone", subject)
+        if not isinstance(text, str):
+            self._refuse("alone", text, "str")
+        return text
+
+    def columns(self, subject: Subject) -> Sequence[Column]:
+        return self._values("columns", Column, subject)
+
+    def tiles(self, subject: Subject) -> Sequence[Tile]:
+        return self._values("tiles", Tile, subject)
+
+    def _called(self, name: str, argument: object) -> Any:
+        function = partial(getattr, self._present, name)
+        call = foreign.called(self._origin, f"present.{name}", function)
+        return foreign.called(self._origin, f"present.{name}", call, argument)
+
+    def _values(self, name: str, kind: type, argument: object) -> list[Any]:
+        values = self._called(name, argument)
+        return foreign.values_of(self._origin, f"present.{name}", values, kind)
+
+    def _refuse(self, name: str, value: object, kind: str) -> NoReturn:
+        why = f"gives a {type(value).__name__} and no {kind}"
+        raise self._origin.wrong(f"present.{name}", why)
 
 
 def tile_of(title: str, finding: Finding, better: Better | None = None) -> Tile:

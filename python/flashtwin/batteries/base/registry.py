@@ -13,13 +13,18 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from flashtwin.batteries.base import parameter
+from flashtwin.batteries.base import foreign, parameter
+from flashtwin.batteries.base.declared import INSTRUMENTS as INSTRUMENTS
+from flashtwin.batteries.base.declared import Clause as Clause
+from flashtwin.batteries.base.declared import Forecast as Forecast
+from flashtwin.batteries.base.declared import Instrument as Instrument
+from flashtwin.batteries.base.declared import Part as Part
 from flashtwin.batteries.base.meaning import COMMON, Meaning, read
 from flashtwin.batteries.base.record import Record, completed
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -36,33 +41,11 @@ if TYPE_CHECKING:
     Steps = Generator[Step, Answer, None]
 
 GROUP = "flashtwin.batteries"
-# Instruments that a battery may need: their names in `Capabilities`, and in words.
-Instrument = Literal["smart", "power_meter"]
-INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
 PROGRAM = "flashtwin test"
 # The key by which a battery's named values are taken.
 PRESET = "preset"
 # The folder beside the batteries that is not a battery.
 _BASE = "base"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """What a battery can do without: the steps whose labels are in `labels` or under them.
-
-    Steps of a part that is left out are answered with `NotPossible`, and the battery has to cope;
-    `needs` names the titles of parts without which this one says nothing. `begins`: as long as
-    there is time the part is begun, even where it does not fit: it says something when it is cut.
-    """
-
-    title: str
-    labels: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-    begins: bool = False
-
-    def holds(self, label: str) -> bool:
-        """Whether a step belongs to it."""
-        return any(label == stem or label.startswith(f"{stem}/") for stem in self.labels)
 
 
 PREPARATION = "preparation"
@@ -77,18 +60,6 @@ def prepared_parts(battery: str, titles: Mapping[str, str], *, begins: bool = Tr
             for stem, title in titles.items()
         ),
     ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Clause:
-    """One thing that a battery's original does: `says` what, `source` who tells it.
-
-    `here` is what the battery does instead, on any target; empty where it does the same.
-    """
-
-    says: str
-    source: str
-    here: str = ""
 
 
 def with_mark(step: Step) -> Generator[Step, Answer, Answer]:
@@ -107,14 +78,6 @@ def undivided(parameters: object, info: DriveInfo) -> Sequence[Part]:
 def by_the_book(parameters: object, info: DriveInfo) -> list[str]:
     """No departures from the original."""
     return []
-
-
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
-    """The steps that a battery expects to ask for, and those that it asks for at most."""
-
-    expected: Sequence[Step]
-    most: Sequence[Step] = ()
 
 
 def host_ns(parameters: Any, info: DriveInfo) -> int:
@@ -166,7 +129,8 @@ class Battery:
     `configuration` names the module that reads and writes the files of the program that it follows.
     `needs` are the instruments without which it measures nothing: it is refused on a target that
     has them not. `presets` are named values of parameters, as they are typed: those of an article,
-    say; `NAME:preset=WORD` takes them, and what is set beside it wins.
+    say; `NAME:preset=WORD` takes them, and what is set beside it wins. `package` brings it, and is
+    empty for flashtwin's own; nobody sets it.
     """
 
     name: str
@@ -186,6 +150,14 @@ class Battery:
     needs: tuple[Instrument, ...] = ()
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     follows: Sequence[Clause] = ()
+    package: str = ""
+
+    @property
+    def origin(self) -> foreign.Origin | None:
+        """Who brings it; none where flashtwin does."""
+        if not self.package:
+            return None
+        return foreign.Origin(battery=self.name, package=self.package)
 
     def findings(self, record: Record) -> list[Finding]:
         """The findings that `conclude` draws from a record, rounded and with notes on cut steps."""
@@ -268,7 +240,7 @@ def available() -> tuple[list[Battery], list[FlashtwinError]]:
     for point in _points():
         try:
             if point.name in names:
-                raise _broken(point, "there is one of that name already")
+                raise _origin(point).unusable("there is one of that name already")
             batteries.append(_loaded(point))
             names.add(point.name)
         except FlashtwinError as error:
@@ -280,7 +252,9 @@ def configured_by(suffix: str) -> tuple[Battery, Configuration]:
     """The battery that follows the program whose configuration files end so, and their module."""
     for battery in available()[0]:
         if battery.configuration is not None:
-            module: Any = import_module(battery.configuration)
+            find: Callable[[], Any] = partial(import_module, battery.configuration)
+            origin = battery.origin
+            module = foreign.called(origin, "configuration", find) if origin else find()
             if suffix == module.SUFFIX:
                 return battery, module
     raise FlashtwinError(
@@ -305,24 +279,22 @@ def _points() -> list[EntryPoint]:
 
 
 def _loaded(point: EntryPoint) -> Battery:
+    origin = _origin(point)
     try:
         battery = point.load()
-    except (Exception, SystemExit) as error:
-        raise _broken(point, f"{type(error).__name__}: {error}") from error
+    except foreign.FAULTS as error:
+        raise origin.unusable(foreign.told(error)) from error
     if not isinstance(battery, Battery):
-        raise _broken(point, f"{point.value} is a {type(battery).__name__} and no Battery")
+        raise origin.unusable(f"{point.value} is a {type(battery).__name__} and no Battery")
     if battery.name != point.name:
-        raise _broken(point, f"it calls itself {battery.name!r}")
-    return battery
+        raise origin.unusable(f"it calls itself {battery.name!r}")
+    foreign.checked(battery, origin)
+    return foreign.guarded(battery, origin)
 
 
-def _broken(point: EntryPoint, why: str) -> FlashtwinError:
+def _origin(point: EntryPoint) -> foreign.Origin:
     package = point.dist.name if point.dist is not None else point.value
-    return FlashtwinError(
-        f"the battery {point.name} of the package {package} cannot be used: {why}",
-        hint=f"update {package}, or remove it",
-        exit_code=ENVIRONMENT,
-    )
+    return foreign.Origin(battery=point.name, package=package)
 
 
 def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
@@ -332,7 +304,9 @@ def request(name: str, values: Mapping[str, object] | object = ()) -> Request:
         return Request(battery=battery, parameters=values)
     settings: Mapping[str, object] = values if isinstance(values, Mapping) else {}
     settings = _with_preset(battery, settings)
-    return Request(battery=battery, parameters=parameter.build(battery.parameters, name, settings))
+    build = partial(parameter.build, battery.parameters, name, settings)
+    parameters = foreign.called(battery.origin, "parameters", build) if battery.origin else build()
+    return Request(battery=battery, parameters=parameters)
 
 
 def _with_preset(battery: Battery, settings: Mapping[str, object]) -> Mapping[str, object]:
