@@ -166,6 +166,30 @@ def test_a_file_is_made_again_or_used_again(tmp_path: Path, number: signal.Signa
     assert "fill.second_pass.mean[1m-q1]" in (tmp_path / "run" / "findings.json").read_text()
 
 
+@fio
+def test_of_a_killed_run_and_its_copy_one_goes_on(tmp_path: Path) -> None:
+    words = ["test", "./probe.bin", "--size", "32MiB", "--battery", FILE, "--out", "run"]
+    _interrupt(tmp_path, "fill/1m-q1/pass-1/found", *words, number=signal.SIGKILL)
+    probe = tmp_path / "probe.bin"
+    if "user.flashtwin" not in os.listxattr(probe):
+        pytest.skip("the file system has no extended attributes")
+    shutil.copytree(tmp_path / "run", tmp_path / "copy")
+    shutil.copytree(tmp_path / "run", tmp_path / "other")
+    before = contents(tmp_path / "copy")
+    done = flashtwin("test", "--resume", "copy", cwd=tmp_path)
+    assert done.returncode == 4 and "belongs to another directory than copy" in done.stderr
+    assert "flashtwin runs adopt copy" in done.stderr and contents(tmp_path / "copy") == before
+    done = flashtwin("runs", "prune", "copy", "--keep", "0", "--yes", cwd=tmp_path)
+    assert done.returncode == 0 and probe.exists() and not (tmp_path / "copy").exists()
+    assert "is left: it belongs to another directory" in done.stderr
+    done = flashtwin("runs", "adopt", "other", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "belongs to other" in done.stdout
+    done = flashtwin("test", "--resume", "run", cwd=tmp_path)
+    assert done.returncode == 4 and "belongs to another directory than run" in done.stderr
+    done = flashtwin("test", "--resume", "other", cwd=tmp_path)
+    assert done.returncode == 0 and not probe.exists(), done.stderr
+
+
 @pytest.mark.full
 @fio
 def test_another_file_in_its_place_is_not_touched(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import time
 import zlib
@@ -235,10 +236,12 @@ def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
     assert host["path"] == str(tmp_path / "probe") and host["size_bytes"] == SIZE
     if host["mark"] is None:
         pytest.skip("the file system has no extended attributes")
-    left = real_file.Leftover(**{**host, "path": Path(host["path"])})
+    first.claim(tmp_path)
+    left = real_file.Leftover(**{**host, "path": Path(host["path"]), "run": tmp_path})
     with pytest.MonkeyPatch.context() as patch:
         # The first process is dead: its file is nobody's here.
         patch.setattr(real_file, "_open_files", set())
+        fcntl.flock(first._file.handle, fcntl.LOCK_UN)
         second = Real(tmp_path / "probe", SIZE, say=lambda text: None, leftover=left).open()
         assert second.resume(9_000_000_000, [prepared], go) == (
             "taken up on the file that the interrupted run left"

@@ -168,7 +168,13 @@ drive.do(Run(label="endless", jobs=(job,)), watch)
 @pytest.mark.parametrize(
     ("number", "code"),
     thinned(
-        [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], every=3
+        [
+            (signal.SIGQUIT, 131),
+            (signal.SIGTERM, 143),
+            (signal.SIGINT, -signal.SIGINT),
+            (signal.SIGHUP, 129),
+        ],
+        every=4,
     ),
 )
 def test_a_signal_leaves_neither_file_nor_fio(
@@ -201,11 +207,12 @@ def left_by_another_process(path: Path) -> real_file.Leftover:
         "import json, os, sys\nfrom pathlib import Path\n"
         "from flashtwin.drives.real import real_file\n"
         "file = real_file.create(Path(sys.argv[1]), 1 << 20)\n"
+        "real_file.claim(file, Path(sys.argv[2]))\n"
         "print(json.dumps(real_file.left_behind(file, 1 << 20)), flush=True)\n"
         "os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)],
+        [sys.executable, "-c", code, str(path), str(path.parent)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
@@ -213,7 +220,7 @@ def left_by_another_process(path: Path) -> real_file.Leftover:
     )
     told = json.loads(done.stdout)
     assert path.stat().st_size == 1 << 20
-    return real_file.Leftover(**{**told, "path": Path(told["path"])})
+    return real_file.Leftover(**{**told, "path": Path(told["path"]), "run": path.parent})
 
 
 def marks(tmp_path: Path) -> bool:
@@ -263,3 +270,43 @@ def test_no_other_file_is_taken_over(tmp_path: Path, other: str) -> None:
             Real(path, 1 << 20, say=lambda text: None, leftover=left).open()
         assert refused.value.exit_code == REFUSED
     assert path.exists()
+
+
+def test_a_copy_of_a_run_neither_takes_the_file_nor_removes_it(tmp_path: Path) -> None:
+    if not marks(tmp_path):
+        pytest.skip("the file system has no extended attributes")
+    left = left_by_another_process(tmp_path / "probe")
+    (tmp_path / "copy").mkdir()
+    copied = dataclasses.replace(left, run=tmp_path / "copy")
+    assert left.is_ours and copied.is_there and not copied.is_ours
+    with pytest.raises(FlashtwinError, match="belongs to another directory") as refused:
+        real_file.take_over(copied)
+    assert refused.value.exit_code == REFUSED and "runs adopt" in (refused.value.hint or "")
+    # A run that was renamed is the directory that it was.
+    moved = tmp_path.parent / f"{tmp_path.name}-moved"
+    tmp_path.rename(moved)
+    renamed = dataclasses.replace(left, path=moved / "probe", run=moved)
+    assert renamed.is_ours
+    moved.rename(tmp_path)
+    real_file.adopt(copied)
+    assert copied.is_ours and not left.is_ours
+    file = real_file.take_over(copied)
+    assert file is not None
+    real_file.remove(file)
+    assert not (tmp_path / "probe").exists()
+    with pytest.raises(FlashtwinError, match="is not there"):
+        real_file.adopt(copied)
+
+
+def test_a_file_that_is_being_measured_is_nobody_else_s(tmp_path: Path) -> None:
+    if not marks(tmp_path):
+        pytest.skip("the file system has no extended attributes")
+    left = left_by_another_process(tmp_path / "probe")
+    file = real_file.take_over(left)
+    assert file is not None
+    for use in (real_file.take_over, real_file.adopt):
+        with pytest.raises(FlashtwinError, match="another process is measuring") as refused:
+            use(left)
+        assert refused.value.exit_code == REFUSED
+    assert file.is_there()
+    real_file.remove(file)

@@ -15,7 +15,7 @@ from stored_runs import newer, store
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.request import Request
 from flashtwin.runs import folders, lock
-from flashtwin.runs.listing import chosen, left_files, remove, stored
+from flashtwin.runs.listing import chosen, files_of_others, left_files, remove, stored
 from flashtwin.runs.writer import Writer
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
@@ -211,7 +211,8 @@ def test_a_sweep_goes_with_its_last_point_and_not_while_it_is_carried_out(tmp_pa
 
 
 def test_the_file_of_a_killed_run_goes_with_it(tmp_path: Path) -> None:
-    """Only the file that bears the run's mark: another may lie at its path by now."""
+    """Only the file that bears the run's marks: another may lie at its path by now, and the run
+    may be a copy."""
     probe, other = tmp_path / "probe", tmp_path / "other"
     for path in (probe, other):
         path.write_bytes(b"x" * 4096)
@@ -219,18 +220,24 @@ def test_the_file_of_a_killed_run_goes_with_it(tmp_path: Path) -> None:
         os.setxattr(probe, "user.flashtwin", b"mark-of-the-run")
     except OSError:
         pytest.skip("this file system has no extended attributes")
-    for name, path in (("killed", probe), ("foreign", other)):
+    for name, path in (("killed", probe), ("foreign", other), ("copy", probe)):
         run = tmp_path / "runs" / name
         store(run, state="interrupted")
         host = json.loads((run / "host.json").read_text())
         row = {"path": str(path), "size_bytes": 4096, "mark": "mark-of-the-run"}
         (run / "host.json").write_text(json.dumps({**host, "file": row}))
         reseal(run)
+    about = (tmp_path / "runs" / "killed").stat()
+    os.setxattr(probe, "user.flashtwin.run", f"{about.st_dev:x}:{about.st_ino:x}".encode())
     going = chosen(stored([tmp_path / "runs"]), now=datetime.now(UTC) + timedelta(days=1))
-    assert {run.path.name: left_files(run) for run in going} == {"killed": [probe], "foreign": []}
-    for run in going:
+    files = {run.path.name: left_files(run) for run in going}
+    assert files == {"killed": [probe], "foreign": [], "copy": []}
+    others = {run.path.name: files_of_others(run) for run in going}
+    assert others == {"killed": [], "foreign": [], "copy": [probe]}
+    for run in sorted(going, key=lambda run: run.path.name):
         remove(run)
-    assert not probe.exists() and other.exists()
+        assert probe.exists() == (run.path.name in ("copy", "foreign"))
+    assert other.exists()
 
 
 def test_what_the_same_command_began_is_offered(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from changed_runs import reseal
 from processes import group_lives, wait_for
 
+from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.cli import sweep as command
 from flashtwin.drives import memory
@@ -112,7 +115,11 @@ def test_finished_points_are_not_repeated_and_lost_ones_are(
     table = (tmp_path / "table.csv").read_bytes()
     manifest = runs[2] / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"finished"', '"interrupted"'))
-    (runs[3] / "manifest.json").write_text("{")
+    reseal(runs[2])
+    # A worker that was killed before it could write a manifest.
+    shutil.rmtree(runs[3])
+    runs[3].mkdir()
+    (runs[3] / "steps.tables").touch()
     heard = Heard()
     again = sweep(make_plan(), tmp_path, executor=Local(1), watcher=heard)
     after = [(run / "host.json").stat().st_mtime_ns for run in runs]
@@ -121,7 +128,7 @@ def test_finished_points_are_not_repeated_and_lost_ones_are(
         first.rows[2].run and "slc_cache.size=24 GB, op=0.14",
         "slc_cache.size=24 GB, op=0.28",
     ]
-    assert after[:2] == before[:2] and after[2] != before[2] and after[3] != before[3]
+    assert after[:2] == before[:2] and after[2] != before[2] and after[3] > before[3]
     assert (tmp_path / "table.csv").read_bytes() == table
 
 
@@ -314,10 +321,74 @@ def test_two_processes_on_one_sweep(make_plan: Making, tmp_path: Path) -> None:
     assert sweep(make_plan("op=0.28"), tmp_path / "s").repeated == 1
 
 
+def test_what_lies_at_a_point_s_place_is_believed_only_if_it_is_its_run(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    """Two points that were exchanged, a run of another sweep, somebody's folder, a damaged one."""
+    plan = make_plan("op=0.14,0.28")
+    first, second = (row.run.path for row in sweep(plan, tmp_path / "s").rows if row.run)
+    table = (tmp_path / "s" / "table.csv").read_bytes()
+    (other,) = sweep(make_plan("op=0.2"), tmp_path / "other").runs
+
+    def exchanged() -> None:
+        second.rename(tmp_path / "aside")
+        first.rename(second)
+        (tmp_path / "aside").rename(first)
+
+    def foreign() -> None:
+        shutil.copytree(other.path, first)
+
+    def somebody_s() -> None:
+        first.mkdir()
+        (first / "thesis.txt").write_text("mine")
+
+    def damaged() -> None:
+        shutil.copytree(second, first)
+        (first / "manifest.json").write_text("{")
+
+    kept = tmp_path / "kept"
+    for put in (exchanged, foreign, somebody_s, damaged):
+        shutil.copytree(first, kept)
+        if put is not exchanged:
+            shutil.rmtree(first)
+        put()
+        before = told_all(tmp_path / "s")
+        with pytest.raises(FlashtwinError, match="is not the run of that point") as refused:
+            sweep(plan, tmp_path / "s")
+        assert refused.value.exit_code == 2 and told_all(tmp_path / "s") == before
+        if put is exchanged:
+            exchanged()
+        else:
+            shutil.rmtree(first)
+            kept.rename(first)
+        shutil.rmtree(kept, ignore_errors=True)
+    assert sweep(plan, tmp_path / "s").repeated == 2
+    assert (tmp_path / "s" / "table.csv").read_bytes() == table
+    (order, _), _ = resolve(plan)
+    shutil.rmtree(first)
+    somebody_s()
+    failure = run_point(order, first)
+    assert failure is not None and "is not the run of this point" in failure.message
+    assert (first / "thesis.txt").read_text() == "mine"
+
+
+def told_all(place: Path) -> dict[str, bytes]:
+    """Every file under a folder."""
+    return {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
 def test_a_point_that_is_being_written_is_left_alone(make_plan: Making, tmp_path: Path) -> None:
     (order,), _ = resolve(make_plan("op=0.28"))
     place = tmp_path / "points" / "0000"
-    with Writer(place, {"target": {"name": "x", "kind": "twin"}}, {}) as writer:
+    identity = {"hash": order.hash}
+    manifest = {
+        "target": {"name": "x", "kind": "twin", "identity": identity},
+        "seed": order.seed,
+        "batteries": [
+            {"name": row.name, "parameters": row.plain()} for row in registry.parse(order.batteries)
+        ],
+    }
+    with Writer(place, manifest, {}) as writer:
         before = sorted(path.name for path in place.iterdir())
         failure = run_point(order, place)
         assert failure is not None and "another process is writing" in failure.message

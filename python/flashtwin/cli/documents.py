@@ -408,6 +408,13 @@ class RunsPrune(Document):
     removed: list[Removed]
 
 
+class RunsAdopt(Document):
+    """flashtwin runs adopt --json"""
+
+    run: str
+    files: list[str]
+
+
 class NamedRun(Document):
     name: str
     run: str
@@ -622,6 +629,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "runs": Runs,
     "runs-show": RunsShow,
     "runs-prune": RunsPrune,
+    "runs-adopt": RunsAdopt,
     "compare": Compare,
     "export": Export,
     "infer": Infer,

@@ -408,10 +408,39 @@ def _somebody_there() -> bool:
 
 
 def _remove(going: list[Stored]) -> None:
-    from flashtwin.runs.listing import remove
+    from flashtwin.runs.listing import files_of_others, remove
 
     for run in going:
+        others = files_of_others(run)
         remove(run)
+        for path in others:
+            terminal.note(
+                f"note: {path} is left: it belongs to another directory, of which {run.name} was"
+                " a copy"
+            )
+
+
+@command.command(
+    "adopt",
+    short_help="Give a run's file to a copy of it, or to one that was moved.",
+    epilog=options.examples("flashtwin runs adopt /backup/20260115-101500-probe"),
+)
+@click.argument("run", type=click.Path(path_type=Path), shell_complete=completions.runs)
+@options.as_json
+def adopt(run: Path, as_json: bool) -> None:
+    """Make the file that a killed RUN left on its target that of this directory.
+
+    The file says which directory it belongs to, so that of a run and its copy one goes on. After
+    this it is RUN, and the other one is the copy. Refused while somebody measures there.
+    """
+    from flashtwin.runs.listing import adopt as adopted
+
+    paths = adopted(run)
+    if as_json:
+        terminal.print_json({"run": str(run), "files": [str(path) for path in paths]})
+        return
+    for path in paths:
+        terminal.emit(terminal.cell(f"{path} belongs to {run}"))
 
 
 def _show(going: list[Stored]) -> None:

@@ -62,6 +62,15 @@ class TellsHost(Protocol):
 
 
 @runtime_checkable
+class BelongsToRun(Protocol):
+    """A drive of which something lies outside of the run directory that measures it."""
+
+    def claim(self, run: Path) -> None:
+        """Say there which run it belongs to; the directory is there by now."""
+        ...
+
+
+@runtime_checkable
 class Foresees(Protocol):
     """A drive that has its full `info` only while it is open, and knows most of it before."""
 

@@ -227,6 +227,11 @@ class FilesDrive:
         beneath = disk.facts_of(self._files.made[0].path) if files else {}
         return {"files": files, **beneath}
 
+    def claim(self, run: Path) -> None:
+        """The files belong to that run; see `protocol.BelongsToRun`."""
+        for file in self._files.made:
+            real_file.claim(file, run)
+
     def close(self) -> None:
         """Remove the files."""
         self._files.close()

@@ -22,7 +22,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import LEFT_OUT
 from flashtwin.batteries.base.registry import Request
 from flashtwin.drives import memory
-from flashtwin.drives.protocol import Drive, TellsHost, TellsSmart
+from flashtwin.drives.protocol import BelongsToRun, Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
@@ -124,6 +124,8 @@ def run_batteries(
                 {**machine, **clock.begin()},
                 durable=not info.can.repeatable,
             )
+        if isinstance(drive, BelongsToRun):
+            drive.claim(out)
         return _go(drive, plan, writer, machine, clock, watcher, stop)
 
 

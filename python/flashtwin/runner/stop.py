@@ -1,10 +1,11 @@
 """Ctrl-C and friends: a request that is honoured at the next chance, or the end of a program.
 
-While somebody is `listening`, a first SIGINT, SIGTERM or SIGHUP sets `asked`; the watch of the step
-at hand then says stop, the run directory is closed and the target cleaned. A second SIGINT raises
-KeyboardInterrupt, for a step that does not listen. Elsewhere in the program each of them raises
-KeyboardInterrupt, so that whatever is under way cleans up behind itself. Outside the main thread
-signals cannot be caught and nothing is changed. A SIGHUP that is ignored (nohup) stays ignored.
+While somebody is `listening`, a first SIGINT, SIGTERM, SIGHUP or SIGQUIT sets `asked`; the watch of
+the step at hand then says stop, the run directory is closed and the target cleaned. A second SIGINT
+raises KeyboardInterrupt, for a step that does not listen. Elsewhere in the program each of them
+raises KeyboardInterrupt, so that whatever is under way cleans up behind itself.
+Outside the main thread signals cannot be caught and nothing is changed. A SIGHUP that is ignored
+(nohup) stays ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Stop:

@@ -130,7 +130,7 @@ def file_target(
     say: Say | None = None,
 ) -> Target:
     """A file that is made when the run begins. `leftover` is what host.json says of the file of
-    a run that was killed."""
+    a run that was killed, with that run's directory as `run`."""
     where = path.absolute()
     return Target(
         name=path.name or "file",
@@ -172,7 +172,12 @@ def files_target(
 def _leftover(row: Mapping[str, Any]) -> Leftover:
     from flashtwin.drives.real.real_file import Leftover
 
-    return Leftover(path=Path(row["path"]), size_bytes=row["size_bytes"], mark=row["mark"])
+    return Leftover(
+        path=Path(row["path"]),
+        size_bytes=row["size_bytes"],
+        mark=row["mark"],
+        run=Path(row["run"]),
+    )
 
 
 def from_form(
@@ -211,7 +216,9 @@ def of_run(run: Run, *, say: Say | None = None) -> Target:
         ) from None
     if target["kind"] == "files":
         return _files_of(run, path, host, say)
-    return file_target(path, target["capacity_bytes"], leftover=host.get("file"), say=say)
+    left = host.get("file")
+    leftover = None if left is None else {**left, "run": str(run.path)}
+    return file_target(path, target["capacity_bytes"], leftover=leftover, say=say)
 
 
 def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) -> Target:
@@ -220,7 +227,12 @@ def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) ->
         (battery,) = run.manifest["batteries"]
         file = [str(line) for line in battery["parameters"]["file"]]
         leftovers = [
-            {"path": str(row["path"]), "size_bytes": int(row["size_bytes"]), "mark": row["mark"]}
+            {
+                "path": str(row["path"]),
+                "size_bytes": int(row["size_bytes"]),
+                "mark": row["mark"],
+                "run": str(run.path),
+            }
             for row in host.get("files", ())
         ]
     except (KeyError, TypeError, ValueError) as error:

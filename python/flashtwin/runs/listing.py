@@ -29,7 +29,7 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import msgspec
 
@@ -43,6 +43,9 @@ from flashtwin.runs import folders, lock, outline, schema
 from flashtwin.runs.listing_index import Index, Row, Stamp, within
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.storage import MOST_JOURNAL, is_there, json_line, read_file, remove_tree
+
+if TYPE_CHECKING:
+    from flashtwin.drives.real.real_file import Leftover
 
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
@@ -461,7 +464,12 @@ def _read(run: Run, size: int) -> Stored:
 def _left(host: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """The files that host.json names, with the marks that they bear."""
     rows = [host.get("file"), *(host.get("files") or ())]
-    return tuple(row for row in rows if isinstance(row, dict) and row.get("mark"))
+    return tuple(row for row in rows if isinstance(row, dict) and _names_a_file(row))
+
+
+def _names_a_file(row: Mapping[str, Any]) -> bool:
+    named = isinstance(row.get("path"), str) and isinstance(row.get("size_bytes"), int)
+    return named and bool(row.get("mark"))
 
 
 def _lacking(run: Run) -> str | None:
@@ -582,8 +590,8 @@ def remove(run: Stored) -> None:
     if run.state == NOT_BEGUN:
         folders.remove(run.path)
         return
-    for row in run.left:
-        _remove_left(row)
+    for leftover in leftovers(run):
+        _remove_left(leftover)
     with disk(run.path, "remove"):
         for inside in sorted(run.path.iterdir()):
             if inside.name != "manifest.json":
@@ -597,24 +605,55 @@ def remove(run: Stored) -> None:
 
 def left_files(run: Stored) -> list[Path]:
     """Files that a killed run left behind, which are removed with it."""
-    return [Path(row["path"]) for row in run.left if _is_left(row)]
+    return [leftover.path for leftover in leftovers(run) if leftover.is_ours]
 
 
-def _is_left(row: Mapping[str, Any]) -> bool:
-    from flashtwin.drives.real.real_file import bears
+def files_of_others(run: Stored) -> list[Path]:
+    """Files that a run names and that belong to another directory, of which it is a copy: they
+    stay."""
+    return [row.path for row in leftovers(run) if row.is_there and not row.is_ours]
 
-    return bears(Path(row["path"]), str(row["mark"]))
+
+def leftovers(run: Stored) -> list[Leftover]:
+    """What host.json says of the files that the run measured."""
+    from flashtwin.drives.real.real_file import Leftover
+
+    return [
+        Leftover(
+            path=Path(row["path"]),
+            size_bytes=int(row["size_bytes"]),
+            mark=str(row["mark"]),
+            run=run.path,
+        )
+        for row in run.left
+    ]
 
 
-def _remove_left(row: Mapping[str, Any]) -> None:
-    """Remove the file of a killed run, if the mark in it says that it is that file."""
+def _remove_left(leftover: Leftover) -> None:
+    """Remove the file of a killed run, if its marks say that it is that file and of that run."""
     from flashtwin.drives.real import real_file
 
-    leftover = real_file.Leftover(
-        path=Path(row["path"]), size_bytes=int(row["size_bytes"]), mark=str(row["mark"])
-    )
-    if file := real_file.take_over(leftover):
+    if leftover.is_ours and (file := real_file.take_over(leftover)):
         real_file.remove(file)
+
+
+def adopt(path: Path) -> list[Path]:
+    """Make the files of a run those of this directory of it; refused where a process writes the
+    run or measures a file, and where there is none."""
+    from flashtwin.drives.real import real_file
+
+    run = next(iter(stored([path])), None)
+    rows = [] if run is None or not run.is_run else leftovers(run)
+    if not rows:
+        raise FlashtwinError(
+            f"{path} is no run that left a file behind",
+            hint="flashtwin runs lists what is stored",
+            exit_code=USAGE,
+        )
+    with lock.holding(rows[0].run, lock.JOURNAL):
+        for leftover in rows:
+            real_file.adopt(leftover)
+    return [leftover.path for leftover in rows]
 
 
 def unfinished(command: Sequence[str]) -> Path | None:

@@ -185,6 +185,10 @@ class Real:
         file = real_file.left_behind(self._file, self._size)
         return {"file": file, **disk.facts_of(self._file.path)}
 
+    def claim(self, run: Path) -> None:
+        """The file belongs to that run; see `protocol.BelongsToRun`."""
+        real_file.claim(self._file, run)
+
     def close(self) -> None:
         """Remove the file and what fio left. A second call does nothing."""
         self._closed = True

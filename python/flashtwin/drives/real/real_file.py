@@ -2,10 +2,15 @@
 
 Invariants: the file is created exclusively and only in a place that held nothing; what is removed
 is the very file that was created (device and inode agree), by the process that made it, also when
-that ends through an exception, SIGTERM or SIGHUP. It stays open until then, and fio opens what is
-open here (`OwnFile.link`): whoever puts another file into its place is not written to. A kill -9
-leaves it, which is why its path is printed at the start; a run that is taken up takes it over if it
-bears the mark that the run's host.json has.
+that ends through an exception or a signal but SIGKILL. It stays open until then, and fio opens what
+is open here (`OwnFile.link`): whoever puts another file into its place is not written to. A kill -9
+leaves it, which is why its path is printed at the start.
+
+Whose file that is: it bears two marks, extended attributes. One is a random name of its own, which
+the run's host.json repeats; the other is the run's directory, by device and inode (`claim`). A copy
+of a run has the first and lies elsewhere, so that it neither takes the file over nor removes it;
+`adopt` moves the claim. Whoever measures or removes the file holds a lock on it (`flock`), which
+ends with the process.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
 import signal
@@ -34,7 +40,7 @@ MARGIN_BYTES = 16 << 20
 
 DEVICES = Path("/dev")
 
-_ATTRIBUTE = "user.flashtwin"
+_ATTRIBUTE, _CLAIM = "user.flashtwin", "user.flashtwin.run"
 
 _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
     (stat.S_ISLNK, "a symbolic link", "name the file or directory itself"),
@@ -78,15 +84,29 @@ class Leftover:
 
     `mark` is what the file bears as an extended attribute: a path and an inode prove nothing, as
     both are given out again. Without one, where the file system has no such attributes, the file
-    is not known again.
+    is not known again. `run` is the directory of the run that asks for it.
     """
 
     path: Path
     size_bytes: int
     mark: str | None
+    run: Path
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the path leads to the file that was written down, whosever run it belongs to."""
+        return self.mark is not None and _mark_of(self.path) == self.mark
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the file is there and belongs to the run that asks, and not to a copy of it."""
+        return self.is_there and _attribute(self.path, _CLAIM) == _identity(self.run)
 
 
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
+
+# What ends a process that does not listen, of which it can still tidy up.
+_DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 _open_files: set[OwnFile] = set()
 # A signal may come while it is held, and its handler ends in `remove`.
@@ -177,6 +197,7 @@ def create(path: Path, size_bytes: int) -> OwnFile:
             raise _failed(path, error) from error
         file = _hold(path, handle)
     try:
+        _lock_file(handle, path)
         _mark(handle)
         os.ftruncate(handle, size_bytes)
     except OSError as error:
@@ -207,22 +228,90 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
     }
 
 
+def claim(file: OwnFile, run: Path) -> None:
+    """Say in the file which run directory it belongs to; nothing where it cannot be said."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.setxattr(file.handle, _CLAIM, _identity(run).encode())
+
+
+def adopt(leftover: Leftover) -> None:
+    """Give the file of a run to the directory that asks for it, such as a copy or a run that was
+    moved to another file system; refused where the file is gone or somebody measures it."""
+    handle = _opened(leftover)
+    if handle is None:
+        raise FlashtwinError(
+            f"{leftover.path} is not there, or is not the file that {leftover.run} measured",
+            hint="there is nothing to adopt: the run goes on with --resume on a file of its own",
+            exit_code=USAGE,
+        )
+    try:
+        _lock_file(handle, leftover.path)
+        os.setxattr(handle, _CLAIM, _identity(leftover.run).encode())
+    except OSError as error:
+        raise _failed(leftover.path, error) from error
+    finally:
+        os.close(handle)
+
+
+def _identity(run: Path) -> str:
+    """A directory as no other is at the same time: its device and its inode."""
+    try:
+        about = os.stat(run)
+    except OSError:
+        return ""
+    return f"{about.st_dev:x}:{about.st_ino:x}"
+
+
+def _lock_file(handle: int, path: Path) -> None:
+    """Lock an open file for as long as it is open here or in a child; refused where another
+    process measures it. A file system without locks counts as nobody measuring."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            raise FlashtwinError(
+                f"another process is measuring {path}",
+                hint="wait for it, or end it",
+                exit_code=REFUSED,
+            ) from error
+
+
+def _opened(leftover: Leftover) -> int | None:
+    """The file that was written down, open; none if it is not there."""
+    try:
+        if not stat.S_ISREG(os.lstat(leftover.path).st_mode):
+            return None
+        handle = os.open(leftover.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    about = os.fstat(handle)
+    is_same = leftover.mark is not None and _mark_of(handle) == leftover.mark
+    if is_same and stat.S_ISREG(about.st_mode) and about.st_size == leftover.size_bytes:
+        return handle
+    os.close(handle)
+    return None
+
+
 def take_over(leftover: Leftover) -> OwnFile | None:
     """Take over the file that a killed run left; none if it is not there. Another file at that
-    path is refused by `place`, not here."""
+    path is refused by `place`, not here. Refused too: a file that another process measures, and
+    one that belongs to another directory than the run's, of which this one is a copy."""
     with _lock:
+        handle = _opened(leftover)
+        if handle is None:
+            return None
         try:
-            if not stat.S_ISREG(os.lstat(leftover.path).st_mode):
-                return None
-            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            handle = os.open(leftover.path, flags)
-        except OSError:
-            return None
-        about = os.fstat(handle)
-        is_same = leftover.mark is not None and _mark_of(handle) == leftover.mark
-        if not (is_same and stat.S_ISREG(about.st_mode) and about.st_size == leftover.size_bytes):
+            _lock_file(handle, leftover.path)
+            if _attribute(handle, _CLAIM) != _identity(leftover.run):
+                raise FlashtwinError(
+                    f"{leftover.path} belongs to another directory than {leftover.run}, which is"
+                    " a copy of that run or was moved to another file system",
+                    hint=f"flashtwin runs adopt {leftover.run} makes it that of this directory",
+                    exit_code=REFUSED,
+                )
+        except BaseException:
             os.close(handle)
-            return None
+            raise
         file = _hold(leftover.path, handle)
     _catch_signals()
     return file
@@ -235,16 +324,15 @@ def _mark(handle: int) -> None:
 
 
 def _mark_of(file: Path | int) -> str | None:
+    return _attribute(file, _ATTRIBUTE)
+
+
+def _attribute(file: Path | int, name: str) -> str | None:
     follow = isinstance(file, int)
     try:
-        return os.getxattr(file, _ATTRIBUTE, follow_symlinks=follow).decode(errors="replace")
+        return os.getxattr(file, name, follow_symlinks=follow).decode(errors="replace")
     except (OSError, AttributeError):
         return None
-
-
-def bears(path: Path, mark: str) -> bool:
-    """Whether the file at a path has that mark."""
-    return _mark_of(path) == mark
 
 
 def remove(file: OwnFile) -> None:
@@ -266,7 +354,7 @@ def remove_all() -> None:
 
 
 def _catch_signals() -> None:
-    """Die of SIGTERM and SIGHUP as before, but not without cleaning; other handlers stay."""
+    """Die of these signals as before, but not without cleaning; other handlers stay."""
     _exchange(signal.SIG_DFL, _dying)
 
 
@@ -278,7 +366,7 @@ def _let_signals_go() -> None:
 def _exchange(old: _Handler, new: _Handler) -> None:
     # Only the main thread may do so; elsewhere `close` and atexit have to do.
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in _DEADLY:
             if signal.getsignal(number) is old:
                 signal.signal(number, new)
 

@@ -17,6 +17,7 @@ import os
 import platform
 import shutil
 import tarfile
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,8 @@ from flashtwin.runner.pool import Pool, Send, Work
 from flashtwin.runner.request import Request, test
 from flashtwin.runner.stop import Stop
 from flashtwin.runs import lock
-from flashtwin.study.sweep.plan import Failure, Order
+from flashtwin.runs.storage import is_there
+from flashtwin.study.sweep.plan import Failure, Order, lying_at
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -274,21 +276,25 @@ def _unpacked(order: Order, future: Any, place: Path) -> Ended:
     if future.status != "finished":
         return order, failed(order, f"the cluster gave it up ({future.status})")
     failure, archive = future.result()
+    if archive and lying_at(place, order) == "another":
+        return order, failed(order, f"{place} is not the run of this point", "move it away")
     if archive:
         unpack(archive, place)
     return order, failure
 
 
 def run_point(order: Order, place: Path) -> Failure | None:
-    """Run a point into `place`; what an earlier attempt left there is removed."""
+    """Run a point into `place`; what an earlier attempt at it left there is removed."""
     if lock.is_held(place):
         # A worker of a sweep that was killed may still hold the directory while it ends.
         return failed(
             order, f"another process is writing {place}", "the same command tries it again"
         )
+    if lying_at(place, order) == "another":
+        return failed(order, f"{place} is not the run of this point", "move it away")
     try:
         with disk(place, "replace"):
-            if place.exists():
+            if is_there(place):
                 shutil.rmtree(place)
             place.parent.mkdir(parents=True, exist_ok=True)
         test(_request(order, place), unseen)
@@ -327,16 +333,16 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
 
 
 def unpack(archive: bytes, place: Path) -> None:
-    """Put the run directory of a worker where it belongs."""
-    unfinished = place.with_name(place.name + ".new")
-    shutil.rmtree(unfinished, ignore_errors=True)
+    """Put the run directory of a worker where it belongs, in the place of an earlier attempt."""
     with disk(place, "write"):
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            tar.extractall(unfinished, filter="data")
-        if place.exists():
-            shutil.rmtree(place)
-        os.replace(unfinished, place)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".point-") as folder:
+            unfinished = Path(folder) / "run"
+            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+                tar.extractall(unfinished, filter="data")
+            if place.exists():
+                shutil.rmtree(place)
+            os.replace(unfinished, place)
 
 
 def failed(order: Order, message: str, hint: str | None = None) -> Failure:

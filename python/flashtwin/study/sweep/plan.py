@@ -8,12 +8,13 @@ refused; `sweep.json` depends on nothing but the plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from flashtwin import _core
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
@@ -24,6 +25,7 @@ from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runs.folders import POINTS, SWEEP, read_sweep, write_sweep
 from flashtwin.runs.listing import DEFAULT_PARENT
+from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import is_there
 from flashtwin.study.sweep.grid import Axis, Point, points
 
@@ -180,6 +182,73 @@ def _command(plan: Plan, point: Point) -> tuple[str, ...]:
     words += [part for setting in (*plan.sets, *point.sets) for part in ("--set", setting)]
     words += ["--scale", plan.scale] if plan.scale is not None else []
     return (*words, "--seed", str(point.seed(plan.seed)))
+
+
+# What lies at a point's place: nothing, its finished run, what an earlier attempt at it left, or
+# something else, which is neither believed nor removed.
+Lying = Literal["nothing", "finished", "begun", "another"]
+# What a run has before its manifest is written; an empty journal says that nothing is lost with it.
+_BEFORE_MANIFEST = {"steps.jsonl", "steps.tables", "host.json"}
+
+
+def lying_at(place: Path, order: Order) -> Lying:
+    """What lies at the place of a point. Its run is known by its drive (the hash of the resolved
+    spec), its seed and its batteries with their parameters, as the manifest says them; the name of
+    a folder proves nothing."""
+    if not is_there(place):
+        return "nothing"
+    try:
+        run = Run(place)
+        is_its_run = _identity_of(run.manifest) == _wanted(order)
+        if not is_its_run:
+            return "another"
+        return "finished" if run.finished and _is_of_today(run) else "begun"
+    except (FlashtwinError, OSError):
+        return "begun" if _has_hardly_begun(place) else "another"
+
+
+def _wanted(order: Order) -> tuple[Any, ...]:
+    requests = registry.parse(order.batteries)
+    batteries = [{"name": row.name, "parameters": _as_read(row.plain())} for row in requests]
+    return "twin", order.hash, order.seed, batteries
+
+
+def _identity_of(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
+    target = manifest["target"]
+    rows = manifest.get("batteries")
+    batteries = [
+        {"name": row.get("name"), "parameters": row.get("parameters")}
+        for row in (rows if isinstance(rows, list) else ())
+    ]
+    return target["kind"], target["identity"].get("hash"), manifest.get("seed"), batteries
+
+
+def _is_of_today(run: Run) -> bool:
+    """Whether the core of today simulated it, and its findings are those that it wrote."""
+    return bool(run.target["identity"].get("model") == _core.MODEL and run.findings is not None)
+
+
+def _has_hardly_begun(place: Path) -> bool:
+    """Whether a worker was killed before it wrote a manifest: nothing else lies there."""
+    if place.is_symlink() or not place.is_dir():
+        return False
+    names = {inside.name for inside in place.iterdir()}
+    journal = place / "steps.jsonl"
+    return names <= _BEFORE_MANIFEST and (not journal.exists() or journal.stat().st_size == 0)
+
+
+def refuse_others(places: Mapping[Path, Order]) -> None:
+    """Refuse to go on where something else than a point's run lies at its place."""
+    others = [place for place, order in places.items() if lying_at(place, order) == "another"]
+    if not others:
+        return
+    more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    raise FlashtwinError(
+        f"{others[0]}{more} is not the run of that point: another drive, seed or battery, or no"
+        " run that can be read",
+        hint="move it out of the sweep's folder; the same command then measures the point anew",
+        exit_code=USAGE,
+    )
 
 
 def place_of(out: Path, point: Point) -> Path:

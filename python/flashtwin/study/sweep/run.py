@@ -5,7 +5,8 @@
     out/failures.json    the points without a result, and why
     out/table.csv        a row a point: what was set, how it ended, its findings
 
-Invariants: a finished point is never run again, so the same command goes on after a stop; the table
+Invariants: a finished point is never run again, so the same command goes on after a stop; what lies
+at a point's place and is not that point's run is neither believed nor removed; the table
 depends on the plan and the points alone, not on the order in which they ended or where they ran.
 """
 
@@ -30,7 +31,16 @@ from flashtwin.runs.folders import FAILURES, SWEEP, TABLE
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import json_bytes, write_whole
 from flashtwin.study.sweep.executors import Executor, Local
-from flashtwin.study.sweep.plan import Failure, Order, Plan, claim, place_of, resolve
+from flashtwin.study.sweep.plan import (
+    Failure,
+    Order,
+    Plan,
+    claim,
+    lying_at,
+    place_of,
+    refuse_others,
+    resolve,
+)
 
 State = Literal["finished", "failed"]
 
@@ -243,7 +253,8 @@ def _carry_out(
     listener: Watcher,
 ) -> Sweep:
     places = {order.point.number: place_of(out, order.point) for order in orders}
-    open_ = [order for order in orders if not _is_finished(places[order.point.number])]
+    refuse_others({places[order.point.number]: order for order in orders})
+    open_ = [order for order in orders if lying_at(places[order.point.number], order) != "finished"]
     listener.planned(len(plan.points()), len(orders) - len(open_), refused)
     failures = {failure.number: failure for failure in refused}
     stopped = False
@@ -306,11 +317,3 @@ def _close(
         failures=tuple(failures[number] for number in sorted(failures)),
         repeated=there,
     )
-
-
-def _is_finished(place: Path) -> bool:
-    """Whether a point has its result; a directory that cannot be read is made again."""
-    try:
-        return (place / "manifest.json").exists() and Run(place).finished
-    except FlashtwinError:
-        return False
