@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_DRIVES = 100_000
 DRIVES, DISCOVERED, FITTED = 200, 60, 20
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = options.FilePath(dir_okay=False)
 
 
 @click.command(

@@ -62,7 +62,7 @@ STYLES = {"pass": "green", "known": "yellow", "miss": "bold red", "computed": "d
 )
 @click.option(
     "--page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False),
     metavar="FILE",
     help="Write the rows as a page in Markdown.",
 )

@@ -16,9 +16,7 @@ from flashtwin.cli import completions, options, terminal
         "flashtwin conclude before --write",
     ),
 )
-@click.argument(
-    "run", metavar="RUN", type=click.Path(path_type=Path), shell_complete=completions.runs
-)
+@click.argument("run", metavar="RUN", type=options.FilePath(), shell_complete=completions.runs)
 @click.option("--write", is_flag=True, help="Store the findings in the run.")
 @options.as_json
 def command(run: Path, write: bool, as_json: bool) -> None:

@@ -155,7 +155,7 @@ def show(
 @options.scale
 @click.option(
     "--catalogue",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="DIR",
     help="Check all of a folder instead: drives, published outcomes, submissions.",
 )

@@ -51,7 +51,7 @@ class Words(click.Command):
 )
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOBFILE|--OPTION=VALUE...")
 @click.option("--on", "on", metavar="TARGET", help="A drive of the catalogue, a spec, or a path.")
-@click.option("--output", type=click.Path(path_type=Path), help="Write the result to a file.")
+@click.option("--output", type=options.FilePath(), help="Write the result to a file.")
 @click.option(
     "--output-format",
     "formats",
@@ -83,7 +83,7 @@ class Words(click.Command):
 @click.option("--readonly", is_flag=True, help="Refuse jobs that write or trim.")
 @click.option(
     "--trace",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="FILE",
     help="Replay a trace: an iolog of fio, the text of blkparse, or an MSR Cambridge CSV.",
 )
@@ -114,14 +114,14 @@ class Words(click.Command):
 )
 @click.option(
     "--convert",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="RUN",
     help="Write the steps of a run as the job files that fio would run.",
 )
 @options.budget("Keep a run, and end its jobs when the drive's clock has gone so far; e.g. 10m.")
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="RUN",
     help="Go on with the groups of a run that are not done.",
 )

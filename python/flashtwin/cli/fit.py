@@ -23,13 +23,11 @@ MOST_SIMULATIONS = 100_000
         "flashtwin fit mine -o mine.toml --study fit.db",
     ),
 )
-@click.argument(
-    "run", metavar="RUN", type=click.Path(path_type=Path), shell_complete=completions.runs
-)
+@click.argument("run", metavar="RUN", type=options.FilePath(), shell_complete=completions.runs)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FilePath(dir_okay=False),
     metavar="PATH",
     help="The spec to write; by default ./NAME-fitted.toml.",
 )

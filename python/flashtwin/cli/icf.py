@@ -20,7 +20,7 @@ MOST_BYTES = 4 << 20
         "flashtwin icf --battery iometer:preset=545s --out sweep.icf",
     ),
 )
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=options.FilePath())
 @click.option(
     "--battery",
     metavar="NAME[:KEY=VALUE,...]",

@@ -13,7 +13,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 if TYPE_CHECKING:
     from flashtwin.study.infer.infer import Inferred
 
-FILE = click.Path(path_type=Path, dir_okay=False)
+FILE = options.FilePath(dir_okay=False)
 HISTORIES = ("fresh", "preconditioned")
 
 

@@ -7,6 +7,7 @@ by mistake would be a number that nobody meant. Sizes and times are those of `mo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -18,6 +19,19 @@ from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class FilePath(click.Path):
+    """A path of a file or a folder. An empty one, as an unset variable of a shell leaves it, is
+    refused: to Python it is the current directory."""
+
+    def __init__(self, *, dir_okay: bool = True) -> None:
+        super().__init__(path_type=Path, dir_okay=dir_okay)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("the path is empty; name a file or a folder", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Integer(click.IntRange):
@@ -180,7 +194,7 @@ def run(text: str) -> Decorator:
 
 def out(text: str) -> Decorator:
     """--out, with what goes there."""
-    return click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help=text)
+    return click.option("--out", type=FilePath(), metavar="PATH", help=text)
 
 
 def check_new_spec(path: Path, force: bool) -> None:

@@ -21,7 +21,7 @@ from flashtwin.cli import completions, options, terminal
     nargs=-1,
     required=True,
     metavar="RUN...",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     shell_complete=completions.runs,
 )
 @options.out("The file to write; by default report.html in the directory of the runs.")

@@ -48,7 +48,7 @@ class _Runs(click.Group):
 
 def place(function: Any) -> Any:
     """[DIR...], the place of runs."""
-    path = click.Path(path_type=Path)
+    path = options.FilePath()
     return click.argument("places", nargs=-1, metavar="[DIR...]", type=path)(function)
 
 
@@ -425,7 +425,7 @@ def _remove(going: list[Stored]) -> None:
     short_help="Give a run's file to a copy of it, or to one that was moved.",
     epilog=options.examples("flashtwin runs adopt /backup/20260115-101500-probe"),
 )
-@click.argument("run", type=click.Path(path_type=Path), shell_complete=completions.runs)
+@click.argument("run", type=options.FilePath(), shell_complete=completions.runs)
 @options.as_json
 def adopt(run: Path, as_json: bool) -> None:
     """Make the file that a killed RUN left on its target that of this directory.

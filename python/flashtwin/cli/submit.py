@@ -20,7 +20,7 @@ from flashtwin.cli import completions, options, terminal
 @click.option(
     "-o",
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="FOLDER",
     help="The folder to make; by default one here, named by drive and run.",
 )

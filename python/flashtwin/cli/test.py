@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="RUN",
     shell_complete=completions.runs,
     help="Go on with a run that was interrupted, as it was asked for.",

@@ -283,6 +283,12 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
     from flashtwin.catalogue.loader import nearest_ids, unknown_drive
     from flashtwin.drives.real import real_file
 
+    if not word.strip():
+        raise FlashtwinError(
+            "the target is empty",
+            hint="name a drive of the catalogue, a spec or a path",
+            exit_code=USAGE,
+        )
     path = Path(word).expanduser()
     if not _looks_like_path(word, path) and (not sized or nearest_ids(word)):
         raise unknown_drive(word)
