@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from entries import entries
+from program import flashtwin
 from stored_runs import store
 
 from flashtwin.cli.app import app
@@ -164,3 +165,23 @@ def test_an_answer_does_not_replace_the_drive(run: Run, tmp_path: Path) -> None:
     assert run(*words, "--output=./mine.toml").exit_code == 4
     assert run(*words, "--write_iolog=mine.toml").exit_code == 4
     assert run("show", "mine.toml").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["test", "", "--size", "64MB"],
+        ["test", "bx500-240", "--out", ""],
+        ["fio", "--name=a", "--rw=write", "--size=1m", "--on", ""],
+        ["report", ""],
+        ["compare", "", ""],
+        ["conclude", ""],
+        ["infer", ""],
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_current_directory(tmp_path: Path, words: list[str]) -> None:
+    """A shell leaves it where a variable is not set."""
+    done = flashtwin(*words, cwd=tmp_path)
+    assert done.returncode == 2 and " is empty" in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []

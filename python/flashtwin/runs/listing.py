@@ -305,6 +305,10 @@ def _not_begun(folder: Path, size: int) -> Stored | None:
 
 def find(word: str | Path) -> Path:
     """A run by its path, or by its name in the default place."""
+    if not str(word):
+        raise FlashtwinError(
+            "the name of a run is empty", hint="flashtwin runs lists them", exit_code=USAGE
+        )
     path = Path(word)
     if not path.exists() and (DEFAULT_PARENT / path).exists():
         return DEFAULT_PARENT / path
