@@ -3,12 +3,13 @@
 //! The bytes lie outside, in numbered slots of a unit each. A slot is taken when host data is
 //! placed; a copy made by folding, collection or a start shares the slot of what it copies. It is
 //! given back once neither a physical unit nor the present data of a logical one refers to it. So
-//! bytes go where the flash goes: what a cut tears is gone, an old copy that comes back has its own.
+//! bytes go where the flash goes: what a cut tears is gone, and an old copy that comes back has its
+//! own.
 //!
 //! Slots live in four steps: taken by [`Contents::placed`], shared by [`Contents::copied`], dropped
 //! by whatever removes their last reference, and handed out again after [`Contents::settle`]. Until
-//! that call a dropped slot keeps its bytes, so that whoever writes them down in batches can go back
-//! to the end of the last batch. The order in which slots are taken follows from the calls alone.
+//! that call a dropped slot keeps its bytes, so that whoever writes them down in batches can go
+//! back to the end of the last batch. The order in which slots are taken follows from the calls alone.
 
 use std::ops::Range;
 
