@@ -9,7 +9,8 @@
 //! Slots live in four steps: taken by [`Contents::placed`], shared by [`Contents::copied`], dropped
 //! by whatever removes their last reference, and handed out again after [`Contents::settle`]. Until
 //! that call a dropped slot keeps its bytes, so that whoever writes them down in batches can go
-//! back to the end of the last batch. The order in which slots are taken follows from the calls alone.
+//! back to the end of the last batch. The order in which slots are taken follows from the calls
+//! alone.
 
 use std::ops::Range;
 
