@@ -193,7 +193,7 @@ def test_the_interface_is_what_it_says() -> None:
         assert getattr(ft, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = ft.nothing  # type: ignore[attr-defined]
-    import flashtwin.drives.protocol  # noqa: F401 - it must not hide the call
+    import flashtwin.model.drive  # noqa: F401 - it must not hide the call
 
     assert "bx500-240" in [drive.id for drive in ft.drives()]
 

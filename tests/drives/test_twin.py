@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.protocol import TellsSmart
 from flashtwin.drives.twin import Twin
+from flashtwin.model.drive import TellsSmart
 from flashtwin.model.series import COLUMNS, WRITE
 from flashtwin.model.step import Chain, Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.model.target import Interrupted, Progress

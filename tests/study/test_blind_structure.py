@@ -51,17 +51,17 @@ def test_the_truth_is_what_the_spec_says(design: str, kind: str, past: str | Non
         assert sum(likely.values()) == pytest.approx(1, abs=1e-3)
 
 
-def test_a_stretched_drive_is_as_large_and_as_slow_as_it_says() -> None:
+def test_a_small_copy_is_as_large_and_as_slow_as_it_says() -> None:
     prior = _prior("dynamic-direct")
     rng = np.random.default_rng(1)
     prior["drive"]["simulated_gb"] = 2
     _, spec, inside = generate.drive(prior, rng)
-    drive = kinds.Stretched(
+    drive = kinds.NoisyHost(
         spec, seed=1, capacity_bytes=10**12, slower=50.0, prior=prior, rng=rng, knee=None
-    )
+    ).open()
     job = Job(name="write", rw="write", block_bytes=128 << 10, depth=32, size=40 * 10**9)
-    written = drive.do(Run(label="a", jobs=(job,), sample_s=0.5))
-    rested = drive.do(Rest(label="b", seconds=30))
+    written = drive.do(Run(label="a", jobs=(job,), sample_s=0.5), kinds.watch)
+    rested = drive.do(Rest(label="b", seconds=30), kinds.watch)
     assert isinstance(written, Result) and isinstance(rested, Result)
     assert int(written.series.bytes.sum()) == pytest.approx(40e9, rel=0.01)
     rate = written.series.bytes.sum() / written.duration_ns * 1e9
@@ -82,16 +82,16 @@ def test_the_cache_that_a_drive_is_said_to_have_is_what_it_takes(number: int) ->
     assert taken == pytest.approx(inside["cache"] * spec.capacity_bytes, abs=1)
 
 
-def test_reads_of_a_stretched_drive_are_as_many_as_asked_for_and_say_where_data_lies() -> None:
+def test_reads_of_a_small_copy_are_as_many_as_asked_for_and_say_where_data_lies() -> None:
     prior = _prior("dynamic-direct")
     rng = np.random.default_rng(1)
     _, spec, _ = generate.drive(prior, rng)
-    drive = kinds.Stretched(
+    drive = kinds.NoisyHost(
         spec, seed=1, capacity_bytes=10**12, slower=50.0, prior=prior, rng=rng, knee=None
-    )
+    ).open()
     # Past the cache, which holds 8 to 10 % of the capacity.
     write = Job(name="write", rw="write", block_bytes=128 << 10, depth=32, size=200 * 10**9)
-    drive.do(Run(label="a", jobs=(write,), sample_s=0.5))
+    drive.do(Run(label="a", jobs=(write,), sample_s=0.5), kinds.watch)
     read = Job(name="read", rw="randread", block_bytes=4096, depth=1, io_bytes=64 * 4096)
     chain = Chain(
         label="b",
@@ -100,7 +100,7 @@ def test_reads_of_a_stretched_drive_are_as_many_as_asked_for_and_say_where_data_
             for at in (10 * 10**9, 10 * 10**9, 150 * 10**9)
         ),
     )
-    answer = drive.do(chain)
+    answer = drive.do(chain, kinds.watch)
     assert isinstance(answer, Result) and len(answer.parts) == 3
     assert all(int(part.series.ios.sum()) == 64 for part in answer.parts)
     waits = [part.series.lat_sum_ns.sum() / part.series.ios.sum() for part in answer.parts]

@@ -3,5 +3,5 @@
 `prior.toml` is what is drawn and what has to be reached, `generate` draws a drive and plays its
 fill, `disturb` adds what the analysis knows nothing of, `detect` is the analysis as a function,
 `judge` counts, `run` does it all on every core. The same for the battery discover: `kinds` draws
-drives of every kind of cache and runs it on each through `stretched`, `structure` judges.
+drives of every kind of cache and runs it on each through `noisy_host`, `structure` judges.
 """

@@ -1,7 +1,7 @@
 """Drives of every kind of cache, what the battery discover finds of each, and the truth.
 
 A drive is drawn from the prior of `flashtwin blind` and from its section `discover`. The battery's
-own generator of steps is played on it (`stretched`), and its conclusions are drawn from the
+own generator of steps is played on it (`noisy_host`), and its conclusions are drawn from the
 answers. The truth is read from the spec and from the X-ray of the undisturbed drive: the kind is
 the spec's mode (with a second tier: tiers), the way past the cache its `when_full`; the rest before
 recovery begins is `fold.idle_after`, and to full the rest after which a cache that was written full
@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 import tomllib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -29,13 +30,15 @@ from flashtwin.batteries.discover.words import NAME
 from flashtwin.catalogue.loader import load
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import DYNAMIC, HYBRID, TIERS
+from flashtwin.model.drive import Drive
 from flashtwin.model.finding import Finding
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.step import Mark, NotPossible, Result
+from flashtwin.model.target import Progress
 from flashtwin.model.units import parse_size
 from flashtwin_lab.blind import generate
 from flashtwin_lab.blind.generate import BLOCK, Drawn
-from flashtwin_lab.blind.stretched import Stretched
+from flashtwin_lab.blind.noisy_host import NoisyHost
 
 MIB = 1 << 20
 SAMPLE_NS = 4_000_000
@@ -100,7 +103,7 @@ def discovered(
     # The spec of a drive without a cache says itself that it never folds.
     spec = first if "slc_cache.mode=none" in drawn.sets else load(drawn.text, sets=sets)
     truth, knee = _truth(spec, drawn, slower, idle_s)
-    drive = Stretched(
+    drive = NoisyHost(
         spec,
         seed=number + 1,
         capacity_bytes=int(drawn.capacity) // MIB * MIB,
@@ -110,7 +113,8 @@ def discovered(
         knee=knee,
     )
     began = time.process_time()
-    findings, tests, measured = _played(drive, settings or {})
+    with closing(drive.open()):
+        findings, tests, measured = _played(drive, settings or {})
     return Discovered(
         name=f"{drawn.design} {number}",
         effects=tuple(drive.effects),
@@ -239,12 +243,17 @@ def _folding_s(spec: _core.Spec, size: float, idle_s: float) -> float:
     return float(xray["t_ns"][int(np.argmax(held <= held[-1]))]) / 1e9
 
 
+def watch(progress: Progress) -> bool:
+    """A watch that stops nothing."""
+    return True
+
+
 def _given(answer: Result | NotPossible) -> Result | NotPossible:
     return answer
 
 
 def _played(
-    drive: Stretched, settings: Mapping[str, str]
+    drive: Drive, settings: Mapping[str, str]
 ) -> tuple[dict[str, Finding], tuple[str, ...], reading.Measured | None]:
     """The battery on a drive: its findings by name, the tests that it ran, and what they showed."""
     request = registry.request(NAME, settings)
@@ -256,7 +265,7 @@ def _played(
         if isinstance(step, Mark):
             answer = NotPossible(reason="a mark")
         else:
-            answer = drive.do(step)
+            answer = drive.do(step, watch)
             answers.append(
                 Answered(
                     label=step.label,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flashtwin.drives.protocol import Drive
+from flashtwin.model.drive import Drive
 from flashtwin.model.histogram import BUCKETS, mean_ns
 from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Series
 from flashtwin.model.step import (

@@ -132,7 +132,7 @@ class Twin:
         return self._core.end_recording()
 
     def restore(self, path: str | os.PathLike[str]) -> None:
-        """Become the drive that `save` wrote, of this spec and seed; see `protocol.Keeps`."""
+        """Become the drive that `save` wrote, of this spec and seed; see `model.drive.Keeps`."""
         drive = _loaded(self._spec, path)
         if drive.seed != self._seed:
             raise FlashtwinError(
@@ -153,7 +153,7 @@ class Twin:
             raise Interrupted(step.label) from stopped
 
     def smart(self) -> dict[str, Any]:
-        """SMART data now, and what a twin knows beyond it; see `protocol.TellsSmart`."""
+        """SMART data now, and what a twin knows beyond it; see `model.drive.TellsSmart`."""
         return self._core.smart()
 
     def close(self) -> None:

@@ -21,7 +21,6 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
-from flashtwin.drives.protocol import opened
 from flashtwin.drives.real import disk, output, real_file, series
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.real import to_stderr
@@ -33,6 +32,7 @@ from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.script import typed
 from flashtwin.fio.on_files import ANSWER, Files, OutputOptions, checked_text, move_logs, prepare
 from flashtwin.fio.plan.plan import PhaseResult, Plan
+from flashtwin.model.drive import opened
 from flashtwin.model.histogram import BUCKETS
 from flashtwin.model.series import Counts, Series
 from flashtwin.model.step import Mark, NotPossible, Result, Run, Step
@@ -213,7 +213,7 @@ class FilesDrive:
             self._zero_ns = time.monotonic_ns() - self._zero_ns
 
     def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
-        """Go on with the next group; see `protocol.Resumes`."""
+        """Go on with the next group; see `model.drive.Resumes`."""
         self._filled = self._files.taken and at_ns > 0
         self._zero_ns = time.monotonic_ns() - at_ns if self._filled else at_ns
         if self._filled:
@@ -221,14 +221,14 @@ class FilesDrive:
         return "taken up on files that were made again, filled with random data"
 
     def host(self) -> dict[str, Any]:
-        """Where the files are and which ones; see `protocol.TellsHost`."""
+        """Where the files are and which ones; see `model.drive.TellsHost`."""
         rows = zip(self._files.made, self._prepared.files, strict=True)
         files = [real_file.left_behind(file, size) for file, size in rows]
         beneath = disk.facts_of(self._files.made[0].path) if files else {}
         return {"files": files, **beneath}
 
     def claim(self, run: Path) -> None:
-        """The files belong to that run; see `protocol.BelongsToRun`."""
+        """The files belong to that run; see `model.drive.BelongsToRun`."""
         for file in self._files.made:
             real_file.claim(file, run)
 

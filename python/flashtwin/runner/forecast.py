@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flashtwin.batteries.base import groups, registry
-from flashtwin.drives.protocol import Foresees
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.drive import Foresees
 from flashtwin.model.target import DriveInfo
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.request import Request, targets_of

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin import outputs
-from flashtwin.drives.protocol import Drive, Keeps, Resumes
 from flashtwin.errors import USAGE, FlashtwinError, UsageError
+from flashtwin.model.drive import Drive, Keeps, Resumes
 from flashtwin.model.step import Fill, Flush, Mark, NotPossible, Purge, Rest, Result, Step, Trim
 from flashtwin.model.target import DriveInfo, Watch
 from flashtwin.runner.budget import BoundStep

@@ -22,8 +22,8 @@ from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import LEFT_OUT
 from flashtwin.batteries.base.registry import Request
 from flashtwin.drives import memory
-from flashtwin.drives.protocol import BelongsToRun, Drive, TellsHost, TellsSmart
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.drive import BelongsToRun, Drive, TellsHost, TellsSmart
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner.budget import BoundStep, Budget, unbound, within

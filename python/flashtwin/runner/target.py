@@ -23,9 +23,9 @@ from flashtwin.runs.writer import check_schema
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
-    from flashtwin.drives.protocol import Drive
     from flashtwin.drives.real.real_file import Leftover
     from flashtwin.drives.twin import Twin
+    from flashtwin.model.drive import Drive
 
 Say = Callable[[str], None]
 

@@ -21,7 +21,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from flashtwin.drives.protocol import opened
 from flashtwin.drives.real import disk, real_file, real_fio
 from flashtwin.drives.real.jobfile import TARGET, JobFile, impossible, job_file
 from flashtwin.drives.real.output import parse_output
@@ -29,6 +28,7 @@ from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.drives.real.series import Measured, from_averages, from_requests
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.drive import opened
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
     Ask,
@@ -163,7 +163,7 @@ class Real:
                 )
 
     def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
-        """Take over the file of a run that is resumed; see `protocol.Resumes`. A file that was
+        """Take over the file of a run that is resumed; see `model.drive.Resumes`. A file that was
         never filled is filled now."""
         is_filled = self._taken_over and at_ns > 0
         self._filled = is_filled
@@ -181,12 +181,12 @@ class Real:
         return f"taken up on a file that was made again, filled with random data{prepared}"
 
     def host(self) -> dict[str, Any]:
-        """The file's place and identity, and the disk under it; see `protocol.TellsHost`."""
+        """The file's place and identity, and the disk under it; see `model.drive.TellsHost`."""
         file = real_file.left_behind(self._file, self._size)
         return {"file": file, **disk.facts_of(self._file.path)}
 
     def claim(self, run: Path) -> None:
-        """The file belongs to that run; see `protocol.BelongsToRun`."""
+        """The file belongs to that run; see `model.drive.BelongsToRun`."""
         real_file.claim(self._file, run)
 
     def close(self) -> None:
