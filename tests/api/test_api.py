@@ -359,5 +359,5 @@ def test_a_wrong_argument_gets_the_message_of_the_command_line(
 
 
 def test_a_seed_is_a_whole_number() -> None:
-    with pytest.raises(ft.FlashtwinError, match="--seed one is not a whole number from 0 to"):
+    with pytest.raises(ft.FlashtwinError, match="seed is 'one', a str"):
         ft.test("bx500-240", seed="one", progress=False)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, overload
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
 from flashtwin.api.twin import as_sets, as_words
+from flashtwin.arguments import checked
 from flashtwin.catalogue.summary import Summaries, summaries
 from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
@@ -30,6 +31,7 @@ def drives() -> Summaries:
     return summaries()
 
 
+@checked
 def load_run(path: str | Path) -> Run:
     """A run that is stored: its directory, or its name in ./flashtwin-runs.
 
@@ -84,6 +86,7 @@ def test(
 ) -> Runs: ...
 
 
+@checked
 def test(
     target: str | Path | Targets,
     *,
@@ -150,6 +153,7 @@ def test(
 test.__test__ = False  # type: ignore[attr-defined]
 
 
+@checked
 def resume(
     run: Run | Runs | str | Path,
     *,
@@ -184,6 +188,7 @@ def _silent(text: str) -> None:
     """A program hears nothing of what the making of a file reports."""
 
 
+@checked
 def load_runs(path: str | Path) -> Runs:
     """The runs in a folder, as a test of several targets leaves them; a run alone is one."""
     from flashtwin.runs.listing import find, named
@@ -191,6 +196,7 @@ def load_runs(path: str | Path) -> Runs:
     return Runs(path=find(path), runs=tuple(load_run(stored.path) for stored in named([path])))
 
 
+@checked
 def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Comparison:
     """Hold runs against the first of them, as `flashtwin compare` does.
 
@@ -205,6 +211,7 @@ def compare(*runs: Run | str | Path, fail_on: str | Sequence[str] = ()) -> Compa
     return comparison.compare(stored, limits.parse(texts) if texts else None)
 
 
+@checked
 def submit(
     run: Run | str | Path,
     *,

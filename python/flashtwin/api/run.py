@@ -13,10 +13,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from flashtwin.arguments import checked
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.model.histogram import percentiles
 from flashtwin.runs import tables
+from flashtwin.runs.export.export import Format
 from flashtwin.runs.rundir import Run as Stored
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from flashtwin.charts.chart import Chart
     from flashtwin.model.step import NotPossible, Result
     from flashtwin.runs.compare.compare import Comparison
-    from flashtwin.runs.export.export import Format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,7 @@ class Run:
         """What was concluded: a sequence that also answers to names, findings["cache_size"]."""
         return self.stored.findings
 
+    @checked
     def conclude(self, *, write: bool = False) -> Findings:
         """The findings again, with today's analysis of what was measured; `write` stores them."""
         from flashtwin.runner.conclude import reconclude
@@ -111,15 +113,18 @@ class Run:
         """The inside of a twin over time; no row for a real drive."""
         return tables.xray(self.stored).polars()
 
+    @checked
     def smart(self, when: Literal["before", "after"] = "after") -> dict[str, Any]:
         """The drive's SMART data, where the drive has them."""
         return self.stored.smart(when)
 
+    @checked
     def result(self, label: str) -> Result | NotPossible:
         """A step as the drive answered it, in arrays; the answer of a chain has each part's in
         `parts`."""
         return self.stored.result(self._step(label))
 
+    @checked
     def percentiles(
         self, label: str, direction: str = "write", shares: Sequence[float] = (50, 99, 99.9)
     ) -> dict[float, float]:
@@ -129,6 +134,7 @@ class Run:
             return {}
         return {share: ns / 1000 for share, ns in percentiles(counts, shares).items()}
 
+    @checked
     def report(self, out: str | Path | None = None) -> Path:
         """Write the HTML page, by default report.html in the run directory; a twin that was fitted
         to the run is on it."""
@@ -140,24 +146,28 @@ class Run:
             return build(runs, Path(out))
         return build(runs, self.path / "report.html", within=self.path)
 
+    @checked
     def export(self, form: Format, out: str | Path) -> list[Path]:
         """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""
         from flashtwin.runs.export.export import export
 
         return export(self.stored, form, Path(out))
 
+    @checked
     def compare(self, *others: Run) -> Comparison:
         """Hold other runs against this one."""
         from flashtwin.runs.compare.compare import compare
 
         return compare([self.stored, *(run.stored for run in others)])
 
+    @checked
     def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> Chart:
         """Speed over data or time: of one step, or of every step that is a curve."""
         from flashtwin.report.notebook import speeds
 
         return speeds(tables.series(self.stored), label, over)
 
+    @checked
     def latency_chart(self, label: str | None = None) -> Chart:
         """The share of requests below each latency, of one step or of all."""
         from flashtwin.report.notebook import latencies
@@ -242,6 +252,7 @@ class Runs(Sequence[Run]):
         """The findings of each run, by the run's name."""
         return {name: run.findings for name, run in self.items()}
 
+    @checked
     def values(self, finding: str) -> list[float | str | None]:
         """The value of a finding in each run; none where a run has none of it."""
         there = [run.findings.get(finding) for run in self.runs]
@@ -262,6 +273,7 @@ class Runs(Sequence[Run]):
         """Hold all of them against the first."""
         return self.runs[0].compare(*self.runs[1:])
 
+    @checked
     def report(self, out: str | Path | None = None) -> Path:
         """Write the HTML page of all, by default report.html in their folder."""
         from flashtwin.report import build

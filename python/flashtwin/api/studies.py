@@ -11,16 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run
 from flashtwin.api.twin import as_sets, as_words
+from flashtwin.arguments import checked
 from flashtwin.model.findings import Findings
 from flashtwin.runner.events import counted
-
-if TYPE_CHECKING:
-    from flashtwin.runs.listing import StoredRuns
+from flashtwin.runs.query import runs as runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +67,7 @@ class Sweep(Sequence[Point]):
         """The points without a result."""
         return tuple(point for point in self.points if point.run is None)
 
+    @checked
     def values(self, finding: str) -> list[float | str | None]:
         """A finding's value at each point, in order; none where a point has none."""
         at_points = [point.findings.get(finding) for point in self.points]
@@ -77,6 +77,7 @@ class Sweep(Sequence[Point]):
         return f"Sweep({str(self.path)!r}, {len(self)} points, {len(self.failures)} failed)"
 
 
+@checked
 def sweep(
     drive: str | Path,
     vary: Mapping[str, str | Iterable[object]],
@@ -145,17 +146,3 @@ def sweep(
 
 def _values(values: str | Iterable[object]) -> str:
     return values if isinstance(values, str) else ",".join(map(str, values))
-
-
-def runs(
-    *places: str | Path, where: str | None = None, sort: str = "-time", limit: int | None = None
-) -> StoredRuns:
-    """What is stored in folders, by default in ./flashtwin-runs: what `flashtwin runs` lists.
-
-    `where` is a condition in SQL ("target = 'bx500-240' and cache_size > 20"; it needs DuckDB),
-    `sort` a key or a finding, with - in front for the other way round. `ft.load_run(one.path)` is
-    the run of what is listed; `print` shows the list as a table.
-    """
-    from flashtwin.runs.query import search
-
-    return search(places, where=where, sort=sort)[:limit]

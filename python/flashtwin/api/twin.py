@@ -21,14 +21,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flashtwin import outputs
+from flashtwin.arguments import checked, explained
 from flashtwin.drives import untimed
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.step import Step
 from flashtwin.runs.tables import need_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from flashtwin.model.step import NotPossible, Result, Step
+    from flashtwin.model.step import NotPossible, Result
 
 Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
@@ -83,6 +85,7 @@ class Twin:
     spec, `firmware` switches on profiles, `scale` makes a smaller drive.
     """
 
+    @checked
     def __init__(
         self,
         drive: str | Path,
@@ -125,6 +128,7 @@ class Twin:
         """Requests that are submitted and not done."""
         return self._twin.simulation.outstanding
 
+    @explained
     def submit(
         self,
         op: Op,
@@ -155,6 +159,7 @@ class Twin:
         self._tag = (self._tag + 1) % (1 << 32)
         return tag
 
+    @explained
     def advance(self, to_ns: int | None = None, *, by_ns: int | None = None) -> list[Completion]:
         """Go to a moment, or on by a time, and return what was done on the way, in order."""
         if (to_ns is None) == (by_ns is None):
@@ -176,6 +181,7 @@ class Twin:
             completions += self.wait()
         return completions
 
+    @explained
     def play(
         self,
         op: str | ArrayLike,
@@ -230,11 +236,13 @@ class Twin:
             }
         )
 
+    @checked
     def do(self, step: Step) -> Result | NotPossible:
         """Carry out a step of a battery (`flashtwin.model.step`): Fill, Purge, Rest, Run, …"""
         with _core_errors():
             return self._twin.do(step, lambda progress: True)
 
+    @checked
     def precondition(
         self,
         *,
@@ -256,10 +264,10 @@ class Twin:
         up and no request is told of. Refused on a drive whose state depends on time.
         """
         length = self.capacity_bytes - offset if size is None else size
-        if passes < 0 or not 0 <= overwrites < _MOST_OVERWRITES:
+        if not 0 <= passes < _MOST_OVERWRITES or not 0 <= overwrites < _MOST_OVERWRITES:
             raise FlashtwinError(
                 f"{passes} passes and {overwrites} overwrites are no preconditioning",
-                hint=f"passes are from 0 on, overwrites from 0 to {_MOST_OVERWRITES}",
+                hint=f"both are from 0 to {_MOST_OVERWRITES}",
                 exit_code=USAGE,
             )
         if block_size < 1 or overwrite_block_size < 1:
@@ -292,11 +300,13 @@ class Twin:
         """SMART data as smartctl prints it, with write amplification by cause and energy."""
         return self._twin.smart()
 
+    @checked
     def save(self, path: str | Path) -> None:
         """Write the whole state of the drive; nothing may be outstanding."""
         with _core_errors():
             self._twin.save(path)
 
+    @checked
     @contextmanager
     def timeline(self, path: str | Path) -> Iterator[None]:
         """Record dies, channels and requests under the block, as a trace that Perfetto opens.

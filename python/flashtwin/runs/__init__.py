@@ -24,9 +24,9 @@ class _Runs(ModuleType):
         sort: str = "-time",
         limit: int | None = None,
     ) -> StoredRuns:
-        from flashtwin.runs.query import search
+        from flashtwin.runs.query import runs
 
-        return search(places, where=where, sort=sort)[:limit]
+        return runs(*places, where=where, sort=sort, limit=limit)
 
 
 sys.modules[__name__].__class__ = _Runs

@@ -27,6 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from flashtwin.arguments import checked
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.runs.condition import COLUMNS, OUT_OF_MEMORY, SORTS
@@ -63,6 +64,21 @@ def search(
     if where is not None:
         chosen = matching([run for run in chosen if run.is_run], where)
     return StoredRuns(chosen if sort is None else _sorted(chosen, sort))
+
+
+@checked
+def runs(
+    *places: str | Path, where: str | None = None, sort: str = "-time", limit: int | None = None
+) -> StoredRuns:
+    """What is stored in folders, by default in ./flashtwin-runs: what `flashtwin runs` lists.
+
+    `where` is a condition in SQL ("target = 'bx500-240' and cache_size > 20"; it needs DuckDB),
+    `sort` a key or a finding, with - in front for the other way round. `ft.load_run(one.path)` is
+    the run of what is listed; `print` shows the list as a table.
+    """
+    if limit is not None and limit < 1:
+        raise FlashtwinError(f"limit is {limit}", hint="it is from 1 on", exit_code=USAGE)
+    return search(places, where=where, sort=sort)[:limit]
 
 
 def _sorted(runs: list[Stored], sort: str) -> list[Stored]:
