@@ -48,8 +48,13 @@ def rewrite(run: Path, name: str, values: dict[str, Any]) -> None:
 def _chain(path: Path, origin: str) -> None:
     if not path.is_file() or path.stat().st_size > 1 << 24:
         return
+    path.write_bytes(chained(path.read_bytes(), origin))
+
+
+def chained(data: bytes, origin: str) -> bytes:
+    """The text of a journal whose lines have the right checks."""
     made, before = [], origin
-    *lines, last = path.read_bytes().split(b"\n")
+    *lines, last = data.split(b"\n")
     for line in lines:
         row = _object(line)
         if row is None:
@@ -61,7 +66,7 @@ def _chain(path: Path, origin: str) -> None:
         )
         before = digest_of(before.encode() + body)
         made.append(body + b',"check":"' + before.encode() + b'"}\n')
-    path.write_bytes(b"".join(made) + last)
+    return b"".join(made) + last
 
 
 def _seal(path: Path, of: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from flashtwin.drives.real.series import counts_of
 from flashtwin.model.finding import Axis, Better, Evidence, Finding, Interval
 from flashtwin.model.series import READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.model.target import Capabilities
 from flashtwin.runs.rundir import Run, State
 from flashtwin.runs.writer import Writer
 
@@ -192,6 +193,7 @@ def store(
             "name": target,
             "kind": kind,
             "capacity_bytes": 240 * GB,
+            "can": asdict(Capabilities(virtual_time=kind == "twin", whole_drive=kind != "file")),
             "identity": identity,
         },
         "seed": seed,
@@ -225,7 +227,10 @@ def store(
             "cdm/RND4K-Q4T1/mix/1",
             "run",
             mixed((70.0, 30.0), 5),
-            job_detail(name="mix", rw="randrw", block_bytes=4096, depth=4, read_percent=70),
+            {
+                **job_detail(name="mix", rw="randrw", block_bytes=4096, depth=4, read_percent=70),
+                "repeats": "cdm/RND4K-Q4T1/mix",
+            },
         ),
     ]
     for battery, label, kind, answer, detail in steps:

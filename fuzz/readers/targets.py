@@ -11,12 +11,16 @@ import contextlib
 import functools
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "runs" / "2"
+TESTS = Path(__file__).resolve().parent.parent.parent / "tests"
+GOLDEN = TESTS / "golden" / "runs"
+sys.path.append(str(TESTS))
 CAPACITY = 240 * 10**9
+JOURNAL = "steps.jsonl"
 # More jobs are read, and not planned: time goes into shapes, not into numbers.
 _MOST_JOBS = 64
 
@@ -49,7 +53,10 @@ def jobfile(data: bytes) -> bool:
 
 
 def run(data: bytes) -> bool:
-    """A file of a stored run, its name on the first line: what reads runs answers or refuses."""
+    """A file of a stored run, its name on the first line: what reads runs answers or refuses. The
+    checks are made right again, so that what comes after them is tried."""
+    from changed_runs import reseal
+
     from flashtwin.errors import FlashtwinError
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
@@ -61,6 +68,7 @@ def run(data: bytes) -> bool:
     victim = folder / name.decode()
     try:
         victim.write_bytes(content)
+        reseal(folder)
         stored_run = listing.stored_in(folder)
         stored = Run(folder)
         try:
@@ -70,18 +78,20 @@ def run(data: bytes) -> bool:
             return _refused(error)
         return stored_run.is_run
     finally:
-        shutil.copyfile(GOLDEN / "finished" / name.decode(), victim)
+        for file in (*_files(), JOURNAL):
+            shutil.copyfile(GOLDEN / "finished" / file, folder / file)
 
 
 def journal(data: bytes) -> bool:
     """A journal, of a run that is finished or not: its lines are steps up to the first that is
     none, and what is wrong with that one is said."""
+    from changed_runs import chained
+
     from flashtwin.runs import journal as journals
 
     right = False
     for finished in (True, False):
-        # Without an origin no line has a check, as in runs of older schemas.
-        found = journals.scan(Path("steps.jsonl"), data, None, finished=finished)
+        found = journals.scan(Path(JOURNAL), chained(data, ""), "", finished=finished)
         if found.wrong is not None:
             _refused(found.wrong)
         if [step.step for step in found.steps] != list(range(len(found.steps))):

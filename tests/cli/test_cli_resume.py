@@ -221,24 +221,6 @@ def test_nothing_can_be_asked_of_a_run_that_was_asked_for(
     assert done.exit_code == 2 and said in done.stderr
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_run_of_an_older_schema_says_what_to_do(
-    run: Callable[..., Result], tmp_path: Path, several: bool
-) -> None:
-    golden = Path(__file__).parents[1] / "golden" / "runs" / "1" / "interrupted"
-    place = tmp_path / ("r/a" if several else "r")
-    shutil.copytree(golden, place)
-    before = contents(place)
-    done = run("test", "--resume", "r")
-    assert done.exit_code == 2 and done.stdout == ""
-    first, hint = done.stderr.splitlines()
-    older = f"begun by an older flashtwin (schema 1, now {SCHEMA}), and cannot be resumed"
-    assert older in first
-    assert "begin it anew in another directory: flashtwin test paper; what it measured" in hint
-    assert "flashtwin report, compare and export read it" in hint
-    assert contents(place) == before
-
-
 def test_two_processes_on_the_folder_of_several(run: Callable[..., Result], tmp_path: Path) -> None:
     task = {"target": {"kind": "twin"}, "batteries": [], "budget_s": None}
     folders.write_plan(
@@ -249,7 +231,7 @@ def test_two_processes_on_the_folder_of_several(run: Callable[..., Result], tmp_
     assert done.exit_code == 2 and "error: another process is writing r" in done.stderr
 
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "runs" / str(SCHEMA)
+GOLDEN = Path(__file__).parents[1] / "golden" / "runs"
 
 
 @pytest.mark.parametrize("words", [["bx500-240"], ["./bx500-240.toml"], []])

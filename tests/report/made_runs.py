@@ -7,7 +7,7 @@ sample of every first pass is a stall and one is a spike, at places that the tes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.histogram import BUCKETS, bucket_of
 from flashtwin.model.series import WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
+from flashtwin.model.target import Capabilities
 from flashtwin.runs.rundir import Run, State
 from flashtwin.runs.writer import Writer
 
@@ -137,12 +138,15 @@ def _manifest(paper: Paper) -> dict[str, Any]:
     if paper.cells:
         grid = {"size": 1 << 30, "mix": 70}
         batteries.append({"name": "crystaldiskmark", "parameters": grid, "departs": []})
+    simulated = paper.kind == "twin"
+    can = Capabilities(virtual_time=simulated, whole_drive=simulated)
     return {
         "flashtwin": "0.1.0",
         "target": {
             "name": paper.name,
             "kind": paper.kind,
             "capacity_bytes": round(paper.capacity * GB),
+            "can": asdict(can),
             "identity": identity,
         },
         "seed": 1,

@@ -76,7 +76,7 @@ def test_every_state(tmp_path: Path) -> None:
     store(tmp_path / "dumb")
     rewrite(tmp_path / "dumb", "findings.json", {"schema": 1, "findings": [{"id": 3}]})
     store(tmp_path / "odd")
-    (tmp_path / "odd" / "manifest.json").write_text('{"schema": 1, "target": ["a"]}')
+    rewrite(tmp_path / "odd", "manifest.json", {"schema": 1, "target": ["a"]})
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "report.html").write_text("<html>")
     os.symlink(tmp_path / "finished", tmp_path / "link")

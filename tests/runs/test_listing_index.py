@@ -191,7 +191,7 @@ def test_a_finished_run_is_outlined_as_it_is_read(place: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("host.json", {"began": 3}), ("findings.json", {"schema": 4, "findings": [{"id": 3}]})],
+    [("host.json", {"began": 3}), ("findings.json", {"schema": 1, "findings": [{"id": 3}]})],
 )
 def test_what_is_not_as_usual_has_no_outline(place: Path, name: str, value: Any) -> None:
     rewrite(place / "a", name, value)

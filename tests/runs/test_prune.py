@@ -187,7 +187,7 @@ def test_a_plan_that_points_elsewhere_is_not_ours(tmp_path: Path) -> None:
 def swept(place: Path) -> None:
     (place / "points").mkdir(parents=True)
     asked = {"schema": 1, "drive": "x", "batteries": "fill", "seed": 1, "axes": [], "hashes": []}
-    (place / "sweep.json").write_text(json.dumps(asked))
+    folders.write_sweep(place, asked)
     (place / "table.csv").write_text("point\n")
 
 

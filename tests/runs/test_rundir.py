@@ -23,6 +23,7 @@ from flashtwin.model.series import COLUMNS, READ, WRITE, Series
 from flashtwin.model.step import JobTotals, NotPossible, Result
 from flashtwin.runs import frames
 from flashtwin.runs.rundir import Run, find_runs
+from flashtwin.runs.storage import digest_of
 from flashtwin.runs.writer import Writer
 
 TARGET = {"name": "paper", "kind": "twin", "capacity_bytes": 10**9, "identity": {}}
@@ -269,10 +270,10 @@ def spoil(path: Path, how: str) -> None:
             whole = (path / "series.parquet").read_bytes()
             (path / "series.parquet").write_bytes(whole[: len(whole) // 2])
         case "series other":
-            # Of a run from before the manifest said what the tables are.
-            del manifest["tables"]
-            (path / "manifest.json").write_text(json.dumps(manifest))
             shutil.copy(path / "hist.parquet", path / "series.parquet")
+        case "series without a digest":
+            del manifest["tables"]["series"]
+            (path / "manifest.json").write_text(json.dumps(manifest))
         case "no findings":
             (path / "findings.json").unlink()
         case "findings row":
@@ -287,7 +288,7 @@ def spoil(path: Path, how: str) -> None:
         ("no manifest", "holds no manifest.json", 2),
         ("manifest cut", "manifest.json cannot be read", 2),
         ("manifest list", "holds no JSON object", 2),
-        ("newer", "has schema 9; this flashtwin reads up to 4", 3),
+        ("newer", "has schema 9; this flashtwin reads 1", 3),
         ("odd schema", "schema 'one' is not a number", 2),
         ("no journal", "steps.jsonl cannot be read as part of a run: the file is missing", 2),
         ("journal cut", "its last line breaks off", 2),
@@ -309,6 +310,7 @@ def spoil(path: Path, how: str) -> None:
         ("no series", "series.parquet cannot be read as part of a run: the file is missing", 2),
         ("series cut", "series.parquet cannot be read", 2),
         ("series other", "column t_ns is missing", 2),
+        ("series without a digest", "manifest.json cannot be read as part of a run: it has no", 2),
         ("no findings", "findings.json cannot be read", 2),
         ("findings row", "a finding is malformed", 2),
         ("newer findings", "has schema 9", 3),
@@ -369,8 +371,8 @@ def test_a_table_that_is_not_what_was_written_is_not_looked_into(tmp_path: Path)
     assert len(Run(run.path).series(0).t_ns) == 4
 
 
-def test_a_damaged_table_without_a_digest_is_one_sentence(tmp_path: Path) -> None:
-    """Of the first schemas no digest tells; lengths in a file are then anybody's."""
+def test_a_damaged_table_whose_digest_is_right_is_one_sentence(tmp_path: Path) -> None:
+    """Who means harm writes the digest too; lengths in a file are then anybody's."""
     path = write(tmp_path / "run").close([FINDING]).path / "series.parquet"
     whole, rng, refused = path.read_bytes(), random.Random(2), 0
     for _ in range(400):
@@ -378,7 +380,7 @@ def test_a_damaged_table_without_a_digest_is_one_sentence(tmp_path: Path) -> Non
         data[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(data[: rng.choice((len(data), rng.randrange(len(data))))])
         try:
-            table = frames.read(path, "series")
+            table = frames.read(path, "series", digest_of(path.read_bytes()))
             assert len({len(column) for column in table.values()}) == 1
         except FlashtwinError as error:
             refused += "cannot be read as part of a run: " in error.message

@@ -27,6 +27,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.report import sweep as page
 from flashtwin.runner.run import run_batteries
+from flashtwin.runs.folders import write_sweep
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.writer import Writer
 from flashtwin.study.sweep.executors import Local, run_point
@@ -248,7 +249,7 @@ def test_another_plan_does_not_go_into_the_same_directory(
         sweep(make_plan(seed=2), tmp_path)
     told = json.loads((tmp_path / "sweep.json").read_text())
     told["hashes"][0] = "0" * 64
-    (tmp_path / "sweep.json").write_text(json.dumps(told))
+    write_sweep(tmp_path, told)
     with pytest.raises(FlashtwinError, match="have changed since it began"):
         sweep(make_plan(), tmp_path)
     foreign = tmp_path / "foreign"

@@ -7,8 +7,8 @@
 //!
 //! Invariants: equal tables give equal bytes; whatever the bytes, reading ends in a table or in a
 //! [`Damage`], and never in a panic or with more memory than was allowed. What is written can be
-//! read by any reader of Parquet 2; what is read is what flashtwin wrote, through polars in its
-//! older versions: flat columns of 64-bit integers.
+//! read by any reader of Parquet 2; what is read is what flashtwin wrote: flat columns of 64-bit
+//! integers.
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/>, and parquet-format's `Encodings.md`.
 

@@ -206,7 +206,7 @@ def _battery(
     departures: dict[str, list[str]] = {}
     for drive, of_drive in zip(drives, uses, strict=True):
         row = of_drive.get(name, {})
-        can = drive.run.target.get("can") or {}
+        can = drive.run.target.get("can", {})
         parameters = row.get("parameters") or {}
         columns.append(
             {

@@ -23,7 +23,6 @@ from flashtwin.model.step import NotPossible, Result
 from flashtwin.model.target import Capabilities, DriveInfo
 from flashtwin.runner.budget import left_out
 from flashtwin.runner.events import Observer
-from flashtwin.runs import older_schemas
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import store_findings
@@ -98,7 +97,7 @@ def conclude(run: Run) -> list[Finding]:
 def info_of(run: Run) -> DriveInfo:
     """What the manifest says of the target."""
     target = run.target
-    can = target.get("can") or older_schemas.capabilities(target)
+    can = target.get("can", {})
     known = {field.name for field in fields(Capabilities)}
     return DriveInfo(
         name=str(target["name"]),

@@ -391,7 +391,6 @@ def _manifest(
             "name": info.name,
             "kind": info.kind,
             "capacity_bytes": info.capacity_bytes,
-            "virtual_time": info.can.virtual_time,
             "can": asdict(info.can),
             "identity": info.identity,
         },

@@ -19,7 +19,6 @@ from flashtwin.drives import memory, untimed
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs.rundir import Run, why_of
 from flashtwin.runs.storage import damaged
-from flashtwin.runs.writer import check_schema
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -198,7 +197,6 @@ def _from_text(name: str, toml: str, seed: int, preparation: str) -> Target:
 def of_run(run: Run, *, say: Say | None = None) -> Target:
     """The target of a run that is not finished: a twin by the spec in the manifest, a file where
     host.json says it lay. `say` hears what the making of a file has to report."""
-    check_schema(run)
     target = run.target
     if target["kind"] == "twin":
         return _twin_of(run, target)

@@ -55,7 +55,7 @@ def read_plan(folder: Path) -> dict[str, Any]:
             hint=f"go on with the flashtwin that began it, or {_ANEW}",
             exit_code=ENVIRONMENT,
         )
-    unsealed(path, data, plan, PLAN, SCHEMA)
+    unsealed(path, data, plan, PLAN)
     try:
         schema.check(plan, schema.Plan)
     except SchemaError as error:
@@ -105,7 +105,7 @@ def read_sweep(folder: Path) -> dict[str, Any]:
     number = plan.get("schema")
     if isinstance(number, bool) or not isinstance(number, int):
         raise damaged(path, "it holds no sweep")
-    unsealed(path, data, plan, SWEEP, number)
+    unsealed(path, data, plan, SWEEP)
     try:
         schema.check(plan, schema.Sweep)
     except SchemaError as error:

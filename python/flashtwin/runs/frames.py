@@ -60,9 +60,7 @@ RANGES = {
     "bucket": (0, BUCKETS - 1),
     "temperature_mc": (-MOST, MOST),
 }
-# Tables that older runs do not have.
-LATER = ("meter", "parts", "part_hist")
-# Tables that only some runs have, for example those with a chain.
+# Tables that only some runs have, those with a chain.
 OPTIONAL = ("parts", "part_hist")
 GB = 10**9
 # Name of a cause, what it is called on a page.
@@ -86,7 +84,7 @@ HOST_BYTES, SAVED_BYTES = "host_bytes", "saved_bytes"
 PROGRAMMED: Mapping[str, str] = {cause: f"{cause}_bytes" for cause in CAUSES}
 
 
-def read(path: Path, name: str, digest: object = None) -> Table:
+def read(path: Path, name: str, digest: str) -> Table:
     """The table in a Parquet file; see `storage.read_parquet`."""
     return checked(path, name, read_parquet(path, digest))
 

@@ -39,7 +39,7 @@ class StepRecord:
     """A line of the journal: a step and what came of it, but for the tables.
 
     `fio`: of fio's jobs what fio counted, or what it said, without the logs of single requests.
-    `block`: where those are; lines of schema 3 have the digests of its `tables` instead.
+    `block`: where those are.
     """
 
     step: int
@@ -56,7 +56,6 @@ class StepRecord:
     fio: Sequence[Mapping[str, Any]] = ()
     cut: bool = False
     block: Block | None = None
-    tables: Mapping[str, str] | None = None
 
     def heading(self) -> dict[str, Any]:
         """What the manifest says of the step."""
@@ -119,11 +118,10 @@ def append(descriptor: int, record: StepRecord, before: str, *, durable: bool) -
     the check of this line."""
     row = asdict(record)
     if not record.smart:
-        # Left out where empty: nearly every step has none, and older readers do not know the field.
+        # Left out where empty: nearly every step has none.
         del row["smart"]
     if not record.cut:
         del row["cut"]
-    del row["tables"]
     if not record.fio or len(json_line(row)) > MOST_LINE - _TAIL_BYTES:
         # Readers refuse longer lines, so fio's counts are left out of one that would be too long.
         del row["fio"]
@@ -169,19 +167,19 @@ class Journal:
         return self.steps
 
 
-def scan(path: Path, data: bytes, origin: str | None, *, finished: bool) -> Journal:
-    """What the text of a journal says; runs of older schemas have lines without checks, and no
-    `origin`. In a `finished` run no line breaks off."""
+def scan(path: Path, data: bytes, origin: str, *, finished: bool) -> Journal:
+    """What the text of a journal says, whose first line follows on `origin`. In a `finished` run
+    no line breaks off."""
     lines = data.split(b"\n")
     steps: list[StepRecord] = []
-    checks = [origin or ""]
+    checks = [origin]
     wrong = None
     try:
         if lines[-1] and finished:
             raise damaged(path, "its last line breaks off, though the run is finished")
         for number, line in enumerate(lines[:-1]):
             record, check = _parsed(path, number, line, None if finished else CUT_HINT)
-            if origin is not None and check != _check(checks[-1], line[:-_TAIL_BYTES]):
+            if check != _check(checks[-1], line[:-_TAIL_BYTES]):
                 raise _damaged(path, number, _NOT_WRITTEN, None if finished else CUT_HINT)
             steps.append(record)
             checks.append(check)
@@ -208,7 +206,7 @@ def _damaged(path: Path, number: int, why: str, hint: str | None) -> FlashtwinEr
 
 
 def _parsed(path: Path, number: int, line: bytes, hint: str | None) -> tuple[StepRecord, str]:
-    """The step of a line, and the line's check where it has one."""
+    """The step of a line, and the line's check."""
     if len(line) > MOST_LINE:
         raise _damaged(path, number, f"the line has {len(line):,} bytes", hint)
     try:

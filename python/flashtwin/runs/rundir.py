@@ -13,14 +13,10 @@ Invariants: a step in the journal has its block (it is written before its line),
 whatever ends a run, all finished steps can be read, and a run that is not finished can be gone on
 with. Whoever writes holds the journal locked, so that nobody else does; the lock goes with the
 process. Everything but host.json depends on nothing but the target, the batteries, the seed and the
-budget. A reader takes its own schema and all before it. Every file tells whether it is what was
+budget. Every file tells whether it is what was
 written, by its own check (`storage.sealed_bytes`, `journal`) or a digest in the manifest or the
 journal: what is not is never read as a result. What lies in a directory may be anybody's, so all of
 it is read through `storage.read_file` and held against `schema`.
-
-Schemas: 1 joined the tables of an interrupted run and removed its parts; 2 keeps the parts, and the
-identity of a twin names the version of the model; 3 has the checks and digests; 4 has typed
-findings, and the tables of a run that goes on in one file.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import disk
-from flashtwin.runs import frames, journal, lock, older_schemas
+from flashtwin.runs import frames, journal, lock
 from flashtwin.runs import schema as schemas
 from flashtwin.runs.blocks import Blocks, answer_of
 from flashtwin.runs.frames import Table
@@ -46,7 +42,6 @@ from flashtwin.runs.journal import Journal, StepRecord
 from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import (
     AS_PART,
-    CHECKED_SINCE,
     MOST_JOURNAL,
     MOST_JSON,
     damaged,
@@ -61,9 +56,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SCHEMA = 4
-# The first schema whose steps leave blocks in one file.
-BLOCKS_SINCE = 4
+SCHEMA = 1
 MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
 State = Literal["running", "finished", "interrupted", "failed"]
 Moment = Literal["before", "after"]
@@ -89,8 +82,8 @@ class Run:
             )
         data = read_file(file, MOST_JSON)
         value = object_of(file, data)
-        schema = _checked_schema(file, value)
-        unsealed(file, data, value, MANIFEST, schema)
+        _checked_schema(file, value)
+        unsealed(file, data, value, MANIFEST)
         return _shaped(file, value, schemas.Manifest)
 
     @property
@@ -117,18 +110,12 @@ class Run:
     @property
     def is_simulated(self) -> bool:
         """Whether the drive's clock was a simulation's: then no hardware was measured."""
-        can = self.target.get("can") or older_schemas.capabilities(self.target)
-        return bool(can.get("virtual_time"))
+        return bool(self.target.get("can", {}).get("virtual_time"))
 
     @property
-    def schema(self) -> int:
-        """The version of the format."""
-        return int(self.manifest["schema"])
-
-    @property
-    def origin(self) -> str | None:
-        """A digest that tells files of this run from another's; older schemas have none."""
-        return journal.origin_of(self.manifest) if self.schema >= CHECKED_SINCE else None
+    def origin(self) -> str:
+        """A digest that tells files of this run from another's."""
+        return journal.origin_of(self.manifest)
 
     @cached_property
     def journal(self) -> Journal:
@@ -184,9 +171,6 @@ class Run:
             return Findings()
         value = self._object(FINDINGS)
         try:
-            if value["schema"] < older_schemas.TYPED:
-                schemas.check(value, schemas.OlderFindings)
-                value["findings"] = older_schemas.findings(value.get("findings") or [])
             stored = schemas.check(value, schemas.Findings)
         except SchemaError as error:
             raise damaged(path, f"a finding is malformed ({error})") from error
@@ -227,7 +211,7 @@ class Run:
         value = object_of(path, data)
         if name == FINDINGS:
             _checked_schema(path, value)
-        unsealed(path, data, value, seal_of(name, self.origin), self.schema)
+        unsealed(path, data, value, seal_of(name, self.origin))
         return value
 
     def _bytes(self, name: str, most_bytes: int) -> bytes:
@@ -240,7 +224,7 @@ class Run:
 
     def _has(self, name: str) -> bool:
         """Whether a run has a file that not every run has."""
-        if self.finished and self.schema >= CHECKED_SINCE:
+        if self.finished:
             return name in self._digests
         return name in self._digests or is_there(self.path / name)
 
@@ -252,23 +236,24 @@ class Run:
     def table(self, name: str) -> Table:
         """A table of `frames.SCHEMAS`, of all steps."""
         if name not in self._tables:
-            path = self.path / f"{name}.parquet"
-            digest = self.manifest.get("tables", {}).get(name)
-            if self.finished and (digest or name not in frames.LATER or is_there(path)):
-                self._tables[name] = frames.read(path, name, digest)
-            elif self.finished:
-                self._tables[name] = frames.empty(name)
-            elif self.schema < CHECKED_SINCE and is_there(path):
-                self._tables[name] = frames.read(path, name)
-            elif self.schema < BLOCKS_SINCE:
-                self._tables[name] = older_schemas.joined(self.path, name, self.steps)
+            if self.finished:
+                self._tables[name] = self._joined(name)
             else:
                 self._tables.update(self._of_blocks())
         return self._tables[name]
 
+    def _joined(self, name: str) -> Table:
+        """A table of a finished run, which is what the manifest has the digest of."""
+        digest = self.manifest.get("tables", {}).get(name)
+        if digest is not None:
+            return frames.read(self.path / f"{name}.parquet", name, digest)
+        if name in frames.OPTIONAL:
+            return frames.empty(name)
+        raise damaged(self.path / MANIFEST, f"it has no digest of {name}.parquet")
+
     def _tables_of(self, record: StepRecord) -> dict[str, Table]:
         """A step's tables. Of a run that is not finished, only those of this step are read."""
-        if self.finished or self.schema < BLOCKS_SINCE:
+        if self.finished:
             return {name: self.table(name) for name in frames.SCHEMAS}
         if record.block is None:
             return {}
@@ -321,7 +306,7 @@ def smart_name(when: Moment) -> str:
     return f"smart/{when}.json"
 
 
-def seal_of(name: str, origin: str | None) -> str:
+def seal_of(name: str, origin: str) -> str:
     """What the check of a file covers besides its text: its name and the run's origin (not in
     host.json)."""
     return name if name == HOST else f"{name} {origin}"
@@ -332,17 +317,16 @@ def why_of(error: FlashtwinError) -> str:
     return error.message.rpartition(AS_PART)[2]
 
 
-def _checked_schema(path: Path, value: dict[str, Any]) -> int:
+def _checked_schema(path: Path, value: dict[str, Any]) -> None:
     schema = value.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise damaged(path, f"schema {schema!r} is not a number that flashtwin writes")
     if schema > SCHEMA:
         raise FlashtwinError(
-            f"{path} has schema {schema}; this flashtwin reads up to {SCHEMA}",
+            f"{path} has schema {schema}; this flashtwin reads {SCHEMA}",
             hint="update flashtwin, or make the report with the version that made the run",
             exit_code=ENVIRONMENT,
         )
-    return schema
 
 
 def _shaped(path: Path, value: dict[str, Any], shape: type[Struct]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A value is held against its type by msgspec, and what does not fit is a `SchemaError` that says in
 plain words where it is and what is expected. Members that a type does not name may hold anything: a
-newer or older writer's are left alone; lines of the journal alone have no others. Invariant:
+newer writer's are left alone; lines of the journal alone have no others. Invariant:
 whatever passes here can be counted with, shown and written again, so that nobody further in checks
 once more; whole numbers fit into the columns of a table.
 """
@@ -65,12 +65,12 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """What was measured."""
+    """What was measured; `can` has the drive's capabilities by name."""
 
     name: str | UnsetType = UNSET
     kind: str | UnsetType = UNSET
     capacity_bytes: Natural | UnsetType | None = UNSET
-    virtual_time: bool | UnsetType = UNSET
+    can: dict[str, bool] | UnsetType = UNSET
     identity: Identity | UnsetType | None = UNSET
 
 
@@ -122,20 +122,6 @@ class Host(Struct, frozen=True, kw_only=True):
     file: MeasuredFile | UnsetType | None = UNSET
 
 
-class OlderFinding(Struct, frozen=True, kw_only=True):
-    """A finding of schemas 1 to 3."""
-
-    id: str
-    title: str
-    battery: str
-    unit: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    evidence: Evidence | None = None
-    note: str | None = None
-
-
 class Finding(Struct, frozen=True, kw_only=True):
     """A finding. The value of a quantity is a number or none, that of a choice one of its words
     or none."""
@@ -172,12 +158,6 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 _AS_IT_IS = [field.name for field in fields(model.Finding) if field.name != "interval"]
-
-
-class OlderFindings(Struct, frozen=True, kw_only=True):
-    """findings.json of schemas 1 to 3."""
-
-    findings: list[OlderFinding] | None = None
 
 
 class Findings(Struct, frozen=True, kw_only=True):
@@ -297,7 +277,6 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     smart: dict[str, Any] | UnsetType = UNSET
     fio: list[dict[str, Any]] | UnsetType = UNSET
     cut: bool = False
-    tables: dict[str, Digest] | UnsetType = UNSET
     block: Block | None = None
     check: Digest = ""
 

@@ -36,8 +36,8 @@ else:
 MOST_JSON, MOST_JOURNAL, MOST_LINE = 16 << 20, 128 << 20, 16 << 20
 # A table may take such a part of the machine's memory, on the disk and as arrays.
 TABLE_SHARE = 4
-# The member of a sealed file, and the first schema whose files have it.
-CHECK, CHECKED_SINCE = "check", 3
+# The last member of a sealed file.
+CHECK = "check"
 
 
 def write_whole(path: Path, data: bytes, *, durable: bool = False) -> None:
@@ -77,22 +77,17 @@ def sealed_bytes(value: Mapping[str, Any], of: str) -> bytes:
     return body + text[len(body) :].replace(_UNKNOWN.encode(), _digest(body, of).encode())
 
 
-def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str, schema: int) -> None:
-    """Refuse a file that is not what was written, and remove the check from its value. Files of
-    schemas before the check have none."""
-    if not is_sealed(data, of) and (_tail_of(data) or schema >= CHECKED_SINCE):
+def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str) -> None:
+    """Refuse a file that is not what was written, and remove the check from its value."""
+    if not is_sealed(data, of):
         raise damaged(path, "its contents are not what flashtwin wrote")
     value.pop(CHECK, None)
 
 
 def is_sealed(data: bytes, of: str) -> bool:
     """Whether the text of a file ends in the check of what is before it."""
-    tail = _tail_of(data)
+    tail = _TAIL.search(data, max(len(data) - _TAIL_BYTES, 0))
     return tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
-
-
-def _tail_of(data: bytes) -> re.Match[bytes] | None:
-    return _TAIL.search(data, max(len(data) - _TAIL_BYTES, 0))
 
 
 def _digest(body: bytes, of: str) -> str:
@@ -175,11 +170,11 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read_parquet(path: Path, digest: object = None) -> dict[str, NDArray[np.int64]]:
-    """The columns of whole numbers in a file. With a `digest` a file that is not what was
-    written is refused before it is read any further."""
+def read_parquet(path: Path, digest: str) -> dict[str, NDArray[np.int64]]:
+    """The columns of whole numbers in a file; one that is not what was written, which its digest
+    tells, is refused before it is read any further."""
     data = read_file(path, memory_bytes() // TABLE_SHARE)
-    if digest is not None and digest_of(data) != digest:
+    if digest_of(data) != digest:
         raise damaged(path, "its contents are not what flashtwin wrote")
     try:
         return _core.read_parquet(data, memory_bytes() // TABLE_SHARE // 8)

@@ -6,7 +6,6 @@ Invariants: see `rundir`. A writer holds the journal locked from its making to i
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -388,7 +387,6 @@ def _checked_for_resume(run: Run) -> None:
             hint=f"flashtwin report {run.path} makes its page anew",
             exit_code=USAGE,
         )
-    check_schema(run)
     # Files in these are written and removed: behind a link they would be somebody else's.
     for name in (TABLES, "smart"):
         if (run.path / name).is_symlink():
@@ -398,21 +396,6 @@ def _checked_for_resume(run: Run) -> None:
                 hint="replace the link by what it leads to",
                 exit_code=USAGE,
             )
-
-
-def check_schema(run: Run) -> None:
-    """Refuse to go on with a run that an older flashtwin began; it says how to begin it anew."""
-    if run.manifest["schema"] == SCHEMA:
-        return
-    words = [str(word) for word in run.manifest.get("command") or ()]
-    anew = shlex.join(words) if words[:2] == ["flashtwin", "test"] else "flashtwin test"
-    raise FlashtwinError(
-        f"{run.path} was begun by an older flashtwin (schema {run.manifest['schema']}, now"
-        f" {SCHEMA}), and cannot be resumed",
-        hint=f"begin it anew in another directory: {anew}; what it measured is kept, and"
-        " flashtwin report, compare and export read it",
-        exit_code=USAGE,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ import numpy as np
 
 from flashtwin.model.histogram import percentiles
 from flashtwin.model.series import Counts
-from flashtwin.runs import older_schemas
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.rundir import Run
 
@@ -78,7 +77,7 @@ def compare(base: Run, other: Run) -> list[LatencyPair]:
 
 def measured(step: StepRecord) -> str:
     """The label of what a step measures, which steps that repeat it share."""
-    return str(step.detail.get("repeats") or older_schemas.repeats(step))
+    return str(step.detail.get("repeats") or step.label)
 
 
 def counts_of(run: Run) -> dict[tuple[str, str, str], Counts]:

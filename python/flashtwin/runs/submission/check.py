@@ -97,7 +97,7 @@ def _of_submission(place: Path) -> Iterator[Fault]:
         value = parse_json(data)
         if not isinstance(value, dict):
             raise ValueError("it holds no JSON object")
-        unsealed(file, data, value, document.DOCUMENT, schema=3)
+        unsealed(file, data, value, document.DOCUMENT)
         submission = schema.check(value, Submission)
     except FlashtwinError:
         yield fault(file, "its contents are not what flashtwin wrote", _AGAIN)

@@ -126,7 +126,6 @@ def _files(
     }
     conditions = _conditions(run, simulated, secrets)
     files[document.README] = _readme(run, drive, conditions, simulated).encode()
-    origin = run.origin or digest_of(json_bytes(run.manifest))
     listed = {name: File(sha256=digest_of(data), bytes=len(data)) for name, data in files.items()}
     submission = Submission(
         schema=document.SCHEMA,
@@ -135,7 +134,7 @@ def _files(
         drive=drive,
         conditions=conditions,
         host=_host(run),
-        run=origin,
+        run=run.origin,
         merged=merged,
         files=listed,
     )
@@ -184,7 +183,7 @@ def _conditions(run: Run, simulated: bool, secrets: list[str]) -> Conditions:
 
 def _is_whole(run: Run, simulated: bool) -> bool:
     """Whether the drive itself was measured and not a file on it."""
-    return simulated or bool((run.target.get("can") or {}).get("whole_drive"))
+    return simulated or bool(run.target.get("can", {}).get("whole_drive"))
 
 
 def _host(run: Run) -> Host:
