@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from shapes import GB, Fill, fill, found, pulses, saw
 
-from flashtwin.analysis import looks, warmth
+from flashtwin.analysis import fill_classes, heating
 from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import shape_of
-from flashtwin.analysis.teeth import teeth
 from flashtwin.batteries.fill.causes import Degrees
 
 
@@ -41,7 +41,7 @@ BEGINNINGS = {
 @pytest.mark.parametrize("look", BEGINNINGS)
 def test_a_beginning_looks_like_what_it_is(look: str) -> None:
     series = curve(BEGINNINGS[look])
-    assert looks.beginning(series, shape_of(series)) == look
+    assert fill_classes.beginning(series, shape_of(series)) == look
 
 
 SLOWER = {
@@ -56,13 +56,13 @@ SLOWER = {
 def test_slower_stretches_look_like_what_they_are(look: str) -> None:
     series = curve(SLOWER[look])
     shape = shape_of(series)
-    assert looks.slower(series, shape, teeth(shape)) == look
+    assert fill_classes.slower(series, shape, teeth(shape)) == look
 
 
 def test_a_probability_is_a_count_with_the_interval_that_so_many_give() -> None:
     for kind, wanted in (("cache", {"with", "without"}), ("slowed", None)):
-        for look in looks._counts(kind):  # type: ignore[arg-type]
-            likely, total = looks.likely(kind, look)  # type: ignore[arg-type]
+        for look in fill_classes._counts(kind):  # type: ignore[arg-type]
+            likely, total = fill_classes.likely(kind, look)  # type: ignore[arg-type]
             assert wanted is None or set(likely) == wanted
             assert sum(share.value for share in likely.values()) == pytest.approx(1.0)
             for share in likely.values():
@@ -153,8 +153,8 @@ def test_where_nobody_can_tell_the_note_names_the_test() -> None:
 
 def test_a_thermometer_that_never_warms_says_no_heat_and_one_low_says_nothing() -> None:
     at = np.arange(100.0)
-    assert warmth.says([(10, 20), (30, 40)], at, np.full(100, 35.0)) == "not heat"
-    assert warmth.says([(10, 20)], at, 30 + at) is None
+    assert heating.says([(10, 20), (30, 40)], at, np.full(100, 35.0)) == "not heat"
+    assert heating.says([(10, 20)], at, 30 + at) is None
 
 
 @pytest.mark.parametrize("seconds", [8.0, 20.0, 45.0])

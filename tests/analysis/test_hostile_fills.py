@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from shapes import GB, fill, found, pulses
 
-from flashtwin.analysis import calibrated
+from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.shape import Shape, shape_of
 
@@ -87,7 +87,7 @@ def test_a_pause_at_the_end_stays_within_the_interval(stall_s: float, share: flo
     active = np.where(moments < at, moments, np.maximum(moments - stall_s, np.minimum(moments, at)))
     size = np.diff(np.interp(active, time, done))
     curve = Curve(dt=np.ones(size.size), size=size)
-    read = calibrated.widened_shape(shape_of(curve), curve)
+    read = calibration.widened_shape(shape_of(curve), curve)
     assert read.edge is not None
     place = read.edge.place
     assert place.low is not None and place.high is not None

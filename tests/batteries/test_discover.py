@@ -13,9 +13,10 @@ from fakes import FakeDrive, Law
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.discover import ambiguous, levels, reading, steps
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import either, lines, menu, reading, steps
 from flashtwin.batteries.discover import posterior as inference
+from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.posterior import Seen
 from flashtwin.batteries.discover.words import FILL, NAMES, PASTS
@@ -147,7 +148,7 @@ def test_the_part_of_its_own_is_less_than_all_of_a_hybrid_cache() -> None:
     hybrid = small.structures().index(("hybrid", "direct"))
     drawn = [small.drawn(facts, hybrid, rng) for _ in range(20)]
     drawn += [small.moved(facts, candidate, rng, 0.06) for candidate in drawn]
-    drawn += lines.proposed(facts, [(0.5, 0.005)], drawn[0])
+    drawn += levels.proposed(facts, [(0.5, 0.005)], drawn[0])
     assert all(candidate.static_share < candidate.cache_share for candidate in drawn)
 
 
@@ -190,14 +191,14 @@ def _candidate(name: str, past: str, **values: float) -> Candidate:
     )
 
 
-def _curve(facts: Facts, candidate: Candidate, test: menu.Test) -> np.ndarray:
+def _curve(facts: Facts, candidate: Candidate, test: known_tests.Test) -> np.ndarray:
     (_, first), *_ = small.fills(facts, [candidate])
     return small.simulated(facts, [(candidate, test, first)])[0]
 
 
 def test_curves_do_not_depend_on_their_neighbours() -> None:
     both = [_candidate("dynamic", "direct"), _candidate("static", "direct", cache_share=0.03)]
-    facts, again = _facts(0.1, 0.4), menu.named("again")
+    facts, again = _facts(0.1, 0.4), known_tests.named("again")
     together = small.simulated(facts, [(candidate, again, 3e8) for candidate in both])
     alone = small.simulated(facts, [(both[1], again, 3e8)])
     assert np.array_equal(together[1], alone[0])
@@ -227,13 +228,13 @@ def test_a_drive_with_more_flash_lends_more() -> None:
     assert small.flash(few) == (1.12, 0.005)
     assert small.flash(many) == pytest.approx((1.225, 0.005))
     assert small.level_with(many, 0.02) == small.MOST_LEVEL > small.level_with(few, 0.02)
-    facts, full = _facts(0.2, 0.4), menu.level(100)
-    sizes = [lines.size_seen(facts, tuple(_curve(facts, c, full)), full) for c in (few, many)]
+    facts, full = _facts(0.2, 0.4), known_tests.level(100)
+    sizes = [levels.size_seen(facts, tuple(_curve(facts, c, full)), full) for c in (few, many)]
     # What is free beyond the reserve is 0.089 and 0.194 of the capacity. A byte in the cache takes
     # three of that, and what it is written over gives one back.
     assert sizes == pytest.approx([0.089 / 2, 0.194 / 2], abs=0.004)
     for candidate, size in zip((few, many), sizes, strict=True):
-        found = lines.proposed(facts, [(1.0, size)], candidate)
+        found = levels.proposed(facts, [(1.0, size)], candidate)
         like = [c.reserve_share for c in found if c.cell == "tlc"]
         assert like == pytest.approx([candidate.reserve_share], abs=0.01)
 
@@ -241,8 +242,8 @@ def test_a_drive_with_more_flash_lends_more() -> None:
 def _size(name: str, percent: float) -> float:
     """How large a cache is at a level; what is free beyond the reserve is 0.974 of the capacity."""
     candidate = _candidate(name, "staged", reserve_share=0.12, static_share=0.02)
-    facts, test = _facts(0.1, 0.4), menu.level(percent)
-    return lines.size_seen(facts, tuple(_curve(facts, candidate, test)), test)
+    facts, test = _facts(0.1, 0.4), known_tests.level(percent)
+    return levels.size_seen(facts, tuple(_curve(facts, candidate, test)), test)
 
 
 def test_a_borrowed_cache_shrinks_to_nothing_and_a_hybrid_one_down_to_its_own_part() -> None:
@@ -260,7 +261,9 @@ def test_proposed_candidates_have_the_sizes_that_were_seen() -> None:
     """S + F/k is what a size at a level says; each candidate splits it otherwise."""
     facts = _facts(0.1, 0.4)
     for name in ("dynamic", "hybrid"):
-        found = list(lines.proposed(facts, [(0.92, 0.038), (0.5, 0.1)], _candidate(name, "staged")))
+        found = list(
+            levels.proposed(facts, [(0.92, 0.038), (0.5, 0.1)], _candidate(name, "staged"))
+        )
         assert {candidate.cell for candidate in found} == {"tlc", "qlc"}
         for candidate in found:
             bits = small.BITS[candidate.cell]
@@ -268,7 +271,7 @@ def test_proposed_candidates_have_the_sizes_that_were_seen() -> None:
             part = candidate.static_share if name == "hybrid" else 0.0
             inside = 0.0051 < candidate.reserve_share < 0.38
             assert not inside or part + (free - 0.92) / bits == pytest.approx(0.038, abs=1e-6)
-    assert not list(lines.proposed(facts, [(0.92, 0.038)], _candidate("static", "direct")))
+    assert not list(levels.proposed(facts, [(0.92, 0.038)], _candidate("static", "direct")))
 
 
 @pytest.mark.parametrize(
@@ -276,22 +279,24 @@ def test_proposed_candidates_have_the_sizes_that_were_seen() -> None:
     [("direct", 1.0, 0.0), ("staged", 0.0, 1.0), ("fold-first", 0.0, 1.0)],
 )
 def test_reads_say_which_data_the_cache_holds(past: str, beyond: float, oldest: float) -> None:
-    shown = _curve(_facts(0.1, 0.4), _candidate("dynamic", past), menu.PAST)
+    shown = _curve(_facts(0.1, 0.4), _candidate("dynamic", past), known_tests.PAST)
     assert shown[0] == 1.0
     assert shown[1] == pytest.approx(beyond, abs=0.1) and shown[2] == pytest.approx(oldest, abs=0.1)
 
 
 def test_a_drive_that_folds_first_lets_single_requests_wait() -> None:
     facts = _facts(0.1, 0.4)
-    staged = _curve(facts, _candidate("dynamic", "staged"), menu.PAST)
+    staged = _curve(facts, _candidate("dynamic", "staged"), known_tests.PAST)
     for step_mib in (2.0, 8.0):
-        first = _curve(facts, _candidate("dynamic", "fold-first", step_mib=step_mib), menu.PAST)
+        first = _curve(
+            facts, _candidate("dynamic", "fold-first", step_mib=step_mib), known_tests.PAST
+        )
         assert first[-1] > staged[-1] + 2 * inference.reads_noise()[-1]
 
 
 def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:
     """A slow start of the fill: all tests look faster, and what tells is where they drop."""
-    facts, test = _facts(0.1, 0.4), menu.level(95)
+    facts, test = _facts(0.1, 0.4), known_tests.level(95)
     shown = np.where(np.arange(48) < 30, 0.0, np.log(0.4))
     shorter = np.where(np.arange(48) < 24, 0.0, np.log(0.4))
     faster = shown + np.log(1.25)
@@ -304,7 +309,7 @@ def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:
 def test_a_drive_that_is_slow_at_first_is_not_taken_for_one_before_a_slow_host() -> None:
     """A full drive folds before it takes data as fast again; the fill's analysis reads that as a
     slow start of the host's, and whether it is one the candidates decide."""
-    facts, test = _facts(0.1, 0.4), menu.AGAIN
+    facts, test = _facts(0.1, 0.4), known_tests.AGAIN
     speed = np.where(np.arange(200) < 50, 0.27, 0.4) * facts.first
     seen = reading.seen_of_curve(Curve(dt=np.full(200, 0.01), size=speed * 0.01), test, facts)
     flat = np.full(48, np.log(0.4))
@@ -389,16 +394,19 @@ def test_a_fill_without_an_end_of_its_first_plateau_is_not_told() -> None:
 
 
 def test_tests_are_named_by_what_they_do() -> None:
-    asked = [menu.PAST, *menu.menu(Capabilities(trim=True), (97.3, 103.0))]
-    assert all(menu.named(test.name) == test for test in asked)
+    asked = [known_tests.PAST, *known_tests.menu(Capabilities(trim=True), (97.3, 103.0))]
+    assert all(known_tests.named(test.name) == test for test in asked)
     assert [test.name for test in asked][-2:] == ["level-97.5", "level-103"]
-    trimless = menu.menu(Capabilities())
+    trimless = known_tests.menu(Capabilities())
     assert trimless and not any(test.needs_trim for test in trimless)
     # A file takes no free space: it has no level.
-    assert not menu.menu(Capabilities(whole_drive=False, trim=True))
+    assert not known_tests.menu(Capabilities(whole_drive=False, trim=True))
     # As an earlier version named them.
-    assert menu.named("half-12.3s").rest_s == 12.3 and menu.named("half-12.3s").level == 0.5
-    assert menu.named("random").overwrites == 0.02
+    assert (
+        known_tests.named("half-12.3s").rest_s == 12.3
+        and known_tests.named("half-12.3s").level == 0.5
+    )
+    assert known_tests.named("random").overwrites == 0.02
 
 
 def test_a_test_of_an_earlier_version_that_shows_nothing_is_passed_over() -> None:
@@ -418,20 +426,22 @@ def test_a_test_that_the_buffer_takes_whole_tells_nothing() -> None:
     """Of a cache of half a thousandth of the drive: the battery ended with an error there."""
     facts = _facts(cache_share=0.0005, second=0.4)
     slow, fast = np.full(48, np.log(facts.second)), np.zeros(48)
-    assert inference.fit(facts, slow, fast, menu.AGAIN) == 0.0
-    assert inference.fit(_facts(cache_share=0.1, second=0.4), slow, fast, menu.AGAIN) < 0.0
+    assert inference.fit(facts, slow, fast, known_tests.AGAIN) == 0.0
+    assert inference.fit(_facts(cache_share=0.1, second=0.4), slow, fast, known_tests.AGAIN) < 0.0
 
 
 def test_two_kinds_that_no_test_parts_are_said_to_be_one_of_both() -> None:
-    words = either.choices(NAMES)
+    words = ambiguous.choices(NAMES)
     assert "dynamic or hybrid" in words and set(NAMES) < set(words)
     assert not any("none" in word for word in words if word != "none")
     likely = {"static": 0.01, "dynamic": 0.6, "hybrid": 0.37, "none": 0.02}
-    pair = either.pair_of(likely, 0.95)
-    assert pair == ("dynamic", "hybrid") and either.SEPARATOR.join(pair) in words
-    assert either.pair_of({**likely, "static": 0.1, "dynamic": 0.51}, 0.95) is None
-    assert either.pair_of({"dynamic": 0.6, "none": 0.4}, 0.95) is None
-    assert either.words_of("dynamic or hybrid") == pair and either.words_of("tiers") == ("tiers",)
+    pair = ambiguous.pair_of(likely, 0.95)
+    assert pair == ("dynamic", "hybrid") and ambiguous.SEPARATOR.join(pair) in words
+    assert ambiguous.pair_of({**likely, "static": 0.1, "dynamic": 0.51}, 0.95) is None
+    assert ambiguous.pair_of({"dynamic": 0.6, "none": 0.4}, 0.95) is None
+    assert ambiguous.words_of("dynamic or hybrid") == pair and ambiguous.words_of("tiers") == (
+        "tiers",
+    )
 
 
 def test_why_no_test_parts_two_kinds_is_said_with_the_share_that_was_measured() -> None:
@@ -439,5 +449,5 @@ def test_why_no_test_parts_two_kinds_is_said_with_the_share_that_was_measured() 
     belief = inference.Posterior(
         candidates=(_candidate("dynamic", "direct"), *hybrids), weights=(0.6, 0.2, 0.2)
     )
-    assert "0.8% to 1.2% of the capacity" in either.reason(belief, ("dynamic", "hybrid"))
-    assert "single writes" in either.reason(belief, ("staged", "fold-first"))
+    assert "0.8% to 1.2% of the capacity" in ambiguous.reason(belief, ("dynamic", "hybrid"))
+    assert "single writes" in ambiguous.reason(belief, ("staged", "fold-first"))

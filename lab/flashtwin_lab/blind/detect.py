@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flashtwin.analysis import calibrated
+from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Plateau, shape_of
@@ -84,7 +84,7 @@ def ours(measured: Measured) -> Answer:
 
 
 def _stretch(plateau: Plateau) -> tuple[float, float, Estimate]:
-    return plateau.start, plateau.end, calibrated.widened(plateau.speed, "speed")
+    return plateau.start, plateau.end, calibration.widened(plateau.speed, "speed")
 
 
 def _estimate(finding: Finding) -> Estimate:

@@ -51,7 +51,7 @@ class Truth:
     """What is inside: none where there is no such thing (no cache, or a mixed way past it).
 
     `visible`: a host can see the cache end in the fill; none where it may or may not. `also`: a
-    kind that no test tells from the true one, by `either`.
+    kind that no test tells from the true one, by `ambiguous`.
     """
 
     visible: bool | None

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin.batteries.discover import either
+from flashtwin.batteries.discover import ambiguous
 from flashtwin.hypothesis.structures import NONE
 from flashtwin.runner.pool import Send, Work
 from flashtwin_lab.blind import generate, judge, kinds
@@ -136,7 +136,7 @@ def _right(part: str, title: str, drives: Sequence[Discovered], share: float) ->
         if true is not None
     ]
     right = sum(is_right for is_right, _, _ in answers)
-    named = [(hit, trues, either.words_of(value)) for hit, trues, value in answers if value]
+    named = [(hit, trues, ambiguous.words_of(value)) for hit, trues, value in answers if value]
     sure = [hit for hit, _, words in named if len(words) == 1]
     pairs = [any(word in trues for word in words) for _, trues, words in named if len(words) > 1]
     unsure = f"{len(answers) - len(named)} cannot tell, {len(pairs)} either of two"

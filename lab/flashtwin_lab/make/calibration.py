@@ -28,8 +28,8 @@ from multiprocessing import Pool
 
 import numpy as np
 
-from flashtwin.analysis import calibrated
-from flashtwin.analysis.calibrated import DATA, sample_at
+from flashtwin.analysis import calibration
+from flashtwin.analysis.calibration import DATA, sample_at
 from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
@@ -44,7 +44,7 @@ HOLDS, FEW = 0.95, 1000
 OWN = 60
 PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 HEAD = """\
-# Factors that make intervals hold as often as they say; see calibrated.py. Made by
+# Factors that make intervals hold as often as they say; see calibration.py. Made by
 # flashtwin_lab.make.calibration: drives 0 to {last} of seed {seed}, of `flashtwin blind`'s prior
 # and of the programs {programs} in tests/study (split conformal: the 95 % quantile of
 # error over half-width, of the generator that needs most; {counts}).
@@ -131,7 +131,7 @@ def _score(generator: str, kind: str, estimate: Estimate, truth: float, sample: 
 
 
 def half_width(score: Score, table: dict[str, float], scale: float) -> float:
-    """Half of the interval that `calibrated` makes of it."""
+    """Half of the interval that `analysis.calibration` makes of it."""
     base = min(score.own, table["most"] * score.value)
     base += table["share"] * score.value + table["samples"] * score.sample
     return max(scale * base, score.own)
@@ -208,7 +208,7 @@ def write(scores: list[Score], drives: int, seed: int) -> None:
         seed=seed, last=drives - 1, programs=", ".join(PROGRAMS[1:]), counts=", ".join(counts)
     )
     DATA.write_text(head + "".join(sections) + BOUND.format(scale=tables["bound"]["scale"]))
-    calibrated._factors.cache_clear()
+    calibration._factors.cache_clear()
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ import numpy as np
 
 from flashtwin.batteries.discover import posterior
 from flashtwin.runner.pool import Work
-from flashtwin_lab.blind import calibrated
-from flashtwin_lab.blind.calibrated import Tried
+from flashtwin_lab.blind import calibration
+from flashtwin_lab.blind.calibration import Tried
 from flashtwin_lab.blind.run import DRIVE_BYTES, pooled
 from flashtwin_lab.make import ROOT
 
@@ -65,13 +65,13 @@ def version() -> str:
 
 def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
     """The file, from drives on which a cache can be seen."""
-    calmers = calibrated.left_out(drives, calibrated.calmer_of)
-    widers = calibrated.left_out(drives, calibrated.wider_of)
+    calmers = calibration.left_out(drives, calibration.calmer_of)
+    widers = calibration.left_out(drives, calibration.wider_of)
     pairs = list(zip(drives, calmers, widers, strict=True))
-    held = [reach <= wider for d, _, wider in pairs for reach in calibrated.beyond(d)]
-    before = np.mean([score for d in drives for score in calibrated.scores(d, d.calmer)])
-    after = np.mean([score for d, calmer, _ in pairs for score in calibrated.scores(d, calmer)])
-    calmer = calibrated.calmer_of(drives)
+    held = [reach <= wider for d, _, wider in pairs for reach in calibration.beyond(d)]
+    before = np.mean([score for d in drives for score in calibration.scores(d, d.calmer)])
+    after = np.mean([score for d, calmer, _ in pairs for score in calibration.scores(d, calmer)])
+    calmer = calibration.calmer_of(drives)
     return HEAD.format(
         seed=seed,
         last=count - 1,
@@ -82,8 +82,8 @@ def text_of(drives: Sequence[Tried], count: int, seed: int) -> str:
         held=sum(held),
         count=len(held),
         calmer=calmer if after > before else float(np.median([d.calmer for d in drives])),
-        noise=", ".join(f"{value:.2f}" for value in calibrated.reads_of(drives)),
-        wider=calibrated.wider_of(drives),
+        noise=", ".join(f"{value:.2f}" for value in calibration.reads_of(drives)),
+        wider=calibration.wider_of(drives),
     )
 
 
@@ -91,7 +91,7 @@ def main(count: int, seed: int) -> None:
     folder = KEPT / version()
     paths = [folder / f"{seed}-{number}.pickle" for number in range(count)]
     works = [
-        Work(call=partial(calibrated.kept, path, seed, number), memory_bytes=DRIVE_BYTES)
+        Work(call=partial(calibration.kept, path, seed, number), memory_bytes=DRIVE_BYTES)
         for number, path in enumerate(paths)
     ]
     pooled(works, lambda at, drive: print(f"{at} of {count}: {drive.name}", file=sys.stderr))

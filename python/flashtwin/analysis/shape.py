@@ -35,7 +35,7 @@ from flashtwin.analysis.estimate import Estimate, speed
 from flashtwin.analysis.first_plateau import FirstPlateau, explained_by_line, first_plateau, is_step
 from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
-from flashtwin.analysis.settled import Pieces, settled
+from flashtwin.analysis.steady_state import Pieces, settled
 
 BINS = 200
 SAME = 1.15

@@ -1,8 +1,8 @@
 """How batteries that share their form are shown: synthetic traces, tools that go along the drive,
 grids of SNIA's tests, latency over sizes.
 
-Each is made by the function `present` of the module whose form it is (`base.traces`, `base.along`,
-`base.pts`), when a page is made: this module imports charts.
+Each is made by the function `present` of the module whose form it is (`base.traces`,
+`base.series_pages`, `base.pts`), when a page is made: this module imports charts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base import knees
+from flashtwin.batteries.base import edges
 from flashtwin.batteries.base.grid import GridPresent
 from flashtwin.batteries.base.present import Claim, Column, Present, Ranked, Section, Subject
 from flashtwin.charts import tables
@@ -21,7 +21,7 @@ from flashtwin.model.text import plain
 from flashtwin.model.units import parse_size, readable_size, show_size
 
 if TYPE_CHECKING:
-    from flashtwin.batteries.base.along import Way
+    from flashtwin.batteries.base.series_pages import Way
     from flashtwin.batteries.base.traces import Traces
 
 
@@ -124,13 +124,13 @@ def _is_mix(way: str) -> bool:
 
 
 class KneePresent(Present):
-    """Latency over sizes, and the size from which on it grows (`base.knees`). `request` says of
+    """Latency over sizes, and the size from which on it grows (`base.edges`). `request` says of
     what the latency is; a finding `size` has `unit_bytes` bytes a unit."""
 
     def __init__(self, battery: str, *, title: str, request: str, unit_bytes: float) -> None:
         self.battery, self.title, self.request = battery, title, request
         self.unit_bytes = unit_bytes
-        self.ranked = [Ranked(title=title, name=knees.SIZE)]
+        self.ranked = [Ranked(title=title, name=edges.SIZE)]
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """The chart, and a table of what it says."""
@@ -138,10 +138,10 @@ class KneePresent(Present):
             (subject.index, _size_of(finding)): finding
             for subject in subjects
             for finding in subject.findings
-            if finding.name == knees.LATENCY
+            if finding.name == edges.LATENCY
         }
         rest = {
-            subject.index: tuple(f for f in subject.findings if f.name != knees.LATENCY)
+            subject.index: tuple(f for f in subject.findings if f.name != edges.LATENCY)
             for subject in subjects
         }
         table = (tables.table(self.title, "", rest),) if any(rest.values()) else ()
@@ -165,7 +165,7 @@ class KneePresent(Present):
 
     def _knees(self, subjects: Sequence[Subject]) -> dict[int, tuple[float, str]]:
         """Where each drive's latency begins to grow."""
-        sizes = {subject.index: subject.finding(knees.SIZE, "") for subject in subjects}
+        sizes = {subject.index: subject.finding(edges.SIZE, "") for subject in subjects}
         return {
             index: (finding.number * self.unit_bytes, plain(finding))
             for index, finding in sizes.items()

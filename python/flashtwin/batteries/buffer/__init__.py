@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.knees import Knee
-from flashtwin.batteries.base.knees import beside as beside_knee
+from flashtwin.batteries.base.edges import Knee
+from flashtwin.batteries.base.edges import beside as beside_knee
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, totals_of
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, host_time, integer, parameter

@@ -3,7 +3,7 @@
 After a fill several kinds of caches fit. Rests with single reads between them say when the drive
 folds and how fast (`rests`), and reads of a write past the cache which data that holds (`places`).
 `posterior` keeps candidates of each kind with probabilities and simulates them on a choice of tests
-(`menu`): a second pass at once, writes after a rest at levels from an empty drive to a full one
+(`tests`): a second pass at once, writes after a rest at levels from an empty drive to a full one
 that was overwritten. The one on which those that are left disagree most is run, until one kind is
 probable enough or no test would tell more. Our own battery: no reviewer does this.
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
     from flashtwin.batteries.discover.candidates import Facts
-    from flashtwin.batteries.discover.menu import Test
     from flashtwin.batteries.discover.posterior import Seen
+    from flashtwin.batteries.discover.tests import Test
     from flashtwin.model.step import Step
     from flashtwin.model.target import DriveInfo
 
@@ -100,20 +100,25 @@ def _rested(
 
 def _emptied_s(parameters: Parameters, info: DriveInfo, facts: Facts) -> float:
     """How long a drive that cannot be erased rests until its cache is empty."""
-    from flashtwin.batteries.discover import menu
+    from flashtwin.batteries.discover import tests as known_tests
     from flashtwin.batteries.discover.candidates import rest_seconds
 
     idle_s = IDLE.chosen(parameters.idle_s, info)
-    return idle_s if facts.begin_s is None else max(idle_s, rest_seconds(facts, menu.level(100)))
+    return (
+        idle_s
+        if facts.begin_s is None
+        else max(idle_s, rest_seconds(facts, known_tests.level(100)))
+    )
 
 
 def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
     """Where the cache holds data, and then what tells most."""
-    from flashtwin.batteries.discover import menu, reading, steps
+    from flashtwin.batteries.discover import reading, steps
+    from flashtwin.batteries.discover import tests as known_tests
     from flashtwin.batteries.discover.posterior import chosen
 
     seen: tuple[Seen, ...] = ()
-    test: Test | None = menu.PAST
+    test: Test | None = known_tests.PAST
     while test is not None and len(seen) < parameters.tests:
         stem = f"{NAME}/{len(seen) + 1}-{test.name}"
         yield from steps.before(test, facts, stem, info, _emptied_s(parameters, info, facts))
@@ -126,7 +131,7 @@ def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
         if is_known(parameters, facts, seen, info):
             return
         choice = chosen(facts, seen, parameters.candidates, info.can)
-        test = None if choice is None else menu.named(choice[0])
+        test = None if choice is None else known_tests.named(choice[0])
 
 
 def is_known(parameters: Parameters, facts: Facts, seen: tuple[Seen, ...], info: DriveInfo) -> bool:

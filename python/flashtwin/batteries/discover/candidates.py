@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from flashtwin import _core
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.analysis.first_plateau import may_be_burst
-from flashtwin.batteries.discover import places, waits
-from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
+from flashtwin.batteries.discover import latency, places
+from flashtwin.batteries.discover.tests import SINGLE_SHARE, Test
 from flashtwin.catalogue.loader import load
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.small_drive import (
@@ -380,8 +380,8 @@ def _shown(series: Sequence[Any], first: float, test: Test, candidate: Candidate
         if structures()[candidate.structure][1] == DIRECT:
             # Single writes wait for no folding, and for what else depends on the drive's buffer.
             return pattern
-        between = waits.Waits.of_series(_reads_of(mixed))
-        long = waits.in_programs(single, waits.Waits.of_series(single), between)
+        between = latency.Waits.of_series(_reads_of(mixed))
+        long = latency.in_programs(single, latency.Waits.of_series(single), between)
         return np.append(pattern, long)
     return binned(curve_of_step(series[0]), first, test)
 
@@ -482,11 +482,11 @@ def _mixed(capacity: int, share: float) -> tuple[str, int]:
     job = Job(
         name="mixed",
         rw="randrw",
-        block_bytes=waits.BLOCK,
+        block_bytes=latency.BLOCK,
         depth=1,
         size=max(int(capacity * min(share, 1.0)) // BLOCK, 1) * BLOCK,
-        io_bytes=waits.MIXED * waits.BLOCK,
-        read_percent=waits.READ_PERCENT,
+        io_bytes=latency.MIXED * latency.BLOCK,
+        read_percent=latency.READ_PERCENT,
     )
     return jobs_json([job]), REQUEST_SAMPLE_NS
 

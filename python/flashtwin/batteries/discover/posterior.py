@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import lines, menu
+from flashtwin.batteries.discover import levels
+from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Candidate, Facts
-from flashtwin.batteries.discover.menu import Test
+from flashtwin.batteries.discover.tests import Test
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, TIERS
 from flashtwin.model.target import Capabilities
@@ -141,7 +142,7 @@ def calibration() -> dict[str, Any]:
 
 def reads_noise() -> Floats:
     """Standard deviations of what reads after a write past the cache say (`places.pattern`), and of
-    how many programs long single writes wait (`waits.in_programs`)."""
+    how many programs long single writes wait (`latency.in_programs`)."""
     return np.array(calibration()["reads"]["noise"])
 
 
@@ -209,8 +210,8 @@ def posterior(facts: Facts, seen: tuple[Seen, ...], count: int) -> Posterior:
     kinds = sorted({candidate.structure for candidate in pool})
     pool += [small.drawn(facts, number, rng) for number in kinds for _ in range(FRESH)]
     sizes = _sizes(facts, seen)
-    pool += [item for c, _ in _best(alive, 1) for item in lines.proposed(facts, sizes, c)]
-    if menu.named(seen[-1].test).reads:
+    pool += [item for c, _ in _best(alive, 1) for item in levels.proposed(facts, sizes, c)]
+    if known_tests.named(seen[-1].test).reads:
         pool += [replace(c, step_mib=step) for c in _folding_first(pool) for step in _steps_mib()]
     population = _fits(facts, seen, pool)
     for _ in range(ROUNDS):
@@ -220,9 +221,9 @@ def posterior(facts: Facts, seen: tuple[Seen, ...], count: int) -> Posterior:
 
 def _sizes(facts: Facts, seen: Sequence[Seen]) -> list[tuple[float, float]]:
     """Levels that were tested after a rest, and the sizes of the cache there."""
-    pairs = [(item.curve, menu.named(item.test)) for item in seen]
+    pairs = [(item.curve, known_tests.named(item.test)) for item in seen]
     return [
-        (test.level + test.overwrites, lines.size_seen(facts, curve, test))
+        (test.level + test.overwrites, levels.size_seen(facts, curve, test))
         for curve, test in pairs
         if test.rests
     ]
@@ -263,7 +264,7 @@ def _fits(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits
 
 
 def _fits_of(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> Fits:
-    tests = [menu.named(item.test) for item in seen]
+    tests = [known_tests.named(item.test) for item in seen]
     curves = _curves(facts, pool, tests)
     fill = np.array(facts.fill)
     return {
@@ -278,7 +279,7 @@ def _fits_of(facts: Facts, seen: Sequence[Seen], pool: Sequence[Candidate]) -> F
 def _test_fit(facts: Facts, item: Seen, shown: Floats) -> float:
     """How well a candidate's curve of a test fits, whosever the stretches are that were slower for
     a while."""
-    test = menu.named(item.test)
+    test = known_tests.named(item.test)
     value = fit(facts, np.array(item.curve), shown, test)
     if not item.slower:
         return value
@@ -307,7 +308,7 @@ def _weighed(population: Fits, seen: Sequence[Seen]) -> Weighed:
 
 def _expected(name: str) -> float:
     """How well the right structure fits a test; what reads say is not calmed (`fit`)."""
-    reads = bool(name) and menu.named(name).reads
+    reads = bool(name) and known_tests.named(name).reads
     return EXPECTED * (float(calibration()["structure"]["calmer"]) if reads else 1.0)
 
 
@@ -449,7 +450,7 @@ def chosen(
     done = {item.test for item in seen}
     tests = [
         test
-        for test in menu.menu(can, _levels(facts, belief))
+        for test in known_tests.menu(can, _levels(facts, belief))
         if test.name not in done and (facts.begin_s is not None or not test.rests)
     ]
     scored = [(_parting(facts, sample, weights, test, part), test.name) for test in tests]

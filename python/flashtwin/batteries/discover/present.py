@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Column, Present, Subject
-from flashtwin.batteries.discover.menu import PAST
+from flashtwin.batteries.discover.tests import PAST
 from flashtwin.batteries.discover.words import FILL, NAME
 from flashtwin.charts.curves import Phase
 

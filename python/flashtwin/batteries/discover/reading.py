@@ -16,10 +16,10 @@ from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
+from flashtwin.batteries.discover import ambiguous, latency, places, rests, steps
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import either, menu, places, rests, steps, waits
+from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Facts
-from flashtwin.batteries.discover.menu import Test
 from flashtwin.batteries.discover.posterior import (
     Posterior,
     Seen,
@@ -27,6 +27,7 @@ from flashtwin.batteries.discover.posterior import (
     chosen,
     posterior,
 )
+from flashtwin.batteries.discover.tests import Test
 from flashtwin.batteries.discover.words import (
     FILL,
     NAME,
@@ -152,13 +153,13 @@ def _waits(result: Result) -> small.Floats:
         return np.zeros(0)
     single, mixed = result.parts[steps.SINGLE], result.parts[steps.MIXED]
     written, between = _latencies(single, "write"), _latencies(mixed, "read")
-    return waits.in_programs(_columns(single, WRITE), written, between)
+    return latency.in_programs(_columns(single, WRITE), written, between)
 
 
-def _latencies(result: Result, direction: str) -> waits.Waits:
+def _latencies(result: Result, direction: str) -> latency.Waits:
     """Those of a direction; none where a result has nothing of it."""
     counts = cast("Counts | None", result.hist.get(direction))
-    return waits.Waits.of_histogram({} if counts is None else bins_of(counts))
+    return latency.Waits.of_histogram({} if counts is None else bins_of(counts))
 
 
 def _columns(result: Result, direction: int) -> dict[str, Any]:
@@ -266,8 +267,8 @@ def _seen(record: Record, facts: Facts) -> dict[str, Seen]:
             continue
         if isinstance(step.answer, Result):
             tests += 1
-            if (test := name.removesuffix("/write")) not in menu.SHOW_NOTHING:
-                seen[step.label] = seen_of(step.answer, menu.named(test), facts)
+            if (test := name.removesuffix("/write")) not in known_tests.SHOW_NOTHING:
+                seen[step.label] = seen_of(step.answer, known_tests.named(test), facts)
     return seen
 
 
@@ -286,13 +287,13 @@ def _told(
     note = f"{shown}; after {_tests(seen)}"
     value: str | None = None
     if likely[best] >= record.parameters.probability:
-        value, also = best, BURST if best == NONE else either.unseen(best)
+        value, also = best, BURST if best == NONE else ambiguous.unseen(best)
         note = f"{note}; {also}" if also else note
     elif more := chosen(facts, seen, record.parameters.candidates, record.info.can, part):
         note = f"cannot tell: {note}; the test {more[0]} would tell more"
-    elif pair := either.pair_of(likely, record.parameters.probability):
-        value = either.SEPARATOR.join(pair)
-        note = f"{note}; no test of a host parts {' and '.join(pair)} here: " + either.reason(
+    elif pair := ambiguous.pair_of(likely, record.parameters.probability):
+        value = ambiguous.SEPARATOR.join(pair)
+        note = f"{note}; no test of a host parts {' and '.join(pair)} here: " + ambiguous.reason(
             belief, pair
         )
     else:
@@ -324,7 +325,7 @@ def _choice(name: str, value: str | None, note: str, label: str) -> Finding:
         name=name,
         title=titles[name],
         value=value,
-        choices=either.choices(NAMES if name == PARTS[0] else PASTS),
+        choices=ambiguous.choices(NAMES if name == PARTS[0] else PASTS),
         headline=name == PARTS[0],
         evidence=_evidence(label),
         note=note,

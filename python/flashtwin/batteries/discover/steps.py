@@ -16,9 +16,9 @@ from flashtwin.batteries.base.writing import (
     SAMPLE_S_LEAST,
     whole_blocks,
 )
-from flashtwin.batteries.discover import places, rests, waits
+from flashtwin.batteries.discover import latency, places, rests
 from flashtwin.batteries.discover.candidates import Facts, rest_seconds, span_share
-from flashtwin.batteries.discover.menu import SINGLE_SHARE, Test
+from flashtwin.batteries.discover.tests import SINGLE_SHARE, Test
 from flashtwin.model.step import Chain, Fill, Job, Rest, Run, Step, Trim
 from flashtwin.model.target import DriveInfo
 
@@ -159,11 +159,11 @@ def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
     both = Job(
         name="mixed",
         rw="randrw",
-        block_bytes=waits.BLOCK,
+        block_bytes=latency.BLOCK,
         depth=1,
         size=max(whole_blocks(capacity * min(size * places.PAST[1], 1.0)), MIB),
-        io_bytes=waits.MIXED * waits.BLOCK,
-        read_percent=waits.READ_PERCENT,
+        io_bytes=latency.MIXED * latency.BLOCK,
+        read_percent=latency.READ_PERCENT,
         host_ns=host_ns,
     )
     mixed = Run(label=f"{label}-mixed", jobs=(both,), sample_s=SAMPLE_S)

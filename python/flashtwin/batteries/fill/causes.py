@@ -13,7 +13,7 @@ is what has ended.
 Invariants: a word is said from `SURE` on, otherwise there is none, and the note names the test
 that would tell.
 
-Source of the numbers: choices, and the counts of `analysis/looks.toml`.
+Source of the numbers: choices, and the counts of `analysis/fill_classes.toml`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flashtwin.analysis import looks, warmth
+from flashtwin.analysis import fill_classes, heating
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
-from flashtwin.analysis.teeth import Teeth
 from flashtwin.batteries.fill.notes import Target, sentence
 from flashtwin.batteries.fill.wording import CHOICES, Writer
 from flashtwin.model.finding import Finding
@@ -75,7 +75,7 @@ def cache_probability(
     """How likely there is a cache; of a part of a drive only where a first plateau ends."""
     if shape.edge is not None and warm is not None:
         end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
-        if warmth.is_warmest(end_s, warm.at_s, warm.degrees):
+        if heating.is_warmest(end_s, warm.at_s, warm.degrees):
             reason = (
                 f"the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
                 "first plateau ends, so that heat may end it; fill it once more with a fan on it: "
@@ -88,7 +88,7 @@ def cache_probability(
             "written; a larger file would tell"
         )
         return write.missing("cache_probability", reason, lead=UNTOLD)
-    likely, total = looks.likely("cache", looks.beginning(curve, shape))
+    likely, total = fill_classes.likely("cache", fill_classes.beginning(curve, shape))
     if total < FEWEST_FILLS:
         reason = (
             f"of the drives drawn at random only {total} begin like this; fill it "
@@ -103,8 +103,8 @@ def slowed_by(
     curve: Curve, shape: Shape, tooth: Teeth | None, write: Writer, warm: Degrees | None
 ) -> list[Finding]:
     """What slowed the fill for a while; with how likely each is, where something did."""
-    look = looks.slower(curve, shape, tooth)
-    likely, total = looks.likely("slowed", look)
+    look = fill_classes.slower(curve, shape, tooth)
+    likely, total = fill_classes.likely("slowed", look)
     thermometer = _thermometer(curve, shape, warm)
     likely = _weighed(likely, thermometer)
     best = max(SLOWED, key=lambda word: likely[word].value)
@@ -133,17 +133,17 @@ def slowed_by(
     return findings
 
 
-def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> warmth.Says | None:
-    lows = looks.lows_of(curve, shape)
+def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> heating.Says | None:
+    lows = fill_classes.lows_of(curve, shape)
     if warm is None or not lows:
         return None
     places = np.array([[low.start, low.end] for low in lows])
     seconds = curve.seconds_to(places.ravel()).reshape(-1, 2)
-    return warmth.says([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
+    return heating.says([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
 
 
 def _weighed(
-    likely: Mapping[str, Estimate], thermometer: warmth.Says | None
+    likely: Mapping[str, Estimate], thermometer: heating.Says | None
 ) -> dict[str, Estimate]:
     """The probabilities once a thermometer was looked at, and the ends of their intervals."""
     if thermometer is None:
@@ -168,7 +168,7 @@ def _weighed(
 
 def _slower_stretch(curve: Curve, shape: Shape, tooth: Teeth | None) -> tuple[float, float]:
     """From the first slower stretch to the last; the whole fill where there is none."""
-    if lows := looks.lows_of(curve, shape):
+    if lows := fill_classes.lows_of(curve, shape):
         return lows[0].start, max(low.end for low in lows)
     if tooth is not None:
         return tooth.start, tooth.end

@@ -23,12 +23,12 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from flashtwin.analysis import calibrated
+from flashtwin.analysis import calibration
 from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
+from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
-from flashtwin.analysis.teeth import teeth
 from flashtwin.batteries.fill import causes, notes
 from flashtwin.batteries.fill.causes import Degrees
 from flashtwin.batteries.fill.notes import Target, sentence, third_note
@@ -78,8 +78,8 @@ def analyse_fill(
     tooth = teeth(shape) if pass_number == 1 else None
     least = smallest_visible(curve)
     if calibrate:
-        shape = calibrated.widened_shape(shape, curve)
-        least = calibrated.bound(least, curve.total_bytes)
+        shape = calibration.widened_shape(shape, curve)
+        least = calibration.bound(least, curve.total_bytes)
     if pass_number > 1:
         return _later_pass(curve, shape, write, target, least)
     return [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base import along, meaning
+from flashtwin.batteries.base import meaning, series_pages
 from flashtwin.batteries.base.parameter import (
     BLOCK,
     SECONDS,
@@ -27,9 +27,9 @@ from flashtwin.model.job import Fio, Strides
 from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:
-    from flashtwin.batteries.base.along import Way
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.base.series_pages import Way
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
@@ -42,7 +42,7 @@ FEWEST_ZONES = 8
 class Parameters:
     """The parameters of the HD-Tach-like test."""
 
-    ways: tuple[Way, ...] = along.ways()
+    ways: tuple[Way, ...] = series_pages.ways()
     zones: int = parameter(
         1000, integer(FEWEST_ZONES, 100_000), "how many zones, spread over the whole target"
     )
@@ -80,9 +80,11 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Erase; write all zones, rest, read them, and reads anywhere."""
     zones = Zones.of(parameters, info)
     range_bytes = zones.count * zones.apart // MIB * MIB
-    yield from along.steps(NAME, parameters, lambda way: _job(parameters, info, way), range_bytes)
-    access = along.ACCESS.job(
-        info, size=None, seconds=along.ACCESS_S, host_ns=host_ns(parameters, info)
+    yield from series_pages.steps(
+        NAME, parameters, lambda way: _job(parameters, info, way), range_bytes
+    )
+    access = series_pages.ACCESS.job(
+        info, size=None, seconds=series_pages.ACCESS_S, host_ns=host_ns(parameters, info)
     )
     yield Run(label=f"{NAME}/access", jobs=(access,))
 
@@ -105,7 +107,7 @@ def _job(parameters: Parameters, info: DriveInfo, way: Way) -> Job:
 def conclude(record: Record) -> list[Finding]:
     """What is told of each way, and the access time."""
     parameters, info = record.parameters, record.info
-    return along.findings(NAME, record, lambda way: _job(parameters, info, way))
+    return series_pages.findings(NAME, record, lambda way: _job(parameters, info, way))
 
 
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
@@ -125,9 +127,9 @@ BATTERY = Battery(
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=partial(along.parts, NAME, "of zones"),
-    present=partial(along.present, NAME, title="HD-Tach-like", moved="of zones"),
-    meanings=meaning.shared("along"),
+    parts=partial(series_pages.parts, NAME, "of zones"),
+    present=partial(series_pages.present, NAME, title="HD-Tach-like", moved="of zones"),
+    meanings=meaning.shared("series_pages"),
     presets={"quick": {"zones": "250", "zone": "8MiB"}, "write": {"ways": "write"}},
     follows=(
         Clause(

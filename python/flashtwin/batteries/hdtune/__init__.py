@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base import along, meaning
+from flashtwin.batteries.base import meaning, series_pages
 from flashtwin.batteries.base.loads import check_fits
 from flashtwin.batteries.base.parameter import (
     BLOCK,
@@ -26,9 +26,9 @@ from flashtwin.batteries.base.registry import Battery, Clause, host_ns
 from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:
-    from flashtwin.batteries.base.along import Way
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.base.series_pages import Way
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
@@ -40,7 +40,7 @@ KIB = 1 << 10
 class Parameters:
     """The parameters of the HD-Tune-like test."""
 
-    ways: tuple[Way, ...] = along.ways()
+    ways: tuple[Way, ...] = series_pages.ways()
     size: int | None = parameter(
         None, or_word("whole", SIZE), "the range, from the first address on; less is a short stroke"
     )
@@ -51,23 +51,25 @@ class Parameters:
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     """Erase; write the range, rest, read it, and reads anywhere in it."""
-    check_fits(NAME, [along.load_of("read", parameters.block)], info)
+    check_fits(NAME, [series_pages.load_of("read", parameters.block)], info)
     size = _job(parameters, info, "read").size
-    yield from along.steps(NAME, parameters, lambda way: _job(parameters, info, way), size or 0)
+    yield from series_pages.steps(
+        NAME, parameters, lambda way: _job(parameters, info, way), size or 0
+    )
     yield Run(label=f"{NAME}/access", jobs=(_access(parameters, info),))
 
 
 def _job(parameters: Parameters, info: DriveInfo, way: Way) -> Job:
-    load = along.load_of(way, parameters.block)
+    load = series_pages.load_of(way, parameters.block)
     job = load.job(info, size=parameters.size, seconds=0.0, host_ns=host_ns(parameters, info))
     return replace(job, runtime_s=None)
 
 
 def _access(parameters: Parameters, info: DriveInfo) -> Job:
-    return along.ACCESS.job(
+    return series_pages.ACCESS.job(
         info,
         size=parameters.size,
-        seconds=along.ACCESS_S,
+        seconds=series_pages.ACCESS_S,
         host_ns=host_ns(parameters, info),
     )
 
@@ -75,7 +77,7 @@ def _access(parameters: Parameters, info: DriveInfo) -> Job:
 def conclude(record: Record) -> list[Finding]:
     """What is told of each way, and the access time."""
     parameters, info = record.parameters, record.info
-    return along.findings(NAME, record, lambda way: _job(parameters, info, way))
+    return series_pages.findings(NAME, record, lambda way: _job(parameters, info, way))
 
 
 BATTERY = Battery(
@@ -85,9 +87,9 @@ BATTERY = Battery(
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
-    parts=partial(along.parts, NAME, "along the range"),
-    present=partial(along.present, NAME, title="HD-Tune-like", moved="along the range"),
-    meanings=meaning.shared("along"),
+    parts=partial(series_pages.parts, NAME, "along the range"),
+    present=partial(series_pages.present, NAME, title="HD-Tune-like", moved="along the range"),
+    meanings=meaning.shared("series_pages"),
     presets={
         "545s": {"size": "4GB", "ways": "write"},
         "short": {"size": "4GB"},

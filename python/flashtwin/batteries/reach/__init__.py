@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.knees import Knee
-from flashtwin.batteries.base.knees import beside as beside_knee
+from flashtwin.batteries.base.edges import Knee
+from flashtwin.batteries.base.edges import beside as beside_knee
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flashtwin.analysis import calibrated, changepoints
+from flashtwin.analysis import calibration, changepoints
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
@@ -115,12 +115,12 @@ def _of_cache(samples: Samples, curve: Curve, history: str) -> Inferred:
         )
         return _answer(samples, shape, "cannot tell", why, history=history)
     if shape.edge is None:
-        most = calibrated.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+        most = calibration.bound(changepoints.smallest_visible(curve), curve.total_bytes)
         most += _held(history)
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
         seen += f"{gb(curve.total_bytes)} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
-    size = calibrated.widened_edge(shape.edge, "cache", curve).place
+    size = calibration.widened_edge(shape.edge, "cache", curve).place
     # What the drive held may have taken that much of its cache, and no more.
     size = replace(size, high=(size.high or size.value) + _held(history))
     if int(np.searchsorted(curve.bytes_at, size.value)) <= RESOLVED:
@@ -172,7 +172,7 @@ def _answer(
     history: str = FRESH,
 ) -> Inferred:
     plateaus = () if shape is None else shape.plateaus
-    stretches = tuple((p.start, p.end, calibrated.widened(p.speed, "speed")) for p in plateaus)
+    stretches = tuple((p.start, p.end, calibration.widened(p.speed, "speed")) for p in plateaus)
     if stretches:
         speeds = ", then ".join(f"{mbs(speed.value)} to {gb(end)}" for _, end, speed in stretches)
         sentence = f"{sentence}; {speeds}"

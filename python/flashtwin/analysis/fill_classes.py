@@ -2,8 +2,8 @@
 
 What: a probability is a count. Drives with known insides are drawn at random and filled, and each
 fill is given one of a few *looks*; of all fills of one look so many had a cache, and so many were
-slowed by heat or by something outside of the drive (`looks.toml` has the counts and how they were
-made). A fill at hand is as likely to be so as those of its look.
+slowed by heat or by something outside of the drive (`fill_classes.toml` has the counts, and how
+they were made). A fill at hand is as likely to be so as those of its look.
 
 The looks of a beginning: how the first plateau ends, by how much, within how many samples, and
 whether slower stretches were left out. The looks of slower stretches: many or few; deep, because a
@@ -14,7 +14,7 @@ Invariants: every shape has one look of each kind; a probability is never 0 or 1
 holds it.
 
 Source of the numbers: bounds between looks are choices; the counts are drives of the four
-generators of `flashtwin_lab.make.looks`, each counting alike, with seeds of their own.
+generators of `flashtwin_lab.make.fill_classes`, each counting alike, with seeds of their own.
 Probabilities hold for drives and hosts like those.
 """
 
@@ -35,11 +35,11 @@ from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
+from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
-from flashtwin.analysis.teeth import Teeth
 
 Kind = Literal["cache", "slowed"]
-DATA = Path(__file__).with_name("looks.toml")
+DATA = Path(__file__).with_name("fill_classes.toml")
 # A first plateau of so many samples is below resolution, and a drop of less than this is weak.
 SHORT, WEAK = 2, 1.25
 # A low is deep below this share of its level, and even where its scatter is such a share of that

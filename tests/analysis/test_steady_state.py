@@ -7,8 +7,8 @@ import pytest
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.interruptions import calm
-from flashtwin.analysis.settled import settled
 from flashtwin.analysis.shape import shape_of
+from flashtwin.analysis.steady_state import settled
 
 
 def recorded(rates_mbs: list[float], seconds: float = 1.0) -> Curve:

@@ -21,7 +21,7 @@ class Test:
     share of the capacity is then overwritten in 4 KiB all over the drive, which takes spare flash
     that a borrowed cache then lacks. `rests`: the drive is left alone for long enough that all of
     its cache comes back; `rest_s` says how long where that was asked for. `reads`: no write but
-    reads, of where the cache holds data (see `places`), then single writes (see `waits`).
+    reads, of where the cache holds data (see `places`), then single writes (see `latency`).
     """
 
     __test__ = False

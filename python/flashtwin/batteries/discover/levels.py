@@ -27,7 +27,7 @@ from flashtwin.batteries.discover.candidates import (
     bin_ends,
     structures,
 )
-from flashtwin.batteries.discover.menu import Test
+from flashtwin.batteries.discover.tests import Test
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import BITS, DYNAMIC, HYBRID
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flashtwin.batteries.discover.waits import LONGEST, Waits, in_programs
+from flashtwin.batteries.discover.latency import LONGEST, Waits, in_programs
 
 PROGRAM_NS = 2e6
 

@@ -20,8 +20,9 @@ from typing import TypeVar
 import numpy as np
 
 from flashtwin import outputs
-from flashtwin.batteries.discover import Parameters, menu, posterior
+from flashtwin.batteries.discover import Parameters, posterior
 from flashtwin.batteries.discover import candidates as small
+from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.runner.pool import Send
 from flashtwin_lab.blind import generate, kinds, structure
 from flashtwin_lab.blind.kinds import Discovered
@@ -71,7 +72,7 @@ def apart_of(drive: Discovered, count: int) -> tuple[float, ...] | None:
     if drive.measured is None or not drive.measured.seen or drive.truth.past is None:
         return None
     facts, seen = drive.measured.facts, drive.measured.seen
-    if not menu.named(seen[0].test).reads:
+    if not known_tests.named(seen[0].test).reads:
         return None
     belief = posterior.posterior(facts, tuple(seen[:1]), count)
     true = small.structures().index((drive.truth.structure or "", drive.truth.past))
@@ -81,7 +82,7 @@ def apart_of(drive: Discovered, count: int) -> tuple[float, ...] | None:
         return None
     best = belief.candidates[max(right)[1]]
     ((_, first),) = small.fills(facts, [best])
-    (shown,) = small.simulated(facts, [(best, menu.named(seen[0].test), first)])
+    (shown,) = small.simulated(facts, [(best, known_tests.named(seen[0].test), first)])
     # Where too little was written, or reads do not wait for programs, the last figure lacks.
     figures = zip(seen[0].curve, shown.tolist(), strict=False)
     return tuple(measured - simulated for measured, simulated in figures)

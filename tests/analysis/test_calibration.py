@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flashtwin.analysis.calibrated import Kind, bound, widened, widened_shape
+from flashtwin.analysis.calibration import Kind, bound, widened, widened_shape
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of

@@ -1,6 +1,6 @@
-"""Makes python/flashtwin/analysis/looks.toml again, after a change to the analysis of fills.
+"""Makes python/flashtwin/analysis/fill_classes.toml again, after a change to the analysis of fills.
 
-    .venv/bin/python -m flashtwin_lab.make.looks [DRIVES [SEED]]
+    .venv/bin/python -m flashtwin_lab.make.fill_classes [DRIVES [SEED]]
 
 Drives of the prior of `flashtwin blind` and of three programs with other laws are filled and
 looked at, and it is counted how many of each look had a cache, and how many were slowed by heat or
@@ -19,10 +19,10 @@ from functools import partial
 from itertools import product
 from multiprocessing.pool import Pool
 
-from flashtwin.analysis import looks
+from flashtwin.analysis import fill_classes
 from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Shape, shape_of
-from flashtwin.analysis.teeth import teeth
 from flashtwin.errors import FlashtwinError
 from flashtwin_lab.blind import generate, run
 from flashtwin_lab.blind.truth import Measured
@@ -44,7 +44,8 @@ LOOKS = {
     ),
 }
 HEAD = """\
-# How many fills of each look turned out to be what; see looks.py. Made by flashtwin_lab.make.looks:
+# How many fills of each look turned out to be what; see fill_classes.py. Made by
+# flashtwin_lab.make.fill_classes:
 # {drives} drives each of `flashtwin blind`'s prior and of the programs {programs} in
 # tests/study, seed {seed}.
 schema = 1
@@ -78,8 +79,8 @@ def seen_of(curve: Curve, shape: Shape, design: str, effects: set[str]) -> Seen:
     """The looks of a fill with the true words."""
     slowed = "throttling" if effects & HEAT else "limiter" if effects & OUTSIDE else "nothing"
     return {
-        "cache": (looks.beginning(curve, shape), "without" if design == "none" else "with"),
-        "slowed": (looks.slower(curve, shape, teeth(shape)), slowed),
+        "cache": (fill_classes.beginning(curve, shape), "without" if design == "none" else "with"),
+        "slowed": (fill_classes.slower(curve, shape, teeth(shape)), slowed),
     }
 
 
@@ -88,7 +89,9 @@ def table(seen: list[Seen], drives: int, seed: int) -> str:
     lines = [HEAD.format(drives=drives, programs=", ".join(PROGRAMS[1:]), seed=seed)]
     for kind, (words, names) in LOOKS.items():
         if kind == "cache":
-            after_lows = tuple(f"{name}{after}" for name in names for after in ("", looks.LOWS))
+            after_lows = tuple(
+                f"{name}{after}" for name in names for after in ("", fill_classes.LOWS)
+            )
             names = (*after_lows, "short")
         counts = Counter(row[kind] for row in seen)
         unknown = {look for look, _ in counts} - set(names)
@@ -109,7 +112,7 @@ def judged(seen: list[Seen]) -> list[str]:
         score, plain, sure, right = 0.0, 0.0, 0, 0
         for row in seen:
             look, truth = row[kind]
-            likely, _ = looks.likely(kind, look)  # type: ignore[arg-type]
+            likely, _ = fill_classes.likely(kind, look)  # type: ignore[arg-type]
             for word in words:
                 there = float(word == truth)
                 score += (likely[word].value - there) ** 2 / len(seen)
@@ -132,7 +135,7 @@ def seen_with(seed: int, drives: int, pool: Pool) -> list[Seen]:
 
 def main(drives: int, seed: int) -> None:
     with multiprocessing.Pool() as pool:
-        looks.DATA.write_text(table(seen_with(seed, drives, pool), drives, seed))
+        fill_classes.DATA.write_text(table(seen_with(seed, drives, pool), drives, seed))
         print("\n".join(judged(seen_with(seed + 1, drives, pool))))
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.discover import posterior
-from flashtwin_lab.blind import calibrated
-from flashtwin_lab.blind.calibrated import Tried
+from flashtwin_lab.blind import calibration
+from flashtwin_lab.blind.calibration import Tried
 from flashtwin_lab.blind.kinds import Discovered, Truth
 from flashtwin_lab.make import discover_calibration
 
@@ -40,34 +40,34 @@ def _tried(*, right: bool, sure: float = 0.99, off: float = 1.0, apart: float = 
 def test_probabilities_become_as_calm_as_they_are_right() -> None:
     """Said with 98 % and right in four of five: calmer, until 80 % are said."""
     drives = [_tried(right=number % 5 > 0, sure=0.98) for number in range(100)]
-    calmer = calibrated.calmer_of(drives)
+    calmer = calibration.calmer_of(drives)
     # (0.98 / 0.02) to the power of 4 / calmer is what 80 % are over 20 %.
     assert calmer == pytest.approx(4 * np.log(49) / np.log(4), rel=0.15)
     timid = [_tried(right=number % 50 > 0, sure=0.8) for number in range(100)]
-    assert calibrated.calmer_of(timid) == pytest.approx(4 * np.log(4) / np.log(49), rel=0.15)
-    assert calibrated.calmer_of([_tried(right=True)]) == pytest.approx(4.0, rel=0.2), "one is few"
+    assert calibration.calmer_of(timid) == pytest.approx(4 * np.log(4) / np.log(49), rel=0.15)
+    assert calibration.calmer_of([_tried(right=True)]) == pytest.approx(4.0, rel=0.2), "one is few"
 
 
 def test_intervals_of_rests_reach_as_far_as_nineteen_in_twenty_have_to() -> None:
     """39 rests are right and one of each kind is a half too long: the largest of 40 to be left."""
     drives = [_tried(right=True, off=1.05) for _ in range(39)] + [_tried(right=True, off=1.5)]
-    assert calibrated.wider_of(drives) == pytest.approx(0.05)
-    assert calibrated.wider_of(drives[-3:]) == pytest.approx(0.5), "of few the largest"
-    assert calibrated.wider_of([]) == 0.0
+    assert calibration.wider_of(drives) == pytest.approx(0.05)
+    assert calibration.wider_of(drives[-3:]) == pytest.approx(0.5), "of few the largest"
+    assert calibration.wider_of([]) == 0.0
 
 
 def test_reads_are_as_far_apart_as_nineteen_in_twenty() -> None:
     drives = [_tried(right=True, apart=0.01 * number) for number in range(1, 100)]
-    noise = calibrated.reads_of([*drives, replace(drives[0], apart=None)])
+    noise = calibration.reads_of([*drives, replace(drives[0], apart=None)])
     mean_square = np.sqrt(np.mean(np.square(0.01 * np.arange(1, 100))))
     assert noise == pytest.approx((mean_square, 0.1, mean_square, 2 * mean_square))
     one = [_tried(right=True, apart=0.0)] * 20 + [_tried(right=True, apart=0.4)] * 2
-    assert calibrated.reads_of(one)[0] == pytest.approx(0.4 / 1.96), "nineteen in twenty"
+    assert calibration.reads_of(one)[0] == pytest.approx(0.4 / 1.96), "nineteen in twenty"
 
 
 def test_each_drive_is_tried_with_what_the_others_say() -> None:
     drives = [_tried(right=True, off=1.01 + number / 100) for number in range(5)]
-    widest = calibrated.left_out(drives, calibrated.wider_of)
+    widest = calibration.left_out(drives, calibration.wider_of)
     assert widest == pytest.approx([0.05, 0.05, 0.05, 0.05, 0.04])
 
 
@@ -80,7 +80,7 @@ def test_the_file_has_what_the_battery_reads() -> None:
     assert (
         len(document["reads"]["noise"])
         == len(shipped["reads"]["noise"])
-        == len(calibrated.LEAST_NOISE)
+        == len(calibration.LEAST_NOISE)
     )
     assert document["rest"]["wider"] == pytest.approx(0.02) and "16 of 16 intervals hold" in text
 
@@ -96,5 +96,5 @@ def test_a_drive_that_was_discovered_is_not_again(
 
     monkeypatch.setattr("flashtwin_lab.blind.kinds.discovered", discovered)
     path = tmp_path / "kept" / "5-3.pickle"
-    works = [calibrated.kept(path, 5, 3, lambda *_: None) for _ in range(2)]
+    works = [calibration.kept(path, 5, 3, lambda *_: None) for _ in range(2)]
     assert works[0] == works[1] and asked == [3]
