@@ -34,10 +34,10 @@ ROOMS = (
     "hypothesis",
     "batteries",
     "drives",
-    "fio",
     "runs",
     "runner",
     "study",
+    "fio",
     "report",
     # A run that a program starts shows itself in the command line's block.
     "cli",

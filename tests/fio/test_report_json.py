@@ -12,10 +12,10 @@ import pytest
 
 from flashtwin.drives.real.output import parse_output
 from flashtwin.drives.real.series import counts_of, counts_of_bins
+from flashtwin.fio.export import spread_of, windows_of
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.job import Direction, JobReport, Spread, classes_of, level_of
 from flashtwin.model.histogram import BUCKETS, bins_of
-from flashtwin.runs.export.fio import spread_of, windows_of
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 

@@ -17,10 +17,10 @@ from stored_runs import GB, job_detail, stepped, store
 from flashtwin.drives.real.output import parse_output
 from flashtwin.drives.real.series import counts_of_bins
 from flashtwin.errors import FlashtwinError
+from flashtwin.fio.export import documents, options_of
 from flashtwin.model.step import JobTotals, Result
 from flashtwin.runs import tables
 from flashtwin.runs.export.export import export
-from flashtwin.runs.export.fio import documents, options_of
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import Writer
 

@@ -240,6 +240,19 @@ class FilesDrive:
         return time.monotonic_ns() - self._zero_ns
 
 
+def files_drive(
+    file: Sequence[str],
+    path: Path,
+    *,
+    formats: Sequence[str],
+    say: Callable[[str], None] | None,
+    leftovers: Sequence[real_file.Leftover],
+) -> FilesDrive:
+    """The files of a job file, for the runner, which knows this function by name."""
+    options = OutputOptions(formats=tuple(formats))
+    return FilesDrive(file, path, output_options=options, say=say, leftovers=leftovers)
+
+
 class _Watched:
     """A watch in the form in which fio's process is asked: SIGINT, once the watch says stop."""
 

@@ -8,6 +8,13 @@ from types import ModuleType
 from typing import Any
 
 
+def named(place: str) -> Any:
+    """What a text "module:attribute" names, for what a room takes from one that stands below it and
+    knows by name alone."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 class Lazy(ModuleType):
     """Stands for a module until somebody asks for something in it."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.drives import memory, untimed
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import lazy
 from flashtwin.runs.rundir import Run, why_of
 from flashtwin.runs.storage import damaged
 
@@ -30,6 +31,10 @@ Say = Callable[[str], None]
 
 _NO_PLACE = "host.json says where the measured file lies; put it back as it was"
 ANEW = "begin it anew with flashtwin test; what it measured can still be read"
+
+
+# The drive of a job file's files, from the room `fio`, which stands below this one.
+FILES_DRIVE = "flashtwin.fio.drives:files_drive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,12 +163,11 @@ def files_target(
     built already. `formats`: how fio is to report."""
 
     def make() -> Drive:
-        from flashtwin.fio.drives import FilesDrive
-        from flashtwin.fio.on_files import OutputOptions
-
         rows = [_leftover(row) for row in leftovers]
-        output = OutputOptions(formats=tuple(formats))
-        return drive or FilesDrive(file, path, output_options=output, say=say, leftovers=rows)
+        files: Drive = drive or lazy.named(FILES_DRIVE)(
+            file, path, formats=tuple(formats), say=say, leftovers=rows
+        )
+        return files
 
     return Target(name=path.name or "file", make=make, host={"path": str(path.absolute())})
 

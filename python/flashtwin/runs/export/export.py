@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.lazy import named
 from flashtwin.runs import tables
 from flashtwin.runs.storage import parquet_bytes
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 Format = Literal["csv", "parquet", "fio-json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+# Formats that another room writes: a function that makes a run's files, by name.
+BY_NAME = {"fio-json": "flashtwin.fio.export:json_files"}
 
 
 def export(run: Run, form: Format, out: Path) -> list[Path]:
@@ -32,9 +35,8 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
     """Like `export`, for several runs, each into its own directory; all are read before anything
     is written. A run without anything of the kind has no directory in the answer; where no run
     has any, it is an error."""
-    read = {
-        out: _fio(run) if form == "fio-json" else _tables(run, form) for out, run in runs.items()
-    }
+    files_of = named(BY_NAME[form]) if form in BY_NAME else partial(_tables, form=form)
+    read: dict[Path, dict[str, bytes]] = {out: files_of(run) for out, run in runs.items()}
     written = {out: files for out, files in read.items() if files}
     if not written:
         raise FlashtwinError(
@@ -44,8 +46,8 @@ def export_all(runs: Mapping[Path, Run], form: Format) -> dict[Path, list[Path]]
         )
     for out in written:
         outputs.check_empty(out, "choose another directory with --out")
-    named = {out / name: data for out, files in written.items() for name, data in files.items()}
-    outputs.write_all(named, folders=True)
+    paths = {out / name: data for out, files in written.items() for name, data in files.items()}
+    outputs.write_all(paths, folders=True)
     return {out: [out / name for name in files] for out, files in written.items()}
 
 
@@ -81,12 +83,3 @@ def _quoted(text: str) -> str:
     if cell and not any(character in cell for character in ',"\r\n'):
         return cell
     return '"' + cell.replace('"', '""') + '"'
-
-
-def _fio(run: Run) -> dict[str, bytes]:
-    from flashtwin.runs.export.fio import documents
-
-    return {
-        name: (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
-        for name, document in documents(run).items()
-    }

@@ -12,6 +12,7 @@ fio's half seconds where its samples are that fine, else its samples are the win
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,6 +36,14 @@ LONGEST = 120
 _USES = {"rw": ("read", "write"), "randrw": ("read", "write"), "readwrite": ("read", "write")}
 
 _Job = Mapping[str, Any]
+
+
+def json_files(run: Run) -> dict[str, bytes]:
+    """The files of `flashtwin export --format fio-json`."""
+    return {
+        name: (json.dumps(document, indent=2, allow_nan=False) + "\n").encode()
+        for name, document in documents(run).items()
+    }
 
 
 def documents(run: Run, *, plus: bool = True) -> dict[str, dict[str, Any]]:
