@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,69 @@ def test_a_name_that_tells_whose_it_is_is_refused(tmp_path: Path, name: str) -> 
         submit(measured(tmp_path / "run"), tmp_path / "out", drive=name)
     assert raised.value.exit_code == 4
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def on_pc7(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine and a user with short names, as they are the harder ones."""
+    monkeypatch.setattr("socket.gethostname", lambda: "pc7.example.org")
+    monkeypatch.setattr("os.getuid", lambda: 77)
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: SimpleNamespace(pw_name="al"))
+
+
+@pytest.mark.usefixtures("on_pc7")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mallory-ssd", "ssd_of_Mallory", "MALLORY_1", "pc7", "PC7-disk", "disk_pc7"),
+        *("al's MX500", "al_1", "MX500-al", "pc7.example.org"),
+    ],
+)
+def test_a_name_within_a_joined_word_is_one(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FlashtwinError, match="would hold the name") as refused:
+        submit(measured(tmp_path / "run"), tmp_path / "out", drive=name)
+    assert refused.value.exit_code == 4 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("on_pc7")
+def test_what_only_contains_a_short_name_is_left_alone(tmp_path: Path) -> None:
+    note = "all channels are idle, al dente; see also the manual"
+    run = store(
+        tmp_path / "run",
+        target="probe",
+        kind="file",
+        host=SECRET,
+        findings=[finding("fill.stalls[1m-q1]", 3.0, "", note=f"{note} of al-pc7")],
+        parameters={"pattern": "seq-al", "of": "pc70 al"},
+    )
+    folder = submit(run, tmp_path / "out", drive="Realtek Alpha 1 TB")
+    (row,) = json.loads((folder / "findings.json").read_text())["findings"]
+    assert row["note"] == note + " of (left out)-(left out)"
+    battery = json.loads((folder / "submission.json").read_text())["conditions"]["batteries"][0]
+    assert battery["parameters"]["pattern"] == "seq-(left out)"
+    assert battery["parameters"]["of"] == "pc70 (left out)"
+
+
+@pytest.mark.usefixtures("on_pc7")
+def test_a_job_that_is_called_after_somebody_is_refused(tmp_path: Path) -> None:
+    run = measured(tmp_path / "run", parameters={"jobs": [{"name": "al_write"}]})
+    with pytest.raises(FlashtwinError, match="a name in the parameters of fill is 'al_write'"):
+        submit(run, tmp_path / "out", drive=NAME)
+
+
+@pytest.mark.parametrize("host", ["localhost", "ubuntu", "ssd", "x", "42"])
+def test_names_that_anybody_has_alarm_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: host)
+    assert submit(measured(tmp_path / "run"), tmp_path / "o", drive=f"A {host} SSD").exists()
+
+
+@pytest.mark.parametrize("name", ["MX500 \udcff", "MX500\n# of mine", "MX\x1b[2J"])
+def test_a_name_that_is_no_text_is_a_sentence(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FlashtwinError, match="holds what is no text") as refused:
+        submit(measured(tmp_path / "run"), tmp_path / "out", drive=name)
+    assert refused.value.exit_code == 2
 
 
 def test_a_twin_is_refused_unless_it_is_meant_and_then_says_so(tmp_path: Path) -> None:

@@ -10,9 +10,14 @@ requests and times stay what they were.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pwd
 import re
 import socket
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +41,18 @@ else:
     np = Lazy("numpy")
 
 MOST_ROWS = 2_000
-# A name with fewer characters may be a word of any text.
+# A name with fewer characters may be a word of any sentence: there it is one only where - and the
+# like join it to something. Where the user's own words stand it always is.
 LEAST_NAME = 4
+# One letter tells nobody from another, and so do names that machines and users have by default.
+LEAST_LETTERS = 2
+_ANYBODYS = frozenset(
+    (
+        *("admin", "administrator", "debian", "fedora", "host", "hdd", "home", "io", "lab"),
+        *("linux", "localdomain", "localhost", "mac", "nas", "nvme", "pc", "pi", "raspberrypi"),
+        *("root", "sata", "server", "ssd", "test", "ubuntu", "usb", "user", "vm", "work"),
+    )
+)
 _ABSOLUTE = re.compile(r"(?<![\w./])(?:/[\w.@+-]+){2,}/?|(?<!\w)[A-Z]:\\[^\s\"']+")
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 _SERIALS = re.compile(r"serial|wwn|eui|nguid|uuid", re.IGNORECASE)
@@ -65,8 +80,10 @@ def submit(
             hint=f"--out {out}{document.SIMULATED}",
             exit_code=USAGE,
         )
-    secrets = sorted(_secrets(run), key=len, reverse=True)
-    submission, files = _files(run, _drive(run, drive, simulated), simulated, secrets)
+    secrets = _secrets(run)
+    about = _drive(run, drive, simulated)
+    _check_own_words(run, about, secrets)
+    submission, files = _files(run, about, simulated, secrets)
     files[document.DOCUMENT] = sealed_bytes(msgspec.to_builtins(submission), document.DOCUMENT)
     _check_private(files, secrets)
     place = out or Path(_name(submission))
@@ -100,6 +117,12 @@ def _drive(run: Run, name: str | None, simulated: bool) -> Drive:
             hint='name it as it is sold: --drive "Crucial BX500 240 GB"',
             exit_code=USAGE,
         )
+    if not str(name or known).isprintable():
+        raise FlashtwinError(
+            f"--drive {str(name or known)!a} holds what is no text",
+            hint="name the drive as it is sold, in UTF-8 and in one line",
+            exit_code=USAGE,
+        )
     return Drive(
         name=str(name or known),
         capacity_bytes=int(target["capacity_bytes"]) if _is_whole(run, simulated) else None,
@@ -112,7 +135,7 @@ def _drive(run: Run, name: str | None, simulated: bool) -> Drive:
 
 
 def _files(
-    run: Run, drive: Drive, simulated: bool, secrets: list[str]
+    run: Run, drive: Drive, simulated: bool, secrets: Secrets
 ) -> tuple[Submission, dict[str, bytes]]:
     """The document, and the files that it has the digests of."""
     series, merged = compact(run.table("series"))
@@ -154,13 +177,13 @@ def _steps(run: Run) -> Iterator[dict[str, Any]]:
         }
 
 
-def _conditions(run: Run, simulated: bool, secrets: list[str]) -> Conditions:
+def _conditions(run: Run, simulated: bool, secrets: Secrets) -> Conditions:
     target, host = run.target, run.host
     identity = target.get("identity") or {}
     batteries = [
         Battery(
             name=row["name"],
-            parameters=_freed(row.get("parameters") or {}, secrets),
+            parameters=_freed(row.get("parameters") or {}, secrets, own_words=True),
             departs=_freed(row.get("departs") or [], secrets),
         )
         for row in run.manifest.get("batteries") or []
@@ -256,17 +279,79 @@ def _joined(rows: Table, each: int) -> dict[str, NDArray[np.int64]]:
     return {**first, **sums, "lat_min_ns": least_or_zero, "lat_max_ns": most}
 
 
-def _secrets(run: Run) -> set[str]:
-    """What the run's own files say of the machine and its user. The name of a device (sda) and
-    of the measured file reveal nothing and are not among them."""
+@dataclass(frozen=True, kw_only=True)
+class Secrets:
+    """What the run's own files and this machine say of the machine and its user: paths, marks and
+    serial numbers as they are written, and names, each in small letters; the longest first."""
+
+    exact: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def named_in(self, text: str) -> bool:
+        """Whether some name is a word of a text, also of one joined by - or _."""
+        return any(_word(name).search(text) for name in self.names)
+
+    def freed(self, text: str, *, own_words: bool) -> str:
+        """The text without them. `own_words`: the user wrote it."""
+        for secret in self.exact:
+            text = _as_written(secret).sub(_LEFT_OUT, text)
+        for name in self.names:
+            joined_only = len(name) < LEAST_NAME and not own_words
+            text = (_joined_word(name) if joined_only else _word(name)).sub(_LEFT_OUT, text)
+        return _ABSOLUTE.sub(_LEFT_OUT, text)
+
+    def held_in(self, text: str) -> bool:
+        """Whether a whole file still holds one: what may be a word of any file, a short name, is
+        looked for in the user's own words alone."""
+        names = (name for name in self.names if len(name) >= LEAST_NAME)
+        return any(_as_written(secret).search(text) for secret in (*self.exact, *names))
+
+
+_LEFT_OUT = "(left out)"
+
+
+@cache
+def _as_written(secret: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(secret)}(?![\w-])")
+
+
+@cache
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE)
+
+
+@cache
+def _joined_word(name: str) -> re.Pattern[str]:
+    name = re.escape(name)
+    return re.compile(
+        rf"(?<![^\W_]){name}(?=[-_@.]\S)|(?<=\S[-_@.]){name}(?![^\W_])", re.IGNORECASE
+    )
+
+
+def _secrets(run: Run) -> Secrets:
+    """The name of a device (sda) and of the measured file reveal nothing and are not among them."""
     host, target = run.host, run.target
     paths = [host.get("directory"), host.get("path"), (host.get("file") or {}).get("path")]
-    secrets = {str(path) for path in paths if path}
-    names = {socket.gethostname(), *(part for path in secrets for part in _people(Path(path)))}
+    exact = {str(path) for path in paths if path}
+    names = {*_machine(), *(part for path in exact for part in _people(Path(path)))}
     if mark := (host.get("file") or {}).get("mark"):
-        secrets.add(str(mark))
-    serials = _serials({"host": host, "identity": target.get("identity"), "steps": _smart(run)})
-    return secrets | set(serials) | {name for name in names if len(name) >= LEAST_NAME}
+        exact.add(str(mark))
+    exact |= {*_serials({"host": host, "identity": target.get("identity"), "steps": _smart(run)})}
+    personal = {name.lower() for name in names} - _ANYBODYS
+    telling = {name for name in personal if sum(map(str.isalpha, name)) >= LEAST_LETTERS}
+    return Secrets(exact=_longest_first(exact), names=_longest_first(telling))
+
+
+def _longest_first(texts: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(texts, key=lambda text: (-len(text), text)))
+
+
+def _machine() -> Iterator[str]:
+    """The names of this machine, with its domain and without, and of its user."""
+    name = socket.gethostname()
+    yield from (name, name.partition(".")[0])
+    with contextlib.suppress(KeyError):
+        yield pwd.getpwuid(os.getuid()).pw_name
 
 
 def _smart(run: Run) -> list[Any]:
@@ -298,22 +383,52 @@ def _serials(value: Any) -> Iterator[str]:
 _NAMES = ("id", "battery", "name", "label", "kind", "unit", "variant", "rw")
 
 
-def _freed(value: Any, secrets: list[str]) -> Any:
-    """A text without what names the machine; `secrets` are sorted, the longest first."""
+def _freed(value: Any, secrets: Secrets, *, own_words: bool = False) -> Any:
+    """A value without what names the machine."""
     if isinstance(value, str):
-        for secret in secrets:
-            value = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", "(left out)", value)
-        return _ABSOLUTE.sub("(left out)", value)
+        return secrets.freed(value, own_words=own_words)
     if isinstance(value, Mapping):
         return {
-            key: inner if key in _NAMES else _freed(inner, secrets) for key, inner in value.items()
+            key: inner if key in _NAMES else _freed(inner, secrets, own_words=own_words)
+            for key, inner in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_freed(inner, secrets) for inner in value]
+        return [_freed(inner, secrets, own_words=own_words) for inner in value]
     return value
 
 
-def _check_private(files: Mapping[str, bytes], secrets: list[str]) -> None:
+def _check_own_words(run: Run, drive: Drive, secrets: Secrets) -> None:
+    """Refuse names that the user gave to the drive or to jobs, and that stay as they are, where
+    one names a machine or a user."""
+    if secrets.named_in(drive.name):
+        raise _names_somebody("the drive's name", drive.name)
+    for row in run.manifest.get("batteries") or []:
+        for name in _given_names(row.get("parameters") or {}):
+            if secrets.named_in(name):
+                raise _names_somebody(f"a name in the parameters of {row['name']}", name)
+
+
+def _given_names(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key in _NAMES and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _given_names(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _given_names(inner)
+
+
+def _names_somebody(place: str, name: str) -> FlashtwinError:
+    return FlashtwinError(
+        f"the submission would hold the name of a user or a machine: {place} is {name!r}",
+        hint="give --drive as it is sold; measure again where the name of a job has it",
+        exit_code=REFUSED,
+    )
+
+
+def _check_private(files: Mapping[str, bytes], secrets: Secrets) -> None:
     """Refuse a text that still names the machine: somebody may have put it into a label or a
     drive's name."""
     for name, data in files.items():
@@ -322,7 +437,7 @@ def _check_private(files: Mapping[str, bytes], secrets: list[str]) -> None:
             continue
         text = data.decode()
         held = next((kind for _, kind in private.traces(text)), None)
-        if any(re.search(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", text) for secret in secrets):
+        if secrets.held_in(text):
             held = held or "the name of a file, a user or a machine, or a serial number"
         if held:
             raise FlashtwinError(
