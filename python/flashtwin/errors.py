@@ -10,6 +10,8 @@ import re
 from typing import Any
 
 DONE, MISS, USAGE, ENVIRONMENT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+# A fault of flashtwin's own, as EX_SOFTWARE of sysexits.h: 1, which Python has for it, is a miss.
+OUR_FAULT = 70
 # fio's own after a signal, whichever it was: what starts fio looks for it, and its answer is there.
 TERMINATED = 128
 # A word of a message that is as long is told by its two ends, so many characters of each.

@@ -28,6 +28,11 @@ def program() -> None:
         main()
     except KeyboardInterrupt:
         _interrupted()
+    except Exception as error:
+        # What could not be loaded, for one: Python's own code for it, 1, is that of a miss.
+        from flashtwin.cli.app import our_fault
+
+        raise SystemExit(our_fault(error)) from error
     finally:
         _end()
 

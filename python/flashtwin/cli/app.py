@@ -1,8 +1,9 @@
 """The group of all commands, and the one place where an exception becomes a message and a code.
 
 Invariants: what went wrong is said on stderr as `error: …` and `hint: …`, never with a traceback
-for something that the user can act on; stdout holds data only, so a pipe that closes early ends the
-program quietly; the exit codes are those of `flashtwin.errors`.
+for something that the user can act on; a fault of our own says before its traceback how to report
+it; stdout holds data only, so a pipe that closes early ends the program quietly; the exit codes are
+those of `flashtwin.errors`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ import click
 
 from flashtwin import __version__
 from flashtwin.cli import terminal
-from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, USAGE, FlashtwinError, with_short_words
+from flashtwin.errors import (
+    DONE,
+    ENVIRONMENT,
+    INTERRUPTED,
+    OUR_FAULT,
+    USAGE,
+    FlashtwinError,
+    with_short_words,
+)
 
 EPILOG = """\b
 Examples:
@@ -28,7 +37,8 @@ Examples:
   flashtwin test /mnt/ssd/probe --size 4GB --battery fill
   flashtwin show bx500-240
 
-Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 130 interrupted.
+Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 70 a fault of
+flashtwin's own, 130 interrupted.
 """
 
 
@@ -215,22 +225,40 @@ def _guarded(work: Callable[[], object]) -> int:
             say_error("interrupted", None)
             return INTERRUPTED
         if not isinstance(error, Interrupted):
-            raise
+            return our_fault(error)
         say_error(f"interrupted: {error}", None)
         return INTERRUPTED
+    except BaseException as error:
+        # A panic of the core comes as an exception that is none of Python's own kinds.
+        if type(error).__name__ != "PanicException":
+            raise
+        return our_fault(error)
+
+
+def our_fault(error: BaseException) -> int:
+    """Say that flashtwin itself failed, how to report it, and what is needed to mend it."""
+    from traceback import format_exception
+
+    name, text = type(error).__name__, " ".join(str(error).split())
+    say_error(
+        f"flashtwin itself failed, {name}{': ' if text else ''}{text}",
+        "this is a fault of flashtwin's: report it with the command, the output of"
+        " flashtwin --version and the lines below",
+    )
+    terminal.note("".join(format_exception(error)).rstrip())
+    return OUR_FAULT
 
 
 def _outside(error: OSError) -> int:
     """Report an error of the system that nobody turned into a sentence, such as a path that is
-    too long or a full stdout. One with neither a path nor a full disk is a bug, and raised
-    again."""
+    too long or a full stdout. One with neither a path nor a full disk is a fault of ours."""
     if error.filename is not None:
         path = error.filename if isinstance(error.filename, str) else repr(error.filename)
         why = error.strerror or str(error)
         say_error(f"{path}: {why}", "check the path and what may be done there")
         return ENVIRONMENT
     if error.errno not in _FULL:
-        raise error
+        return our_fault(error)
     _give_up_stdout()
     say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
     return ENVIRONMENT
