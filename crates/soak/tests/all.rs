@@ -2,6 +2,7 @@
 
 mod campaign;
 mod campaigns;
+mod fingerprints;
 mod keys;
 mod patience;
 mod properties;
