@@ -21,6 +21,7 @@ CASES = {
     "disks": 3,
     "queries": 10,
     "outputs": 10,
+    "batteries": 20,
 }
 
 
