@@ -77,10 +77,11 @@ CRATE_DIRECTIONS = {
     "tables": set(),
     "drawn": set(),
     "timeline": {"base", "drive"},
-    "python": {"base", "workload", "drive", "host", "tables", "timeline"},
-    "soak": {"base", "nand", "ftl", "workload", "drive", "host"},
+    "serve": {"base", "ftl", "drive"},
+    "python": {"base", "workload", "drive", "host", "serve", "tables", "timeline"},
+    "soak": {"base", "nand", "ftl", "workload", "drive", "host", "serve"},
     "bench": {"base", "nand", "ftl", "workload", "drive", "host"},
-    "fuzz": {"base", "workload", "drive", "host", "drawn"},
+    "fuzz": {"base", "workload", "drive", "host", "serve", "drawn"},
 }
 
 # The tests of a drive close the loop around it, those of the host draw jobs; their code does not.

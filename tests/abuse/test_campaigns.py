@@ -21,7 +21,6 @@ CASES = {
     "disks": 3,
     "queries": 10,
     "outputs": 10,
-    "batteries": 20,
 }
 
 

@@ -107,7 +107,7 @@ def test_the_examples_of_every_help_page_are_taken() -> None:
 def test_what_is_said_of_dev_is_there() -> None:
     script = (ROOT / "dev").read_text()
     there = set(re.findall(r'^        "([a-z]+)": [a-z]+,$', script, re.M))
-    assert {"demo", "test", "check", "bench", "soak", "abuse", "fuzz", "flashtwin"} == there
+    assert {"demo", "test", "check", "bench", "soak", "cuts", "abuse", "fuzz", "flashtwin"} == there
     for page in PAGES:
         for line in code(page.read_text()):
             for word in re.findall(r"\./dev ([a-z]+)", line):

@@ -18,7 +18,7 @@ use crate::layout::NONE;
 use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::Separation;
+use crate::policy::{Admit, CacheMode, Separation};
 use crate::slc_cache::Route;
 use crate::streams::{STREAMS, Stream};
 
@@ -198,7 +198,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn host_stream(&mut self, route: Route) -> Stream {
         match route {
-            Route::Cache if self.cache.is_on() => {
+            Route::Cache if self.cache.mode != CacheMode::None => {
                 let (cache, seen) = self.cache_and_seen();
                 cache.stream(&seen)
             }
@@ -262,7 +262,7 @@ impl<P: Policies> Ftl<P> {
             Route::Handle(handle) => Stream::of_host(handle),
         };
         let s = &self.writing.streams[stream];
-        if self.cache.is_on()
+        if self.cache.mode != CacheMode::None
             || held
             || self.collection.memory.halts_host
             || s.ratio > 1
@@ -457,11 +457,12 @@ impl<P: Policies> Ftl<P> {
         if handle > 0 && u32::from(handle) < self.policy.fdp.handles {
             return Route::Handle(handle);
         }
-        if self.cache.admits(bytes, run_bytes) {
-            Route::Cache
-        } else {
-            Route::Direct
-        }
+        let direct = match self.policy.cache.admit {
+            Admit::All => false,
+            Admit::Small(most) => bytes > most,
+            Admit::Random(most) => run_bytes() > most,
+        };
+        if direct { Route::Direct } else { Route::Cache }
     }
 
     /// Whether writes with a placement handle go where the cache may take them, whatever their
@@ -469,7 +470,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn routes_alike(&self, handle: u8) -> bool {
-        handle == 0 && self.cache.admits_all()
+        handle == 0 && self.policy.cache.admit == Admit::All
     }
 
     /// Placement handles that the host's writes may name.

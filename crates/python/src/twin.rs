@@ -1,6 +1,7 @@
 //! A twin for Python: one call a step, on the drive's own clock.
 
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 
 use flashtwin_base::memory;
@@ -38,13 +39,30 @@ const REST_PIECE: Nanos = Nanos::from_secs(3600);
 /// A simulated drive. `seed` decides every random choice of the workloads run on it.
 #[pyclass(module = "flashtwin._core")]
 pub struct Twin {
-    drive: Drive,
+    drive: Held,
     identity: Identity,
     /// Commands of the caller's own that are not answered; a step begins with none.
     outstanding: u32,
     /// Those that are answered and were not handed over.
     done: Vec<Completion>,
     recording: Option<Recording>,
+}
+
+/// A drive, until it is handed over to a server.
+struct Held(Option<Drive>);
+
+impl Deref for Held {
+    type Target = Drive;
+
+    fn deref(&self) -> &Drive {
+        self.0.as_ref().expect("the drive was handed over")
+    }
+}
+
+impl DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Drive {
+        self.0.as_mut().expect("the drive was handed over")
+    }
 }
 
 /// What a watch answered last: it may stop the run or raise.
@@ -99,6 +117,14 @@ pub fn parse(text: &str, capacity: u64, seed: u64) -> PyResult<Vec<Job>> {
 }
 
 impl Twin {
+    /// Hands the drive over; it is not there any more afterwards.
+    pub(crate) fn take(&mut self) -> PyResult<(Drive, Identity)> {
+        self.quiet()?;
+        let gone = || PyValueError::new_err("the drive was handed over already");
+        let drive = self.drive.0.take().ok_or_else(gone)?;
+        Ok((drive, self.identity.clone()))
+    }
+
     /// Submits one command and waits for its end.
     fn single(&mut self, op: Op, lba: u64, sectors: u32) -> Answer {
         let start = self.drive.now();
@@ -175,7 +201,7 @@ impl Twin {
     fn new(py: Python<'_>, spec: &Spec, seed: u64) -> PyResult<Twin> {
         has_room(spec)?;
         Ok(Twin {
-            drive: py.detach(|| Drive::new(&spec.inner.config, seed)),
+            drive: Held(Some(py.detach(|| Drive::new(&spec.inner.config, seed)))),
             identity: identity(spec, seed),
             outstanding: 0,
             done: Vec::new(),
@@ -190,7 +216,7 @@ impl Twin {
         let (drive, seed) = py.detach(|| snapshot::load(spec, &path))?;
         let identity = identity(spec, seed);
         Ok(Twin {
-            drive,
+            drive: Held(Some(drive)),
             identity,
             outstanding: 0,
             done: Vec::new(),
@@ -201,7 +227,7 @@ impl Twin {
     /// Writes the drive's state into a file.
     fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.quiet()?;
-        let (drive, identity) = (&mut self.drive, &self.identity);
+        let (drive, identity) = (&mut *self.drive, &self.identity);
         py.detach(|| snapshot::save(drive, identity, &path))
     }
 
@@ -231,7 +257,7 @@ impl Twin {
         let wrong = |text: String| PyValueError::new_err(text);
         let phase = Phase::new(jobs, Nanos(sample_ns)).map_err(|e| wrong(e.to_string()))?;
         has_tables(&phase)?;
-        let drive = &mut self.drive;
+        let drive = &mut *self.drive;
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
             drive.restart_xray(Nanos(sample_ns));
@@ -275,7 +301,7 @@ impl Twin {
         let sample = Nanos(u64::MAX / 2);
         let phase = Phase::new(jobs, sample).map_err(|e| PyValueError::new_err(e.to_string()))?;
         has_tables(&phase)?;
-        let drive = &mut self.drive;
+        let drive = &mut *self.drive;
         let (outcome, verdict) = py.detach(|| {
             let start = drive.now();
             drive.restart_xray(sample);
@@ -345,7 +371,7 @@ impl Twin {
         let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
         precondition::check(&self.drive, &jobs)?;
         self.drive.restart_xray(Nanos::ZERO);
-        let (start, drive) = (self.drive.now(), &mut self.drive);
+        let (start, drive) = (self.drive.now(), &mut *self.drive);
         let verdict = py.detach(|| {
             let mut verdict = Verdict::Go;
             precondition::write(drive, &jobs, |bytes| {
@@ -503,7 +529,7 @@ impl Twin {
     /// outstanding or one is done already.
     fn advance_until_done<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if self.outstanding > 0 && self.done.is_empty() {
-            let (drive, done) = (&mut self.drive, &mut self.done);
+            let (drive, done) = (&mut *self.drive, &mut self.done);
             py.detach(|| drive.advance_until_done(Nanos::NEVER, done));
             self.outstanding -= self.done.len() as u32;
         }
@@ -552,7 +578,7 @@ impl Twin {
                 direct::request(index as u32, &asked)
             })
             .collect::<PyResult<Vec<Request>>>()?;
-        let drive = &mut self.drive;
+        let drive = &mut *self.drive;
         let depth = depth.min(drive.queue_depth());
         let played = py.detach(|| direct::play(drive, at_ns, &requests, depth))?;
         let columns = PyDict::new(py);

@@ -5,6 +5,7 @@
 //! the drive is held against it and against every invariant of the firmware. A seed is a whole
 //! story: the same seed and number of operations give the same drives, commands and cuts.
 
+pub mod bytes;
 pub mod cuts;
 pub mod draw;
 pub mod host;

@@ -1,27 +1,39 @@
 //! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`:
-//! random drives with power cuts against a plain map.
+//! random drives with power cuts against a plain map; with `--cuts M` those of drives with data.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use flashtwin_soak::{Report, soak_watched};
+use flashtwin_serve::faults::Worse;
+use flashtwin_soak::{Report, bytes, soak_watched};
 
 const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]...
+       flashtwin-soak --cuts M [--seed N]
 
 Random drives under random hosts with power cuts, against a plain map. A seed is a whole story;
-defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise.
+defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise; --cuts cuts
+the power of drives with data instead, so often.
 Every ten seconds a line on standard error says how far it is.";
 
 /// How often a campaign says how far it is.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// What the command line asks for: seed, commands, values that are not drawn. Of a wrong argument
-/// the error says which one and why.
-fn options(args: &[String]) -> Result<(u64, u64, Vec<String>), String> {
-    let (mut seed, mut ops, mut given) = (1, 40_000, Vec::new());
+/// What the command line asks for.
+struct Options {
+    seed: u64,
+    ops: u64,
+    /// Power cuts of drives with data, in the place of commands.
+    cuts: Option<u64>,
+    /// Values that are not drawn.
+    given: Vec<String>,
+}
+
+/// What the command line asks for. Of a wrong argument the error says which one and why.
+fn options(args: &[String]) -> Result<Options, String> {
+    let (mut seed, mut ops, mut cuts, mut given) = (1, 40_000, None, Vec::new());
     for pair in args.chunks(2) {
         let name = pair[0].as_str();
-        if !["--seed", "--ops", "--set"].contains(&name) {
+        if !["--seed", "--ops", "--cuts", "--set"].contains(&name) {
             return Err(format!("there is no option {name}"));
         }
         let value = pair.get(1).ok_or_else(|| format!("{name} needs a value"))?;
@@ -32,11 +44,20 @@ fn options(args: &[String]) -> Result<(u64, u64, Vec<String>), String> {
         match name {
             "--seed" => seed = number()?,
             "--ops" => ops = number()?,
+            "--cuts" => cuts = Some(number()?),
             _ if value.contains('=') => given.push(value.clone()),
             _ => return Err(format!("--set {value}: KEY=VALUE is needed")),
         }
     }
-    Ok((seed, ops, given))
+    if cuts.is_some() && !given.is_empty() {
+        return Err("--set does not belong to --cuts".to_owned());
+    }
+    Ok(Options {
+        seed,
+        ops,
+        cuts,
+        given,
+    })
 }
 
 /// Says on standard error, once in [`EVERY`], how far a campaign of `ops` commands is, so that one
@@ -69,14 +90,49 @@ fn main() -> ExitCode {
         println!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let (seed, ops, given) = match options(&args) {
+    let asked = match options(&args) {
         Ok(options) => options,
         Err(wrong) => {
             eprintln!("error: {wrong}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    match soak_watched(seed, ops, &given, progress(ops)) {
+    match asked.cuts {
+        Some(cuts) => cut(asked.seed, cuts),
+        None => soak(&asked),
+    }
+}
+
+/// Cuts the power of drives with data.
+fn cut(seed: u64, cuts: u64) -> ExitCode {
+    match bytes::campaign(seed, cuts, Worse::default(), |_| ()) {
+        Ok(report) => {
+            println!(
+                "cuts: {} drives, {} requests, {} power cuts, {} of them killed servers, {} units \
+                 compared, {} of them rolled back",
+                report.drives,
+                report.requests,
+                report.cuts,
+                report.kills,
+                report.compared,
+                report.rolled_back
+            );
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("drive {}: {}", failure.index, failure.drive);
+            eprintln!(
+                "cuts: {}   replay: ./dev cuts --seed {seed} --cuts {cuts}",
+                failure.what
+            );
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn soak(asked: &Options) -> ExitCode {
+    let (seed, ops, given) = (asked.seed, asked.ops, &asked.given);
+    match soak_watched(seed, ops, given, progress(ops)) {
         Ok(report) => {
             println!(
                 "soak: {} drives, {} commands, {} power cuts, {} units compared, answers {:016x}",

@@ -65,6 +65,8 @@ COMMANDS = {
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
     "icf": ("icf.command", "Iometer's configuration files as a battery, and the other way."),
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
+    "serve": ("serve.command", "A simulated drive as a block device, with real data."),
+    "ctl": ("ctl.command", "Cut the power of a drive that is served, or break it."),
     "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
     "fit": ("fit.command", "A twin of what a run measured: a spec with intervals."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),

@@ -292,6 +292,21 @@ class Icf(Document):
     written: str | None
 
 
+class Serve(Document):
+    """flashtwin serve --json"""
+
+    drive: str
+    uri: str
+    start_s: float | None
+    exit_code: int
+    state: dict[str, str | int | float | bool | None]
+    answers: int
+    lateness_us_p50: float | None
+    lateness_us_p99: float | None
+    late_share: float
+    connections: int
+
+
 class Report(Document):
     """flashtwin report --json"""
 
@@ -624,6 +639,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "test": Test,
     "review": Review,
     "icf": Icf,
+    "serve": Serve,
     "report": Report,
     "sweep": Sweep,
     "runs": Runs,

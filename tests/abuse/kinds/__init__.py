@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from campaign import Kind
 
-from kinds import (
-    beside,
-    disks,
-    foreign,
-    jobs,
-    kills,
-    outputs,
-    prepared,
-    queries,
-    runs,
-    specs,
-    traces,
-)
+from kinds import beside, disks, jobs, kills, outputs, prepared, queries, runs, specs, traces
 
 _ROWS = (
     ("jobs", "job files and fio's words, on twins and through fio", jobs.case, None),
@@ -33,7 +21,6 @@ _ROWS = (
     ("kills", "signals at any moment, and going on", kills.case, prepared.finished),
     ("disks", "full, read-only and limited disks", disks.case, prepared.finished),
     ("queries", "conditions of --where", queries.case, prepared.place),
-    ("batteries", "broken batteries of another package", foreign.case, None),
     ("outputs", "outputs that are no files", outputs.case, prepared.finished),
 )
 KINDS = tuple(

@@ -1,0 +1,4 @@
+//! One program for all tests of the crate.
+
+mod bytes;
+mod wire;

@@ -1,0 +1,361 @@
+"""`flashtwin serve`: a simulated drive as a block device, until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flashtwin.cli import completions, options, terminal
+from flashtwin.errors import DONE, USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
+    from flashtwin.drives.twin import Twin
+
+# So long is waited for a command that was wishes to end before it is killed.
+PATIENCE_S = 5
+LOOPBACK = "127.0.0.1"
+# From this share of late answers on the machine is told to be too slow.
+LATE_SHARE = 0.1
+FEW = 100
+
+
+@click.command(
+    "serve",
+    epilog=options.examples(
+        "flashtwin serve bx500-240 --scale 1/64",
+        "flashtwin serve bx500-240 --state cache-full --run 'nbdinfo $uri'",
+        "flashtwin serve bx500-240 --data ./drive --no-timing",
+        "flashtwin ctl ./drive cut",
+    ),
+)
+@click.argument("drive", shell_complete=completions.drives)
+@click.option(
+    "--state",
+    metavar="STATE",
+    default="fresh",
+    show_default=True,
+    help="fresh, cache-full, half-full, full, worn, or a file that a twin was saved into.",
+)
+@click.option(
+    "--speed",
+    type=options.Share(),
+    default=1.0,
+    show_default=True,
+    metavar="N",
+    help="Seconds of the drive in a second of the clock.",
+)
+@click.option("--no-timing", is_flag=True, help="Answer as soon as it is simulated.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep the drive there; the same command goes on with it.",
+)
+@click.option("--compress", is_flag=True, help="Keep data compressed, in memory.")
+@click.option(
+    "--socket",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The unix socket; by default in a directory of its own, or in that of --data.",
+)
+@click.option(
+    "--tcp",
+    metavar="[ADDRESS:]PORT",
+    help="Listen there too; on this machine alone unless an address is given.",
+)
+@click.option("--metrics", metavar="PORT", help="OpenMetrics by HTTP on this machine.")
+@click.option(
+    "--run",
+    "command",
+    metavar="COMMAND",
+    help="Serve while a command of the shell runs, in which $uri, $socket and $ctl are"
+    " where the drive is; leave with its exit code.",
+)
+@click.option("--print-uri", is_flag=True, help="Print the address on stdout.")
+@click.option("--watch", is_flag=True, help="Show on stderr what goes on, once a second.")
+@click.option(
+    "--cut-at", type=options.Integer(1), metavar="N", help="Cut the power with the N-th request."
+)
+@click.option(
+    "--cut-chance",
+    type=options.Share(),
+    default=0.0,
+    metavar="P",
+    help="Cut the power with any request, by this chance.",
+)
+@click.option(
+    "--cut-seed", type=options.Integer(0), default=1, metavar="N", help="Decides by chance."
+)
+@click.option(
+    "--worse",
+    "worse",
+    multiple=True,
+    metavar="WAY",
+    help="A drive that does not keep its word: flush-ignored, fua-ignored, never-back,"
+    " lost-superblocks=N, shorn-writes=N.",
+)
+@options.changes
+@options.as_json
+@options.quiet
+def command(
+    drive: str,
+    state: str,
+    changes: options.Changes,
+    as_json: bool,
+    quiet: bool,
+    **wishes: Any,
+) -> int:
+    """Serve DRIVE as a block device (NBD), with real data, in the time that the drive would take.
+
+    It ends with Ctrl-C, or with the command of --run. flashtwin ctl cuts its power and breaks it.
+    """
+    from flashtwin.drives import serving
+    from flashtwin.runner.target import Variant
+
+    service = _service(wishes)
+    worn: tuple[str, ...] = ()
+    spec = Variant(drive=drive, **_kept(changes)).spec()
+    if state == "worn":
+        worn = (serving.worn(spec),)
+        changed = {**_kept(changes), "sets": (*changes["sets"], *worn)}
+        spec = Variant(drive=drive, **changed).spec()
+    session = _Session(spec.id, wishes, quiet=quiet or as_json)
+
+    def prepared() -> Twin:
+        return _prepared(spec, state, changes["seed"])
+
+    with _signals(session):
+        outcome = serving.serve(
+            spec, prepared, service, session.ready, session.hear, with_state=bool(wishes["watch"])
+        )
+    if as_json:
+        terminal.print_json(_document(spec.id, outcome, session))
+    elif not quiet:
+        _say(outcome)
+    return session.exit_code
+
+
+def _kept(changes: options.Changes) -> dict[str, Any]:
+    return {**changes, "kept": False}
+
+
+def _prepared(spec: Any, state: str, seed: int) -> Twin:
+    from flashtwin.drives import serving
+    from flashtwin.drives.twin import Twin
+
+    if state not in serving.STATES and Path(state).is_file():
+        return Twin.load(spec, state)
+    twin = Twin(spec, seed=seed, preparation=serving.PREPARATION)
+    if state not in serving.STATES:
+        # Refused before memory is taken.
+        return serving.brought(twin, state, serving.silent)
+    return serving.brought(twin.open(), state, serving.silent)
+
+
+def _service(wishes: Mapping[str, Any]) -> Service:
+    from flashtwin.drives.serving import Service
+
+    return Service(
+        speed=wishes["speed"],
+        is_timed=not wishes["no_timing"],
+        data=wishes["data"],
+        packed=wishes["compress"],
+        socket=wishes["socket"],
+        tcp=_address("--tcp", wishes["tcp"]),
+        metrics=_address("--metrics", wishes["metrics"]),
+        worse=_worse(wishes["worse"]),
+        cuts=_cuts(wishes),
+    )
+
+
+def _cuts(wishes: Mapping[str, Any]) -> Cuts:
+    from flashtwin.drives.serving import Cuts
+
+    return Cuts(at=wishes["cut_at"], chance=wishes["cut_chance"], seed=wishes["cut_seed"])
+
+
+def _worse(ways: tuple[str, ...]) -> Worse:
+    from flashtwin.drives.serving import Worse
+
+    flags = {"flush-ignored", "fua-ignored", "never-back"}
+    counts = {"lost-superblocks": "superblocks_lost", "shorn-writes": "shorn"}
+    values: dict[str, Any] = {}
+    for way in ways:
+        name, equals, number = way.partition("=")
+        if name in flags and not equals:
+            values[name.replace("-", "_")] = True
+        elif name in counts and number.isascii() and number.isdecimal() and int(number) < 1 << 20:
+            values[counts[name]] = int(number)
+        else:
+            raise FlashtwinError(
+                f"a drive cannot be worse by {way!r}",
+                hint="write flush-ignored, fua-ignored, never-back, lost-superblocks=N or"
+                " shorn-writes=N",
+                exit_code=USAGE,
+            )
+    return Worse(**values)
+
+
+def _address(option: str, text: str | None) -> str | None:
+    """An address with its port; without one it is this machine's own."""
+    import ipaddress
+
+    if text is None:
+        return None
+    host, colon, port = text.rpartition(":")
+    try:
+        number = int(port) if port.isascii() and port.isdecimal() else -1
+        address = ipaddress.ip_address(host.strip("[]") if colon else LOOPBACK)
+        if not 0 <= number <= 65535:
+            raise ValueError("no port")
+    except ValueError:
+        raise FlashtwinError(
+            f"{option} {text} is no port",
+            hint="write a port from 0 (any) to 65535, or an address before it: 127.0.0.1:10809",
+            exit_code=USAGE,
+        ) from None
+    shown = f"[{address}]" if address.version == 6 else str(address)
+    return f"{shown}:{number}"
+
+
+class _Session:
+    """What goes on around the server: the command that runs, the notes, the reason to end."""
+
+    def __init__(self, name: str, wishes: Mapping[str, Any], *, quiet: bool) -> None:
+        self._name, self._wishes, self._quiet = name, wishes, quiet
+        self._child: subprocess.Popen[bytes] | None = None
+        self._turn = 0
+        self._before: Mapping[str, Any] | None = None
+        self.is_stopped = False
+        self.exit_code = DONE
+        self.addresses: Addresses | None = None
+
+    def ready(self, addresses: Addresses) -> None:
+        """Clients may connect."""
+        self.addresses = addresses
+        if self._wishes["print_uri"]:
+            terminal.say(addresses.uri)
+            sys.stdout.flush()
+        if not self._quiet:
+            self._announce(addresses)
+        if self._wishes["command"] is not None:
+            self._child = subprocess.Popen(
+                self._wishes["command"],
+                shell=True,
+                env={
+                    **os.environ,
+                    "uri": addresses.uri,
+                    "socket": str(addresses.socket),
+                    "ctl": str(addresses.control),
+                },
+                start_new_session=True,
+            )
+
+    def _announce(self, addresses: Addresses) -> None:
+        terminal.note(f"{self._name} is served at {addresses.uri}")
+        for name, where in (("NBD by TCP", addresses.tcp), ("metrics", addresses.metrics)):
+            if where is not None:
+                terminal.note(f"{name}: {where}")
+        control = shlex.quote(str(addresses.control))
+        terminal.note(terminal.typed(f"its power and its faults: flashtwin ctl {control} --help"))
+        if addresses.start_s is not None:
+            terminal.note(f"it started from its data in {addresses.start_s:.3g} s of its time")
+
+    def hear(self, state: Mapping[str, Any] | None) -> bool:
+        """Whether to go on."""
+        self._turn += 1
+        if state is not None and self._turn % 10 == 0:
+            self._show(state)
+        if self._child is not None and (code := self._child.poll()) is not None:
+            self.exit_code = code if code >= 0 else 128 - code
+            return False
+        return not self.is_stopped
+
+    def _show(self, state: Mapping[str, Any]) -> None:
+        before, self._before = self._before or state, state
+        wrote, read = (
+            (state[name] - before[name]) / 1e6 for name in ("bytes_written", "bytes_read")
+        )
+        late = state["lateness_us_p99"]
+        terminal.note(
+            f"write {wrote:.1f} MB/s  read {read:.1f} MB/s  cache"
+            f" {state['cache_bytes_used'] / 1e9:.2f} GB  free {state['free_superblocks']}"
+            f" superblocks  WAF {state['waf']:.2f}  {state['celsius']:.1f} °C  late p99"
+            f" {'-' if late is None else f'{late:.0f} µs'}"
+        )
+
+    def end(self) -> None:
+        """Stop the command, if it still runs."""
+        child = self._child
+        if child is None or child.poll() is not None:
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(child.pid, number)
+                child.wait(PATIENCE_S)
+                return
+            except ProcessLookupError:
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+
+@contextmanager
+def _signals(session: _Session) -> Iterator[None]:
+    """SIGINT and SIGTERM end the server in order; before it serves they are as always."""
+
+    def stop(number: int, frame: Any) -> None:
+        if session.addresses is None:
+            raise KeyboardInterrupt
+        session.is_stopped = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        session.end()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _document(name: str, outcome: Mapping[str, Any], session: _Session) -> dict[str, Any]:
+    assert session.addresses is not None, "it was served"
+    return {
+        "drive": name,
+        "uri": session.addresses.uri,
+        "start_s": session.addresses.start_s,
+        "exit_code": session.exit_code,
+        **outcome,
+    }
+
+
+def _say(outcome: Mapping[str, Any]) -> None:
+    state = outcome["state"]
+    terminal.note(
+        f"{state['reads']} reads, {state['writes']} writes ({state['fua_writes']} with FUA),"
+        f" {state['trims']} trims, {state['flushes']} flushes, {state['failed']} failed,"
+        f" {state['cuts']} power cuts"
+    )
+    if not outcome["answers"]:
+        return
+    terminal.note(
+        f"{outcome['answers']} answers came late by {outcome['lateness_us_p50']:.1f} µs in the"
+        f" median, {outcome['lateness_us_p99']:.0f} µs at the 99th percentile;"
+        f" {outcome['late_share']:.1%} took a tenth longer than the drive"
+    )
+    if outcome["late_share"] > LATE_SHARE and outcome["answers"] >= FEW:
+        terminal.note(
+            "this machine was too slow for the drive: what was measured on it is the machine's",
+            head="note:",
+            colour="yellow",
+        )
