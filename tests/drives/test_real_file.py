@@ -288,14 +288,32 @@ def test_a_copy_of_a_run_neither_takes_the_file_nor_removes_it(tmp_path: Path) -
     renamed = dataclasses.replace(left, path=moved / "probe", run=moved)
     assert renamed.is_ours
     moved.rename(tmp_path)
-    real_file.adopt(copied)
+    assert real_file.adopt([copied]) == [tmp_path / "probe"]
     assert copied.is_ours and not left.is_ours
     file = real_file.take_over(copied)
     assert file is not None
     real_file.remove(file)
     assert not (tmp_path / "probe").exists()
     with pytest.raises(FlashtwinError, match="is not there"):
+        real_file.adopt([copied])
+
+
+def test_of_several_files_those_that_are_there_are_adopted(tmp_path: Path) -> None:
+    """None of them changes hands while somebody measures one."""
+    if not marks(tmp_path):
+        pytest.skip("the file system has no extended attributes")
+    (tmp_path / "copy").mkdir()
+    left = [left_by_another_process(tmp_path / name) for name in ("a", "b", "c")]
+    copied = [dataclasses.replace(row, run=tmp_path / "copy") for row in left]
+    (tmp_path / "a").unlink()
+    file = real_file.take_over(left[2])
+    assert file is not None
+    with pytest.raises(FlashtwinError, match="another process is measuring"):
         real_file.adopt(copied)
+    assert [row.is_ours for row in left] == [False, True, True]
+    real_file.remove(file)
+    assert real_file.adopt(copied) == [tmp_path / "b"]
+    assert copied[1].is_ours and not left[1].is_ours
 
 
 def test_a_file_that_is_being_measured_is_nobody_else_s(tmp_path: Path) -> None:
@@ -304,9 +322,11 @@ def test_a_file_that_is_being_measured_is_nobody_else_s(tmp_path: Path) -> None:
     left = left_by_another_process(tmp_path / "probe")
     file = real_file.take_over(left)
     assert file is not None
-    for use in (real_file.take_over, real_file.adopt):
+    for use in (real_file.take_over, lambda row: real_file.adopt([row])):
         with pytest.raises(FlashtwinError, match="another process is measuring") as refused:
             use(left)
         assert refused.value.exit_code == REFUSED
+    # Nobody is told to remove what somebody measures.
+    assert "another process" in (refusal(left.path).hint or "")
     assert file.is_there()
     real_file.remove(file)

@@ -122,7 +122,8 @@ def test_a_signal_ends_the_jobs_and_not_the_answer(number: int, tmp_path: Path) 
 
 
 @needs_fio
-def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_a_signal_reaches_fio_on_a_path(number: int, tmp_path: Path) -> None:
     job = "--name=a --rw=read --bs=4k --size=1m --time_based --runtime=100 --output=out.json"
     words = ["fio", *job.split(), "--output-format=json", "--on", "./probe.bin"]
 
@@ -134,7 +135,7 @@ def test_a_signal_reaches_fio_on_a_path(tmp_path: Path) -> None:
         )
 
     with begun(words, tmp_path, jobs_run) as process:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         process.communicate(timeout=60)
     assert process.returncode == 128
     said = (tmp_path / "out.json").read_text()

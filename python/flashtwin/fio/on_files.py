@@ -469,7 +469,7 @@ def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) 
         except subprocess.TimeoutExpired:
             number = stopped()
         if number is not None and not signalled:
-            # fio has no handler for SIGHUP, so it gets SIGINT in its place.
-            sent = signal.SIGINT if number == signal.SIGHUP else number
+            # fio has no handler for these two, so it gets SIGINT in their place.
+            sent = signal.SIGINT if number in (signal.SIGHUP, signal.SIGQUIT) else number
             os.killpg(process.pid, sent)
             signalled = True

@@ -646,18 +646,17 @@ def adopt(path: Path) -> list[Path]:
     run or measures a file, and where there is none."""
     from flashtwin.drives.real import real_file
 
-    run = next(iter(stored([path])), None)
-    rows = [] if run is None or not run.is_run else leftovers(run)
+    place = find(path)
+    run = stored_in(place)
+    rows = leftovers(run) if run.is_run else []
     if not rows:
         raise FlashtwinError(
-            f"{path} is no run that left a file behind",
+            f"{place} is no run that left a file behind",
             hint="flashtwin runs lists what is stored",
             exit_code=USAGE,
         )
-    with lock.holding(rows[0].run, lock.JOURNAL):
-        for leftover in rows:
-            real_file.adopt(leftover)
-    return [leftover.path for leftover in rows]
+    with lock.holding(place, lock.JOURNAL):
+        return real_file.adopt(rows)
 
 
 def unfinished(command: Sequence[str]) -> Path | None:

@@ -24,7 +24,8 @@ import secrets
 import signal
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -102,6 +103,13 @@ class Leftover:
         """Whether the file is there and belongs to the run that asks, and not to a copy of it."""
         return self.is_there and _attribute(self.path, _CLAIM) == _identity(self.run)
 
+    def leads_to(self, handle: int) -> bool:
+        """Whether the path still leads to a file that was opened there."""
+        try:
+            return os.path.samestat(os.lstat(self.path), os.fstat(handle))
+        except OSError:
+            return False
+
 
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
@@ -129,6 +137,8 @@ def place(path: Path) -> Path:
     )
     if stat.S_ISREG(mode) and (path.name == NAME or _mark_of(path)):
         hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
+        if _is_locked(path):
+            hint = "another process is measuring it: wait for that, or name another place"
     raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
 
 
@@ -234,23 +244,30 @@ def claim(file: OwnFile, run: Path) -> None:
         os.setxattr(file.handle, _CLAIM, _identity(run).encode())
 
 
-def adopt(leftover: Leftover) -> None:
-    """Give the file of a run to the directory that asks for it, such as a copy or a run that was
-    moved to another file system; refused where the file is gone or somebody measures it."""
-    handle = _opened(leftover)
-    if handle is None:
-        raise FlashtwinError(
-            f"{leftover.path} is not there, or is not the file that {leftover.run} measured",
-            hint="there is nothing to adopt: the run goes on with --resume on a file of its own",
-            exit_code=USAGE,
-        )
-    try:
-        _lock_file(handle, leftover.path)
-        os.setxattr(handle, _CLAIM, _identity(leftover.run).encode())
-    except OSError as error:
-        raise _failed(leftover.path, error) from error
-    finally:
-        os.close(handle)
+def adopt(leftovers: Sequence[Leftover]) -> list[Path]:
+    """Give the files of a run to the directory that asks for them, such as a copy or a run that
+    was moved to another file system; the answer is their paths. A file that is gone is left out.
+    Refused, before any changes hands, where all are gone or somebody measures one of them."""
+    with ExitStack() as leaving:
+        locked: list[tuple[Leftover, int]] = []
+        for leftover in leftovers:
+            if (handle := _locked(leftover)) is not None:
+                leaving.callback(os.close, handle)
+                locked.append((leftover, handle))
+        if leftovers and not locked:
+            first = leftovers[0]
+            raise FlashtwinError(
+                f"{first.path} is not there, or is not the file that {first.run} measured",
+                hint="there is nothing to adopt: the run goes on with --resume on a file of its"
+                " own",
+                exit_code=USAGE,
+            )
+        for leftover, handle in locked:
+            try:
+                os.setxattr(handle, _CLAIM, _identity(leftover.run).encode())
+            except OSError as error:
+                raise _failed(leftover.path, error) from error
+        return [leftover.path for leftover, _ in locked]
 
 
 def _identity(run: Path) -> str:
@@ -276,6 +293,38 @@ def _lock_file(handle: int, path: Path) -> None:
             ) from error
 
 
+def _is_locked(path: Path) -> bool:
+    """Whether a process measures a regular file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(handle)
+    return False
+
+
+def _locked(leftover: Leftover) -> int | None:
+    """The file that was written down, open and locked; none if it is not there."""
+    handle = _opened(leftover)
+    if handle is None:
+        return None
+    try:
+        _lock_file(handle, leftover.path)
+        # Whoever held the lock until now may have removed the file.
+        if leftover.leads_to(handle):
+            return handle
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
+
+
 def _opened(leftover: Leftover) -> int | None:
     """The file that was written down, open; none if it is not there."""
     try:
@@ -297,11 +346,10 @@ def take_over(leftover: Leftover) -> OwnFile | None:
     path is refused by `place`, not here. Refused too: a file that another process measures, and
     one that belongs to another directory than the run's, of which this one is a copy."""
     with _lock:
-        handle = _opened(leftover)
+        handle = _locked(leftover)
         if handle is None:
             return None
         try:
-            _lock_file(handle, leftover.path)
             if _attribute(handle, _CLAIM) != _identity(leftover.run):
                 raise FlashtwinError(
                     f"{leftover.path} belongs to another directory than {leftover.run}, which is"
