@@ -373,6 +373,56 @@ def test_what_lies_at_a_point_s_place_is_believed_only_if_it_is_its_run(
     assert (first / "thesis.txt").read_text() == "mine"
 
 
+def test_what_a_killed_sweep_left_goes_and_nothing_else(make_plan: Making, tmp_path: Path) -> None:
+    """Half-written files of the sweep and of a point, a half-unpacked answer, and thesis.txt."""
+    plan, out = make_plan("op=0.28"), tmp_path / "s"
+    half = ".{}.0123456789ab.new"
+    out.mkdir()
+    (out / half.format("sweep.json")).write_text("{")
+    (point,) = (run.path for run in sweep(plan, out).runs)
+    names = sorted(path.name for path in out.iterdir())
+    assert not any(name.endswith(".new") for name in names)
+    table = (out / "table.csv").read_bytes()
+    points = out / "points"
+    shutil.rmtree(point)
+    point.mkdir()
+    (point / "steps.tables").touch()
+    (point / half.format("manifest.json")).write_text("{")
+    (points / ".point-a1b2c3d4" / "run").mkdir(parents=True)
+    (points / ".point-a1b2c3d4" / "run" / "steps.jsonl").write_text("")
+    mine = points / ".point-mine0000" / "thesis.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    assert sweep(plan, out).repeated == 0 and (out / "table.csv").read_bytes() == table
+    assert sorted(path.name for path in points.iterdir()) == [mine.parent.name, point.name]
+    # A point that is to be measured again is not removed with somebody's notes in it.
+    manifest, notes = point / "manifest.json", point / "thesis.txt"
+    manifest.write_text(manifest.read_text().replace('"finished"', '"interrupted"'))
+    reseal(point)
+    notes.write_text("mine")
+    with pytest.raises(FlashtwinError, match="something else beside it"):
+        sweep(plan, out)
+    assert notes.read_text() == mine.read_text() == "mine"
+    notes.unlink()
+    aside = tmp_path / "aside"
+    point.rename(aside)
+    point.symlink_to(aside)
+    with pytest.raises(FlashtwinError, match="is not the run of that point"):
+        sweep(plan, out)
+    assert (aside / "manifest.json").exists()
+
+
+def test_a_point_whose_findings_are_another_s_is_measured_again(
+    make_plan: Making, tmp_path: Path
+) -> None:
+    plan = make_plan("op=0.14,0.28")
+    first, second = (run.path for run in sweep(plan, tmp_path).runs)
+    table = (tmp_path / "table.csv").read_bytes()
+    shutil.copy(first / "findings.json", second / "findings.json")
+    assert sweep(plan, tmp_path).repeated == 1
+    assert (tmp_path / "table.csv").read_bytes() == table
+
+
 def told_all(place: Path) -> dict[str, bytes]:
     """Every file under a folder."""
     return {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file()}

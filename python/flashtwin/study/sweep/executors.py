@@ -39,8 +39,15 @@ from flashtwin.runner.pool import Pool, Send, Work
 from flashtwin.runner.request import Request, test
 from flashtwin.runner.stop import Stop
 from flashtwin.runs import lock
-from flashtwin.runs.storage import is_there
-from flashtwin.study.sweep.plan import Failure, Order, lying_at
+from flashtwin.runs.folders import POINTS
+from flashtwin.runs.storage import is_there, remove_tree
+from flashtwin.study.sweep.plan import (
+    Failure,
+    Order,
+    holds_a_run_only,
+    is_half_written,
+    lying_at,
+)
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
@@ -48,6 +55,8 @@ if TYPE_CHECKING:
 # How long a stop may stay unseen, and how long a scheduler has to answer.
 POLL_S = 0.2
 CONNECT_S = 10.0
+# The beginning of the name of a folder in which a worker's answer is unpacked.
+_HALF_UNPACKED = ".point-"
 
 Ended = tuple[Order, Failure | None]
 
@@ -332,11 +341,25 @@ def run_apart(order: Order) -> tuple[Failure | None, bytes]:
         return failure, _packed(place) if place.exists() else b""
 
 
+def tidy(out: Path) -> None:
+    """Remove what a sweep that was killed left of files that it was writing and of an answer that
+    it was unpacking; nobody else may be carrying it out. A folder in which anything but a run lies
+    stays."""
+    with disk(out, "remove"):
+        for file in filter(is_half_written, out.iterdir()):
+            file.unlink()
+    for folder in (out / POINTS).glob(f"{_HALF_UNPACKED}????????"):
+        names = {inside.name for inside in folder.iterdir()} if folder.is_dir() else {""}
+        if names <= {"run"} and (not names or holds_a_run_only(folder / "run")):
+            with disk(folder, "remove"):
+                remove_tree(folder)
+
+
 def unpack(archive: bytes, place: Path) -> None:
     """Put the run directory of a worker where it belongs, in the place of an earlier attempt."""
     with disk(place, "write"):
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".point-") as folder:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=_HALF_UNPACKED) as folder:
             unfinished = Path(folder) / "run"
             with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
                 tar.extractall(unfinished, filter="data")

@@ -8,6 +8,8 @@ refused; `sweep.json` depends on nothing but the plan.
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -20,13 +22,22 @@ from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
 from flashtwin.drives.twin import info_of
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.outputs import disk
+from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, estimate
-from flashtwin.runs.folders import POINTS, SWEEP, read_sweep, write_sweep
+from flashtwin.runs.folders import (
+    FAILURES,
+    POINTS,
+    REPORT,
+    SWEEP,
+    TABLE,
+    read_sweep,
+    write_sweep,
+)
 from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import is_there
+from flashtwin.runs.writer import abandoned
 from flashtwin.study.sweep.grid import Axis, Point, points
 
 SCHEMA = 1
@@ -187,8 +198,15 @@ def _command(plan: Plan, point: Point) -> tuple[str, ...]:
 # What lies at a point's place: nothing, its finished run, what an earlier attempt at it left, or
 # something else, which is neither believed nor removed.
 Lying = Literal["nothing", "finished", "begun", "another"]
-# What a run has before its manifest is written; an empty journal says that nothing is lost with it.
-_BEFORE_MANIFEST = {"steps.jsonl", "steps.tables", "host.json"}
+# Names of what a run has, whole or half written. A folder with anything else in it stays.
+_OF_A_RUN = re.compile(
+    r"(manifest|findings|host)\.json|report\.html|steps\.(jsonl|tables)|smart|[a-z_]+\.parquet"
+    r"|state-\d+(-[0-9a-f]{32}\.snap|\.part)|\..+\.[0-9a-f]{12}" + re.escape(UNFINISHED)
+)
+_HALF_WRITTEN = re.compile(
+    rf"\.({'|'.join(map(re.escape, (SWEEP, TABLE, FAILURES, REPORT)))})\.[0-9a-f]{{12}}"
+    + re.escape(UNFINISHED)
+)
 
 
 def lying_at(place: Path, order: Order) -> Lying:
@@ -202,7 +220,9 @@ def lying_at(place: Path, order: Order) -> Lying:
         is_its_run = _identity_of(run.manifest) == _wanted(order)
         if not is_its_run:
             return "another"
-        return "finished" if run.finished and _is_of_today(run) else "begun"
+        if run.finished and _is_of_today(run):
+            return "finished"
+        return "begun" if holds_a_run_only(place) else "another"
     except (FlashtwinError, OSError):
         return "begun" if _has_hardly_begun(place) else "another"
 
@@ -225,27 +245,35 @@ def _identity_of(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _is_of_today(run: Run) -> bool:
     """Whether the core of today simulated it, and its findings are those that it wrote."""
-    return bool(run.target["identity"].get("model") == _core.MODEL and run.findings is not None)
+    with contextlib.suppress(FlashtwinError):
+        return bool(run.target["identity"].get("model") == _core.MODEL and run.findings is not None)
+    return False
+
+
+def holds_a_run_only(place: Path) -> bool:
+    """Whether a folder itself, and no link to one, holds nothing but what a run has."""
+    if place.is_symlink() or not place.is_dir():
+        return False
+    return all(_OF_A_RUN.fullmatch(inside.name) for inside in place.iterdir())
 
 
 def _has_hardly_begun(place: Path) -> bool:
-    """Whether a worker was killed before it wrote a manifest: nothing else lies there."""
-    if place.is_symlink() or not place.is_dir():
-        return False
-    names = {inside.name for inside in place.iterdir()}
-    journal = place / "steps.jsonl"
-    return names <= _BEFORE_MANIFEST and (not journal.exists() or journal.stat().st_size == 0)
+    """Whether a worker was killed before it wrote a manifest: nothing is lost with it."""
+    return holds_a_run_only(place) and (not any(place.iterdir()) or abandoned(place))
 
 
-def refuse_others(places: Mapping[Path, Order]) -> None:
-    """Refuse to go on where something else than a point's run lies at its place."""
-    others = [place for place, order in places.items() if lying_at(place, order) == "another"]
+def unfinished(out: Path, orders: Sequence[Order]) -> list[Order]:
+    """The points without a finished run. Refused is to go on where something else than a point's
+    run lies at its place."""
+    places = [place_of(out, order.point) for order in orders]
+    lying = [lying_at(place, order) for place, order in zip(places, orders, strict=True)]
+    others = [place for place, state in zip(places, lying, strict=True) if state == "another"]
     if not others:
-        return
+        return [order for order, state in zip(orders, lying, strict=True) if state != "finished"]
     more = f" and {len(others) - 1} more" if len(others) > 1 else ""
     raise FlashtwinError(
-        f"{others[0]}{more} is not the run of that point: another drive, seed or battery, or no"
-        " run that can be read",
+        f"{others[0]}{more} is not the run of that point: another drive, seed or battery, no run"
+        " that can be read, or one with something else beside it",
         hint="move it out of the sweep's folder; the same command then measures the point anew",
         exit_code=USAGE,
     )
@@ -266,7 +294,7 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
         return
     with disk(out, "create"):
         out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
+        if any(not is_half_written(inside) for inside in out.iterdir()):
             raise FlashtwinError(
                 f"{out} is not empty and holds no sweep",
                 hint="choose another directory with --out",
@@ -274,6 +302,11 @@ def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
             )
     # Written before the first point runs: without it the directory could not be resumed.
     write_sweep(out, plan_json)
+
+
+def is_half_written(path: Path) -> bool:
+    """Whether a file is what a sweep that was killed left of one that it was writing."""
+    return bool(_HALF_WRITTEN.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
 
 
 def _same(file: Path, there: dict[str, Any], asked_now: dict[str, Any]) -> None:

@@ -30,16 +30,15 @@ from flashtwin.runs import lock
 from flashtwin.runs.folders import FAILURES, SWEEP, TABLE
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import json_bytes, write_whole
-from flashtwin.study.sweep.executors import Executor, Local
+from flashtwin.study.sweep.executors import Executor, Local, tidy
 from flashtwin.study.sweep.plan import (
     Failure,
     Order,
     Plan,
     claim,
-    lying_at,
     place_of,
-    refuse_others,
     resolve,
+    unfinished,
 )
 
 State = Literal["finished", "failed"]
@@ -253,8 +252,8 @@ def _carry_out(
     listener: Watcher,
 ) -> Sweep:
     places = {order.point.number: place_of(out, order.point) for order in orders}
-    refuse_others({places[order.point.number]: order for order in orders})
-    open_ = [order for order in orders if lying_at(places[order.point.number], order) != "finished"]
+    open_ = unfinished(out, orders)
+    tidy(out)
     listener.planned(len(plan.points()), len(orders) - len(open_), refused)
     failures = {failure.number: failure for failure in refused}
     stopped = False
