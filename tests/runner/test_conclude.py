@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from fakes import FakeDrive, Law
 
+from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.runner.conclude import conclude, reconclude
@@ -85,6 +87,16 @@ def test_findings_that_cannot_be_read_are_made_anew(tmp_path: Path) -> None:
     done = reconclude(Run(run.path), write=True)
     assert done.unreadable and len(done.changes) == len(there)
     assert Run(run.path).findings == there
+
+
+def test_findings_of_another_run_are_told(tmp_path: Path) -> None:
+    mine, other = brief(tmp_path / "mine"), brief(tmp_path / "other", seed=2)
+    shutil.copy(other.path / "findings.json", mine.path / "findings.json")
+    done = reconclude(Run(mine.path))
+    assert done.unreadable and done.to_json()["unreadable"] == done.unreadable
+    assert all(change.before is None for change in done.changes)
+    shown = CliRunner().invoke(app, ["conclude", str(mine.path), "--json"])
+    assert shown.exit_code == 0 and "not those of this run" in shown.stderr
 
 
 def test_a_run_that_is_being_written_is_left_alone(tmp_path: Path) -> None:

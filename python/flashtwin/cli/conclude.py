@@ -33,6 +33,12 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     outcome = reconclude(Run(listing.find(run)), write=write)
     if as_json:
         terminal.print_json(outcome.to_json())
+    if outcome.unreadable:
+        terminal.note(
+            "note: the stored findings are not those of this run, or are damaged, and all count as"
+            f" new: {outcome.unreadable}"
+        )
+    if as_json:
         return
     rows = [
         (change.id, *("not there" if side is None else findings.value(side) for side in sides))
@@ -42,8 +48,6 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     if rows:
         columns = ["finding", "before", "now"]
         terminal.emit(terminal.table(columns, rows, right=columns[1:]))
-    if outcome.unreadable:
-        terminal.say(f"its stored findings cannot be read: {outcome.unreadable}")
     total = len(outcome.findings)
     changed = len(outcome.changes)
     summary = f"{changed} of {total} findings changed"

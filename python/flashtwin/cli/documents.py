@@ -211,6 +211,7 @@ class Conclude(Document):
     run: str
     changes: list[Change]
     findings: list[Finding]
+    unreadable: str | None
     written: bool
 
 

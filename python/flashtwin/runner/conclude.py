@@ -170,6 +170,7 @@ class Reconclusion:
             "run": str(self.path),
             "changes": [change.to_json() for change in self.changes],
             "findings": self.findings.to_json(),
+            "unreadable": self.unreadable,
             "written": self.written,
         }
 
