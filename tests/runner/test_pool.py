@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import lives, wait_for
 
 from flashtwin.runner.pool import Ended, Pool, Send, Work
 from flashtwin.runner.stop import Stop
@@ -38,6 +40,32 @@ def test_a_worker_has_the_environment_and_the_directory_of_its_time(
     assert seen() == ("set", os.getcwd())
     monkeypatch.delenv(NAME)
     assert seen() == (None, os.getcwd())
+
+
+def deaf(send: Send) -> None:
+    """Work that never looks whether somebody asked it to stop."""
+    send("begun", (os.getpid(),))
+    while True:
+        threading.Event().wait(0.05)
+
+
+@pytest.mark.full
+def test_work_that_does_not_listen_ends_with_its_beginner() -> None:
+    program = """
+from flashtwin.runner.pool import Pool, Work
+from flashtwin.runner.stop import Stop
+from test_pool import deaf
+for told in Pool(1).run([Work(call=deaf)], Stop()):
+    print(*told.arguments, flush=True)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    words = [sys.executable, "-c", program]
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as beginner:
+        assert beginner.stdout is not None
+        worker = int(beginner.stdout.readline())
+        assert lives(worker)
+        beginner.kill()
+        assert wait_for(lambda: not lives(worker), 30)
 
 
 def threads_of_algebra(send: Send) -> int:

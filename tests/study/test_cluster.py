@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -96,6 +97,38 @@ def test_a_worker_that_is_killed_loses_no_point(
     here = sweep(plan, tmp_path / "here", executor=Local(2))
     assert (there.out / "table.csv").read_bytes() == (here.out / "table.csv").read_bytes()
     assert not list(there.out.rglob("*.new"))
+
+
+class _Lost:
+    """A client whose cluster has lost something."""
+
+    def __init__(self, status: str, *, reachable: bool = True) -> None:
+        self.status, self._reachable = status, reachable
+
+    def nthreads(self) -> dict[str, int]:
+        if not self._reachable:
+            raise OSError("closed")
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("client", "since_s", "text"),
+    [
+        (_Lost("connecting"), 0.0, "does not answer any more"),
+        (_Lost("running", reachable=False), 0.0, "does not answer any more"),
+        (_Lost("running"), executors.ALONE_S + 1, "has had no worker"),
+    ],
+)
+def test_a_cluster_that_is_lost_is_told(client: _Lost, since_s: float, text: str) -> None:
+    with pytest.raises(FlashtwinError, match=text) as raised:
+        executors._alone_since(client, "tcp://here:1", time.monotonic() - since_s)
+    assert raised.value.exit_code == ENVIRONMENT
+    assert "the same command goes on" in (raised.value.hint or "")
+
+
+def test_a_cluster_whose_worker_restarts_is_waited_for() -> None:
+    began = time.monotonic()
+    assert executors._alone_since(_Lost("running"), "tcp://here:1", began) == began
 
 
 @pytest.mark.full

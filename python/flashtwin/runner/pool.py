@@ -35,7 +35,9 @@ from flashtwin.runner.stop import Stop, listening
 POLL_S = 0.2
 # How long a run has to close its directory before its worker is killed.
 PATIENCE_S = 60.0
-_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# How long work whose beginner is gone has to hear that it is told to stop.
+GRACE_S = 3.0
 # What the server of workers has imported, which most work needs; named, since some of it imports
 # this module.
 _IMPORTED = [
@@ -319,11 +321,12 @@ def _carried_out(call: Callable[[Send], Any], send: Send) -> tuple[str, Any]:
 
 def _follow(busy: threading.Event) -> None:
     """End this process when the one that began it is gone, once the run under way has closed its
-    directory."""
+    directory. Work that does not listen is interrupted, and ended where that does not help."""
     beginner = parent_process()
     assert beginner is not None, "a worker is begun by a process"
     beginner.join()
-    while busy.is_set():
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(POLL_S)
+    gone = time.monotonic()
+    while busy.is_set() and (waited_s := time.monotonic() - gone) < PATIENCE_S:
+        os.kill(os.getpid(), signal.SIGTERM if waited_s < GRACE_S else signal.SIGINT)
+        time.sleep(POLL_S if waited_s < GRACE_S else GRACE_S)
     os._exit(0)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import logging
 import os
 import platform
 import shutil
@@ -21,6 +22,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 # How long a stop may stay unseen, and how long a scheduler has to answer.
 POLL_S = 0.2
 CONNECT_S = 10.0
+# A worker that was lost may have a successor, which takes seconds to start.
+ALONE_S = 30.0
 # The beginning of the name of a folder in which a worker's answer is unpacked.
 _HALF_UNPACKED = ".point-"
 
@@ -144,22 +148,71 @@ class Cluster:
     def run(
         self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
     ) -> Iterator[Ended]:
-        """See `Executor`. A point whose worker is lost goes to another one, three times at most."""
+        """See `Executor`. A point whose worker is lost goes to another one, three times at most.
+
+        Raises where the scheduler is lost, or all workers without a successor.
+        """
+        with _quiet():
+            yield from self._run(orders, place, stop)
+
+    def _run(
+        self, orders: Sequence[Order], place: Callable[[Order], Path], stop: Stop
+    ) -> Iterator[Ended]:
         client = _client(self._address)
         try:
             _same_version(client)
             workers, waiting = _submitted(client, orders)
+            alone_since = time.monotonic()
             while waiting and not stop.asked:
                 if workers is not None and not {*workers} & {*client.nthreads()}:
                     # All workers are lost: workers that started since take over.
                     client.cancel(list(waiting), force=True)
                     workers, waiting = _submitted(client, list(waiting.values()))
-                for future in _ready(waiting):
+                ready = _ready(waiting)
+                # A scheduler that is gone takes all points with it: that is no failure of theirs.
+                alone_since = _alone_since(client, self._address, alone_since)
+                for future in ready:
                     order = waiting.pop(future)
                     yield _unpacked(order, future, place(order))
             client.cancel(list(waiting), force=True)
         finally:
             client.close(timeout=CONNECT_S)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from printing tracebacks of its own: what goes wrong is told here."""
+    # Its loggers get their levels when it is imported, some of them one of their own.
+    _distributed()
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def _alone_since(client: Any, address: str, alone_since: float) -> float:
+    """When the cluster last had a worker. Raises where its scheduler is gone, and where it has
+    had no worker for too long."""
+    goes_on = "the same command goes on with the points that are left"
+    try:
+        workers = client.nthreads() if client.status == "running" else None
+    except OSError:
+        workers = None
+    if workers is None:
+        raise _no_worker(f"the scheduler at {address} does not answer any more", goes_on)
+    if workers:
+        return time.monotonic()
+    if time.monotonic() - alone_since > ALONE_S:
+        raise _no_worker(
+            f"the cluster has had no worker for {ALONE_S:.0f} s",
+            f"start some with dask worker ADDRESS; {goes_on}",
+        )
+    return alone_since
 
 
 def _mistake(order: Order, text: str) -> Failure:
