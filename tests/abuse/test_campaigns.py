@@ -19,6 +19,9 @@ CASES = {
     "traces": 20,
     "journals": 3,
     "disks": 3,
+    "copies": 2,
+    "points": 5,
+    "sweeps": 2,
     "queries": 10,
     "outputs": 10,
 }

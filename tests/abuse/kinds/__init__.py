@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from campaign import Kind
 
-from kinds import beside, disks, jobs, kills, outputs, prepared, queries, runs, specs, traces
+from kinds import (
+    beside,
+    copies,
+    disks,
+    jobs,
+    kills,
+    outputs,
+    prepared,
+    queries,
+    runs,
+    specs,
+    traces,
+)
 
 _ROWS = (
     ("jobs", "job files and fio's words, on twins and through fio", jobs.case, None),
@@ -20,6 +32,14 @@ _ROWS = (
     ("journals", "stopped and damaged runs that are gone on with", runs.resumed, prepared.stopped),
     ("kills", "signals at any moment, and going on", kills.case, prepared.finished),
     ("disks", "full, read-only and limited disks", disks.case, prepared.finished),
+    (
+        "copies",
+        "copies of a killed run on a file, pruned, adopted, gone on with",
+        copies.copied,
+        None,
+    ),
+    ("points", "sweeps whose points were exchanged or replaced", copies.sweep, prepared.swept),
+    ("sweeps", "sweeps that are killed, and going on", copies.killed, prepared.swept),
     ("queries", "conditions of --where", queries.case, prepared.place),
     ("outputs", "outputs that are no files", outputs.case, prepared.finished),
 )

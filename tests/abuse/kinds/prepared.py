@@ -28,6 +28,8 @@ FILE = (
     "--battery",
     "fill:patterns=1m-q1,passes=2,idle_s=0",
 )
+# A sweep of three quick points.
+SWEEP = ("sweep", *TWIN, "--vary", "seed=1,2,3", "--battery", BATTERY, "--jobs", "1", "--quiet")
 # What another run of the same may differ in.
 OF_THE_HOST = ("host.json", "report.html")
 
@@ -46,6 +48,11 @@ def program(*arguments: str, cwd: Path) -> None:
 def finished(folder: Path) -> None:
     """`run`: a finished run."""
     program(*test_words("run"), cwd=folder)
+
+
+def swept(folder: Path) -> None:
+    """`sweep`: a finished sweep."""
+    program(*SWEEP, "--out", "sweep", cwd=folder)
 
 
 def finished_and_file(folder: Path) -> None:
