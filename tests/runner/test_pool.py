@@ -58,7 +58,10 @@ from test_pool import deaf
 for told in Pool(1).run([Work(call=deaf)], Stop()):
     print(*told.arguments, flush=True)
 """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
     words = [sys.executable, "-c", program]
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as beginner:
         assert beginner.stdout is not None
@@ -86,7 +89,10 @@ from test_pool import threads_of_algebra
 told = list(Pool(1).run([Work(call=threads_of_algebra)], Stop()))
 print([one.value for one in told if isinstance(one, Ended)], "OPENBLAS_NUM_THREADS" in os.environ)
 """
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
     environment.pop("OPENBLAS_NUM_THREADS", None)
     words = [sys.executable, "-c", program]
     ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

@@ -325,8 +325,8 @@ def _follow(busy: threading.Event) -> None:
     beginner = parent_process()
     assert beginner is not None, "a worker is begun by a process"
     beginner.join()
-    gone = time.monotonic()
-    while busy.is_set() and (waited_s := time.monotonic() - gone) < PATIENCE_S:
+    since_s = time.monotonic()
+    while busy.is_set() and (waited_s := time.monotonic() - since_s) < PATIENCE_S:
         os.kill(os.getpid(), signal.SIGTERM if waited_s < GRACE_S else signal.SIGINT)
         time.sleep(POLL_S if waited_s < GRACE_S else GRACE_S)
     os._exit(0)
