@@ -130,9 +130,9 @@ impl<T: Copy> EventQueue<T> {
         all.map(|entry| (time_of(entry.key), entry.event))
     }
 
-    /// Whether a queue that comes from outside is in the order that it keeps by itself.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
+    /// Whether the queue is in the order that it keeps.
+    #[cfg(test)]
+    fn is_sound(&self) -> bool {
         let heap = (1..self.heap.len()).all(|i| self.heap[(i - 1) / ARITY].key < self.heap[i].key);
         let ordered = |lane: &Ring<Entry<T>>| {
             let keys = lane.iter().map(|entry| entry.key);

@@ -8,7 +8,6 @@ use flashtwin_ftl::{Load, Policies, Policy};
 
 use crate::engine::Drive;
 use crate::event::Event;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Work that idle time is offered for, in the order of [`Background::idle_after`].
 const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
@@ -206,17 +205,4 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl Background {
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self, now: Nanos) -> Checked {
-        // Idle time begins once the start after a power cut has ended.
-        let known = self.idle_since.0 < LIFETIME && self.wrote_at <= now;
-        ensure!(known && !self.purging, "idle since {}", self.idle_since.0);
-        ensure!(
-            self.fold_rest < LIFETIME,
-            "{} hundredths of a byte to be folded",
-            self.fold_rest
-        );
-        Ok(())
-    }
-}
+impl Background {}

@@ -34,7 +34,6 @@ use crate::ageing::{Aged, Ageing};
 use crate::config::Errors;
 use crate::engine::Drive;
 use crate::event::Event;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Reads of a superblock's block after which its times are computed again.
 const READS_LOOK: u64 = 4096;
@@ -522,21 +521,4 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl BitErrors {
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self, now: Nanos, logical: u32) -> Checked {
-        self.ageing.audit(now)?;
-        let clock = self.ageing.clock(now);
-        let past = |data: &Data| data.since == Aged::NEVER || data.since <= clock;
-        let known = |d: &Data| past(d) && d.reads < LIFETIME && d.carried.is_finite();
-        ensure!(self.data.iter().all(known), "data of the future");
-        ensure!(
-            self.lost.last().is_none_or(|&lpn| lpn < logical),
-            "lost units"
-        );
-        let c = &self.counts;
-        let met = c.retries.max(c.uncorrectable).max(c.rebuilt + c.lost_rows);
-        ensure!(met < LIFETIME, "{met} errors");
-        Ok(())
-    }
-}
+impl BitErrors {}

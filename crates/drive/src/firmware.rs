@@ -21,7 +21,6 @@ use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::flash::is_awaited;
 use crate::overtaking::Overtaken;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Operations that the cores prepare, and those that wait for it.
 pub(crate) struct Firmware {
@@ -170,30 +169,6 @@ impl Firmware {
         self.in_hand.push_back(*from.front()?);
         from.drop_front();
         self.in_hand.back().map(|op| self.time_of(op))
-    }
-
-    /// See [`crate::snapshot`]: only operations that there can be, and each core's has its end.
-    pub(crate) fn audit(&self, ends: usize, possible: impl Fn(&NandOp) -> bool) -> Checked {
-        let waits = self.urgent.len() + self.queue.len();
-        let full = self.in_hand.len() == self.cores;
-        let none = waits == 0 && self.in_hand.is_empty();
-        ensure!(
-            (self.on || none) && (full || (waits == 0 && self.in_hand.len() < self.cores)),
-            "{waits} operations wait for {} of {} cores",
-            self.in_hand.len(),
-            self.cores
-        );
-        ensure!(ends == self.in_hand.len(), "{ends} operations leave");
-        ensure!(self.last.0 < LIFETIME, "the firmware is never done");
-        let mut all = self
-            .urgent
-            .iter()
-            .chain(self.queue.iter())
-            .chain(self.in_hand.iter());
-        match all.find(|op| !possible(op)) {
-            Some(op) => Err(format!("in the firmware: {op:?}")),
-            None => Ok(()),
-        }
     }
 }
 

@@ -19,7 +19,6 @@ use crate::config::Controller;
 use crate::event::Event;
 use crate::overtaking::Overtaken;
 use crate::planes::Planes;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::suspend::Pause;
 use crate::timeline::{Activity, Timeline};
 
@@ -716,70 +715,4 @@ fn die_channel(dies: &[Die], index: u16) -> u16 {
     dies[index as usize].channel
 }
 
-impl Flash {
-    /// Whether there is a die for an operation that could do it.
-    pub(crate) fn could_do(&self, op: &NandOp) -> bool {
-        let placed = usize::from(op.die) < self.dies.len() && usize::from(op.class) < class::COUNT;
-        let sized = usize::from(op.units) < self.transfer_time.len();
-        let steps = op.retries == 0 || usize::from(op.retries) < self.retry_time.len();
-        let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
-        let whole = left_out <= u64::from(op.units) * self.unit_on_channel_bytes;
-        placed && sized && steps && whole
-    }
-
-    /// See [`crate::snapshot`]: every operation is one that its die could do, and they are counted.
-    pub(crate) fn audit(&self, known: impl Fn(Token) -> bool) -> Checked {
-        let mut waiting = 0u64;
-        for (index, die) in self.dies.iter().enumerate() {
-            let queued = die.urgent.iter().chain(&die.queue);
-            let held = die.pause.held_op();
-            let taken = die.loaded.iter().map(|(op, _)| op);
-            let side = die.planes.running();
-            for op in queued
-                .chain(&die.running)
-                .chain(taken)
-                .chain(held)
-                .chain(side)
-            {
-                let here = usize::from(op.die) == index;
-                ensure!(
-                    here && self.could_do(op) && known(op.token),
-                    "on die {index}: {op:?}"
-                );
-                waiting += 1;
-            }
-            // An operation that is being suspended is counted twice: it runs, and is on hold.
-            waiting -= u64::from(die.pause.is_entering() && die.running.is_some());
-        }
-        ensure!(
-            waiting == u64::from(self.busy),
-            "{waiting} operations, not {}",
-            self.busy
-        );
-        let most = self.ended.iter().max().copied().unwrap_or(0);
-        let most = most.max(self.spared.iter().max().copied().unwrap_or(0));
-        let skipped = self.codewords_skipped;
-        let counted = most
-            .max(self.units_moved)
-            .max(self.suspensions)
-            .max(self.retry_plane_ns)
-            .max(skipped)
-            < LIFETIME;
-        ensure!(counted, "{most} operations have ended");
-        ensure!(
-            self.channel_free.iter().all(|at| at.0 < LIFETIME),
-            "channels are never free"
-        );
-        ensure!(self.data_free.0 < LIFETIME, "the data is never through");
-        let begun = |&place: &u32| known(Token::Program(place));
-        ensure!(self.begun.iter().all(begun), "programs begun that are none");
-        let speed = self.speed_milli;
-        ensure!((1..=FULL_SPEED).contains(&speed), "throttled to {speed}");
-        self.dies.iter().try_for_each(|die| {
-            let until = die.rests_until;
-            ensure!(until.0 < LIFETIME, "a die rests until {}", until.0);
-            die.pause.audit()?;
-            die.planes.audit(self.independent)
-        })
-    }
-}
+impl Flash {}

@@ -12,7 +12,6 @@ use flashtwin_ftl::Policies;
 
 use crate::config::{Link, LinkKind};
 use crate::engine::Drive;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::timeline::Activity;
 
 /// Data of a SATA frame at most: for each such part of a write the drive sends a DMA Activate.
@@ -194,24 +193,6 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl HostLink {
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self) -> Checked {
-        ensure!(
-            self.free.iter().all(|at| at.0 < LIFETIME),
-            "the link is never free"
-        );
-        Ok(())
-    }
-}
+impl HostLink {}
 
-impl Cores {
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self) -> Checked {
-        ensure!(
-            self.0.iter().all(|at| at.0 < LIFETIME),
-            "the cores are never free"
-        );
-        Ok(())
-    }
-}
+impl Cores {}

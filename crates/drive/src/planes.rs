@@ -14,7 +14,6 @@ use flashtwin_ftl::op::class;
 
 use crate::event::Event;
 use crate::flash::{Die, Flash};
-use crate::snapshot::{Checked, ensure};
 
 /// Reads that may be begun before one that waits for its planes.
 const PASSED_MOST: u32 = 64;
@@ -47,21 +46,6 @@ impl Planes {
     pub(crate) fn power_lost(&mut self) {
         self.running.fill(None);
         (self.busy, self.passed) = (0, 0);
-    }
-
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self, planes: u32) -> Checked {
-        ensure!(self.running.len() as u32 == planes, "planes of a die");
-        let mut busy = 0;
-        for (plane, op) in self.running.iter().enumerate() {
-            let Some(op) = op else { continue };
-            let mask = op.planes.mask(planes);
-            let sound = op.planes.first() == plane && busy & mask == 0 && class::is_read(op.class);
-            ensure!(sound, "plane {plane} reads {op:?}");
-            busy |= mask;
-        }
-        ensure!(busy == self.busy, "planes at work");
-        Ok(())
     }
 }
 

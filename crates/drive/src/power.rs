@@ -21,7 +21,6 @@ use flashtwin_nand::energy::Work;
 use crate::config::{IdleState, PowerDraw};
 use crate::engine::Drive;
 use crate::flash::{FULL_SPEED, Flash};
-use crate::snapshot::{Checked, LIFETIME, ensure};
 use crate::timeline::Activity;
 
 /// What the drive as a whole is doing.
@@ -357,27 +356,4 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl Power {
-    /// See [`crate::snapshot`]: the times of all states are the drive's clock.
-    pub(crate) fn audit(&self, now: Nanos) -> Checked {
-        let t = &self.times;
-        let times = [t.serving, t.working, t.idle, t.light, t.deep, t.off];
-        let small = times.into_iter().all(|time| time < LIFETIME) && self.since <= now;
-        ensure!(
-            small && self.link_bytes < LIFETIME,
-            "states since {}",
-            self.since.0
-        );
-        let speed = (1..=FULL_SPEED).contains(&self.speed_milli);
-        let active = u128::from(t.serving + t.working) * u128::from(FULL_SPEED);
-        ensure!(
-            speed && t.held_milli <= active,
-            "held still for {} ps",
-            t.held_milli
-        );
-        let clock = self.times(now).total();
-        ensure!(clock == now.0, "states for {clock} ns of {}", now.0);
-        ensure!(self.phase != Phase::Serving, "serves nobody");
-        Ok(())
-    }
-}
+impl Power {}

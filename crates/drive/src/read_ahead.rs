@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use flashtwin_ftl::{Policies, Token};
 
 use crate::engine::{Drive, READ_AHEAD};
-use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// Bytes of a chunk, where a stream is read ahead by that much.
 const CHUNK_BYTES: u32 = 128 << 10;
@@ -280,43 +279,4 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl ReadAhead {
-    /// See [`crate::snapshot`]: with no command outstanding nobody waits for a chunk.
-    pub(crate) fn audit(&self, logical: u32) -> Checked {
-        for chunk in &self.chunks {
-            let end = chunk.lpn.checked_add(chunk.units);
-            let inside = end.is_some_and(|end| end <= logical) && chunk.waiting.is_empty();
-            ensure!(inside, "units from {} read ahead", chunk.lpn);
-        }
-        let places = self
-            .streams
-            .iter()
-            .flat_map(|s| &s.chunks)
-            .chain(&self.vacant);
-        let mut seen = vec![false; self.chunks.len()];
-        for &place in places {
-            let place = place as usize;
-            ensure!(place < seen.len() && !seen[place], "chunk {place}");
-            seen[place] = true;
-        }
-        ensure!(self.clock < LIFETIME, "{} reads", self.clock);
-        let used = self.streams.iter().map(|s| s.used).max().unwrap_or(0);
-        ensure!(used <= self.clock, "a stream read at {used}");
-        let idle = |s: &Stream| s.sector == u64::MAX && s.next == u32::MAX;
-        let inside = |s: &Stream| s.sector < LIFETIME && s.next <= logical && s.hits < 1 << 30;
-        let ahead = |s: &Stream| s.ahead <= logical;
-        let sound = self
-            .streams
-            .iter()
-            .all(|s| (idle(s) || inside(s)) && ahead(s));
-        ensure!(sound, "streams that are read");
-        Ok(())
-    }
-
-    /// Whether a read is under way for a chunk of this number.
-    pub(crate) fn awaits(&self, chunk: u32) -> bool {
-        self.chunks
-            .get(chunk as usize)
-            .is_some_and(|c| c.pending > 0)
-    }
-}
+impl ReadAhead {}

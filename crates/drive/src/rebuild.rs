@@ -11,7 +11,6 @@
 use flashtwin_ftl::{NandOp, Policies, Token};
 
 use crate::engine::Drive;
-use crate::snapshot::{Checked, ensure};
 
 /// A row that is being rebuilt.
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -45,36 +44,6 @@ impl Rebuilds {
         }
         self.all.push(rebuild);
         self.all.len() as u32 - 1
-    }
-
-    /// Whether a read is under way for a rebuild of this number.
-    pub(crate) fn awaits(&self, place: u32) -> bool {
-        self.all.get(place as usize).is_some_and(|r| r.pending > 0)
-    }
-
-    /// Checks a loaded state, see [`crate::snapshot`]: somebody waits for each row (`known`), and
-    /// each read is one that can be made.
-    pub(crate) fn audit(
-        &self,
-        (dies, superblocks): (u32, u32),
-        known: impl Fn(Token) -> bool,
-    ) -> Checked {
-        let mut idle = vec![false; self.all.len()];
-        for &place in &self.vacant {
-            let vacant = self.all.get(place as usize).is_some_and(|r| r.pending == 0);
-            ensure!(vacant && !idle[place as usize], "rebuild {place}");
-            idle[place as usize] = true;
-        }
-        for (rebuild, idle) in self.all.iter().zip(idle) {
-            let there = |op: &NandOp| u32::from(op.die) < dies;
-            let inside = rebuild.refresh.is_none_or(|s| s < superblocks);
-            let sound = idle || (rebuild.pending > 0 && known(rebuild.token));
-            ensure!(
-                inside && sound && rebuild.reads.iter().all(there),
-                "a rebuilt row"
-            );
-        }
-        Ok(())
     }
 }
 

@@ -20,7 +20,6 @@ use flashtwin_ftl::op::class;
 
 use crate::event::Event;
 use crate::flash::Flash;
-use crate::snapshot::{Checked, LIFETIME, ensure};
 
 /// What a die knows of the operation that it has suspended or may suspend.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
@@ -148,20 +147,5 @@ impl Pause {
     /// The operation that is suspended or about to be.
     pub(crate) fn held_op(&self) -> Option<&NandOp> {
         self.held.as_ref().map(|(op, _)| op)
-    }
-
-    pub(crate) fn is_entering(&self) -> bool {
-        self.entering && self.held.is_some()
-    }
-
-    /// See [`crate::snapshot`].
-    pub(crate) fn audit(&self) -> Checked {
-        let left = self.held.map_or(0, |(_, left)| left.0);
-        let latest = self.begun.0.max(self.ends.0).max(left);
-        ensure!(
-            latest < LIFETIME && self.times < 1 << 30,
-            "a suspension ends at {latest}"
-        );
-        Ok(())
     }
 }

@@ -17,7 +17,6 @@ use flashtwin_ftl::Policies;
 use crate::config::{Heat, Throttle};
 use crate::engine::Drive;
 use crate::flash::FULL_SPEED;
-use crate::snapshot::{Checked, ensure};
 
 /// Time constants of drives are tens of seconds: a tick is short beside them.
 const TICK: Nanos = Nanos::from_ms(100);
@@ -280,20 +279,4 @@ impl<P: Policies> Drive<P> {
     }
 }
 
-impl Thermal {
-    /// See [`crate::snapshot`]: ticks have been taken up to the present and no further.
-    pub(crate) fn audit(&self, now: Nanos, energy_fj: u128) -> Checked {
-        let (at, due) = (self.at.0, self.due.0);
-        let ticks = at <= now.0 && due >= now.0 && due <= at + LONG_TICK.0;
-        ensure!(ticks, "ticks at {at} and {due}, now {}", now.0);
-        let warm = self.celsius.is_finite() && self.energy_fj <= energy_fj;
-        ensure!(warm, "{} degrees after {} fJ", self.celsius, self.energy_fj);
-        let t = &self.times;
-        let spent = t.throttled.iter().chain([&t.warning, &t.critical]);
-        ensure!(
-            spent.max().is_some_and(|time| *time <= now),
-            "too warm for too long"
-        );
-        Ok(())
-    }
-}
+impl Thermal {}

@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
-use crate::op::Token;
 use crate::orders::Policies;
 use crate::policy::CacheMode;
 use crate::streams::Stream;
@@ -302,130 +300,5 @@ impl<P: Policies> Ftl<P> {
         );
         out += &self.paged.describe();
         out
-    }
-}
-
-/// A state that was read from a file, see [`crate::audit`].
-impl<P: Policies> Ftl<P> {
-    /// Why this cannot be a state of this firmware with no host command outstanding. Costs a pass
-    /// over all tables.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
-    pub fn audit(&self) -> Result<(), String> {
-        let b = self
-            .layout
-            .bounds(self.mapped_units(), self.writing.buffer.flights.len());
-        self.counters.audit()?;
-        let sequence = self.writing.sequence;
-        ensure!(sequence < LIFETIME, "granules begun: {sequence}");
-        Bounds::below_or_none("map", b.physical, &self.map.physical)?;
-        self.audit_blocks(&b)?;
-        self.audit_streams(&b)?;
-        self.writing.lanes.audit(&b)?;
-        self.writing.buffer.audit(&b)?;
-        self.writing.passes.audit(&b)?;
-        self.blocks.victims.audit(&b)?;
-        self.packing.audit(&b)?;
-        for mover in [&self.cache.fold, &self.collection.mover] {
-            mover.audit(&b)?;
-        }
-        self.wear.audit(&b)?;
-        self.health.audit(&b)?;
-        self.collection.memory.audit()?;
-        self.cache.audit(&b)?;
-        self.paged.audit(&b)?;
-        self.cuts.audit(&b)?;
-        self.checked()
-    }
-
-    /// Whether an operation can have this token: what the token names exists.
-    #[must_use]
-    pub fn knows(&self, token: Token) -> bool {
-        let flights = &self.writing.buffer.flights;
-        match token {
-            Token::Host(_) | Token::Rebuild(_) => false,
-            Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => flights
-                .get(place as usize)
-                .is_some_and(|flight| flight.first != NONE),
-            Token::FoldRead(row)
-            | Token::GcRead(row)
-            | Token::MapGcRead(row)
-            | Token::FoldCheck(row) => row < self.layout.physical_units(),
-            Token::MapRead(slot) => slot < self.map_slots(),
-            Token::MapUpdate(page) => page < self.paged.pages(),
-            // Checkpoints are written, and wear the flash, with power cuts switched off too.
-            Token::Checkpoint => self.cuts.writes_checkpoint(),
-            Token::Journal(low) => self.cuts.writes_trims(low),
-            Token::SystemErase => true,
-            Token::Erase(superblock) => {
-                let block = self.blocks.all.get(superblock as usize);
-                block.is_some_and(|b| b.state == State::Erasing && b.erases_left > 0)
-            }
-        }
-    }
-
-    fn audit_blocks(&self, b: &Bounds) -> Checked {
-        for (index, block) in self.blocks.all.iter().enumerate() {
-            let units = block.valid.max(block.written);
-            ensure!(units <= b.units, "superblock {index} holds {units} units");
-            let known = block.mode != Mode::Tier || self.layout.tier_bits > 0;
-            ensure!(
-                known,
-                "superblock {index} is in a mode that the part has not"
-            );
-            let dies = block.erases_left;
-            ensure!(
-                dies <= b.dies,
-                "superblock {index} is erased on {dies} dies"
-            );
-            let flights = block.in_flight;
-            ensure!(
-                flights <= b.flights,
-                "superblock {index}: {flights} in flight"
-            );
-            let cycles = block
-                .slc_cycles
-                .max(block.native_cycles)
-                .max(block.tier_cycles);
-            ensure!(cycles < 1 << 30, "superblock {index}: {cycles} cycles");
-        }
-        let q = &self.blocks;
-        let free = q.free.iter().chain(&q.free_fixed).chain(&q.free_map);
-        b.distinct("free", free)?;
-        let queues = [
-            ("half", &q.half),
-            ("cache", &q.cache),
-            ("tier", &q.tier),
-            ("stale", &q.stale),
-        ];
-        queues
-            .into_iter()
-            .try_for_each(|(name, queue)| b.distinct(name, queue))
-    }
-
-    fn audit_streams(&self, b: &Bounds) -> Checked {
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
-            Bounds::below_or_none("stream", b.superblocks, [&s.superblock])?;
-            Bounds::below("lane", b.groups, [&s.lane])?;
-            let ordered = s.begun <= s.next && s.next <= s.end && s.end <= b.units;
-            ensure!(ordered && s.stop <= b.units, "stream {stream:?}: {s:?}");
-            let few = s.used.max(s.held).max(s.grains) <= b.units * 8;
-            ensure!(few && s.parked <= b.physical, "stream {stream:?}: {s:?}");
-            ensure!(
-                s.moved <= s.waiting(),
-                "stream {stream:?} moves {}",
-                s.moved
-            );
-            ensure!(
-                s.sequence <= self.writing.sequence,
-                "stream {stream:?}: {}",
-                s.sequence
-            );
-            let closed = s.superblock != NONE || s.next == s.end;
-            ensure!(closed, "stream {stream:?} has room nowhere");
-        }
-        self.writing.buffer.awaited.audit()?;
-        Ok(())
     }
 }

@@ -12,9 +12,7 @@
 
 use flashtwin_base::rng::Rng;
 
-use crate::audit::LIFETIME;
 use crate::blocks::{Blocks, State, Superblock};
-use crate::check::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::lifetimes::Lifetimes;
@@ -497,19 +495,4 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
-impl Collection {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self) -> Checked {
-        let untouched = self.untouched.iter().filter(|&&u| u).count();
-        ensure_eq!(
-            untouched,
-            self.untouched_count as usize,
-            "untouched superblocks"
-        );
-        let (valid, freed) = self.recent;
-        let cost = self.cost_milli.unsigned_abs();
-        let most = valid.max(freed).max(cost).max(self.search_again);
-        ensure!(most < LIFETIME, "{valid} units for {freed} at {cost}");
-        Ok(())
-    }
-}
+impl Collection {}

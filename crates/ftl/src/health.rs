@@ -31,9 +31,7 @@
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::audit::Bounds;
 use crate::blocks::{Pool, State};
-use crate::check::Checked;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Work;
@@ -746,16 +744,4 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
-impl Health {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        Bounds::below("failed", b.superblocks, self.failed.iter().map(|f| &f.0))?;
-        let planes = self.spares.len() as u32;
-        Bounds::below("failed plane", planes, self.failed.iter().map(|f| &f.1))?;
-        Bounds::below(
-            "spares",
-            1 << 30,
-            self.spares.iter().chain([&self.grown_bad]),
-        )
-    }
-}
+impl Health {}

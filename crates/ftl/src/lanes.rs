@@ -8,9 +8,8 @@
 //! Pages of the map are few and their superblocks too, and what wear levelling moves goes into one
 //! superblock: their streams have one lane, in the group of the superblock that is open.
 
-use crate::audit::Bounds;
 use crate::blocks::{Blocks, State};
-use crate::check::{Checked, ensure, ensure_eq};
+use crate::check::{Checked, ensure_eq};
 use crate::layout::{Layout, NONE};
 use crate::streams::{Frontier, STREAMS, Stream};
 use crate::writing::Writing;
@@ -165,13 +164,4 @@ impl Writing {
     }
 }
 
-impl Lanes {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        for lane in &self.all {
-            Bounds::below_or_none("lanes", b.superblocks, [&lane.superblock])?;
-            ensure!(lane.next <= lane.end && lane.end <= b.units, "{lane:?}");
-        }
-        Ok(())
-    }
-}
+impl Lanes {}

@@ -11,7 +11,6 @@
 //! padding.
 
 mod allocate;
-mod audit;
 pub mod blocks;
 pub mod check;
 mod collect;

@@ -13,9 +13,7 @@
 //! then the host waits for the next step. How long that takes depends on the step and not on the
 //! size of superblocks.
 
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::State;
-use crate::check::{Checked, ensure};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
@@ -562,20 +560,4 @@ impl<P: Policies> Ftl<P> {
     }
 }
 
-impl Mover {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        Bounds::below_or_none("source", b.superblocks, [&self.source])?;
-        Bounds::below(
-            "emptied",
-            b.superblocks,
-            self.emptied.iter().map(|e| &e.superblock),
-        )?;
-        let counts = [&self.cursor, &self.outstanding, &self.owed, &self.copying];
-        Bounds::below("moved", b.physical, counts.into_iter().chain(&self.placed))?;
-        let (debt, slack) = (self.debt_milli, self.slack_milli);
-        ensure!(debt.unsigned_abs() < LIFETIME, "a debt of {debt}");
-        ensure!(slack.unsigned_abs() < LIFETIME, "a slack of {slack}");
-        Ok(())
-    }
-}
+impl Mover {}

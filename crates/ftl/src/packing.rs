@@ -20,7 +20,6 @@
 //! Invariants (`Packing::check`): the valid units of a row are no larger than the row; what was
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
-use crate::audit::Bounds;
 use crate::blocks::Blocks;
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
@@ -275,23 +274,7 @@ impl Frontier {
     }
 }
 
-impl Packing {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        let stored = self.sizes.iter().max().copied().unwrap_or(0);
-        let moved = self.moved.iter().max().copied().unwrap_or(0);
-        let largest = u32::from(stored.max(moved).max(self.incoming));
-        ensure!(largest <= GRAINS, "a unit of {largest} grains");
-        ensure!(
-            self.incoming >= self.smallest,
-            "units of {} grains",
-            self.incoming
-        );
-        Bounds::below("packed", b.units + 1, &self.filled)?;
-        Bounds::below("row", b.units + 1, [&self.fullest_row])?;
-        Bounds::below("rest", GRAINS, [&self.saved_rest, &self.padded_rest])
-    }
-}
+impl Packing {}
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,6 @@
 //! issued. From then on, and from when its superblock takes no more data, it is *closing*. It is
 //! *closed* once no program of its wordline is under way on its die.
 
-use crate::check::{Checked, ensure};
 use crate::layout::NONE;
 use crate::passes::{Half, Lane, Passes};
 use crate::write_buffer::WriteBuffer;
@@ -38,15 +37,6 @@ impl Pairs {
     /// Nothing waits for a program under way.
     pub(crate) fn is_settled(&self) -> bool {
         self.closing.is_empty() && self.closed.is_empty()
-    }
-
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, flights: u32) -> Checked {
-        let places = self.ended.iter().chain(&self.closed);
-        let closing = self.closing.iter().map(|half| &half.place);
-        let sound = places.chain(closing).all(|&place| place < flights);
-        ensure!(sound, "pages of wordlines in programming");
-        Ok(())
     }
 }
 

@@ -19,9 +19,8 @@
 
 use std::collections::VecDeque;
 
-use crate::audit::Bounds;
 use crate::blocks::Blocks;
-use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
+use crate::check::{Checked, ensure_eq, ensure_ne};
 use crate::counters::Counters;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
@@ -311,17 +310,4 @@ impl Passes {
     }
 }
 
-impl Passes {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        for half in self.halves.iter().flatten() {
-            let known = half.place < b.flights && u32::from(half.die) < b.dies;
-            ensure!(known && half.stripe <= b.units, "{half:?}");
-        }
-        // Several passes of a granule may wait for its die at once.
-        let most = b.flights.saturating_mul(self.later.max(1));
-        let counts = self.first.iter().chain([&self.host_firsts]);
-        Bounds::below("first passes", most.saturating_add(1), counts)?;
-        self.pairs.audit(b.flights)
-    }
-}
+impl Passes {}

@@ -12,7 +12,6 @@
 //! unit shares there is said by [`crate::separation`] as it is placed, because the age of the copy
 //! that it replaces is known then.
 
-use crate::check::{Checked, ensure};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::lifetimes::Lifetimes;
@@ -146,14 +145,6 @@ impl Awaited {
         let promised = &mut self.promised[stream.index()];
         self.superblocks -= u32::from(*promised);
         *promised = false;
-    }
-
-    /// Nothing is on its way where a state is kept.
-    pub(crate) fn audit(&self) -> Checked {
-        let coming = self.units > 0 || self.coming.iter().any(|&units| units > 0);
-        let promised = self.superblocks > 0 || self.promised.iter().any(|&p| p);
-        ensure!(!coming && !promised, "data to come");
-        Ok(())
     }
 }
 

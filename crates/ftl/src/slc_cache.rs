@@ -8,9 +8,7 @@
 //! The room decides and counts. It is shown what it has to look at ([`Seen`]), and is handed the
 //! superblocks where it takes one or gives one up.
 
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Blocks, Pool, State, Superblock};
-use crate::check::{Checked, ensure};
 use crate::designs::Borrows;
 use crate::full_rules::FullRule;
 use crate::layout::{Layout, Mode, NONE};
@@ -553,23 +551,4 @@ impl Cache {
     }
 }
 
-impl Cache {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        b.distinct("dead", &self.dead)?;
-        let counts = [&self.fixed_total, &self.borrowed, &self.tier_borrowed];
-        Bounds::below("cache", b.superblocks + 1, counts)?;
-        Bounds::below(
-            "cached",
-            b.physical + 1,
-            [&self.valid_units, &self.tier_valid_units],
-        )?;
-        let ahead = self.direct_ahead_milli.unsigned_abs();
-        let allowed = self.allowance.unwrap_or(0).unsigned_abs();
-        ensure!(
-            ahead.max(allowed).max(self.look_again) < LIFETIME,
-            "{ahead} {allowed}"
-        );
-        Ok(())
-    }
-}
+impl Cache {}

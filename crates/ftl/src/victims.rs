@@ -21,7 +21,6 @@ use std::cmp::Ordering;
 
 use flashtwin_base::rng::Rng;
 
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{State, Superblock};
 use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::heaps::Heaps;
@@ -468,44 +467,9 @@ impl Victims {
     }
 }
 
-impl Sorted {
-    fn audit(&self, b: &Bounds, seats: &[u32]) -> Checked {
-        self.by_valid.audit()?;
-        self.by_age.audit()?;
-        let steps = self.by_valid.lists();
-        for step in 0..self.filled.len() as u32 * 64 {
-            let filled = self.filled[(step >> 6) as usize] >> (step & 63) & 1 == 1;
-            let members = step < steps && !self.by_valid.is_empty(step);
-            ensure_eq!(filled, members, "step {step}");
-        }
-        b.distinct("candidates", &self.members)?;
-        for (seat, &member) in self.members.iter().enumerate() {
-            ensure_eq!(seats[member as usize] as usize, seat, "seat of {member}");
-            let listed = self.by_valid.list_of(member) != NONE;
-            let aged = self.by_age.list_of(member) != NONE;
-            ensure!(listed && aged, "candidate {member} is in no list");
-        }
-        Ok(())
-    }
-}
+impl Sorted {}
 
-impl Victims {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        ensure!(self.pool.iter().all(|&p| p <= NOBODYS), "pools");
-        self.check_used()?;
-        ensure!(self.written.iter().all(|&w| w < LIFETIME), "ages");
-        for pool in &self.pools {
-            pool.audit(b, &self.seats)?;
-        }
-        for (superblock, &seat) in self.seats.iter().enumerate().filter(|s| *s.1 != NONE) {
-            let pool = self.pools.get(usize::from(self.pool[superblock]));
-            let member = pool.and_then(|pool| pool.members.get(seat as usize).copied());
-            ensure_eq!(member, Some(superblock as u32), "seat {seat}");
-        }
-        Ok(())
-    }
-}
+impl Victims {}
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,6 @@ use std::collections::VecDeque;
 
 use flashtwin_nand::Part;
 
-use crate::audit::Bounds;
 use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::check::{Checked, ensure};
 use crate::counters::Counters;
@@ -376,14 +375,4 @@ impl Wear {
     }
 }
 
-impl Wear {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        Bounds::below_or_none("levelled", b.superblocks, [&self.levelled])?;
-        Bounds::below(
-            "to be moved",
-            b.superblocks,
-            self.queue.iter().map(|q| &q.0),
-        )
-    }
-}
+impl Wear {}

@@ -9,9 +9,7 @@
 //! the flash. Under parity only what is being filled is replaced: a stripe's parity is computed
 //! from the data as it leaves for the dies, and has to match it.
 
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Blocks, State};
-use crate::check::{Checked, ensure, ensure_eq};
 use crate::layout::{Layout, NONE};
 use crate::placement::Awaited;
 use crate::streams::{COUNTED, Stream};
@@ -226,38 +224,4 @@ impl Writing {
     }
 }
 
-impl WriteBuffer {
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        let (mut by_stream, mut host, mut moved) = ([0; COUNTED], 0u64, 0u64);
-        for flight in self.flights.iter().filter(|f| f.first != NONE) {
-            ensure!(flight.first <= b.physical, "{flight:?}");
-            Bounds::below("in flight", b.superblocks, [&flight.superblock])?;
-            Bounds::below_or_none("copied", b.physical, [&flight.source])?;
-            let known = flight.sequence < LIFETIME;
-            let known = known && u32::from(flight.die) < b.dies && flight.stripe <= b.units;
-            ensure!(known, "{flight:?}");
-            by_stream[flight.stream] += 1;
-            host += u64::from(flight.host_units);
-            moved += u64::from(flight.moved);
-        }
-        let vacant = self.flights.iter().filter(|f| f.first == NONE).count();
-        ensure_eq!(vacant, self.vacant.len(), "places that are vacant");
-        let mut seen = vec![false; self.flights.len()];
-        for &place in &self.vacant {
-            Bounds::below("vacant", b.flights, [&place])?;
-            let vacant = self.flights[place as usize].first == NONE;
-            let twice = std::mem::replace(&mut seen[place as usize], true);
-            ensure!(vacant && !twice, "place {place} is not vacant");
-        }
-        ensure_eq!(by_stream, self.by_stream, "granules in flight");
-        ensure_eq!(moved, u64::from(self.moved), "moved units in flight");
-        let used = self.used_units;
-        ensure!(used <= self.capacity_units, "{used} units in the buffer");
-        ensure!(
-            host <= u64::from(used),
-            "{host} units in flight, {used} in the buffer"
-        );
-        Ok(())
-    }
-}
+impl WriteBuffer {}

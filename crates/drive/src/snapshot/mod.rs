@@ -10,9 +10,9 @@
 //! its checksum, and a zstd stream of sections, each with a tag, a length and a checksum: first
 //! all that is small, then a section for each large table, as differences of neighbours. Whatever
 //! the bytes are, loading ends with a drive or with an error: no length is believed before it has
-//! been held against what the spec's drive has, and the drive is checked before it is handed out.
+//! been held against what the spec's drive has, and what is not what was written fails its
+//! checksum. What passes is taken as it is: who forges a checksum gets a drive that may panic.
 
-mod audit;
 mod read;
 mod shape;
 mod write;
@@ -21,8 +21,6 @@ use flashtwin_ftl::{BuiltIn, Policies};
 use std::io::{self, Read, Write};
 
 use thiserror::Error;
-
-pub(crate) use audit::{Checked, LIFETIME, ensure};
 
 use crate::config::Config;
 use crate::engine::Drive;
@@ -192,7 +190,6 @@ impl<P: Policies> Drive<P> {
             return Err(SnapshotError::Version { what, found, known });
         }
         read::sections(&mut drive, input)?;
-        drive.audit().map_err(SnapshotError::Impossible)?;
         drive.xray = Xray::default();
         drive.look_due = drive.thermal.due;
         Ok((drive, seed))

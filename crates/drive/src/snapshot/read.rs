@@ -1,5 +1,5 @@
-//! Loading: the same two walks over a fresh drive, which overwrite it. Nothing here trusts a length
-//! or a byte; whether what was read makes sense is [`super::audit`]'s business.
+//! Loading: the same two walks over a fresh drive, which overwrite it. No length is trusted, and no
+//! drive is handed out unless the checksums of all sections are right.
 
 use std::io::{self, ErrorKind, Read};
 

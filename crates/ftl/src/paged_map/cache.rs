@@ -15,7 +15,6 @@
 
 use std::collections::VecDeque;
 
-use crate::audit::Bounds;
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
 use crate::layout::{Divider, NONE};
@@ -545,41 +544,6 @@ impl MapCache {
     }
 }
 
-impl Clock {
-    fn audit(&self) -> Checked {
-        let (pages, slots) = (self.slot_of.len() as u32, self.slots());
-        Bounds::below_or_none("slots", slots, &self.slot_of)?;
-        Bounds::below_or_none("pages", pages, &self.page_of)?;
-        Bounds::below("vacant slots", slots, &self.vacant)?;
-        ensure!(self.vacant.len() <= slots as usize, "vacant slots");
-        Bounds::below("hand", slots, [&self.hand])
-    }
-}
+impl Clock {}
 
-impl MapCache {
-    /// See [`crate::audit`].
-    pub(super) fn audit(&self, b: &Bounds) -> Checked {
-        self.sram.audit()?;
-        self.host.as_ref().map_or(Ok(()), Clock::audit)?;
-        b.distinct("pool", &self.pool)?;
-        Bounds::below("lacking", b.superblocks, [&self.lacking])?;
-        Bounds::below("owing", self.pages, &self.owing)?;
-        Bounds::below("deferred", b.physical, &self.deferred)?;
-        let deferred: u64 = self.deferred.iter().map(|&d| u64::from(d)).sum();
-        ensure_eq!(
-            deferred,
-            u64::from(self.deferred_total),
-            "changes in the journal"
-        );
-        Bounds::below("at risk", b.superblocks, &self.at_risk)?;
-        let slots = self.sram.slots();
-        let counts = [&self.loading, &self.dirty];
-        Bounds::below("slots in use", slots + 1, counts)?;
-        ensure!(
-            self.swept <= slots as usize,
-            "swept {} of {slots}",
-            self.swept
-        );
-        Ok(())
-    }
-}
+impl MapCache {}

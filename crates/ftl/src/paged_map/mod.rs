@@ -19,7 +19,6 @@
 mod cache;
 mod pages;
 
-use crate::audit::Bounds;
 use crate::blocks::{Blocks, State};
 use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
@@ -100,12 +99,6 @@ impl PagedMap {
         self.cache
             .as_ref()
             .map_or_else(String::new, |c| c.describe())
-    }
-
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        self.mover.audit(b)?;
-        self.cache.as_ref().map_or(Ok(()), |c| c.audit(b))
     }
 }
 

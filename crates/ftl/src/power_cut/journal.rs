@@ -106,11 +106,6 @@ impl Journal {
         self.checkpoint_rows
     }
 
-    /// Rows of a checkpoint are being programmed.
-    pub(super) fn writes_checkpoint(&self) -> bool {
-        self.rows_in_flight > 0
-    }
-
     /// The sequence number of the row of entries that is being programmed and has this low half.
     pub(super) fn writes(&self, low: u32) -> Option<u64> {
         self.writing.iter().copied().find(|&s| s as u32 == low)

@@ -20,7 +20,6 @@ mod stamps;
 
 use std::ops::Range;
 
-use crate::audit::Bounds;
 use crate::check::{Checked, ensure};
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
@@ -120,21 +119,6 @@ impl PowerCuts {
     /// Lowest sequence number of trims that are being programmed.
     pub(crate) fn oldest_trims(&self) -> u64 {
         self.journal.oldest()
-    }
-
-    /// Rows of a checkpoint are being programmed.
-    pub(crate) fn writes_checkpoint(&self) -> bool {
-        self.journal.writes_checkpoint()
-    }
-
-    /// The row of trims with this number is being programmed.
-    pub(crate) fn writes_trims(&self, low: u32) -> bool {
-        self.journal.writes(low).is_some()
-    }
-
-    /// See [`crate::audit`].
-    pub(crate) fn audit(&self, b: &Bounds) -> Checked {
-        self.stamps.as_ref().map_or(Ok(()), |s| s.audit(b))
     }
 }
 

@@ -12,9 +12,8 @@
 
 use super::PowerCuts;
 use super::contents::{Change, Contents};
-use crate::audit::{Bounds, LIFETIME};
 use crate::blocks::{Blocks, State, Superblock};
-use crate::check::{Checked, ensure, ensure_eq};
+use crate::check::Checked;
 use crate::layout::NONE;
 use crate::map::Map;
 
@@ -391,35 +390,6 @@ impl PowerCuts {
     }
 }
 
-impl Snapshot {
-    fn audit(&self, b: &Bounds) -> Checked {
-        let lengths = (self.physical.len(), self.version.len());
-        let mapped = b.mapped as usize;
-        ensure_eq!(lengths, (mapped, mapped), "units of a checkpoint");
-        Bounds::below_or_none("checkpoint", b.physical, &self.physical)?;
-        Bounds::below("unfinished", b.superblocks, &self.unfinished)
-    }
-}
+impl Snapshot {}
 
-impl Stamps {
-    /// See [`crate::audit`].
-    pub(super) fn audit(&self, b: &Bounds) -> Checked {
-        Bounds::below_or_none("spare areas", b.mapped, &self.lpn)?;
-        let (last, openings) = (self.last, self.openings);
-        ensure!(last < LIFETIME && openings < LIFETIME, "stamp {last}");
-        Bounds::below(
-            "dead",
-            b.superblocks,
-            self.dead.iter().map(|d| &d.superblock),
-        )?;
-        let writing = self.writing_trims.iter().map(|(_, trim)| trim);
-        for &(lpn, units, _) in self.pending_trims.iter().chain(writing) {
-            b.run("trims", lpn, units)?;
-        }
-        for placed in &self.placements {
-            b.run("placements", placed.lpn, placed.units)?;
-        }
-        let checkpoints = self.checkpoint.iter().chain(&self.begun);
-        checkpoints.into_iter().try_for_each(|kept| kept.audit(b))
-    }
-}
+impl Stamps {}
