@@ -189,6 +189,8 @@ class TraceSurvey(TypedDict):
     span_ns: int
     longest: list[int]
     unaligned: int
+    left_out: int
+    late: int
     files: list[TraceFile]
 
 # Its arguments: the message, and which kind of failure it is (locked, foreign, half-made,
@@ -202,7 +204,7 @@ class SpecError(Exception):
     count: int
 
 # Its arguments: the line (0 for the file as a whole), what is wrong, and which kind of wrong that
-# is (format, version, empty, files, io, line).
+# is (format, ambiguous, version, empty, disk, files, io, line).
 class TableError(Exception): ...
 class TraceError(Exception): ...
 class Stopped(Exception): ...  # noqa: N818 - a state of the run, not an error

@@ -233,8 +233,13 @@ def job_words(rng: random.Random, paths: Sequence[str] = ()) -> list[str]:
 
 def trace(rng: random.Random, paths: Sequence[str] = ()) -> tuple[bytes, str]:
     """A trace, mutated three times in four, and the format that it is in."""
-    form = rng.choice(("iolog", "blkparse", "msr"))
-    made = {"iolog": _iolog, "blkparse": _blkparse, "msr": _msr}[form](rng, paths)
+    form = rng.choice(FORMS)
+    if form == "iolog":
+        made = _iolog(rng, paths)
+    elif form == "blkparse":
+        made = _blkparse(rng)
+    else:
+        made = _rows(rng, form)
     changes: list[Callable[[str], bytes]] = [
         lambda told: told.encode(),
         lambda told: of_numbers(rng, told).encode(),
@@ -263,7 +268,7 @@ def _iolog(rng: random.Random, paths: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _blkparse(rng: random.Random, paths: Sequence[str]) -> str:
+def _blkparse(rng: random.Random) -> str:
     return "".join(
         f"  8,{rng.choice((0, 0, 1))}    {rng.choice((0, 1))} {row:8d}     {row // 900}."
         f"{row % 900:06d}000  4711  {rng.choice('QGDCD')}  "
@@ -273,13 +278,74 @@ def _blkparse(rng: random.Random, paths: Sequence[str]) -> str:
     )
 
 
-def _msr(rng: random.Random, paths: Sequence[str]) -> str:
-    return "".join(
-        f"{128166372003061629 + 10_000_000 * row},hm,{rng.choice((0, 1))},"
-        f"{rng.choice(('Read', 'Write'))},{rng.randrange(10**5) * 512},"
-        f"{rng.choice((512, 4096))},100\n"
-        for row in range(rng.choice((1, 5, 40)))
-    )
+# Traces of a line a request: a heading, and a line of a time in microseconds, disk, R or W, first
+# sector and sectors.
+ROWS: dict[str, tuple[str, Callable[[int, int, str, int, int], str]]] = {
+    "msr": (
+        "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime",
+        lambda us, disk, way, lba, size: (
+            f"{128166372003061629 + 10 * us},hm,{disk},{'Read' if way == 'R' else 'Write'},"
+            f"{lba * 512},{size * 512},100"
+        ),
+    ),
+    "systor": (
+        "Timestamp,Response,IOType,LUN,Offset,Size",
+        lambda us, disk, way, lba, size: (
+            f"{1700000000 + us / 1e6:.9f},0.0001,{way},{disk},{lba * 512},{size * 512}"
+        ),
+    ),
+    "alibaba": (
+        "device_id,opcode,offset,length,timestamp",
+        lambda us, disk, way, lba, size: (
+            f"{disk},{way},{lba * 512},{size * 512},{1700000000000000 + us}"
+        ),
+    ),
+    "tencent": (
+        "Timestamp,Offset,Size,IOType,VolumeID",
+        lambda us, disk, way, lba, size: (
+            f"{1538323200 + us // 10**6},{lba},{size},{'RW'.index(way)},{disk}"
+        ),
+    ),
+    "fiu": (
+        "",
+        lambda us, disk, way, lba, size: f"{us * 1000} 1 sh {lba} {size} {way} 8 {disk} 56f11b",
+    ),
+    "spc": (
+        "ASU,LBA,Size,Opcode,Timestamp",
+        lambda us, disk, way, lba, size: f"{disk},{lba},{size * 512},{way},{us / 1e6:.6f}",
+    ),
+    "disksim": (
+        "",
+        lambda us, disk, way, lba, size: f"{us / 1e3:.6f} {disk} {lba} {size} {'WR'.index(way)}",
+    ),
+    "mqsim": (
+        "",
+        lambda us, disk, way, lba, size: f"{us * 1000} {disk} {lba} {size} {'WR'.index(way)}",
+    ),
+    "vscsi": (
+        "#Vscsi Cmd Trace. (Trace Format Version 1)",
+        lambda us, disk, way, lba, size: (
+            f"{2147483692 + disk},{size * 512},1,{'read' if way == 'R' else 'write'},{lba},{us}"
+        ),
+    ),
+    "biosnoop": (
+        "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)",
+        lambda us, disk, way, lba, size: (
+            f"{us / 1e6:.6f} my app 1 sd{'ab'[disk]} {way} {lba} {size * 512} 0.75"
+        ),
+    ),
+}
+FORMS = ("iolog", "blkparse", *ROWS)
+
+
+def _rows(rng: random.Random, form: str) -> str:
+    heading, line = ROWS[form]
+    lines = [heading] if heading and rng.random() < 0.7 else []
+    for row in range(rng.choice((1, 5, 40))):
+        us = 1_000_000 * row + rng.randrange(2_000_000)
+        sectors = rng.choice((0, 1, 8, 8, 2048))
+        lines.append(line(us, rng.choice((0, 1)), rng.choice("RW"), rng.randrange(10**5), sectors))
+    return "\n".join(lines) + "\n"
 
 
 # ----------------------------------------------------------------------------------------- specs

@@ -97,7 +97,7 @@ def test_files_lie_beside_one_another_and_devices_are_the_drive() -> None:
     whole = [(0, SIZE)]
     for options, replaying in (
         ("read_iolog=b.txt", {}),
-        ("read_iolog=m.csv", {"reading": Reading(disk=1)}),
+        ("read_iolog=m.csv", {"reading": Reading(disk="1")}),
     ):
         (process,) = made(options, **replaying).processes
         assert process.job.fio is not None
@@ -148,7 +148,7 @@ BAD = [
     (b"fio version 2 iolog\nf read 0\n", "bad:2: it ends before its length", "repair"),
     (b"fio version 7 iolog\n", "bad:1: an iolog of version 7", "fio 3"),
     (b"", "bad: the trace is empty", "format"),
-    (b"hello\n", "bad:1: this is not an iolog", "blkparse"),
+    (b"hello\n", "bad:1: this is not a trace of a kind that is known", "blkparse"),
     (b"fio version 2 iolog\nf sync 0 0\n", "bad: it holds only syncs", "add the requests"),
     (b"\x07tae\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
     (b"eat\x07\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),

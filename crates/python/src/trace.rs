@@ -48,7 +48,9 @@ pub fn survey_trace<'py>(
 
 fn wrong(error: &Found) -> PyErr {
     let kind = match error.problem {
-        TraceProblem::UnknownFormat => "format",
+        TraceProblem::UnknownFormat(_) => "format",
+        TraceProblem::Ambiguous(_) => "ambiguous",
+        TraceProblem::NoSuchDisk { .. } => "disk",
         TraceProblem::UnknownVersion(_) => "version",
         TraceProblem::Empty => "empty",
         TraceProblem::TooManyFiles => "files",
@@ -76,6 +78,8 @@ fn row<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
     result.set_item("span_ns", found.span.0)?;
     result.set_item("longest", found.longest)?;
     result.set_item("unaligned", found.unaligned)?;
+    result.set_item("left_out", found.left_out)?;
+    result.set_item("late", found.late)?;
     result.set_item("files", files)?;
     Ok(result)
 }

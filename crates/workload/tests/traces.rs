@@ -123,22 +123,289 @@ const MSR: &str = "\
 
 #[test]
 fn msr_counts_in_hundreds_of_nanoseconds_and_disks_apart() {
+    // The last line is the earliest request.
     let rows = [
-        data(0, 0, R, 383_496_192, 32768),
-        data(100, 1, W, 310_983_680, 20480),
-        data(100, 0, W, 4096, 512),
+        data(0, 0, W, 4096, 512),
+        data(19_223_400, 0, R, 383_496_192, 32768),
+        data(19_223_500, 1, W, 310_983_680, 20480),
     ];
     assert_eq!(read(MSR).unwrap(), rows);
     let head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
     assert_eq!(read(&format!("{head}{MSR}")).unwrap(), rows);
     let second = Options {
-        disk: Some(1),
+        disk: Some("1".into()),
         ..Options::default()
     };
     assert_eq!(
         read_with(MSR, second).unwrap(),
         [data(0, 0, W, 310_983_680, 20480)]
     );
+}
+
+#[test]
+fn blkparse_prints_requests_of_no_bytes_without_a_count() {
+    let text = "\
+  8,0    1        1     0.000000000   697  Q   W 1000 + 8 [app]
+  8,0    1        2     0.000010000   697  D   W 1000 + 8 [app]
+  8,0    1        3     0.000100000     0  C   W 1000 + 8 [0]
+  8,0    1        4     0.000200000   697  Q FWS [journal]
+  8,0    1        5     0.000300000   697  D  FN [journal]
+  8,0    1        6     0.000400000     0  C  WS 1008 [0]
+  8,0    1        7     0.000450000   697  Q   R 8 [app]
+  8,0    1        8     0.000450000   697  D   R 8 + 0 [app]
+  8,0    1        9     0.000450000     0  C   R 8 [0]
+";
+    for (letter, first) in [('Q', 0), ('D', 10_000), ('C', 100_000)] {
+        let options = Options {
+            event: letter,
+            ..Options::default()
+        };
+        let rows = read_with(text, options.clone()).unwrap();
+        let flushed = rows[1].0;
+        assert_eq!(rows, [data(0, 0, W, 512_000, 4096), flush(flushed, 0)]);
+        assert!(flushed <= 300_000 && first + flushed >= 200_000);
+        let found = survey(Cursor::new(text), options, &Shape::default()).unwrap();
+        assert_eq!(found.left_out, 1);
+    }
+}
+
+/// Format, a small trace of it, and its requests.
+fn samples() -> Vec<(&'static str, &'static str, Vec<Row>)> {
+    let ms = 1_000_000;
+    vec![
+        (
+            "systor",
+            "Timestamp,Response,IOType,LUN,Offset,Size\n\
+             1700000000.100000000,0.000800000,R,0,8990560256,131072\n\
+             1700000000.200000000,,W,3,8990692352,4096\n\
+             1700000000.300000000,0.000100000,,1,8192,16384\n",
+            vec![
+                data(0, 0, R, 8_990_560_256, 131_072),
+                data(100 * ms, 1, W, 8_990_692_352, 4096),
+            ],
+        ),
+        (
+            "alibaba",
+            "0,R,1048576,4096,1700000000000001\n3,W,8192,12288,1700000000000500\n",
+            vec![
+                data(0, 0, R, 1 << 20, 4096),
+                data(499_000, 1, W, 8192, 12288),
+            ],
+        ),
+        (
+            "tencent",
+            "1538323200,1000,16,0,2313\n1538323202,8,4,1,7\n",
+            vec![
+                data(0, 0, R, 512_000, 8192),
+                data(2000 * ms, 1, W, 4096, 2048),
+            ],
+        ),
+        (
+            "fiu",
+            "89968195792462 20782 gzip 2000 8 R 6 0 56f11b711d91a065a2b6458eca924523\n\
+             89968195892462 20783 gzip 8 16 W 6 1 56f11b711d91a065a2b6458eca924523\n",
+            vec![
+                data(0, 0, R, 1_024_000, 4096),
+                data(100_000, 1, W, 4096, 8192),
+            ],
+        ),
+        (
+            "spc",
+            "0,1000,8192,W,0.551706\n1,8,512,r,0.554041\n",
+            vec![
+                data(0, 0, W, 512_000, 8192),
+                data(2_335_000, 1, R, 4096, 512),
+            ],
+        ),
+        (
+            "disksim",
+            "0 0 2048 16 0\n2.5 0 4096 8 1\n1.25 0 8 1 41\n",
+            vec![
+                data(0, 0, W, 1 << 20, 8192),
+                data(1_250_000, 0, R, 4096, 512),
+                data(2_500_000, 0, R, 1 << 21, 4096),
+            ],
+        ),
+        (
+            "vscsi",
+            "#Vscsi Cmd Trace. (Trace Format Version 1)\n\
+             #Serial Number,IO Data Length,Num SG Entries,Command Type,LBN,Time Stamp (us)\n\
+             2147483692,4096,1,write,1000,2756778716647\n\
+             2147483769,512,1,read,8,2756778716947\n\
+             2147483770,0,0,0x35,0,2756778716950\n\
+             2147483771,36,1,0x12,0,2756778716951\n",
+            vec![
+                data(0, 0, W, 512_000, 4096),
+                data(300_000, 0, R, 4096, 512),
+                flush(303_000, 0),
+            ],
+        ),
+        (
+            "biosnoop",
+            "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)\n\
+             0.000000    my app         1950    nvme0n1   W 1000       4096      0.75\n\
+             0.000100    app            1950    sda       R 8          8192      0.95\n\
+             0.000900    app            1950    sda       FF 0         0         0.10\n",
+            vec![
+                data(0, 1, R, 4096, 8192),
+                data(100_000, 0, W, 512_000, 4096),
+                flush(1_650_000, 1),
+            ],
+        ),
+        (
+            "biosnoop",
+            "0.001000 app 1950 sda R 8 8192 0.500 0.250\n\
+             0.001500 app 1950 sda WS 16 512 0.500 0.250\n",
+            vec![data(0, 0, R, 4096, 8192), data(500_000, 0, W, 8192, 512)],
+        ),
+    ]
+}
+
+#[test]
+fn formats_are_known_by_their_lines() {
+    for (format, text, rows) in samples() {
+        for text in [
+            text.to_owned(),
+            text.replace('\n', "\r\n"),
+            format!("\u{feff}{text}"),
+        ] {
+            let reader = Reader::new(Cursor::new(&text), Options::default());
+            assert_eq!(reader.unwrap().format(), format);
+            assert_eq!(read(&text).unwrap(), rows, "{format}");
+        }
+    }
+}
+
+#[test]
+fn two_readings_are_refused_by_name_and_told_apart_by_it() {
+    let text = "1000 0 2048 16 0\n2000 1 4096 8 1\n";
+    let wrong = read(text).unwrap_err();
+    let both = "line 1: it can be read as disksim (times in milliseconds) or as mqsim (times in \
+                nanoseconds)";
+    assert_eq!(wrong, both);
+    for (format, tick) in [(Format::Disksim, 1_000_000), (Format::Mqsim, 1)] {
+        let options = Options {
+            format: Some(format),
+            ..Options::default()
+        };
+        let rows = [
+            data(0, 0, W, 1 << 20, 8192),
+            data(1000 * tick, 1, R, 1 << 21, 4096),
+        ];
+        assert_eq!(read_with(text, options).unwrap(), rows);
+    }
+    for table in [
+        "1,2,3,4,5,6\n",
+        "1,2,3,0,5\n",
+        "# a comment\n# and no more\n",
+    ] {
+        let wrong = read(table).unwrap_err();
+        assert!(wrong.starts_with("line 1: this is not a trace"), "{wrong}");
+    }
+}
+
+#[test]
+fn biosnoop_counts_what_the_event_says() {
+    let text = "TIME(s) COMM PID DISK T SECTOR BYTES QUE(ms) LAT(ms)\n\
+                1.0 app 1 sda W 0 512 4.000 1.000\n1.010 app 1 sda R 8 512 0.000 3.000\n";
+    for (event, gap) in [('C', 10_000_000), ('D', 8_000_000), ('Q', 12_000_000)] {
+        let options = Options {
+            event,
+            ..Options::default()
+        };
+        let rows = [data(0, 0, W, 0, 512), data(gap, 0, R, 4096, 512)];
+        assert_eq!(read_with(text, options).unwrap(), rows);
+    }
+    let queued = Options {
+        event: 'Q',
+        ..Options::default()
+    };
+    let wrong = read_with(&text.replace("QUE(ms)", "").replace("4.000 ", ""), queued).unwrap_err();
+    assert_eq!(wrong, "line 2: it ends before its queueing time");
+}
+
+#[test]
+fn a_disk_that_is_not_there_is_refused_with_those_that_are() {
+    for (_, text, rows) in samples() {
+        let disk = |name: &str| Options {
+            disk: Some(name.into()),
+            ..Options::default()
+        };
+        let reader = Reader::new(Cursor::new(text), Options::default()).unwrap();
+        let mut names = reader;
+        names.by_ref().for_each(drop);
+        let names = names.files();
+        let own = read_with(text, disk(&names[0])).unwrap();
+        let count = rows.iter().filter(|row| row.1 == 0).count();
+        assert_eq!(own.len(), count);
+        let wrong = survey(Cursor::new(text), disk("none"), &Shape::default()).unwrap_err();
+        let told = wrong.to_string();
+        assert!(
+            told.starts_with("line 0: the trace has no disk none, but "),
+            "{told}"
+        );
+        assert!(names.iter().all(|name| told.contains(name)), "{told}");
+    }
+}
+
+#[test]
+fn lines_of_columns_are_refused_by_number() {
+    let cases = [
+        ("alibaba", "5,R,0", "line 3: it ends before its size"),
+        (
+            "alibaba",
+            "5,X,0,512,1",
+            "line 3: its type is `X`, which is not known",
+        ),
+        (
+            "tencent",
+            "1538323200,-8,4,1,7",
+            "line 3: its offset is `-8`",
+        ),
+        (
+            "tencent",
+            "1538323200,36028797018963968,4,1,7",
+            "line 3: its offset is beyond",
+        ),
+        ("fiu", "1 2 sh 0 8 R", "line 3: it ends before its disk"),
+        ("spc", "0,0,512,W,1e3", "line 3: its time is `1e3`"),
+        ("disksim", "1.5 0 0 8 g", "line 4: its type is `g`"),
+        (
+            "biosnoop",
+            "1.5 sh 4 sda W 0 512",
+            "line 5: its kind of request is `sda`",
+        ),
+        (
+            "biosnoop",
+            "1.5 sh 4 sda Z 0 512 1.0",
+            "line 5: its kind of request is `Z`",
+        ),
+    ];
+    for (format, line, told) in cases {
+        let (_, text, rows) = samples().into_iter().find(|row| row.0 == format).unwrap();
+        let broken = format!("{text}{line}\n{text}");
+        let mut events = Reader::new(Cursor::new(&broken), Options::default()).unwrap();
+        // What stands before the line is there.
+        assert_eq!(
+            events.by_ref().take_while(Result::is_ok).count(),
+            rows.len(),
+            "{line}"
+        );
+        let wrong = read(&broken).unwrap_err();
+        assert!(wrong.starts_with(told), "{wrong} is not {told}");
+    }
+}
+
+#[test]
+fn requests_out_of_order_are_sorted_as_far_as_memory_allows() {
+    let line = |us: u64| format!("0,W,0,512,{}\n", 1_700_000_000_000_000 + us);
+    let mut text: String = (0..40_000).map(|count| line(1000 + (count ^ 7))).collect();
+    text += &line(3);
+    let found = survey(Cursor::new(&text), Options::default(), &Shape::default()).unwrap();
+    assert_eq!((found.ios[1], found.late), (40_001, 1));
+    let rows = read(&text).unwrap();
+    let times: Vec<u64> = rows.iter().map(|row| row.0 / 1000).collect();
+    assert!(times.is_sorted() && times[..5] == [0, 1, 2, 3, 4]);
 }
 
 #[test]
@@ -150,7 +417,7 @@ fn a_broken_line_is_named() {
     let cases = [
         (String::new(), "line 0: the trace is empty"),
         ("\n\n".into(), "line 0: the trace is empty"),
-        ("hello\n".into(), "line 1: this is not an iolog"),
+        ("hello\n".into(), "line 1: this is not a trace of a kind"),
         (
             "fio version 1 iolog\n".into(),
             "line 1: an iolog of version 1",
@@ -233,7 +500,10 @@ fn a_broken_line_is_named() {
 fn a_survey_says_what_is_in_a_trace() {
     let found = survey(Cursor::new(MSR), Options::default(), &Shape::default()).unwrap();
     assert_eq!((found.ios, found.bytes), ([1, 2, 0], [32768, 20992, 0]));
-    assert_eq!((found.span, found.longest), (Nanos(100), [32768, 20480, 0]));
+    assert_eq!(
+        (found.span, found.longest),
+        (Nanos(19_223_500), [32768, 20480, 0])
+    );
     let files: Vec<_> = found
         .files
         .iter()
@@ -333,11 +603,15 @@ proptest! {
     #[test]
     fn any_text_has_an_answer(
         lines in prop::collection::vec("[ -~]{0,60}", 0..8),
-        head in 0..4_usize,
+        head in 0..13_usize,
+        cut in 0..200_usize,
     ) {
+        let samples = samples();
         let heads = ["fio version 2 iolog", "fio version 3 iolog",
                      "8,0 1 1 0.0 1 D W 8 + 8 [x]", "1,hm,0,Read,0,512,4"];
-        let text = format!("{}\n{}", heads[head], lines.join("\n"));
+        let head = *heads.get(head).unwrap_or_else(|| &samples[head - 4].1);
+        let head = &head[..cut.min(head.len())];
+        let text = format!("{head}\n{}", lines.join("\n"));
         if let Ok(rows) = read(&text) {
             prop_assert!(rows.windows(2).all(|two| two[0].0 <= two[1].0));
         }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
+from flashtwin.model.job import TraceFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,21 +86,22 @@ class Words(click.Command):
     "--trace",
     type=options.FilePath(),
     metavar="FILE",
-    help="Replay a trace: an iolog of fio, the text of blkparse, or an MSR Cambridge CSV.",
+    help="Replay a trace: an iolog of fio, blkparse, biosnoop, MSR, SYSTOR, Alibaba, Tencent, ….",
 )
 @click.option(
     "--trace-format",
-    type=click.Choice(["iolog", "blkparse", "msr"]),
-    help="What traces are, where their first line does not tell.",
+    type=click.Choice(get_args(TraceFormat)),
+    help="What traces are, where their first lines do not tell.",
 )
 @click.option(
     "--trace-event",
     metavar="LETTER",
     default="D",
     show_default=True,
-    help="Of blkparse: the action that counts as the request; Q is what the programs asked for.",
+    help="Of blkparse and biosnoop: the action that counts as the request; Q is what the programs"
+    " asked for.",
 )
-@click.option("--trace-disk", type=options.Integer(0), metavar="N", help="Of MSR: this disk alone.")
+@click.option("--trace-disk", metavar="NAME", help="This disk or volume of traces alone.")
 @click.option(
     "--trace-fit",
     type=click.Choice(["refuse", "wrap"]),
@@ -145,7 +147,7 @@ def command(
     trace: Path | None,
     trace_format: str | None,
     trace_event: str,
-    trace_disk: int | None,
+    trace_disk: str | None,
     trace_fit: str,
     speed: str | None,
     convert: Path | None,
@@ -266,7 +268,7 @@ def _formats(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(formats) or ("normal",)
 
 
-def _replaying(trace_format: Any, event: str, disk: int | None, fit: Any) -> Replaying:
+def _replaying(trace_format: Any, event: str, disk: str | None, fit: Any) -> Replaying:
     """How the options say that traces are read."""
     from flashtwin.fio.plan.traces import Replaying
     from flashtwin.model.job import Reading

@@ -231,17 +231,34 @@ class Gate:
     waits_for: tuple[int, ...] = ()
 
 
+TraceFormat = Literal[
+    "iolog",
+    "blkparse",
+    "biosnoop",
+    "msr",
+    "systor",
+    "alibaba",
+    "tencent",
+    "fiu",
+    "spc",
+    "disksim",
+    "mqsim",
+    "vscsi",
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a trace is read. Without a format the first line tells it.
+    """How a trace is read. Without a format the first lines tell it.
 
-    `event` is blkparse's action that counts as the request: `D` is what the drive saw, `Q` what
-    the programs asked for. `disk`: this disk of an MSR trace alone.
+    `event` is the action of blkparse, or biosnoop's time, that counts as the request: `D` is what
+    the drive saw, `Q` what the programs asked for. `disk`: this disk alone, by its name in the
+    trace.
     """
 
-    format: Literal["iolog", "blkparse", "msr"] | None = None
+    format: TraceFormat | None = None
     event: str = "D"
-    disk: int | None = None
+    disk: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

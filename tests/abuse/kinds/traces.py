@@ -18,9 +18,11 @@ def case(box: Sandbox) -> None:
     if rng.random() < 0.15:
         words = ["--name=a", f"--read_iolog={rng.choice((name, *paths))}", "--replay_no_stall=1"]
     if rng.random() < 0.3:
-        words += ["--trace-format", rng.choice(("iolog", "blkparse", "msr", form))]
+        words += ["--trace-format", rng.choice((*mutate.FORMS, form))]
     if rng.random() < 0.5:
         words += ["--trace-fit", "wrap"]
+    if rng.random() < 0.2:
+        words += ["--trace-disk", rng.choice(("0", "1", "hm.1", "sda", "8,0", mutate.number(rng)))]
     if rng.random() < 0.2:
         words.append(f"--{mutate.option(rng)}".replace("\0", ""))
     words += rng.choice(((), ("--parse-only",), ("--readonly",)))

@@ -2,11 +2,15 @@
 //! `8,0  3  11  0.009507758  697  D  WS 223490 + 8 [process]`: device, CPU, sequence, seconds,
 //! process, action, what is done (`R` read, `W` write, `D` discard, an `F` before it for a flush
 //! first and after it for FUA, `N` for neither), first sector of 512 bytes, count.
+//! A request of no bytes has no count, and perhaps no sector: `FWS [process]` where it is queued,
+//! `WS 1008 [0]` where it completes. Such a write is a flush; others ask for nothing.
 //!
 //! Lines of other actions are no requests. The first line that does not begin with a device begins
 //! the summary, unless there was no event at all.
 
-use super::number::{next, range, seconds, shown, whole, words};
+use flashtwin_base::Nanos;
+
+use super::number::{decimal, next, range, shown, whole, words};
 use super::{Action, Context, Event, Line, TraceProblem};
 use crate::job::{Direction, SECTOR_BYTES};
 
@@ -50,7 +54,7 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
     }
     whole(next(&mut words, "CPU")?, "CPU")?;
     whole(next(&mut words, "sequence number")?, "sequence number")?;
-    let at = seconds(next(&mut words, "time")?, "time")?;
+    let at = decimal(next(&mut words, "time")?, "time", 1_000_000_000)?;
     next(&mut words, "process")?;
     let action = next(&mut words, "action")?;
     if action != context.options.event.to_string().as_bytes() {
@@ -60,25 +64,52 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
     let Some(done) = done(kind)? else {
         return Ok(Line::Nothing);
     };
-    let file = context.file(device)?;
-    let at = context.since_first(at, 1)?;
-    let event = |action, offset, bytes, fua| Event {
-        at,
+    context.set_name(device);
+    let place = match done.direction {
+        Some(_) => place(&mut words)?,
+        None => None,
+    };
+    let (action, (offset, bytes)) = match (done.direction, place) {
+        (Some(direction), Some((offset, bytes))) => {
+            (Action::Data(direction), range(offset, bytes)?)
+        }
+        (None | Some(Direction::Write), None) => (Action::Flush, (0, 0)),
+        _ if done.flush => (Action::Flush, (0, 0)),
+        _ => return Ok(context.leave_out()),
+    };
+    let Some(file) = context.named_file()? else {
+        return Ok(Line::Nothing);
+    };
+    let is_data = matches!(action, Action::Data(_));
+    let event = Event {
+        at: Nanos(at),
         file,
         action,
         offset,
         bytes,
-        fua,
+        fua: done.fua && is_data,
     };
-    let Some(direction) = done.direction else {
-        let event = event(Action::Flush, 0, 0, false);
-        return Ok(Line::Event {
-            flush: false,
-            event,
-        });
-    };
-    let sector = whole(next(&mut words, "sector")?, "sector")?;
-    let plus = next(&mut words, "count")?;
+    Ok(Line::Event {
+        flush: done.flush && is_data,
+        event,
+    })
+}
+
+/// Offset and length of a request; none of one that has no bytes.
+fn place<'a>(
+    words: &mut impl Iterator<Item = &'a [u8]>,
+) -> Result<Option<(u64, u64)>, TraceProblem> {
+    // A process, or an error, in brackets follows at once where there is no sector or no count.
+    let in_brackets = |word: &[u8]| word.starts_with(b"[");
+    let first = next(words, "sector")?;
+    if in_brackets(first) {
+        return Ok(None);
+    }
+    let sector = whole(first, "sector")?;
+    let plus = next(words, "count")?;
+    if in_brackets(plus) {
+        return Ok(None);
+    }
     if plus != b"+" {
         let text = shown(plus);
         return Err(TraceProblem::NotKnown {
@@ -86,34 +117,24 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
             text,
         });
     }
-    let count = whole(next(&mut words, "count")?, "count")?;
-    let offset = sector
-        .checked_mul(SECTOR_BYTES)
-        .ok_or(TraceProblem::TooLarge("sector"))?;
-    let bytes = count
-        .checked_mul(SECTOR_BYTES)
-        .ok_or(TraceProblem::TooLarge("count"))?;
-    if bytes == 0 && done.flush {
-        let event = event(Action::Flush, 0, 0, false);
-        return Ok(Line::Event {
-            flush: false,
-            event,
-        });
-    }
-    let (offset, bytes) = range(offset, bytes)?;
-    let event = event(Action::Data(direction), offset, bytes, done.fua);
-    let flush = done.flush;
-    Ok(Line::Event { flush, event })
+    let count = whole(next(words, "count")?, "count")?;
+    let bytes_of = |sectors: u64, what| {
+        let bytes = sectors.checked_mul(SECTOR_BYTES);
+        bytes.ok_or(TraceProblem::TooLarge(what))
+    };
+    let (offset, bytes) = (bytes_of(sector, "sector")?, bytes_of(count, "count")?);
+    Ok((bytes > 0).then_some((offset, bytes)))
 }
 
-struct Done {
-    flush: bool,
-    direction: Option<Direction>,
-    fua: bool,
+/// What the letters of a request say.
+pub struct Done {
+    pub flush: bool,
+    pub direction: Option<Direction>,
+    pub fua: bool,
 }
 
 /// What the letters say; none for requests that move nothing.
-fn done(kind: &[u8]) -> Result<Option<Done>, TraceProblem> {
+pub fn done(kind: &[u8]) -> Result<Option<Done>, TraceProblem> {
     let (flush, rest) = match kind.strip_prefix(b"F") {
         Some(rest) => (true, rest),
         None => (false, kind),

@@ -21,7 +21,8 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
     let name = next(&mut words, "file")?;
     let action = match next(&mut words, "action")? {
         b"add" => {
-            context.file(name)?;
+            context.set_name(name);
+            context.named_file()?;
             return Ok(Line::Nothing);
         }
         b"open" | b"close" => return Ok(Line::Nothing),
@@ -42,7 +43,10 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
             });
         }
     };
-    let file = context.file(name)?;
+    context.set_name(name);
+    let Some(file) = context.named_file()? else {
+        return Ok(Line::Nothing);
+    };
     let (offset, bytes) = match action {
         Action::Flush | Action::FlushData => (0, 0),
         Action::Data(_) => {

@@ -1,45 +1,42 @@
 //! Recorded requests, read from a file line by line: fio's iologs (versions 2 and 3), the text that
-//! blkparse prints, and the CSV of the MSR-Cambridge traces.
+//! blkparse prints, the table of biosnoop, and traces with fixed columns (see [`table`]).
 //!
-//! A trace may be larger than memory: a [`Reader`] holds one line and the names of the files, and
-//! [`survey`] goes through it once to say what is in it before anything is asked of a drive.
+//! A trace may be larger than memory: a [`Reader`] holds a line, the names of the files and a
+//! bounded window of requests that are put in order, and [`survey`] goes through it once to say
+//! what is in it before anything is asked of a drive.
 //! Invariants: a line is an event, known to be none, or an error with its number; no event is
 //! dropped in silence; times never run backwards.
 
+mod biosnoop;
 mod blkparse;
 mod iolog;
-mod msr;
+mod kind;
 mod number;
+mod order;
 mod shape;
 mod survey;
+mod table;
 
-use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead};
 
 use flashtwin_base::Nanos;
 use serde::Deserialize;
 
+pub use kind::Format;
 pub use shape::{Shape, Skip, Wanted};
 pub use survey::{FileSurvey, Survey, survey};
 
 use crate::job::Direction;
+use kind::{Kind, Lines};
+use order::Order;
 
 /// The longest line that can be one of a trace.
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 /// Files or devices that one trace may name.
 pub const MAX_FILES: usize = 1 << 20;
-
-/// The kinds of trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// fio's, version 2 (pauses between requests) or 3 (a time for each).
-    Iolog,
-    /// What blkparse prints by default.
-    Blkparse,
-    /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
-    Msr,
-}
+/// Disks that a message lists where the one that was asked for is not there.
+const MOST_LISTED: usize = 16;
 
 /// What a request of a trace does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +52,7 @@ pub enum Action {
 /// One request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, since the first event of the trace; iologs of version 2 have such times only after
+    /// When, since the earliest event of the trace; iologs of version 2 have such times only after
     /// their pauses.
     pub at: Nanos,
     /// Its file or device, by the order of first mention.
@@ -76,11 +73,11 @@ pub struct Event {
 pub struct Options {
     /// What the file is; told by its first line where this is none.
     pub format: Option<Format>,
-    /// Of blkparse: the action that counts as the request. `D`, handed to the driver, is what the
-    /// drive saw; `Q`, queued, is what the programs asked for.
+    /// Of blkparse and biosnoop: the action that counts as the request. `D`, handed to the driver,
+    /// is what the drive saw; `Q`, queued, is what the programs asked for.
     pub event: char,
-    /// Of MSR: this disk alone.
-    pub disk: Option<u32>,
+    /// This disk alone, by its name or, where a host stands before it, by what follows the dot.
+    pub disk: Option<String>,
 }
 
 impl Default for Options {
@@ -107,8 +104,19 @@ pub struct TraceError {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceProblem {
     /// Nothing to go by.
-    #[error("this is not an iolog, blkparse output or an MSR trace")]
-    UnknownFormat,
+    #[error("this is not {0}")]
+    UnknownFormat(&'static str),
+    /// Its lines are those of several formats.
+    #[error("it can be read as {0}")]
+    Ambiguous(String),
+    /// The disk that was asked for.
+    #[error("the trace has no disk {asked}, but {there}")]
+    NoSuchDisk {
+        /// As it was asked for.
+        asked: String,
+        /// Those that are there.
+        there: String,
+    },
     /// The file is empty.
     #[error("the trace is empty")]
     Empty,
@@ -161,110 +169,123 @@ enum Line {
     End,
 }
 
-/// A line taken apart, with all that is known of the lines before.
+/// What is known of the lines before the one at hand.
+#[derive(Default)]
 struct Context {
     options: Options,
     names: BTreeMap<Vec<u8>, u32>,
-    /// The time of the first event, in the format's own count.
-    first: Option<u64>,
+    /// The file or disk of the line at hand.
+    name: Vec<u8>,
+    /// Some of the disks that were not asked for.
+    others: BTreeSet<Vec<u8>>,
+    /// A line of a request was there.
+    began: bool,
+    /// Lines that ask for nothing: no bytes, or a kind that moves no data.
+    left_out: u64,
+    /// Of iologs: the time of the last line, since the first.
     last: Nanos,
     /// Of iologs of version 3: the time of the last line, in microseconds.
     line_us: u64,
 }
 
 impl Context {
-    fn file(&mut self, name: &[u8]) -> Result<u32, TraceProblem> {
-        if let Some(&index) = self.names.get(name) {
-            return Ok(index);
+    fn set_name(&mut self, name: &[u8]) {
+        self.name.clear();
+        self.name.extend_from_slice(name);
+    }
+
+    /// The number of the file or disk whose name was set; none where another one was asked for.
+    fn named_file(&mut self) -> Result<Option<u32>, TraceProblem> {
+        if let Some(&index) = self.names.get(&self.name) {
+            return Ok(Some(index));
+        }
+        if !self.is_asked_for() {
+            if self.others.len() < MOST_LISTED && !self.others.contains(&self.name) {
+                self.others.insert(self.name.clone());
+            }
+            return Ok(None);
         }
         if self.names.len() >= MAX_FILES {
             return Err(TraceProblem::TooManyFiles);
         }
         let index = self.names.len() as u32;
-        self.names.insert(name.to_vec(), index);
-        Ok(index)
+        self.names.insert(self.name.clone(), index);
+        Ok(Some(index))
     }
 
-    /// A time on the trace's own clock as one since its first event, never before the last.
-    fn since_first(&mut self, at: u64, grain_ns: u64) -> Result<Nanos, TraceProblem> {
-        let first = *self.first.get_or_insert(at);
-        let grains = at.saturating_sub(first);
-        let nanos = grains
-            .checked_mul(grain_ns)
-            .ok_or(TraceProblem::TooLarge("time"))?;
-        self.last = self.last.max(Nanos(nanos));
-        Ok(self.last)
+    /// The line at hand asks for nothing.
+    fn leave_out(&mut self) -> Line {
+        self.left_out += u64::from(self.is_asked_for());
+        Line::Nothing
+    }
+
+    fn is_asked_for(&self) -> bool {
+        let Some(asked) = &self.options.disk else {
+            return true;
+        };
+        let behind_host = self.name.strip_suffix(asked.as_bytes());
+        behind_host.is_some_and(|host| host.is_empty() || host.ends_with(b"."))
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Iolog { version: u8 },
-    Blkparse,
-    Msr,
-}
-
-/// Reads a trace event by event, a line in memory.
+/// Reads a trace event by event.
 pub struct Reader<R> {
-    source: R,
-    line: Vec<u8>,
-    number: u64,
+    lines: Lines<R>,
     kind: Kind,
     context: Context,
-    /// The request after a flush that came in the same line.
-    held: Option<Event>,
-    /// The line at hand was not taken apart so far.
-    unread: bool,
+    order: Order,
+    /// The line of the event that was read last.
+    line: u64,
     ended: bool,
+    /// An error that comes after the events before it.
+    failed: Option<TraceError>,
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A reader at the first event; the first line tells the format where the options do not.
-    pub fn new(mut source: R, options: Options) -> Result<Reader<R>, TraceError> {
-        let mut line = Vec::new();
-        let mut number = 0;
-        while number == 0 || line.iter().all(u8::is_ascii_whitespace) {
-            number += 1;
-            match read_line(&mut source, &mut line) {
-                Ok(true) => {}
-                Ok(false) => return Err(at(0, TraceProblem::Empty)),
-                Err(problem) => return Err(at(number, problem)),
-            }
-        }
-        let kind = kind_of(&line, options.format).map_err(|problem| at(number, problem))?;
+    /// A reader at the first event; the first lines tell the format where the options do not.
+    pub fn new(source: R, options: Options) -> Result<Reader<R>, TraceError> {
+        let mut lines = Lines::new(source);
+        let kind = Kind::of(&mut lines, options.format)?;
+        let order = match kind {
+            Kind::Iolog { .. } => Order::as_they_come(),
+            _ => Order::by_time(),
+        };
         Ok(Reader {
-            source,
-            line,
-            number,
+            lines,
             kind,
             context: Context {
                 options,
-                names: BTreeMap::new(),
-                first: None,
-                last: Nanos::ZERO,
-                line_us: 0,
+                ..Context::default()
             },
-            held: None,
-            // The first line of an iolog says what it is; of the others it is an event already.
-            unread: !matches!(kind, Kind::Iolog { .. }),
+            order,
+            line: 0,
             ended: false,
+            failed: None,
         })
     }
 
-    /// What the file is: `iolog`, `blkparse` or `msr`.
+    /// What the file is, as `--trace-format` spells it.
     #[must_use]
     pub fn format(&self) -> &'static str {
-        match self.kind {
-            Kind::Iolog { .. } => "iolog",
-            Kind::Blkparse => "blkparse",
-            Kind::Msr => "msr",
-        }
+        self.kind.name()
     }
 
-    /// The number of the line that was read last.
+    /// The number of the line of the event that was read last.
     #[must_use]
     pub fn line(&self) -> u64 {
-        self.number
+        self.line
+    }
+
+    /// Lines so far that ask for nothing: of no bytes, or of a kind that moves no data.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.context.left_out
+    }
+
+    /// Events so far that stood too far behind their place to be put in order.
+    #[must_use]
+    pub fn late(&self) -> u64 {
+        self.order.late()
     }
 
     /// The files or devices named so far, by their numbers.
@@ -277,44 +298,47 @@ impl<R: BufRead> Reader<R> {
         names
     }
 
-    fn parsed(&mut self) -> Result<Line, TraceError> {
-        let text = self.line.trim_ascii();
-        let parsed = match self.kind {
-            _ if text.is_empty() => Ok(Line::Nothing),
-            // A process that joins the log of another begins with this line, too.
-            Kind::Iolog { .. } if text.starts_with(IOLOG) => Ok(Line::Nothing),
-            Kind::Iolog { version } => iolog::parse(text, version, &mut self.context),
-            Kind::Blkparse => blkparse::parse(text, &mut self.context),
-            Kind::Msr => msr::parse(text, &mut self.context),
-        };
-        parsed.map_err(|problem| at(self.number, problem))
-    }
-
-    fn read(&mut self) -> Result<bool, TraceError> {
-        self.number += 1;
-        read_line(&mut self.source, &mut self.line).map_err(|problem| at(self.number, problem))
-    }
-
-    fn step(&mut self) -> Result<Option<Event>, TraceError> {
-        while !self.ended {
-            if !std::mem::take(&mut self.unread) && !self.read()? {
-                break;
+    /// Why there is not one event: a disk that is not there, or nothing at all.
+    fn nothing(&self) -> TraceProblem {
+        let Context {
+            options, others, ..
+        } = &self.context;
+        match &options.disk {
+            Some(asked) if !others.is_empty() => {
+                let names = others.iter().map(|name| number::shown(name));
+                let mut names: Vec<String> = names.collect();
+                if names.len() == MOST_LISTED {
+                    names.push("others".into());
+                }
+                TraceProblem::NoSuchDisk {
+                    asked: asked.clone(),
+                    there: names.join(", "),
+                }
             }
-            match self.parsed()? {
-                Line::Event {
-                    flush: false,
-                    event,
-                } => return Ok(Some(event)),
-                Line::Event { flush: true, event } => {
-                    self.held = Some(event);
-                    return Ok(Some(flush_before(&event)));
+            _ => TraceProblem::Empty,
+        }
+    }
+
+    /// Reads lines until as many events are there as may be held back to be put in order.
+    fn fill(&mut self) -> Result<(), TraceError> {
+        while !self.ended && !self.order.is_full() {
+            let Some((number, text)) = self.lines.next()? else {
+                self.ended = true;
+                break;
+            };
+            let parsed = self.kind.parse(text.trim_ascii(), &mut self.context);
+            match parsed.map_err(|problem| at(number, problem))? {
+                Line::Event { flush, event } => {
+                    if flush {
+                        self.order.put(number, flush_before(&event));
+                    }
+                    self.order.put(number, event);
                 }
                 Line::Nothing => {}
-                Line::End => break,
+                Line::End => self.ended = true,
             }
         }
-        self.ended = true;
-        Ok(None)
+        Ok(())
     }
 }
 
@@ -322,14 +346,15 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<Event, TraceError>;
 
     fn next(&mut self) -> Option<Result<Event, TraceError>> {
-        if let Some(event) = self.held.take() {
-            return Some(Ok(event));
-        }
-        let next = self.step();
-        if next.is_err() {
+        if let Err(error) = self.fill() {
+            self.failed = Some(error);
             self.ended = true;
         }
-        next.transpose()
+        if let Some((line, event)) = self.order.take() {
+            self.line = line;
+            return Some(Ok(event));
+        }
+        self.failed.take().map(Err)
     }
 }
 
@@ -345,52 +370,4 @@ fn flush_before(event: &Event) -> Event {
 
 fn at(line: u64, problem: TraceProblem) -> TraceError {
     TraceError { line, problem }
-}
-
-/// The next line without its end; false at the end of the file.
-fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
-    line.clear();
-    let mut limited = source.take(MAX_LINE_BYTES as u64 + 1);
-    let read = limited.read_until(b'\n', line)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if read > MAX_LINE_BYTES {
-        return Err(TraceProblem::TooLong);
-    }
-    Ok(read > 0)
-}
-
-/// What the first line of an iolog begins with.
-const IOLOG: &[u8] = b"fio version ";
-
-/// What the first line says of the file.
-fn kind_of(line: &[u8], asked: Option<Format>) -> Result<Kind, TraceProblem> {
-    let text = line.trim_ascii();
-    let iolog = text.strip_prefix(IOLOG);
-    match asked {
-        None if iolog.is_some() => iolog_version(text),
-        None if blkparse::looks_so(text) => Ok(Kind::Blkparse),
-        None if msr::looks_so(text) => Ok(Kind::Msr),
-        None => Err(TraceProblem::UnknownFormat),
-        Some(Format::Iolog) => iolog_version(text),
-        Some(Format::Blkparse) => Ok(Kind::Blkparse),
-        Some(Format::Msr) => Ok(Kind::Msr),
-    }
-}
-
-fn iolog_version(text: &[u8]) -> Result<Kind, TraceProblem> {
-    let mut words = number::words(text);
-    let first_words = (words.next(), words.next(), words.next(), words.next());
-    match first_words {
-        (Some(b"fio"), Some(b"version"), Some(b"2"), Some(b"iolog")) => {
-            Ok(Kind::Iolog { version: 2 })
-        }
-        (Some(b"fio"), Some(b"version"), Some(b"3"), Some(b"iolog")) => {
-            Ok(Kind::Iolog { version: 3 })
-        }
-        (Some(b"fio"), Some(b"version"), Some(other), _) => {
-            Err(TraceProblem::UnknownVersion(number::shown(other)))
-        }
-        _ => Err(TraceProblem::UnknownFormat),
-    }
 }

@@ -20,22 +20,37 @@ pub fn whole(word: &[u8], what: &'static str) -> Result<u64, TraceProblem> {
         .ok_or(TraceProblem::TooLarge(what))
 }
 
-/// Seconds with a fraction, as nanoseconds.
-pub fn seconds(word: &[u8], what: &'static str) -> Result<u64, TraceProblem> {
+/// A number with a fraction, in units of so many nanoseconds; digits beyond a nanosecond are cut.
+pub fn decimal(word: &[u8], what: &'static str, unit_ns: u64) -> Result<u64, TraceProblem> {
+    const MOST_DIGITS: usize = 18;
     let mut parts = word.splitn(2, |&byte| byte == b'.');
-    let (before, after) = (
-        parts.next().unwrap_or_default(),
-        parts.next().unwrap_or(b"0"),
-    );
-    if after.is_empty() || after.len() > 9 {
+    let before = parts.next().unwrap_or_default();
+    let after = parts.next().unwrap_or(b"0");
+    if after.is_empty() || after.len() > MOST_DIGITS {
         let text = shown(word);
         return Err(TraceProblem::NotANumber { what, text });
     }
-    let nanos = whole(after, what)? * 10_u64.pow(9 - after.len() as u32);
-    whole(before, what)?
-        .checked_mul(1_000_000_000)
-        .and_then(|whole| whole.checked_add(nanos))
+    let all_of_it = |problem| match problem {
+        TraceProblem::NotANumber { what, .. } => TraceProblem::NotANumber {
+            what,
+            text: shown(word),
+        },
+        other => other,
+    };
+    let fraction = u128::from(whole(after, what).map_err(all_of_it)?) * u128::from(unit_ns);
+    let nanos = (fraction / 10_u128.pow(after.len() as u32)) as u64;
+    whole(before, what)
+        .map_err(all_of_it)?
+        .checked_mul(unit_ns)
+        .and_then(|units| units.checked_add(nanos))
         .ok_or(TraceProblem::TooLarge(what))
+}
+
+/// A hexadecimal number of at most 32 bits.
+pub fn hex(word: &[u8]) -> Option<u32> {
+    let is_hex = !word.is_empty() && word.iter().all(u8::is_ascii_hexdigit);
+    let text = std::str::from_utf8(word).ok().filter(|_| is_hex)?;
+    u32::from_str_radix(text, 16).ok()
 }
 
 /// The next word, or an error that says what is missing.

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use flashtwin_base::Nanos;
 
-use super::{Action, Options, Reader, Shape, TraceError, TraceProblem};
+use super::{Action, Options, Reader, Shape, TraceError};
 use crate::job::SECTOR_BYTES;
 
 /// A file or device of a trace.
@@ -23,7 +23,7 @@ pub struct FileSurvey {
 /// A whole trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// What it is: `iolog`, `blkparse` or `msr`.
+    /// What it is, as `--trace-format` spells it.
     pub format: &'static str,
     /// Requests: reads, writes, trims.
     pub ios: [u64; 3],
@@ -37,6 +37,10 @@ pub struct Survey {
     pub longest: [u64; 3],
     /// Requests that do not begin and end at whole sectors.
     pub unaligned: u64,
+    /// Lines that ask for nothing: of no bytes, or of a kind that moves no data.
+    pub left_out: u64,
+    /// Requests that stood too far behind their place to be put in order.
+    pub late: u64,
     /// All files, by their numbers.
     pub files: Vec<FileSurvey>,
 }
@@ -53,6 +57,8 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
         span: Nanos::ZERO,
         longest: [0; 3],
         unaligned: 0,
+        left_out: 0,
+        late: 0,
         files: Vec::new(),
     };
     let mut ends: Vec<(u64, u64, u64)> = Vec::new();
@@ -84,9 +90,10 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
         }
     }
     if survey.ios == [0; 3] && survey.flushes == 0 {
-        let problem = TraceProblem::Empty;
+        let problem = reader.nothing();
         return Err(TraceError { line: 0, problem });
     }
+    (survey.left_out, survey.late) = (reader.left_out(), reader.late());
     let names = reader.files();
     ends.resize(names.len(), (0, 0, 0));
     survey.files = names

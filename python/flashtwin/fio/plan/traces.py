@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from flashtwin import _core
 from flashtwin.fio.language.errors import JobFileError, Where
@@ -21,7 +21,7 @@ from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
 from flashtwin.fio.plan.processes import Clone
-from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace
+from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace, TraceFormat
 from flashtwin.model.job import Sequence as Order
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ MOST_FILES = 65_536
 LONGEST_BYTES = (2**32 - 2) * 512
 # What a binary blktrace begins with, a version behind it or before it.
 _BLKTRACE = (b"tae", b"eat")
+# Bytes at the beginning that show a binary file, and how its text is made.
+_HEAD_BYTES = 4096
+_PACKED = {
+    b"\x1f\x8b": ("gzip", "gunzip -c"),
+    b"BZh": ("bzip2", "bunzip2 -c"),
+    b"\xfd7zXZ": ("xz", "xz -dc"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -dc"),
+    b"PK\x03\x04": ("zip", "unzip -p"),
+}
 _DIRECTIONS = ("read", "write", "trim", "sync")
 # Options that a trace replaces: fio 3.33 ignores them where it replays one.
 _IDLE = (
@@ -51,7 +60,10 @@ _IDLE = (
     "fdatasync",
 )
 _HINTS = {
-    "format": "take an iolog of fio, the text of blkparse, or the CSV of an MSR Cambridge trace",
+    "format": f"known are {', '.join(get_args(TraceFormat))}; or write columns that are known:"
+    " Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime (msr: times in 100 ns, bytes)",
+    "ambiguous": "say which it is: --trace-format",
+    "disk": "name one of them: --trace-disk",
     "version": "let fio 3 write it again",
     "empty": "nothing is left to replay: look at the format, the event, the disk and replay_skip",
     "files": "split the trace",
@@ -199,13 +211,14 @@ class Traces:
         scale = -(-reach // self.target.bytes) * job["replay_scale"]
         if count > 1:
             problem = f"{count} files take {reach} bytes together"
+            one_of_them = f", or one of the disks: --trace-disk {file['name']}"
         else:
-            problem = f"a request reaches to byte {reach}"
+            problem, one_of_them = f"a request reaches to byte {reach}", ""
         return JobFileError(
             _at(path, file["line"]),
             f"{problem}, and {self.target.name} has {self.target.bytes}{_whose(job)}",
             hint=f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
-            f" {path} --trace-fit wrap), or take a larger drive",
+            f" {path} --trace-fit wrap), or take a larger drive{one_of_them}",
         )
 
 
@@ -261,6 +274,22 @@ def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
                 where=job.line("read_iolog"),
                 text=f"{survey['unaligned']} of {count} requests do not begin and end at sectors:"
                 " the drive gets the whole ones that they touch",
+            )
+        )
+    if survey["left_out"]:
+        lines = _counted(survey["left_out"], "line")
+        notes.append(
+            Note(
+                where=job.line("read_iolog"),
+                text=f"{lines} of no bytes or of no kind that moves data: left out",
+            )
+        )
+    if survey["late"]:
+        notes.append(
+            Note(
+                where=job.line("read_iolog"),
+                text=f"{survey['late']} of {count} requests stand far behind their place and are"
+                " replayed late: sort the trace by its times",
             )
         )
     if survey["format"] == "iolog" and job["replay_skip"]:
@@ -323,14 +352,27 @@ def _check_file(path: Path, job: FioJob) -> None:
                 hint="write it into a file first",
             )
         with path.open("rb") as file:
-            head = file.read(4)
+            head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise _unreadable(path, error, job) from error
+    for mark, (kind, unpack) in _PACKED.items():
+        if head.startswith(mark):
+            raise JobFileError(
+                _at(path, 0),
+                f"this is packed by {kind}{_whose(job)}",
+                hint=f"{unpack} {path} > {path.stem} makes the text that is replayed here",
+            )
     if head[1:4] == _BLKTRACE[0] or head[:3] == _BLKTRACE[1]:
         raise JobFileError(
             _at(path, 0),
             f"this is a binary trace of blktrace{_whose(job)}",
             hint=f"blkparse -i {path} > {path.name}.txt makes the text that is replayed here",
+        )
+    if b"\0" in head:
+        raise JobFileError(
+            _at(path, 0),
+            f"this is a binary file{_whose(job)}",
+            hint="let its program write text; of vscsiStats, vscsiStats -e FILE does",
         )
 
 

@@ -1,0 +1,252 @@
+//! The kind of trace that a file is: named, or told by its first lines.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Read};
+
+use serde::Deserialize;
+
+use super::biosnoop::{self, Columns};
+use super::table::{self, LAYOUTS, Layout};
+use super::{Context, Line, MAX_LINE_BYTES, TraceError, TraceProblem, at, blkparse, iolog, number};
+
+/// Lines that are looked at to tell a format from another one.
+const TELLING: usize = 64;
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The first words of an iolog.
+const IOLOG: &[u8] = b"fio version ";
+
+/// The kinds of trace; `table` says what the columns of most are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// fio's, version 2 (pauses between requests) or 3 (a time for each).
+    Iolog,
+    /// What blkparse prints by default.
+    Blkparse,
+    /// The table of biosnoop.
+    Biosnoop,
+    /// MSR Cambridge.
+    Msr,
+    /// SYSTOR '17.
+    Systor,
+    /// Alibaba's block traces.
+    Alibaba,
+    /// Tencent's cloud block storage.
+    Tencent,
+    /// FIU: IODedup, SRCMap.
+    Fiu,
+    /// UMass: Financial, WebSearch.
+    Spc,
+    /// DiskSim, ASCII.
+    Disksim,
+    /// MQSim.
+    Mqsim,
+    /// VMware's vscsiStats, as text.
+    Vscsi,
+}
+
+/// What a file is, and what is known of its columns.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Iolog { version: u8 },
+    Blkparse,
+    Biosnoop(Columns),
+    Table(&'static Layout),
+}
+
+impl Kind {
+    /// What the options or the first lines say of a file.
+    pub fn of(lines: &mut Lines<impl BufRead>, asked: Option<Format>) -> Result<Kind, TraceError> {
+        let (number, first) = lines.first()?;
+        let text = first.trim_ascii().to_vec();
+        let kind = match asked {
+            Some(format) => Kind::named(format, &text),
+            None if text.starts_with(IOLOG) => iolog_version(&text),
+            None => Kind::told(&text, lines),
+        };
+        kind.map_err(|problem| at(number, problem))
+    }
+
+    fn named(format: Format, first: &[u8]) -> Result<Kind, TraceProblem> {
+        Ok(Kind::Table(match format {
+            Format::Iolog => return iolog_version(first),
+            Format::Blkparse => return Ok(Kind::Blkparse),
+            Format::Biosnoop => return Ok(Kind::Biosnoop(biosnoop::columns_or_usual(first))),
+            Format::Msr => &table::MSR,
+            Format::Systor => &table::SYSTOR,
+            Format::Alibaba => &table::ALIBABA,
+            Format::Tencent => &table::TENCENT,
+            Format::Fiu => &table::FIU,
+            Format::Spc => &table::SPC,
+            Format::Disksim => &table::DISKSIM,
+            Format::Mqsim => &table::MQSIM,
+            Format::Vscsi => &table::VSCSI,
+        }))
+    }
+
+    /// The only format whose lines the first ones can be.
+    fn told(first: &[u8], lines: &mut Lines<impl BufRead>) -> Result<Kind, TraceProblem> {
+        if blkparse::looks_so(first) {
+            return Ok(Kind::Blkparse);
+        }
+        if let Some(columns) = biosnoop::columns(first) {
+            return Ok(Kind::Biosnoop(columns));
+        }
+        let mut open: Vec<&'static Layout> = LAYOUTS.into_iter().collect();
+        open.retain(|layout| layout.fits(first));
+        if open.is_empty() && first.starts_with(b"#") {
+            open = LAYOUTS.into_iter().collect();
+        }
+        for place in 0..TELLING {
+            if open.len() < 2 {
+                break;
+            }
+            let Some(line) = lines.ahead(place)? else {
+                break;
+            };
+            let line = line.trim_ascii();
+            // A line of none of them is a comment or is broken, and tells nothing.
+            if open.iter().any(|layout| layout.fits(line)) {
+                open.retain(|layout| layout.fits(line));
+            }
+        }
+        match open[..] {
+            [] => Err(TraceProblem::UnknownFormat(
+                "a trace of a kind that is known",
+            )),
+            [layout] => Ok(Kind::Table(layout)),
+            // Comments alone.
+            _ if open.len() == LAYOUTS.len() => Err(TraceProblem::UnknownFormat(
+                "a trace of a kind that is known",
+            )),
+            _ => {
+                let readings = open.iter().map(|layout| {
+                    let Layout { name, clock, .. } = layout;
+                    format!("{name} ({clock})")
+                });
+                let readings: Vec<String> = readings.collect();
+                Err(TraceProblem::Ambiguous(readings.join(" or as ")))
+            }
+        }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Iolog { .. } => "iolog",
+            Kind::Blkparse => "blkparse",
+            Kind::Biosnoop(_) => "biosnoop",
+            Kind::Table(layout) => layout.name,
+        }
+    }
+
+    /// A line without the blanks around it.
+    pub fn parse(&self, text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
+        match self {
+            _ if text.is_empty() => Ok(Line::Nothing),
+            // The first line says what the file is. A process that joins the log of another begins
+            // with this line, too.
+            Kind::Iolog { .. } if text.starts_with(IOLOG) => Ok(Line::Nothing),
+            Kind::Iolog { version } => iolog::parse(text, *version, context),
+            Kind::Blkparse => blkparse::parse(text, context),
+            Kind::Biosnoop(columns) => biosnoop::parse(text, columns, context),
+            Kind::Table(layout) => layout.parse(text, context),
+        }
+    }
+}
+
+fn iolog_version(text: &[u8]) -> Result<Kind, TraceProblem> {
+    let mut words = number::words(text);
+    let first_words = (words.next(), words.next(), words.next(), words.next());
+    match first_words {
+        (Some(b"fio"), Some(b"version"), Some(b"2"), Some(b"iolog")) => {
+            Ok(Kind::Iolog { version: 2 })
+        }
+        (Some(b"fio"), Some(b"version"), Some(b"3"), Some(b"iolog")) => {
+            Ok(Kind::Iolog { version: 3 })
+        }
+        (Some(b"fio"), Some(b"version"), Some(other), _) => {
+            Err(TraceProblem::UnknownVersion(number::shown(other)))
+        }
+        _ => Err(TraceProblem::UnknownFormat("an iolog")),
+    }
+}
+
+/// The lines of a file, some of which may be looked at ahead.
+pub struct Lines<R> {
+    source: R,
+    line: Vec<u8>,
+    number: u64,
+    ahead: VecDeque<Vec<u8>>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(source: R) -> Lines<R> {
+        Lines {
+            source,
+            line: Vec::new(),
+            number: 0,
+            ahead: VecDeque::new(),
+        }
+    }
+
+    /// The next line and its number, counted from 1; none at the end of the file.
+    pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, TraceError> {
+        self.number += 1;
+        let is_there = match self.ahead.pop_front() {
+            Some(line) => {
+                self.line = line;
+                true
+            }
+            None => read_line(&mut self.source, &mut self.line)
+                .map_err(|problem| at(self.number, problem))?,
+        };
+        Ok(is_there.then_some((self.number, &self.line[..])))
+    }
+
+    /// The first line that is not empty, which is still the next one then.
+    fn first(&mut self) -> Result<(u64, &[u8]), TraceError> {
+        loop {
+            let mut line = Vec::new();
+            let number = self.number + 1;
+            match read_line(&mut self.source, &mut line) {
+                Ok(true) => {}
+                Ok(false) => return Err(at(0, TraceProblem::Empty)),
+                Err(problem) => return Err(at(number, problem)),
+            }
+            // Programs of Windows put a mark of their encoding first.
+            if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                self.ahead.push_back(line);
+                return Ok((number, &self.ahead[0]));
+            }
+            self.number = number;
+        }
+    }
+
+    /// A line behind the next one; none behind the end.
+    fn ahead(&mut self, place: usize) -> Result<Option<&[u8]>, TraceProblem> {
+        while self.ahead.len() <= place {
+            let mut line = Vec::new();
+            if !read_line(&mut self.source, &mut line)? {
+                return Ok(None);
+            }
+            self.ahead.push_back(line);
+        }
+        Ok(Some(&self.ahead[place]))
+    }
+}
+
+/// The next line without its end; false at the end of the file.
+fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
+    line.clear();
+    let mut limited = source.take(MAX_LINE_BYTES as u64 + 1);
+    let read = limited.read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if read > MAX_LINE_BYTES {
+        return Err(TraceProblem::TooLong);
+    }
+    Ok(read > 0)
+}
