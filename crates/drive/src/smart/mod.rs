@@ -244,7 +244,16 @@ fn general(facts: &Facts<'_>) -> Map<String, Value> {
         json!({ "protocol": "ATA", "type": "sat" })
     };
     let blocks = facts.capacity_bytes / SECTOR_BYTES;
-    let all = json!({
+    // Whoever reads counters has to know the maker: the same number means something else elsewhere.
+    let maker = match facts.label.family {
+        Family::None | Family::Nvme => None,
+        Family::Micron => Some("Micron"),
+        Family::Intel => Some("Intel"),
+        Family::Samsung => Some("Samsung"),
+        Family::SandForce => Some("SandForce"),
+        Family::Wd => Some("Western Digital"),
+    };
+    let mut all = json!({
         "device": protocol,
         "model_name": facts.id,
         "user_capacity": { "blocks": blocks, "bytes": facts.capacity_bytes },
@@ -253,6 +262,9 @@ fn general(facts: &Facts<'_>) -> Map<String, Value> {
         "power_cycle_count": facts.power.on,
         "temperature": { "current": facts.degrees() },
     });
+    if let Some(maker) = maker {
+        all["model_family"] = format!("{maker}, simulated").into();
+    }
     match all {
         Value::Object(map) => map,
         _ => unreachable!("it was written as an object"),

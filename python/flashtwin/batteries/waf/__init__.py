@@ -6,17 +6,20 @@ What the drive does in the rest after the writes is part of what they cost. A ta
 no SMART data is refused; one that cannot read them all the same answers the first step with the
 reason, and that is the whole answer.
 
-The counters, by maker. Micron: 247 counts pages programmed for the host and 248 those of the
-firmware's own, so WAF = 1 + d248/d247. Intel: 249 counts GiB programmed, 241 the host's 32 MiB.
-Western Digital: 233 and 234 GiB programmed into native and SLC cells, 241 the host's GiB. The NVMe
-log, Samsung's and SandForce's attributes count no programs: from those there is no WAF. A counter
-is a whole number of its unit, so a difference is known to one unit either way: the interval.
+Which counters tell it, and in which unit, depends on the maker: `counters.toml` has those that are
+known, each with its source. The maker is known by what smartctl says of the model. Of another one,
+attributes of the same numbers are not read. A counter is a whole number of its unit, so a
+difference is known to one unit either way: the interval.
 """
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.meaning import beside
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Answer, Steps
     from flashtwin.model.target import DriveInfo
 
-MIB, GIB = 1 << 20, 1 << 30
+MIB = 1 << 20
 NAME = "waf"
 SMART = f"{NAME}/smart"
 BLOCK, DEPTH = 4096, 32
@@ -111,22 +114,20 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 def _finding(
     variant: str, title: str, before: Answer, after: Answer, label: str | None = None
 ) -> Finding:
-    ratio, note = (
-        None,
-        "bytes programmed over bytes from the host; the interval is the counters' grain",
-    )
+    ratio: tuple[float, Interval] | str = ""
+    note = "bytes programmed over bytes from the host; the interval is the counters' grain"
     if isinstance(before, NotPossible):
         note = before.reason
     elif isinstance(after, NotPossible):
         note = after.reason
     else:
         ratio = from_smart(before.smart, after.smart)
-        if ratio is None:
-            note = "the drive's SMART data do not count what it programs"
+        if isinstance(ratio, str):
+            note = ratio
     evidence = None
     if label is not None:
         evidence = Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0)
-    value, interval = ratio or (None, None)
+    value, interval = (None, None) if isinstance(ratio, str) else ratio
     return Finding(
         battery=NAME,
         name="",
@@ -143,41 +144,79 @@ def _finding(
 
 @dataclass(frozen=True, kw_only=True)
 class Counters:
-    """The attributes that count bytes programmed and bytes of the host, each with its unit."""
+    """A maker's attributes that count bytes programmed and bytes of the host, each with its unit.
 
+    Where both are of one unit that is not known, such as a page, it is 1: the ratio is the same.
+    """
+
+    maker: str
+    models: re.Pattern[str]
     programmed: Mapping[int, int]
     host: Mapping[int, int]
 
 
-COUNTERS = {
-    # Both of Micron's count programs: those for the host are what the host wrote.
-    "Micron": Counters(programmed={247: 1, 248: 1}, host={247: 1}),
-    "Intel": Counters(programmed={249: GIB}, host={241: 32 * MIB}),
-    "Western Digital": Counters(programmed={233: GIB, 234: GIB}, host={241: GIB}),
-}
+@cache
+def _known() -> tuple[Counters, ...]:
+    with Path(__file__).with_name("counters.toml").open("rb") as file:
+        rows = tomllib.load(file)["maker"]
+
+    def units_of(row: Mapping[str, int]) -> dict[int, int]:
+        return {int(attribute): unit for attribute, unit in row.items()}
+
+    return tuple(
+        Counters(
+            maker=row["name"],
+            models=re.compile(row["models"], re.IGNORECASE | re.MULTILINE),
+            programmed=units_of(row["programmed"]),
+            host=units_of(row["host"]),
+        )
+        for row in rows
+    )
 
 
-def from_smart(
-    before: Mapping[str, Any], after: Mapping[str, Any]
-) -> tuple[float, Interval] | None:
+def from_smart(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[float, Interval] | str:
     """Programmed over written between two readings, each as `smartctl --json` prints it.
 
-    None where the drive does not count both, or where too little was written for its counters.
+    A sentence where the drive does not count both, where its maker's counters are not known, or
+    where too little was written for them.
     """
     first, second = _raw_values(before), _raw_values(after)
-    for counters in COUNTERS.values():
+    if not first or not second:
+        return "the drive's SMART data do not count what it programs"
+    model = _model(after)
+    if _model(before) != model:
+        return f"the two readings are of different models: {_model(before)} and {model}"
+    of_maker = [counters for counters in _known() if counters.models.search(model)]
+    if not of_maker:
+        makers = ", ".join(dict.fromkeys(counters.maker for counters in _known()))
+        return f"not known for this maker: the counters are known of {makers}"
+    for counters in of_maker:
         if {*counters.programmed, *counters.host} <= first.keys() & second.keys():
-            programmed, host = (
-                sum((second[key] - first[key]) * unit for key, unit in units.items())
-                for units in (counters.programmed, counters.host)
-            )
-            if host <= 0:
-                return None
-            error, host_error = sum(counters.programmed.values()), sum(counters.host.values())
-            low = max((programmed - error) / (host + host_error), 0.0)
-            high = (programmed + error) / (host - host_error) if host > host_error else None
-            return programmed / host, Interval(low=low, high=high, means="bound")
-    return None
+            return _ratio(counters, first, second)
+    return "the drive's SMART data do not count what it programs"
+
+
+def _ratio(
+    counters: Counters, first: Mapping[int, int], second: Mapping[int, int]
+) -> tuple[float, Interval] | str:
+    programmed, host = (
+        sum((second[key] - first[key]) * unit for key, unit in units.items())
+        for units in (counters.programmed, counters.host)
+    )
+    if host < 0 or programmed < 0:
+        return "the counters went backwards between the two readings"
+    if host == 0:
+        return "too little was written between the two readings for the drive's counters"
+    error, host_error = sum(counters.programmed.values()), sum(counters.host.values())
+    low = max((programmed - error) / (host + host_error), 0.0)
+    high = (programmed + error) / (host - host_error) if host > host_error else None
+    return programmed / host, Interval(low=low, high=high, means="bound")
+
+
+def _model(smart: Mapping[str, Any]) -> str:
+    """The model and, where smartctl knows it, its family, on a line each."""
+    names = (smart.get("model_name"), smart.get("model_family"))
+    return "\n".join(name for name in names if isinstance(name, str))
 
 
 def _raw_values(smart: Mapping[str, Any]) -> dict[int, int]:
@@ -205,7 +244,8 @@ BATTERY = Battery(
         Clause(
             says="WAF from a maker's counters: 247 and 248; 249 and 241; 233, 234 and 241",
             source="makers' SMART attributes (P)",
-            here="interval: a counter is known to one of its units",
+            here="only of makers that are known by the model's name; interval: a counter is known"
+            " to one of its units",
         ),
     ),
 )
