@@ -15,7 +15,6 @@ COMMANDS = [
     ("validate", "--theory", "--policy", "greedy", "--op"),
     ("validate", "--theory", "--policy", "greedy", "--op", "0.2", "--pages"),
     ("validate", "--theory", "--policy", "greedy", "--op", "0.2", "--trims"),
-    ("fio", "--trace", "a.csv", "--on", "bx500-240", "--trace-disk"),
     ("new", "mine", "--dies"),
 ]
 
