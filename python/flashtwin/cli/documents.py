@@ -288,7 +288,8 @@ class Review(Test):
 class Icf(Document):
     """flashtwin icf --json"""
 
-    battery: str
+    battery: str | None
+    jobs: str | None
     notes: list[str]
     written: str | None
 

@@ -17,6 +17,7 @@ MOST_BYTES = 4 << 20
     "icf",
     epilog=options.examples(
         "flashtwin icf sweep.icf",
+        "flashtwin icf servers.icf --target D: > servers.fio",
         "flashtwin icf --battery iometer:preset=545s --out sweep.icf",
     ),
 )
@@ -27,6 +28,13 @@ MOST_BYTES = 4 << 20
     shell_complete=completions.batteries,
     help="Write a file for these loads, instead of reading one.",
 )
+@click.option(
+    "--target",
+    "targets",
+    metavar="NAME",
+    multiple=True,
+    help="The disk of FILE that the drive stands for; may be repeated.",
+)
 @options.out("The file to write, with --battery.")
 @options.as_json
 @click.pass_context
@@ -34,16 +42,21 @@ def command(
     context: click.Context,
     file: Path | None,
     battery: str | None,
+    targets: tuple[str, ...],
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Say what FILE, an Iometer configuration (.icf), asks for: what to type after --battery.
 
-    With --battery the other way: a file that asks Iometer for the same loads.
+    What the battery cannot say, as workers that run at once or sizes with shares, is printed as a
+    job file for flashtwin fio. With --battery the other way: a file that asks Iometer for the same
+    loads.
     """
     if (file is None) == (battery is None):
         raise click.UsageError("give a FILE to read, or --battery to write one", context)
     if battery is not None:
+        if targets:
+            raise click.UsageError("--target belongs to a FILE that is read", context)
         if out is None:
             raise click.UsageError("--battery asks for the file to write: add --out FILE", context)
         _write(battery, out, as_json)
@@ -51,22 +64,27 @@ def command(
     if out is not None:
         raise click.UsageError("--out belongs to --battery", context)
     assert file is not None, "one of both is there"
-    _read(file, as_json)
+    _read(file, targets, as_json)
 
 
-def _read(file: Path, as_json: bool) -> None:
+def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
     from flashtwin.batteries.base import registry
     from flashtwin.inputs import read_regular
 
     data = read_regular(file, most_bytes=MOST_BYTES)
     _, configuration = registry.configured_by(SUFFIX)
-    setup = configuration.parse(data.decode("utf-8", errors="replace"), file.name)
-    registry.parse(setup.battery)
+    setup = configuration.parse(data.decode("utf-8", errors="replace"), file.name, targets)
+    notes = list(setup.notes)
+    if setup.battery is not None:
+        registry.parse(setup.battery)
+    else:
+        notes.append("no battery says this; it is a job file for flashtwin fio JOBFILE --on DRIVE")
     if as_json:
-        terminal.print_json({"battery": setup.battery, "notes": setup.notes, "written": None})
+        answer = {"battery": setup.battery, "jobs": setup.jobs, "notes": notes, "written": None}
+        terminal.print_json(answer)
         return
-    terminal.notes(setup.notes, quiet=False)
-    terminal.say(f"--battery {setup.battery}")
+    terminal.notes(notes, quiet=False)
+    terminal.say(f"--battery {setup.battery}" if setup.battery else (setup.jobs or "").rstrip())
 
 
 def _write(battery: str, out: Path, as_json: bool) -> None:
@@ -85,6 +103,6 @@ def _write(battery: str, out: Path, as_json: bool) -> None:
         )
     write(out, configuration.text_of(first.parameters))
     if as_json:
-        terminal.print_json({"battery": battery, "notes": [], "written": str(out)})
+        terminal.print_json({"battery": battery, "jobs": None, "notes": [], "written": str(out)})
         return
     terminal.say(str(out))

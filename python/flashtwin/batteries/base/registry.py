@@ -87,10 +87,14 @@ def host_ns(parameters: Any, info: DriveInfo) -> int:
 
 
 class Setup(Protocol):
-    """What a configuration file asks for: a battery as it is typed, and what is left out of it."""
+    """What a configuration file asks for: a battery as it is typed or, where the battery cannot say
+    it, a job file of fio; and what is left out of it."""
 
     @property
-    def battery(self) -> str: ...
+    def battery(self) -> str | None: ...
+
+    @property
+    def jobs(self) -> str | None: ...
 
     @property
     def notes(self) -> Sequence[str]: ...
@@ -99,13 +103,14 @@ class Setup(Protocol):
 class Configuration(Protocol):
     """A module that reads and writes the configuration files of the program that a battery follows.
 
-    `SUFFIX` is how their names end. `parse(text, name)` raises with the line of the file `name`;
+    `SUFFIX` is how their names end. `parse(text, name, targets)` raises with the line of the file
+    `name`; where the file names several disks, `targets` are those that the drive stands for.
     `text_of(parameters)` is a file that asks the program for the same.
     """
 
     SUFFIX: str
 
-    def parse(self, text: str, name: str) -> Setup: ...
+    def parse(self, text: str, name: str, targets: Sequence[str]) -> Setup: ...
 
     def text_of(self, parameters: Any) -> str: ...
 

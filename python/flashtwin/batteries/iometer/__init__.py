@@ -6,7 +6,8 @@ Over which range is not told: its random writes are faster than the drive keeps 
 so a test file of 1 GB is likely; preset 545s has that, by default it is the whole drive.
 
 Loads are typed as Iometer's access specifications are: block size, share of reads, share at random,
-`4k-67r-100x`. `icf` reads and writes its files. The host's time a command is a prior: 5 us.
+`4k-67r-100x`. `icf` writes its files, and reads them, which may ask for more. The host's time a
+command is a prior: 5 us.
 """
 
 from __future__ import annotations
@@ -205,8 +206,9 @@ BATTERY = Battery(
             says="access specifications: size, % of size, % reads, % random, delay, burst, align,"
             " reply",
             source="Iometer's source (S)",
-            here="one size, % random 0 or 100, aligned to the block or anywhere; no delay, burst or"
-            " reply: flashtwin icf refuses them by line",
+            here="one size, % random 0 or 100, aligned to the block or anywhere; of shares, parts"
+            " at random and workers that run at once flashtwin icf makes jobs of fio; delay, burst"
+            " and reply it refuses by line",
         ),
         Clause(
             says="MB are binary",
