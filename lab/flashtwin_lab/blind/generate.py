@@ -38,6 +38,7 @@ SAMPLE_NS = 4_000_000
 GB = 1e9
 # A cache counts as visible from this contrast and so many samples on, as none below the other.
 CONTRAST, SAMPLES, NO_CONTRAST = 1.25, 3, 1.05
+PASTS = (hypothesis.DIRECT, hypothesis.STAGED)
 # Wordlines of a block of the small drive.
 WORDLINES = 44
 
@@ -197,15 +198,15 @@ def _sets(design: Mapping[str, Any], cell: str, sizes: hypothesis.Cache) -> tupl
         return hypothesis.sets(
             hypothesis.structure(design["structure"], design["past"]), cell, sizes
         )
-    bits = BITS[cell]
+    paces = {past: hypothesis.pace(hypothesis.structure("dynamic", past), cell) for past in PASTS}
     holes = {
         "cache": f"{sizes.borrowed:.0f} B",
         "static": f"{sizes.own:.0f} B",
         "reserve": f"{sizes.reserve:.0f} B",
         "tier": f"{sizes.tier:.0f} B",
         "tier_tprog": f"{sizes.tier_program_s * 1e6:.0f} us",
-        "freeing": f"{hypothesis.freed_by_direct(bits):.3f}",
-        "staging": f"{hypothesis.returned(bits):.3f}",
+        "freeing": f"{paces[hypothesis.DIRECT]:.3f}",
+        "staging": f"{paces[hypothesis.STAGED]:.3f}",
     }
     return tuple(line.format(**holes) for line in design["sets"])
 

@@ -1,10 +1,9 @@
 """What an unknown SLC cache may be, and the one place where its values become settings of a spec.
 
 A structure is a kind of cache with a way past it, a row of `structures.toml`; a `Cache` has the
-sizes and times of one. Formulas: of a cache on cells that hold native data too, `bits` a cell,
-data that goes past it directly needs 1/(bits - 1) bytes folded for each byte written, so that
-folding frees what the host takes; data that is staged through it is programmed once more, and needs
-bits/(bits - 1). A cache of its own blocks lends nothing that would have to come back.
+sizes and times of one. How many bytes are folded for each byte of the host follows from the bits of
+a cell and the rule for a full cache, as the core declares it. A cache of its own blocks lends
+nothing that would have to come back.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from flashtwin import _core
 from flashtwin.inputs import read_regular
 
 TABLE = Path(__file__).with_name("structures.toml")
@@ -131,13 +131,24 @@ def structure(name: str, past: str) -> Structure:
 @cache
 def values() -> Mapping[str, Value]:
     """The values that are free, by name and in the order of the table."""
+    declared = {
+        row["name"]: {
+            "title": row["title"],
+            "keys": [row["key"]],
+            "seen": row["seen"],
+            "spread": row["spread"],
+            "unit": "" if row["unit"].startswith("share") else row["unit"],
+            "usual": row["usual"],
+            "range": row["range"],
+            "log": row["scale"] == "log",
+        }
+        for row in _core.cache_mechanisms()["keys"]
+    }
     rows = _table()["values"]
-    return {name: msgspec.convert({"name": name, **row}, Value) for name, row in rows.items()}
-
-
-def freed_by_direct(bits: int) -> float:
-    """Bytes that have to be folded for each byte that goes past a borrowed cache."""
-    return 1 / (bits - 1)
+    return {
+        name: msgspec.convert({"name": name, **declared.get(name, {}), **row}, Value)
+        for name, row in rows.items()
+    }
 
 
 def returned(bits: int) -> float:
@@ -149,8 +160,13 @@ def pace(of: Structure, cell: str) -> float:
     """Bytes folded for each byte of the host once the reserve is reached, as a spec says it."""
     if of.mode in (NONE, STATIC):
         return 0.0
-    bits = BITS[cell]
-    return round(returned(bits) if of.is_staged else freed_by_direct(bits), 3)
+    return _paces()[of.past][BITS[cell]]
+
+
+@cache
+def _paces() -> Mapping[str, Mapping[int, float]]:
+    """Bytes folded for each byte of the host, by the rule for a full cache and the cell's bits."""
+    return {rule["name"]: rule["pace"] for rule in _core.cache_mechanisms()["full_rules"]}
 
 
 def settings(of: Structure, cell: str, cache: Cache) -> dict[str, str | int | float]:
