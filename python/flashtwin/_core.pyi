@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Self, TypedDict, final, type_check_only
+from typing import Any, Literal, Self, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ __all__ = [
     "TableError",
     "TraceError",
     "Twin",
+    "cache_mechanisms",
     "fio_memory",
     "load_spec",
     "pack_tables",
@@ -51,6 +52,57 @@ class SpecValue(TypedDict):
     origin: str
     source: str
     unwritten: bool
+
+@type_check_only
+class CacheDesign(TypedDict):
+    name: str
+    takes: str
+    called: str | None
+    seen: str | None
+    bits: tuple[int, int]
+    caches: bool
+    owns: bool
+    borrows: Literal["nothing", "sized", "all"]
+
+@type_check_only
+class CacheRule(TypedDict):
+    name: str
+    data: str
+    called: str
+    seen: str
+    keys: list[str]
+    pace: dict[int, float]
+
+@type_check_only
+class CacheTier(TypedDict):
+    called: str
+    bits: tuple[int, int]
+    seen: str
+
+@type_check_only
+class FreeKey(TypedDict):
+    key: str
+    name: str
+    title: str
+    meaning: str
+    part: str | None
+    off: str | None
+    unit: str
+    range: tuple[float, float]
+    usual: float | None
+    spread: float
+    scale: Literal["log", "even"]
+    seen: str
+
+# What is declared of caches: `called` is the class that a report names, none where a host cannot
+# tell; `seen` is what a host can see; `bits` are the bits a cell that it goes with; `pace` is
+# `fold.pace` by them; a key belongs to a `part` or a rule, and is `off` without it.
+@type_check_only
+class CacheMechanisms(TypedDict):
+    designs: list[CacheDesign]
+    full_rules: list[CacheRule]
+    tier: CacheTier
+    keys: list[FreeKey]
 
 @type_check_only
 class JobRow(TypedDict):
@@ -289,6 +341,7 @@ class Twin:
     def smart(self) -> dict[str, Any]: ...
     def purge(self) -> Outcome: ...
 
+def cache_mechanisms() -> CacheMechanisms: ...
 def fio_memory(jobs_json: str, capacity_bytes: int) -> tuple[int, int, int]: ...
 def load_spec(
     target: str,

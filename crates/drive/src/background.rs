@@ -52,8 +52,9 @@ flashtwin_base::state! { Background {
 
 impl Background {
     pub(crate) fn new(policy: &Policy, gather_time: Nanos) -> Background {
+        let fold = policy.cache.caching().map(|caching| &caching.fold);
         let idle_after = LOADS.map(|load| match load {
-            Load::Fold => policy.fold.idle_after,
+            Load::Fold => fold.and_then(|fold| fold.idle_after),
             Load::Collect => policy.gc.idle_after,
             Load::Map => policy.map.idle_after,
         });
@@ -61,7 +62,7 @@ impl Background {
             idle_after,
             first_after: idle_after.into_iter().flatten().min(),
             offered: Default::default(),
-            fold_rate: policy.fold.rate_bytes_s,
+            fold_rate: fold.and_then(|fold| fold.rate_bytes_s),
             fold_pending: false,
             fold_rest: 0,
             idle: false,

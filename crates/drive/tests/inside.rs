@@ -51,7 +51,7 @@ fn rules_name_keys_and_values_that_there_are() {
         for (name, off) in dependents {
             let key = &KEYS[keys::position(name).expect(name)];
             // A drive that never mentions the key has it off. Depth 32 is SATA's most.
-            if let Some(text) = key.default.filter(|_| *name != "link.queue_depth") {
+            if let Some(text) = key.default.filter(|_| name != "link.queue_depth") {
                 assert!(are_one_value(key, text, off), "{name}");
             }
         }

@@ -616,7 +616,7 @@ fn a_cache_that_is_none_leaves_nothing_behind() {
             (
                 Some("idle_after"),
                 "fold.idle_after",
-                "without a cache",
+                "there is no cache to fold",
                 "\"never\"",
             ),
             (

@@ -8,7 +8,7 @@ use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_drive::config::Acknowledge;
 use flashtwin_drive::spec::{self, Spec, keys};
-use flashtwin_ftl::policy::{CacheMode, WhenFull};
+use flashtwin_ftl::policy::{Borrowed, CacheMode};
 use flashtwin_nand::error::YEAR;
 use flashtwin_workload::ReadWrite;
 
@@ -52,7 +52,8 @@ fn the_reference_drive_has_the_published_layout() {
     assert_eq!(spec.config.capacity_bytes, 240_000_000_000);
     assert_eq!(geometry.dies(), 4);
     assert_eq!(geometry.raw_bytes(), 274_609_471_488);
-    assert_eq!(spec.config.policy.cache.size_bytes, 24_000_000_000);
+    let borrowed = spec.config.policy.cache.borrowed();
+    assert_eq!(borrowed, Some(&Borrowed::Fixed(24_000_000_000)));
     assert_eq!(spec.config.part.bus_bytes_per_s, 400_000_000);
     assert_eq!(spec.profiles, ["slc-off"]);
 }
@@ -71,9 +72,11 @@ fn the_drive_without_cache_differs_in_policy_keys_alone() {
     assert!(differ.iter().all(|key| policy.contains(key)), "{differ:?}");
     assert_eq!(on.config.part, off.config.part);
     assert_eq!(on.config.link, off.config.link);
-    assert_eq!(off.config.policy.cache.mode, CacheMode::WholeDrive);
-    assert_eq!(off.config.policy.cache.when_full, WhenFull::Direct);
-    assert_eq!(off.config.policy.fold.idle_after, None);
+    let cache = &off.config.policy.cache;
+    assert_eq!(cache.mode(), CacheMode::WholeDrive);
+    let caching = cache.caching().expect("it caches");
+    assert_eq!(caching.when_full.rule().name, "direct");
+    assert_eq!(caching.fold.idle_after, None);
     assert_eq!(off.config.controller.acknowledge, Acknowledge::WriteThrough);
 }
 

@@ -159,7 +159,11 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ),
     ("slc_cache.tier_size", "6 GB", TIER),
     ("slc_cache.worn", "close", &[]),
-    ("slc_cache.direct_share", "0.4", &[]),
+    (
+        "slc_cache.direct_share",
+        "0.4",
+        &["slc_cache.when_full=mixed"],
+    ),
     ("slc_cache.admit", "small", &[]),
     (
         "slc_cache.admit_limit",
@@ -167,17 +171,17 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
         &["slc_cache.admit=random"],
     ),
     ("slc_cache.reclaim", "0.5", &[]),
-    ("slc_cache.rearm", "1 GB", &[]),
+    ("slc_cache.rearm", "1 GB", &["slc_cache.when_full=direct"]),
     ("fold.idle_after", "never", &[]),
     ("fold.reserve", "0", &[]),
     ("fold.pace", "2", &[]),
-    ("fold.step", "1 MiB", &[]),
+    ("fold.step", "1 MiB", &["slc_cache.when_full=fold-first"]),
     ("fold.rearm_pace", "0.5", &["slc_cache.when_full=direct"]),
     ("fold.low", "9", &["fold.high=12"]),
     ("fold.high", "12", &[]),
     ("fold.rate", "50 MB/s", &[]),
     ("fold.check_every", "4", &["fold.path=copyback"]),
-    ("fold.check_cycles", "3000", &[]),
+    ("fold.check_cycles", "3000", &["fold.path=copyback"]),
     ("fold.path", "copyback", &[]),
     ("gc.policy", "fifo", &[]),
     ("gc.choices", "3", &["gc.policy=d-choices"]),
@@ -395,7 +399,7 @@ fn a_child_inherits_and_overrides() {
     assert_eq!(spec.profiles, ["slc-off", "slow"]);
     let off = spec::load(&child, &[], &["slc-off".to_owned()], &[]).unwrap();
     assert_eq!(off.config.policy.gc.low_superblocks, 5);
-    assert_eq!(off.config.policy.cache.size_bytes, 0);
+    assert_eq!(off.config.policy.cache.borrowed(), None);
 }
 
 #[test]

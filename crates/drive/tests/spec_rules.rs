@@ -212,7 +212,7 @@ fn folding_of_a_cache_that_borrows() {
             (
                 &[("fold.rearm_pace", "0.5")],
                 "fold.rearm_pace",
-                "folding while data goes direct, with `staged`",
+                "0.5 with `staged`, which does not use it",
                 "write `fold.rearm_pace = 0`, or `slc_cache.when_full = \"direct\"`",
             ),
             (
@@ -249,7 +249,7 @@ fn folding_without_a_cache() {
             (
                 &[("fold.idle_after", "\"30 s\"")],
                 "fold.idle_after",
-                "folding on idle without a cache to fold",
+                "30 s with mode `none`: there is no cache to fold",
                 "write `fold.idle_after = \"never\"`",
             ),
             (
@@ -261,13 +261,13 @@ fn folding_without_a_cache() {
             (
                 &[("fold.pace", "1")],
                 "fold.pace",
-                "folding under pressure with mode `none`: there is no cache to fold",
+                "1 with mode `none`: there is no cache to fold",
                 "write `fold.pace = 0`",
             ),
             (
                 &[("fold.low", "9"), ("fold.high", "12")],
                 "fold.low",
-                "9 with mode `none`: folding gives no superblock back",
+                "9 with mode `none`: there is no cache to fold",
                 "write `fold.low = 0`",
             ),
         ],
@@ -288,13 +288,13 @@ fn folding_of_a_cache_of_its_own() {
             (
                 &[("fold.pace", "1")],
                 "fold.pace",
-                "folding under pressure with mode `static`: own blocks give no room back",
+                "1 with mode `static`: own blocks give no room back",
                 "write `fold.pace = 0`",
             ),
             (
                 &[("fold.low", "9"), ("fold.high", "12")],
                 "fold.low",
-                "9 with mode `static`: folding gives no superblock back",
+                "9 with mode `static`: own blocks give no room back",
                 "write `fold.low = 0`",
             ),
             (

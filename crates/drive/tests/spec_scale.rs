@@ -4,7 +4,8 @@ use crate::common::loops;
 use std::path::{Path, PathBuf};
 
 use flashtwin_drive::spec::{self, Spec, SpecError};
-use flashtwin_drive::{Drive, spec::keys};
+use flashtwin_drive::{Config, Drive, spec::keys};
+use flashtwin_ftl::policy::Borrowed;
 use flashtwin_workload::{RawJob, ReadWrite};
 
 fn catalogue() -> PathBuf {
@@ -30,14 +31,13 @@ fn wordlines_are_divided_first_and_sizes_with_them() {
     assert_eq!(b.part.geometry.wordlines_per_block, 704 / 16);
     assert_eq!(b.part.geometry.blocks_per_plane, 496);
     let sixteenth = |small: u64, whole: u64| (whole - small * 16) < 16 * 512;
-    assert!(sixteenth(
-        b.policy.cache.size_bytes,
-        a.policy.cache.size_bytes
-    ));
-    assert!(sixteenth(
-        b.policy.fold.reserve_bytes,
-        a.policy.fold.reserve_bytes
-    ));
+    let borrowed = |config: &Config| match config.policy.cache.borrowed() {
+        Some(Borrowed::Fixed(bytes)) => *bytes,
+        other => panic!("{other:?}"),
+    };
+    assert!(sixteenth(borrowed(b), borrowed(a)));
+    let reserve = |config: &Config| config.policy.cache.caching().unwrap().fold.reserve_bytes;
+    assert!(sixteenth(reserve(b), reserve(a)));
     assert_eq!(b.controller, a.controller);
     assert_eq!(b.part.native.program, a.part.native.program);
     assert_eq!(b.part.native.erase.0 * 16, a.part.native.erase.0);

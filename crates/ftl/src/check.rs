@@ -6,7 +6,6 @@ use crate::blocks::{Pool, State};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::orders::Policies;
-use crate::policy::CacheMode;
 use crate::streams::Stream;
 
 /// The result of a check: the invariant that does not hold, if any.
@@ -76,7 +75,7 @@ impl<P: Policies> Ftl<P> {
                 free || block.map == (block.pool == Pool::Map),
                 "superblock {index} serves another pool"
             );
-            let declared = self.cache.mode != CacheMode::None || block.map;
+            let declared = self.cache.is_on() || block.map;
             ensure!(
                 declared || block.mode == Mode::Native,
                 "superblock {index} is in SLC mode without a cache"

@@ -65,7 +65,7 @@ pub(crate) struct Collector {
 impl Collector {
     /// Nothing has been written yet.
     pub(crate) fn new(policy: &Policy, layout: &Layout, blocks: &Blocks, seed: u64) -> Collector {
-        let uncached = !policy.cache.mode.design().caches();
+        let uncached = policy.cache.caching().is_none();
         Collector {
             mover: Mover::new(Work::Collect, layout),
             memory: Collection::new(&policy.gc, blocks),
@@ -104,9 +104,9 @@ pub(crate) struct Collection {
     /// Superblocks that have not been written since the drive was new or purged.
     untouched: Vec<bool>,
     untouched_count: u32,
-    /// See [`crate::pacing::Pacing::stops_host`].
+    /// See [`crate::choices::Pacing::stops_host`].
     stops_host: bool,
-    /// See [`crate::recyclers::Recycling::accompanies`].
+    /// See [`crate::choices::Recycling::accompanies`].
     accompanies: bool,
 }
 

@@ -123,10 +123,11 @@ impl<P: Policies> Ftl<P> {
         if !fixed {
             self.cache.give_back(pool);
         }
-        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
         if fixed
             && !self.cuts.is_recovering()
-            && self.cache.gives_up(superblock, worn, &self.wear, blocks)
+            && self
+                .cache
+                .gives_up(superblock, &self.wear, &mut self.blocks)
         {
             self.writing.starved = false;
             return;

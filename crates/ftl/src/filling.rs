@@ -11,7 +11,7 @@ use crate::layout::NONE;
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::placement::Reserved;
-use crate::policy::{CacheMode, Separation};
+use crate::policy::Separation;
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
@@ -22,8 +22,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn only_fills(&self) -> bool {
         let layout = &self.layout;
-        let simple = self.cache.mode == CacheMode::None
-            && !self.cache.rule.shares
+        let simple = !self.cache.is_on()
             && !layout.packs()
             && !layout.parity
             && !layout.paired

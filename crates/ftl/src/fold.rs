@@ -20,7 +20,6 @@ use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
-use crate::policy::{CacheMode, FoldPath};
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
@@ -34,7 +33,7 @@ impl<P: Policies> Ftl<P> {
     /// to the debt of each mover.
     #[inline]
     pub(crate) fn owe(&mut self, units: u32) {
-        if self.cache.mode != CacheMode::None {
+        if self.cache.is_on() {
             self.cache.fold.owe(units, self.fold_pace_milli());
         }
         self.collection.mover.owe(units, self.collect_pace_milli());
@@ -51,7 +50,7 @@ impl<P: Policies> Ftl<P> {
         let pace = self.pressure_pace_milli();
         match (self.cache.bypass, self.cache.reclaiming) {
             (false, false) => pace,
-            (true, false) => pace.max(i64::from(self.policy.fold.rearm_pace_milli)),
+            (true, false) => pace.max(self.cache.refill_milli()),
             (_, true) => pace.max(1000),
         }
     }
@@ -61,11 +60,10 @@ impl<P: Policies> Ftl<P> {
     fn pressure_pace_milli(&self) -> i64 {
         let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
         let free = self.blocks.free_count();
-        let rule = &self.cache.rule;
-        let keep_up = rule.keeps_up_milli(self.policy.cache.direct_milli);
+        let keep_up = self.cache.keeps_up_milli();
         let near = || self.cache.is_full(&self.seen()) || free < reserve + NEAR_SUPERBLOCKS;
         let keeps_up = keep_up > 0 && near();
-        let pace = i64::from(self.policy.fold.pace_milli);
+        let pace = self.cache.pace_milli();
         match (keeps_up, free < reserve) {
             (_, true) if self.blocks.nothing_cached() => pace.min(1000),
             (true, true) => pace.max(keep_up),
@@ -117,20 +115,6 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// Notes whether few superblocks are free. They are few once their number is below
-    /// `fold.low`, and until it reaches `fold.high`.
-    #[inline]
-    fn look_for_scarcity(&mut self) {
-        let (low, high) = (
-            self.policy.fold.low_superblocks,
-            self.policy.fold.high_superblocks,
-        );
-        if low > 0 {
-            let free = self.blocks.free_count();
-            self.cache.scarce = free < low || (self.cache.scarce && free < high);
-        }
-    }
-
     /// Whether folding has room in its open superblock, or may open another. The last free one is
     /// left to collection.
     #[inline]
@@ -141,7 +125,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
-        self.look_for_scarcity();
+        self.cache.look_for_scarcity(self.blocks.free_count());
         if !self.fold_wanted() {
             return;
         }
@@ -223,7 +207,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the cache is folded while host data goes direct, so that it can take data again.
     #[inline]
     fn rearms(&self) -> bool {
-        self.cache.bypass && self.policy.fold.rearm_pace_milli > 0
+        self.cache.bypass && self.cache.refill_milli() > 0
     }
 
     /// Folds the next group of rows by copyback: on each die as many SLC rows as a native wordline
@@ -234,9 +218,9 @@ impl<P: Policies> Ftl<P> {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
         let slc = self.blocks.all[self.cache.fold.source as usize].mode == Mode::Slc;
         let possible = possible && slc && !self.cache.distrusted;
-        if self.policy.fold.path != FoldPath::Copyback || !possible {
+        let Some(checks) = self.cache.copyback().filter(|_| possible) else {
             return false;
-        }
+        };
         let group = self.layout.row_units * self.layout.group_dies * self.layout.bits;
         let start = self.cache.fold.cursor;
         if !start.is_multiple_of(group) || start + group > self.layout.slc_units {
@@ -263,9 +247,10 @@ impl<P: Policies> Ftl<P> {
         if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
         }
-        if self.check_is_due(start / group) {
+        let (every, cycles) = checks;
+        if every > 0 && (start / group).is_multiple_of(every) {
             let block = &self.blocks.all[self.cache.fold.source as usize];
-            if block.distrusted || block.slc_cycles >= self.policy.fold.check_cycles {
+            if block.distrusted || block.slc_cycles >= cycles {
                 // The check has read the data into the controller, so it goes on from there.
                 self.cache.distrusted = true;
                 return false;
@@ -274,12 +259,6 @@ impl<P: Policies> Ftl<P> {
         }
         self.copy_group(first, ops);
         true
-    }
-
-    /// Whether a group of wordlines, counted from the beginning of its superblock, is checked.
-    fn check_is_due(&self, group: u32) -> bool {
-        let every = self.policy.fold.check_every;
-        every > 0 && group.is_multiple_of(every)
     }
 
     /// Reads the rows of a group out over the channel, each before its die copies it.

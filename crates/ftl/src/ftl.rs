@@ -15,7 +15,7 @@ use crate::orders::{BuiltIn, Policies};
 use crate::packing::Packing;
 use crate::paged_map::PagedMap;
 use crate::parity::Mate;
-use crate::policy::{CacheMode, Policy};
+use crate::policy::Policy;
 use crate::power_cut::{Placement, PowerCuts};
 use crate::slc_cache::{Cache, Seen};
 use crate::streams::Stream;
@@ -108,7 +108,7 @@ impl<P: Policies> Ftl<P> {
         let pool = policy.map.pool(&layout, logical);
         let own = health::first_sound(&born).max(cache.fixed_total);
         let map = own..own + pool;
-        let cached = cache.mode != CacheMode::None;
+        let cached = cache.is_on();
         let blocks = Blocks::new(&born, &layout, cache.fixed_total, &map, cached);
         cache.fixed_total = blocks.fixed_count();
         let paged = PagedMap::new(&policy, &layout, logical, map.collect());
@@ -339,7 +339,7 @@ impl<P: Policies> Ftl<P> {
     /// Lets folding and collection issue what they may, and erases superblocks with nothing valid.
     #[inline]
     fn pump_movers(&mut self, ops: &mut Vec<NandOp>) {
-        if self.cache.mode != CacheMode::None {
+        if self.cache.is_on() {
             self.pump_fold(ops);
         }
         self.pump_collect(ops);
@@ -437,8 +437,7 @@ impl<P: Policies> Ftl<P> {
         self.blocks.free_all();
         self.start_over();
         self.mend_all();
-        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
-        self.cache.give_up_worn(worn, &self.wear, blocks);
+        self.cache.give_up_worn(&self.wear, &mut self.blocks);
     }
 
     /// A crypto erase: the keys are thrown away, so all data is gone at once, and what is left on
@@ -453,8 +452,7 @@ impl<P: Policies> Ftl<P> {
         assert_eq!(self.blocks.erasing, 0, "erase while erasing");
         self.cuts.forget();
         self.start_over();
-        let (worn, blocks) = (self.policy.cache.worn, &mut self.blocks);
-        self.cache.give_up_worn(worn, &self.wear, blocks);
+        self.cache.give_up_worn(&self.wear, &mut self.blocks);
         for (index, block) in self.blocks.all.iter_mut().enumerate() {
             block.valid = 0;
             block.pool = if block.map { Pool::Map } else { Pool::Data };

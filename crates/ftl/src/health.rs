@@ -37,7 +37,7 @@ use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
-use crate::policy::{Admit, CacheMode, Failures, Policy, ReadOnlyAt, Wear, Worn};
+use crate::policy::{Failures, Policy, ReadOnlyAt, Wear};
 use crate::streams::Stream;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
@@ -265,15 +265,11 @@ impl<P: Policies> Ftl<P> {
             ReadOnlyAt::SparesGone => self.spare_blocks() == 0,
             ReadOnlyAt::RatedWear => self.mean_wear() >= 1.0,
         };
-        let cache = &self.policy.cache;
-        let staged = cache.mode != CacheMode::None && !self.cache.rule.bypasses;
         // Data in native blocks waits in the buffer between its passes. A spec whose cache always
         // takes all data need not have that much buffer: such a drive ends with its last cache
         // superblock.
-        let bound = self.layout.later_passes.is_some()
-            && cache.size_by_fill.is_empty()
-            && cache.worn == Worn::Keep;
-        let no_cache = staged && bound && self.cache.fixed_total + self.cache.limit == 0;
+        let bound = self.layout.later_passes.is_some() && self.cache.takes_all_for_good();
+        let no_cache = bound && self.cache.fixed_total + self.cache.limit == 0;
         let left = left.saturating_sub(self.paged.lacking());
         self.health.read_only |= early || no_cache || left < data + work;
     }
@@ -283,11 +279,10 @@ impl<P: Policies> Ftl<P> {
     /// and levelling's.
     fn streams_at_most(&self) -> u32 {
         let (host, collected) = self.policy.classes();
-        let cached = self.cache.mode != CacheMode::None;
-        let parted = self.cache.rule.shares || self.policy.cache.admit != Admit::All;
+        let cached = self.cache.is_on();
         u32::from(host + collected)
             + u32::from(cached)
-            + u32::from(cached && parted)
+            + u32::from(self.cache.parts_data())
             + u32::from(self.cache.tier_limit > 0)
             + u32::from(self.policy.wear.static_threshold > 0)
     }

@@ -184,11 +184,11 @@ impl Layout {
             native_granule,
             tier_bits,
             one_shot,
-            lower_first: policy.cache.mode.design().lower_pages_first && !one_shot && bits > 1,
+            lower_first: policy.cache.mode().design().lower_pages_first && !one_shot && bits > 1,
             paired: policy.durability.pairs_lost
                 && !one_shot
                 && bits > 1
-                && !policy.cache.mode.design().lower_pages_first,
+                && !policy.cache.mode().design().lower_pages_first,
             wordlines: g.wordlines_per_block,
             later_passes: part.later_passes.filter(|_| one_shot),
             by_superblock: Divider::new(slc_units * bits),

@@ -19,7 +19,7 @@ use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
-use crate::policy::Policy;
+use crate::policy::{Policy, WhenFull};
 use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
@@ -133,14 +133,11 @@ impl Mover {
     /// The mover that folds.
     pub(crate) fn folding(policy: &Policy, layout: &Layout) -> Mover {
         let mover = Mover::new(Work::Fold, layout);
-        if !policy.cache.when_full.rule().in_steps {
+        let when_full = policy.cache.caching().map(|caching| caching.when_full);
+        let Some(WhenFull::FoldFirst { step_bytes }) = when_full else {
             return mover;
-        }
-        let step = policy
-            .fold
-            .step_bytes
-            .div_ceil(u64::from(layout.unit_bytes)) as i64
-            * 1000;
+        };
+        let step = step_bytes.div_ceil(u64::from(layout.unit_bytes)) as i64 * 1000;
         Mover {
             slack_milli: 0,
             step_milli: step,

@@ -10,7 +10,7 @@ use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::{CacheMode, Separation};
+use crate::policy::Separation;
 use crate::streams::Stream;
 
 impl<P: Policies> Ftl<P> {
@@ -18,8 +18,7 @@ impl<P: Policies> Ftl<P> {
     /// part in where they go.
     #[must_use]
     pub fn places_units_together(&self) -> bool {
-        self.cache.mode == CacheMode::None
-            && !self.cache.rule.shares
+        !self.cache.is_on()
             && !self.layout.packs()
             && !self.policy.coalesce
             && matches!(self.policy.gc.separation, Separation::None | Separation::Gc)

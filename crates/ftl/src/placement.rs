@@ -17,7 +17,7 @@ use crate::layout::NONE;
 use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::policy::{Admit, CacheMode, Separation};
+use crate::policy::Separation;
 use crate::slc_cache::Route;
 use crate::streams::{STREAMS, Stream};
 
@@ -189,7 +189,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn host_stream(&mut self, route: Route) -> Stream {
         match route {
-            Route::Cache if self.cache.mode != CacheMode::None => {
+            Route::Cache if self.cache.is_on() => {
                 let (cache, seen) = self.cache_and_seen();
                 cache.stream(&seen)
             }
@@ -253,7 +253,7 @@ impl<P: Policies> Ftl<P> {
             Route::Handle(handle) => Stream::of_host(handle),
         };
         let s = &self.writing.streams[stream];
-        if self.cache.mode != CacheMode::None
+        if self.cache.is_on()
             || held
             || self.collection.memory.halts_host
             || s.ratio > 1
@@ -448,12 +448,11 @@ impl<P: Policies> Ftl<P> {
         if handle > 0 && u32::from(handle) < self.policy.fdp.handles {
             return Route::Handle(handle);
         }
-        let direct = match self.policy.cache.admit {
-            Admit::All => false,
-            Admit::Small(most) => bytes > most,
-            Admit::Random(most) => run_bytes() > most,
-        };
-        if direct { Route::Direct } else { Route::Cache }
+        if self.cache.admits(bytes, run_bytes) {
+            Route::Cache
+        } else {
+            Route::Direct
+        }
     }
 
     /// Whether writes with a placement handle go where the cache may take them, whatever their
@@ -461,7 +460,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn routes_alike(&self, handle: u8) -> bool {
-        handle == 0 && self.policy.cache.admit == Admit::All
+        handle == 0 && self.cache.admits_all()
     }
 
     /// Placement handles that the host's writes may name.

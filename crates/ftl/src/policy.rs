@@ -2,14 +2,11 @@
 
 use flashtwin_base::Nanos;
 
-pub use crate::designs::CacheMode;
-pub use crate::full_rules::WhenFull;
+pub use crate::choices::{CacheMode, Pace, Recycler, WhenFull};
 use crate::layout::Mode;
 pub use crate::lifetimes::Way;
 use crate::lifetimes::{self, Inferred, Lifetimes};
 pub use crate::orders::Victim;
-pub use crate::pacing::Pace;
-pub use crate::recyclers::Recycler;
 
 /// Which host writes may go through the cache; the others go straight to native blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,44 +39,116 @@ pub struct SizeAt {
     pub bytes: u64,
 }
 
+/// User data in superblocks that always serve in SLC mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own(pub u64);
+
+/// How much user data may lie in superblocks that are borrowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Borrowed {
+    /// As many bytes at any fill.
+    Fixed(u64),
+    /// As the drive fills: straight lines between the points, of which there is one at least, in
+    /// rising order of fill.
+    ByFill(Vec<SizeAt>),
+}
+
+/// The SLC cache: each design has the parts that it consists of, and no others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlcCache {
+    /// See [`CacheMode::None`].
+    None,
+    /// See [`CacheMode::LowerPages`].
+    LowerPages,
+    /// See [`CacheMode::Static`].
+    Static(Own, Caching),
+    /// See [`CacheMode::Dynamic`].
+    Dynamic(Borrowed, Caching),
+    /// See [`CacheMode::Hybrid`].
+    Hybrid(Own, Borrowed, Caching),
+    /// See [`CacheMode::WholeDrive`].
+    WholeDrive(Caching),
+}
+
+impl SlcCache {
+    /// The word of its design.
+    #[must_use]
+    pub fn mode(&self) -> CacheMode {
+        match self {
+            SlcCache::None => CacheMode::None,
+            SlcCache::LowerPages => CacheMode::LowerPages,
+            SlcCache::Static(..) => CacheMode::Static,
+            SlcCache::Dynamic(..) => CacheMode::Dynamic,
+            SlcCache::Hybrid(..) => CacheMode::Hybrid,
+            SlcCache::WholeDrive(..) => CacheMode::WholeDrive,
+        }
+    }
+
+    /// Its own superblocks, where it has some.
+    #[must_use]
+    pub fn own(&self) -> Option<Own> {
+        match self {
+            SlcCache::Static(own, _) | SlcCache::Hybrid(own, ..) => Some(*own),
+            _ => None,
+        }
+    }
+
+    /// The size of its borrowed part, where it has one that is limited.
+    #[must_use]
+    pub fn borrowed(&self) -> Option<&Borrowed> {
+        match self {
+            SlcCache::Dynamic(borrowed, _) | SlcCache::Hybrid(_, borrowed, _) => Some(borrowed),
+            _ => None,
+        }
+    }
+
+    /// What is done with data in SLC mode, where some is.
+    #[must_use]
+    pub fn caching(&self) -> Option<&Caching> {
+        match self {
+            SlcCache::None | SlcCache::LowerPages => None,
+            SlcCache::Static(_, caching)
+            | SlcCache::Dynamic(_, caching)
+            | SlcCache::Hybrid(_, _, caching)
+            | SlcCache::WholeDrive(caching) => Some(caching),
+        }
+    }
+}
+
+/// How data gets into a cache, and out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caching {
+    /// When no cache superblock can be opened.
+    pub when_full: WhenFull,
+    /// Which writes enter.
+    pub admit: Admit,
+    /// When superblocks that always serve in SLC mode are worn out: its own ones, and in any design
+    /// those with a weak block.
+    pub worn: Worn,
+    /// Second tier: user data that may lie in blocks that are used with some of their bits, and
+    /// takes host data when the SLC cache cannot; 0 = none.
+    pub tier_bytes: u64,
+    /// A full cache first has its emptiest superblock folded where at most so much of it is valid,
+    /// in thousandths; 0 = never.
+    pub reclaim_milli: u32,
+    /// From SLC superblocks to native ones.
+    pub fold: Fold,
+}
+
 /// How folded data travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldPath {
     /// Inside the die, no transfer; falls back to the controller where a wordline is not wholly
     /// valid.
-    Copyback,
+    Copyback {
+        /// Every so many groups of wordlines one is read out and checked; 0 = none.
+        check_every: u32,
+        /// SLC cycles of a superblock from which on a check finds too many errors: the rest of it
+        /// goes through the controller.
+        check_cycles: u32,
+    },
     /// Over the channel into the controller and back.
     Controller,
-}
-
-/// The SLC cache. Sizes are bytes of user data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlcCache {
-    /// Kind of pool.
-    pub mode: CacheMode,
-    /// Largest borrowed (dynamic) part; 0 for none, static and whole-drive.
-    pub size_bytes: u64,
-    /// Largest borrowed part as the drive fills: straight lines between the points, in rising
-    /// order of fill. Empty: `size_bytes` throughout.
-    pub size_by_fill: Vec<SizeAt>,
-    /// Static part; 0 for none, dynamic and whole-drive.
-    pub static_bytes: u64,
-    /// When no cache superblock can be opened.
-    pub when_full: WhenFull,
-    /// After `Direct` took over, the cache is used again once this much of it can be opened.
-    pub rearm_bytes: u64,
-    /// With `Mixed`: share of the host data that goes direct, in thousandths.
-    pub direct_milli: u32,
-    /// When static superblocks are worn out.
-    pub worn: Worn,
-    /// Which writes enter.
-    pub admit: Admit,
-    /// Second tier: what may lie in blocks that are used with some of their bits, and takes host
-    /// data when the SLC cache cannot; 0 = none.
-    pub tier_bytes: u64,
-    /// A full cache first has its emptiest superblock folded where at most so much of it is valid,
-    /// in thousandths; 0 = never.
-    pub reclaim_milli: u32,
 }
 
 /// Folding: from SLC superblocks to native ones.
@@ -92,11 +161,6 @@ pub struct Fold {
     pub reserve_bytes: u64,
     /// Under pressure: cache bytes folded a host byte, in thousandths (1500 = 1.5).
     pub pace_milli: u32,
-    /// Bytes that are folded at a time where the host waits for folding in turns.
-    pub step_bytes: u64,
-    /// While host data goes direct past a full cache: cache bytes folded a host byte, in
-    /// thousandths, so that the cache takes data again in mid-fill.
-    pub rearm_pace_milli: u32,
     /// Goes on in the background while fewer superblocks are free; 0 = not for that.
     pub low_superblocks: u32,
     /// Once begun for that, it stops when so many are free.
@@ -104,11 +168,6 @@ pub struct Fold {
     /// Bytes a second that are folded in the background (idle time, free superblocks) at most;
     /// no limit when none.
     pub rate_bytes_s: Option<u64>,
-    /// With copyback: every so many groups of wordlines one is read out and checked; 0 = none.
-    pub check_every: u32,
-    /// SLC cycles of a superblock from which on a check finds too many errors for copyback: the
-    /// rest of it goes through the controller.
-    pub check_cycles: u32,
     /// How the data travels.
     pub path: FoldPath,
 }
@@ -389,10 +448,8 @@ pub struct Policy {
     pub durability: Durability,
     /// The map.
     pub map: MapPolicy,
-    /// The cache.
+    /// The cache, and how it is folded.
     pub cache: SlcCache,
-    /// Folding.
-    pub fold: Fold,
     /// Garbage collection.
     pub gc: Gc,
     /// Placement by handles of the host's.

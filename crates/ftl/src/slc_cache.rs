@@ -9,11 +9,10 @@
 //! superblocks where it takes one or gives one up.
 
 use crate::blocks::{Blocks, Pool, State, Superblock};
-use crate::designs::Borrows;
-use crate::full_rules::FullRule;
+use crate::choices::FullRule;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Mover;
-use crate::policy::{CacheMode, Policy, SizeAt, Worn};
+use crate::policy::{Admit, Borrowed, Fold, FoldPath, Policy, SizeAt, SlcCache, WhenFull, Worn};
 use crate::streams::Stream;
 use crate::wear::Wear;
 use crate::writing::Writing;
@@ -40,9 +39,19 @@ pub enum Route {
 
 /// The state of the cache and of folding.
 pub(crate) struct Cache {
-    pub(crate) mode: CacheMode,
+    /// There is one: data is written in SLC mode and folded out of it.
+    on: bool,
     /// What happens when it is full.
+    when_full: WhenFull,
     pub(crate) rule: FullRule,
+    /// Which writes enter.
+    admit: Admit,
+    /// Sizes of the borrowed part by fill; empty where it is the same throughout.
+    by_fill: Vec<SizeAt>,
+    /// When its own superblocks are worn out.
+    worn: Worn,
+    /// How it is folded; none without a cache.
+    folding: Option<Fold>,
     /// Superblocks of the static part.
     pub(crate) fixed_total: u32,
     /// No static superblock is opened any more.
@@ -91,7 +100,8 @@ flashtwin_base::state! { Cache {
         bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
     part: fold;
-    built: mode, rule, tier_limit, reserve, reclaim_most, rearm;
+    built: on, when_full, rule, admit, by_fill, worn, folding, tier_limit, reserve, reclaim_most,
+        rearm;
 } }
 
 impl Cache {
@@ -99,60 +109,148 @@ impl Cache {
         let cache = &policy.cache;
         let superblocks = |bytes: u64| bytes.div_ceil(layout.slc_bytes()) as u32;
         let nearest = |bytes: u64| ((bytes + layout.slc_bytes() / 2) / layout.slc_bytes()) as u32;
-        let size = cache
-            .size_by_fill
-            .first()
-            .map_or(cache.size_bytes, |at| at.bytes);
-        let design = cache.mode.design();
-        let fixed = if design.owns {
-            nearest(cache.static_bytes).max(1)
-        } else {
-            0
+        let fixed = cache.own().map_or(0, |own| nearest(own.0).max(1));
+        let by_fill = match cache.borrowed() {
+            Some(Borrowed::ByFill(points)) => points.clone(),
+            _ => Vec::new(),
         };
-        let limit = match design.borrows {
-            Borrows::Nothing => 0,
-            // A size that is less than a superblock is one, where there is no other part.
-            Borrows::Sized => nearest(size).max(u32::from(!design.owns)),
-            Borrows::All => layout.superblocks,
+        let limit = match cache {
+            SlcCache::None | SlcCache::LowerPages | SlcCache::Static(..) => 0,
+            SlcCache::WholeDrive(_) => layout.superblocks,
+            SlcCache::Dynamic(borrowed, _) | SlcCache::Hybrid(_, borrowed, _) => {
+                let size = match borrowed {
+                    Borrowed::Fixed(bytes) => *bytes,
+                    Borrowed::ByFill(points) => points[0].bytes,
+                };
+                // A size that is less than a superblock is one, where there is no other part.
+                nearest(size).max(u32::from(fixed == 0))
+            }
         };
-        let mode = if design.caches() {
-            cache.mode
-        } else {
-            CacheMode::None
-        };
+        let caching = cache.caching();
+        let when_full = caching.map_or(WhenFull::Staged, |caching| caching.when_full);
+        let reclaim_milli = caching.map_or(0, |caching| caching.reclaim_milli);
+        let folding = caching.map(|caching| caching.fold.clone());
         Cache {
-            mode,
-            rule: *cache.when_full.rule(),
+            on: caching.is_some(),
+            when_full,
+            rule: *when_full.rule(),
+            admit: caching.map_or(Admit::All, |caching| caching.admit),
+            by_fill,
+            worn: caching.map_or(Worn::Keep, |caching| caching.worn),
             fixed_total: fixed,
             static_closed: false,
             limit,
             borrowed: 0,
             valid_units: 0,
-            tier_limit: if mode == CacheMode::None {
-                0
-            } else {
-                tier_limit(cache.tier_bytes, layout)
-            },
+            tier_limit: caching.map_or(0, |caching| tier_limit(caching.tier_bytes, layout)),
             tier_borrowed: 0,
             tier_valid_units: 0,
             bypass: false,
             dead: Vec::new(),
             reclaiming: false,
-            reclaim_most: (cache.reclaim_milli > 0).then(|| {
-                let most = u64::from(layout.whole_units(Mode::Slc))
-                    * u64::from(cache.reclaim_milli)
-                    / 1000;
-                most as u32
+            reclaim_most: (reclaim_milli > 0).then(|| {
+                let all = u64::from(layout.whole_units(Mode::Slc));
+                (all * u64::from(reclaim_milli) / 1000) as u32
             }),
             look_again: 0,
             scarce: false,
-            allowance: policy.fold.rate_bytes_s.map(|_| 0),
+            allowance: folding
+                .as_ref()
+                .and_then(|fold| fold.rate_bytes_s)
+                .map(|_| 0),
             distrusted: false,
             direct_next: false,
             direct_ahead_milli: 0,
-            reserve: policy.fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32,
-            rearm: superblocks(cache.rearm_bytes).max(1),
+            reserve: folding.as_ref().map_or(0, |fold| {
+                fold.reserve_bytes.div_ceil(layout.native_bytes()) as u32
+            }),
+            rearm: match when_full {
+                WhenFull::Direct { rearm_bytes, .. } => superblocks(rearm_bytes).max(1),
+                _ => 1,
+            },
+            folding,
             fold: Mover::folding(policy, layout),
+        }
+    }
+}
+
+/// What a spec has chosen.
+impl Cache {
+    /// Whether there is one: otherwise nothing is written in SLC mode and nothing folded.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// Whether host data goes two ways at once while the cache is not even full, or may do so.
+    pub(crate) fn parts_data(&self) -> bool {
+        self.on && (self.rule.shares || self.admit != Admit::All)
+    }
+
+    /// Whether any write may enter.
+    #[inline]
+    pub(crate) fn admits_all(&self) -> bool {
+        self.admit == Admit::All
+    }
+
+    /// Whether a write of so many bytes may enter, which continues a sequential run.
+    #[inline]
+    pub(crate) fn admits(&self, bytes: u64, run_bytes: impl FnOnce() -> u64) -> bool {
+        match self.admit {
+            Admit::All => true,
+            Admit::Small(most) => bytes <= most,
+            Admit::Random(most) => run_bytes() <= most,
+        }
+    }
+
+    /// Whether it takes all host data and neither shrinks with the fill nor gives up superblocks.
+    pub(crate) fn takes_all_for_good(&self) -> bool {
+        self.on && !self.rule.bypasses && self.by_fill.is_empty() && self.worn == Worn::Keep
+    }
+
+    /// Cache units to fold for each host unit under pressure, in thousandths.
+    #[inline]
+    pub(crate) fn pace_milli(&self) -> i64 {
+        self.folding
+            .as_ref()
+            .map_or(0, |fold| i64::from(fold.pace_milli))
+    }
+
+    /// What has to be folded for each host unit that finds a full cache.
+    #[inline]
+    pub(crate) fn keeps_up_milli(&self) -> i64 {
+        i64::from(self.when_full.keeps_up_milli())
+    }
+
+    /// What is folded for each host unit that goes past a full cache, so that it takes data again.
+    #[inline]
+    pub(crate) fn refill_milli(&self) -> i64 {
+        match self.when_full {
+            WhenFull::Direct { refill_milli, .. } => i64::from(refill_milli),
+            _ => 0,
+        }
+    }
+
+    /// Notes whether few superblocks are free. They are few once their number is below `fold.low`,
+    /// and until it reaches `fold.high`.
+    #[inline]
+    pub(crate) fn look_for_scarcity(&mut self, free: u32) {
+        let Some(fold) = &self.folding else { return };
+        if fold.low_superblocks > 0 {
+            let ends = self.scarce && free < fold.high_superblocks;
+            self.scarce = free < fold.low_superblocks || ends;
+        }
+    }
+
+    /// How often copies inside a die are checked, and the cycles from which on a check finds too
+    /// many errors; none where data goes through the controller.
+    pub(crate) fn copyback(&self) -> Option<(u32, u32)> {
+        match self.folding.as_ref()?.path {
+            FoldPath::Copyback {
+                check_every,
+                check_cycles,
+            } => Some((check_every, check_cycles)),
+            FoldPath::Controller => None,
         }
     }
 }
@@ -334,7 +432,7 @@ impl Cache {
     /// `logical_units` that holds data, and a cache that has one superblock left to open looks for
     /// one that it can fold at little cost.
     pub(crate) fn taken(&mut self, seen: &Seen<'_>, logical_units: u32) {
-        if !seen.policy.cache.size_by_fill.is_empty() {
+        if !self.by_fill.is_empty() {
             self.follow_fill(seen, logical_units);
         }
         if self.reclaim_most.is_some() && !self.reclaiming {
@@ -346,7 +444,7 @@ impl Cache {
     fn follow_fill(&mut self, seen: &Seen<'_>, logical_units: u32) {
         let valid: u64 = seen.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
         let fill = valid * 100_000 / u64::from(logical_units);
-        let bytes = size_at(&seen.policy.cache.size_by_fill, fill as u32);
+        let bytes = size_at(&self.by_fill, fill as u32);
         let slc = seen.layout.slc_bytes();
         self.limit = ((bytes + slc / 2) / slc) as u32;
     }
@@ -421,7 +519,7 @@ impl Cache {
     /// stream gets its share. Not while data is on its way to the place that was decided.
     #[inline]
     pub(crate) fn placed(&mut self, seen: &Seen<'_>, stream: Stream, units: u32) {
-        let share = i64::from(seen.policy.cache.direct_milli);
+        let share = i64::from(self.when_full.direct_milli());
         let gone = if stream == Stream::Cache { 0 } else { 1000 };
         let ahead = self.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.is_full(seen);
@@ -503,15 +601,9 @@ impl Cache {
 /// The end of its own superblocks.
 impl Cache {
     /// A static superblock has been erased: whether it is given up, its cycles being used up.
-    pub(crate) fn gives_up(
-        &mut self,
-        superblock: u32,
-        worn: Worn,
-        wear: &Wear,
-        blocks: &mut Blocks,
-    ) -> bool {
+    pub(crate) fn gives_up(&mut self, superblock: u32, wear: &Wear, blocks: &mut Blocks) -> bool {
         let is_worn = wear.is_worn_in_slc(&blocks.all[superblock as usize]);
-        let given_up = match worn {
+        let given_up = match self.worn {
             Worn::Keep => false,
             Worn::Shrink => is_worn,
             Worn::Close => is_worn || self.static_closed,
@@ -520,7 +612,7 @@ impl Cache {
             return false;
         }
         self.give_up(superblock, blocks);
-        if worn == Worn::Close {
+        if self.worn == Worn::Close {
             self.static_closed = true;
             while let Some(other) = blocks.free_fixed.pop_front() {
                 self.give_up(other, blocks);
@@ -535,11 +627,11 @@ impl Cache {
     }
 
     /// The drive starts over with its wear as it was: what was given up stays so.
-    pub(crate) fn give_up_worn(&mut self, worn: Worn, wear: &Wear, blocks: &mut Blocks) {
+    pub(crate) fn give_up_worn(&mut self, wear: &Wear, blocks: &mut Blocks) {
         let is_worn = |b: &Superblock| b.fixed && wear.is_worn_in_slc(b);
-        self.static_closed = worn == Worn::Close && blocks.all.iter().any(is_worn);
+        self.static_closed = self.worn == Worn::Close && blocks.all.iter().any(is_worn);
         for superblock in std::mem::take(&mut blocks.free_fixed) {
-            if !self.gives_up(superblock, worn, wear, blocks) {
+            if !self.gives_up(superblock, wear, blocks) {
                 blocks.free_fixed.push_back(superblock);
             }
         }

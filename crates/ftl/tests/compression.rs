@@ -1,10 +1,10 @@
 //! Compression against the plain map, against a drive without it, and against its closed forms.
 
-use crate::common::{Bench, part, policy};
+use crate::common::{Bench, COPYBACK, DIRECT, FOLD_FIRST, SLC, cache, caching, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::orders::{CostBenefit, DChoices, Fifo, Greedy, Random};
-use flashtwin_ftl::policy::{CacheMode, FoldPath, Parity, Victim, WhenFull};
+use flashtwin_ftl::policy::{Borrowed, CacheMode, FoldPath, Parity, Victim, WhenFull};
 use flashtwin_nand::part::Cell;
 
 fn packed(ratio: u32, mut policy: Policy) -> Policy {
@@ -12,17 +12,12 @@ fn packed(ratio: u32, mut policy: Policy) -> Policy {
     policy
 }
 
-fn cached(mode: CacheMode, when_full: WhenFull) -> Policy {
-    let mut policy = policy();
-    let slc = 8 * 2 * 2 * 8192;
-    policy.cache.mode = mode;
-    policy.cache.when_full = when_full;
-    policy.cache.rearm_bytes = slc;
-    policy.cache.size_bytes = 6 * slc;
-    policy.cache.static_bytes = 6 * slc;
-    policy.fold.path = FoldPath::Copyback;
-    policy.fold.pace_milli = 1500;
-    policy
+fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath) -> Policy {
+    let caching = caching(when_full, path, 1500);
+    Policy {
+        cache: cache(mode, 6 * SLC, Borrowed::Fixed(6 * SLC), caching),
+        ..policy()
+    }
 }
 
 /// Random writes, trims, pads and steps; how compressible each write is decides `percent`.
@@ -70,8 +65,8 @@ fn data_of_any_compressibility_is_kept() {
             torture(packed(ratio, policy()), Cell::Mlc, 0.7, seed, any);
             torture(packed(ratio, policy()), Cell::Qlc, 0.7, seed, any);
             for mode in [CacheMode::Static, CacheMode::Dynamic, CacheMode::WholeDrive] {
-                for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
-                    let policy = packed(ratio, cached(mode, when_full));
+                for when_full in [DIRECT, FOLD_FIRST, WhenFull::Staged] {
+                    let policy = packed(ratio, cached(mode, when_full, COPYBACK));
                     let bench = torture(policy, Cell::Tlc, 0.55, seed, any);
                     let c = bench.ftl.counters();
                     assert!(c.saved_units > 0 && c.slc_units > 0, "{mode:?}");
@@ -119,14 +114,12 @@ fn every_way_to_choose_a_victim_ends() {
 fn incompressible_data_is_stored_as_without_compression() {
     let policies = [
         policy(),
-        cached(CacheMode::Static, WhenFull::Staged),
-        cached(CacheMode::Dynamic, WhenFull::FoldFirst),
+        cached(CacheMode::Static, WhenFull::Staged, FoldPath::Controller),
+        cached(CacheMode::Dynamic, FOLD_FIRST, FoldPath::Controller),
     ];
     for policy in policies {
-        let mut plain = policy.clone();
-        plain.fold.path = FoldPath::Controller;
         let run = |ratio| {
-            *torture(packed(ratio, plain.clone()), Cell::Tlc, 0.6, 5, |_| 0)
+            *torture(packed(ratio, policy.clone()), Cell::Tlc, 0.6, 5, |_| 0)
                 .ftl
                 .counters()
         };

@@ -1,12 +1,12 @@
 //! Failing programs and erases, bad and weak blocks: no data is lost, and the books are right.
 
-use crate::common::{self, Bench, part, policy};
+use crate::common::{self, Bench, COPYBACK, SLC, cache, caching, part, policy};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    CacheMode, Failures, FoldPath, MapPolicy, Parity, ReadOnlyAt, Residency, Separation, Wear,
-    WhenFull,
+    Borrowed, CacheMode, Failures, FoldPath, MapPolicy, Parity, ReadOnlyAt, Residency, Separation,
+    Wear, WhenFull,
 };
 use flashtwin_nand::Cell;
 
@@ -24,17 +24,13 @@ fn failing(program: u64, erase: u64, spares: u32) -> Wear {
     }
 }
 
-fn cached(wear: Wear, path: FoldPath) -> Policy {
-    let mut policy = policy();
-    policy.cache.mode = CacheMode::Hybrid;
-    policy.cache.when_full = WhenFull::Staged;
-    policy.cache.size_bytes = 4 * 8 * 2 * 2 * 8192;
-    policy.cache.static_bytes = policy.cache.size_bytes / 2;
-    policy.cache.rearm_bytes = 1;
-    policy.fold.pace_milli = 1500;
-    policy.fold.path = path;
-    policy.wear = wear;
-    policy
+fn cached(mode: CacheMode, wear: Wear, path: FoldPath) -> Policy {
+    let caching = caching(WhenFull::Staged, path, 1500);
+    Policy {
+        cache: cache(mode, 2 * SLC, Borrowed::Fixed(4 * SLC), caching),
+        wear,
+        ..policy()
+    }
 }
 
 /// Collection's data is among the host's, in the same granules.
@@ -83,8 +79,16 @@ fn no_data_is_lost_when_programs_fail() {
                 wear: failing(10_000_000, 0, 1000),
                 ..policy()
             },
-            cached(failing(2_000_000, 0, 1000), FoldPath::Controller),
-            cached(failing(2_000_000, 1_000_000, 1000), FoldPath::Copyback),
+            cached(
+                CacheMode::Hybrid,
+                failing(2_000_000, 0, 1000),
+                FoldPath::Controller,
+            ),
+            cached(
+                CacheMode::Hybrid,
+                failing(2_000_000, 1_000_000, 1000),
+                COPYBACK,
+            ),
             Policy {
                 parity: Parity::Stripe,
                 wear: failing(10_000_000, 0, 1000),
@@ -96,7 +100,11 @@ fn no_data_is_lost_when_programs_fail() {
                 ..policy()
             },
             undivided(policy()),
-            undivided(cached(failing(0, 0, 1000), FoldPath::Controller)),
+            undivided(cached(
+                CacheMode::Hybrid,
+                failing(0, 0, 1000),
+                FoldPath::Controller,
+            )),
         ] {
             let bench = torture(policy, 56, 0.4, seed);
             let c = bench.ftl.counters();
@@ -112,7 +120,7 @@ fn no_data_is_lost_when_programs_fail() {
 fn the_drive_ends_readable_and_whole() {
     for seed in 1..4 {
         let wear = failing(3_000_000, 1_000_000, 0);
-        let bench = torture(cached(wear, FoldPath::Copyback), 56, 0.5, seed);
+        let bench = torture(cached(CacheMode::Hybrid, wear, COPYBACK), 56, 0.5, seed);
         assert!(bench.ftl.is_read_only(), "it never came to its end");
         assert!(bench.ftl.retired_superblocks() > 0);
         assert!(bench.ftl.grown_bad_blocks() >= bench.ftl.retired_superblocks());
@@ -138,7 +146,12 @@ fn spares_come_before_retirement() {
 fn equal_seeds_have_equal_failures() {
     let run = |seed| {
         let wear = failing(1_500_000, 500_000, 3);
-        let bench = torture(cached(wear, FoldPath::Controller), 56, 0.4, seed);
+        let bench = torture(
+            cached(CacheMode::Hybrid, wear, FoldPath::Controller),
+            56,
+            0.4,
+            seed,
+        );
         (*bench.ftl.counters(), bench.ftl.grown_bad_blocks())
     };
     assert_eq!(run(4), run(4));
@@ -148,8 +161,7 @@ fn equal_seeds_have_equal_failures() {
 #[test]
 fn bad_blocks_use_up_spares_and_then_superblocks() {
     let drive = |bad: u32, weak: u32, spares: u32, mode: CacheMode| {
-        let mut policy = cached(Wear::default(), FoldPath::Controller);
-        policy.cache.mode = mode;
+        let mut policy = cached(mode, Wear::default(), FoldPath::Controller);
         policy.wear.bad_percent_milli = bad;
         policy.wear.weak_percent_milli = weak;
         policy.wear.spares = spares;
@@ -190,7 +202,7 @@ fn blocks_of_the_map_fail_too_and_its_pool_keeps_its_size() {
             } else {
                 failing(0, 3_000_000, 0)
             };
-            let mut policy = cached(wear, FoldPath::Controller);
+            let mut policy = cached(CacheMode::Hybrid, wear, FoldPath::Controller);
             policy.map = MapPolicy {
                 residency: Residency::Demand,
                 cache_bytes: 16 * u64::from(common::UNIT),

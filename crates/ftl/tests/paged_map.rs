@@ -1,11 +1,13 @@
 //! A map that is read page by page: the drive against a plain map, the pages on flash against the
 //! map, and what the cache of pages costs.
 
-use crate::common::{Bench, UNIT, part, policy, torture};
+use crate::common::{
+    Bench, COPYBACK, DIRECT, FOLD_FIRST, SLC, UNIT, caching, part, policy, torture,
+};
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::blocks::State;
 use flashtwin_ftl::layout::Mode;
-use flashtwin_ftl::policy::{CacheMode, FoldPath, MapPolicy, Residency, WhenFull};
+use flashtwin_ftl::policy::{Borrowed, FoldPath, MapPolicy, Residency, SlcCache, WhenFull};
 use flashtwin_nand::Cell;
 
 /// Entries of 64 B make pages of 64 units, so that a small drive has many.
@@ -27,14 +29,11 @@ fn with(map: MapPolicy) -> Policy {
 }
 
 fn cached(map: MapPolicy, when_full: WhenFull, path: FoldPath) -> Policy {
-    let mut policy = with(map);
-    policy.cache.mode = CacheMode::Dynamic;
-    policy.cache.when_full = when_full;
-    policy.cache.size_bytes = 4 * 8 * 2 * 2 * 8192;
-    policy.cache.rearm_bytes = 8 * 2 * 2 * 8192;
-    policy.fold.path = path;
-    policy.fold.pace_milli = 1500;
-    policy
+    let caching = caching(when_full, path, 1500);
+    Policy {
+        cache: SlcCache::Dynamic(Borrowed::Fixed(4 * SLC), caching),
+        ..with(map)
+    }
 }
 
 #[test]
@@ -55,8 +54,8 @@ fn no_unit_is_lost_whatever_the_cache_and_the_mode_of_the_pages() {
 
 #[test]
 fn no_unit_is_lost_with_an_slc_cache_and_folding() {
-    for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
-        for path in [FoldPath::Controller, FoldPath::Copyback] {
+    for when_full in [DIRECT, FOLD_FIRST, WhenFull::Staged] {
+        for path in [FoldPath::Controller, COPYBACK] {
             for (slots, mode) in [(1, Mode::Slc), (4, Mode::Native), (4, Mode::Slc)] {
                 let p = part(Cell::Tlc, true, 56);
                 let policy = cached(paged(slots, mode), when_full, path);

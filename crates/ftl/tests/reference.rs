@@ -1,32 +1,28 @@
 //! The firmware against a plain map, under every policy, with random writes, trims and idle times.
 
-use crate::common::{Bench, part, policy, torture, torture_with};
+use crate::common::{
+    Bench, COPYBACK, DIRECT, FOLD_FIRST, SLC, cache, caching, part, policy, torture, torture_with,
+};
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, FoldPath, Pace, Parity, Separation, SizeAt, WhenFull,
+    Admit, Borrowed, CacheMode, Caching, FoldPath, Pace, Parity, Separation, SizeAt, SlcCache,
+    WhenFull,
 };
 use flashtwin_nand::{Cell, LaterPasses};
 
+fn caching_of(when_full: WhenFull, path: FoldPath) -> Caching {
+    let staged = matches!(when_full, WhenFull::Staged | WhenFull::Mixed { .. });
+    caching(when_full, path, if staged { 1500 } else { 500 })
+}
+
 fn cached(mode: CacheMode, when_full: WhenFull, path: FoldPath, superblocks: u64) -> Policy {
-    let mut policy = policy();
-    let slc = 8 * 2 * 2 * 8192;
-    policy.cache.mode = mode;
-    policy.cache.when_full = when_full;
-    policy.cache.rearm_bytes = slc;
-    if matches!(mode, CacheMode::Dynamic | CacheMode::Hybrid) {
-        policy.cache.size_bytes = superblocks * slc;
+    let bytes = superblocks * SLC;
+    let caching = caching_of(when_full, path);
+    Policy {
+        cache: cache(mode, bytes, Borrowed::Fixed(bytes), caching),
+        ..policy()
     }
-    if matches!(mode, CacheMode::Static | CacheMode::Hybrid) {
-        policy.cache.static_bytes = superblocks * slc;
-    }
-    policy.fold.path = path;
-    policy.cache.direct_milli = 400;
-    policy.fold.pace_milli = match when_full {
-        WhenFull::Staged | WhenFull::Mixed => 1500,
-        WhenFull::Direct | WhenFull::FoldFirst => 500,
-    };
-    policy
 }
 
 #[test]
@@ -53,15 +49,15 @@ fn every_cache_with_every_way_when_full() {
         CacheMode::Hybrid,
         CacheMode::WholeDrive,
     ] {
-        for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
-            for path in [FoldPath::Controller, FoldPath::Copyback] {
+        for when_full in [DIRECT, FOLD_FIRST, WhenFull::Staged] {
+            for path in [FoldPath::Controller, COPYBACK] {
                 seed += 1;
                 let p = part(Cell::Tlc, true, 48);
                 let bench = torture(&p, cached(mode, when_full, path, 4), 0.6, seed);
                 let c = bench.ftl.counters();
                 let what = format!("{mode:?} {when_full:?} {path:?}");
                 assert!(c.slc_units > 0 && c.fold_units > 0, "{what}: cache unused");
-                if when_full != WhenFull::Direct {
+                if when_full != DIRECT {
                     assert_eq!(c.direct_units, 0, "{what} wrote direct");
                 }
             }
@@ -73,12 +69,12 @@ fn every_cache_with_every_way_when_full() {
 fn parity_loses_nothing_and_takes_a_share_of_every_stripe() {
     for (cell, one_shot) in [(Cell::Tlc, true), (Cell::Qlc, false), (Cell::Slc, true)] {
         for channels in [2, 4] {
-            for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
+            for when_full in [DIRECT, FOLD_FIRST, WhenFull::Staged] {
                 let mut p = part(cell, one_shot, 48);
                 p.geometry.channels = channels;
                 let mut policy = policy();
                 if cell != Cell::Slc {
-                    policy = cached(CacheMode::Dynamic, when_full, FoldPath::Copyback, 4);
+                    policy = cached(CacheMode::Dynamic, when_full, COPYBACK, 4);
                 }
                 policy.parity = Parity::Stripe;
                 let share = 0.6 * f64::from(channels - 1) / f64::from(channels);
@@ -102,15 +98,15 @@ fn superblocks_of_some_dies_lose_nothing() {
             CacheMode::Dynamic,
             CacheMode::WholeDrive,
         ] {
-            for when_full in [WhenFull::Direct, WhenFull::FoldFirst, WhenFull::Staged] {
+            for when_full in [DIRECT, FOLD_FIRST, WhenFull::Staged] {
                 let mut p = part(Cell::Tlc, true, 24);
                 p.geometry.channels = channels;
                 // The buffer has to fit into a superblock.
                 p.geometry.wordlines_per_block = 16;
                 let mut policy = policy();
                 if mode != CacheMode::None {
-                    policy = cached(mode, when_full, FoldPath::Copyback, 6);
-                } else if when_full != WhenFull::Direct {
+                    policy = cached(mode, when_full, COPYBACK, 6);
+                } else if when_full != DIRECT {
                     continue;
                 }
                 policy.superblock_dies = dies;
@@ -137,26 +133,31 @@ fn every_choice_of_the_cache_keeps_every_unit() {
     };
     let modes = [CacheMode::Static, CacheMode::Dynamic, CacheMode::Hybrid];
     let rules = [
-        WhenFull::Direct,
-        WhenFull::FoldFirst,
+        DIRECT,
+        FOLD_FIRST,
         WhenFull::Staged,
-        WhenFull::Mixed,
+        WhenFull::Mixed { direct_milli: 400 },
     ];
     for mode in modes {
         for (at, when_full) in rules.into_iter().enumerate() {
             for seed in 0..6 {
                 let p = part(Cell::Tlc, seed % 2 == 0, 48);
-                let mut policy = cached(mode, when_full, FoldPath::Controller, 4);
+                let mut caching = caching_of(when_full, FoldPath::Controller);
                 if seed % 3 > 0 {
-                    policy.cache.admit = Admit::Small(4096);
+                    caching.admit = Admit::Small(4096);
                 }
-                policy.cache.reclaim_milli = [0, 300, 900][seed as usize / 2];
-                if when_full == WhenFull::Direct {
-                    policy.fold.rearm_pace_milli = [0, 700, 2000][at.max(seed as usize % 3)];
+                caching.reclaim_milli = [0, 300, 900][seed as usize / 2];
+                if let WhenFull::Direct { refill_milli, .. } = &mut caching.when_full {
+                    *refill_milli = [0, 700, 2000][at.max(seed as usize % 3)];
                 }
-                if mode != CacheMode::Static && seed > 2 {
-                    policy.cache.size_by_fill = table(&[(10_000, 7), (60_000, 4), (95_000, 0)]);
-                }
+                let borrowed = match seed > 2 {
+                    true => Borrowed::ByFill(table(&[(10_000, 7), (60_000, 4), (95_000, 0)])),
+                    false => Borrowed::Fixed(4 * SLC),
+                };
+                let policy = Policy {
+                    cache: cache(mode, 4 * SLC, borrowed, caching),
+                    ..policy()
+                };
                 let bench = torture(&p, policy, 0.6, seed);
                 let c = bench.ftl.counters();
                 assert!(c.slc_units > 0, "{mode:?} {when_full:?}: cache unused");
@@ -177,8 +178,8 @@ fn several_passes_lose_nothing_and_every_granule_gets_all() {
         (Cell::Tlc, 3, 0, 2, Parity::Stripe),
     ] {
         for mode in [CacheMode::None, CacheMode::Dynamic] {
-            for path in [FoldPath::Controller, FoldPath::Copyback] {
-                if (mode, path) == (CacheMode::None, FoldPath::Copyback) {
+            for path in [FoldPath::Controller, COPYBACK] {
+                if (mode, path) == (CacheMode::None, COPYBACK) {
                     continue; // nothing is folded
                 }
                 let mut p = part(cell, true, 32);
@@ -194,8 +195,7 @@ fn several_passes_lose_nothing_and_every_granule_gets_all() {
                 p.later_passes = Some(later);
                 let mut policy = policy();
                 if mode != CacheMode::None {
-                    policy = cached(mode, WhenFull::Direct, path, 4);
-                    policy.cache.size_bytes *= 8;
+                    policy = cached(mode, DIRECT, path, 32);
                 }
                 policy.superblock_dies = dies;
                 policy.parity = parity;
@@ -225,12 +225,7 @@ fn several_passes_lose_nothing_and_every_granule_gets_all() {
 #[test]
 fn trim_of_everything_gives_every_superblock_back() {
     let p = part(Cell::Tlc, true, 48);
-    let policy = cached(
-        CacheMode::Dynamic,
-        WhenFull::Direct,
-        FoldPath::Controller,
-        4,
-    );
+    let policy = cached(CacheMode::Dynamic, DIRECT, FoldPath::Controller, 4);
     let mut bench = torture(&p, policy, 0.6, 5);
     bench.pad();
     bench.drain();
@@ -244,12 +239,7 @@ fn trim_of_everything_gives_every_superblock_back() {
 #[test]
 fn overwritten_cache_is_erased_and_not_folded() {
     let p = part(Cell::Tlc, true, 48);
-    let policy = cached(
-        CacheMode::Dynamic,
-        WhenFull::Direct,
-        FoldPath::Controller,
-        4,
-    );
+    let policy = cached(CacheMode::Dynamic, DIRECT, FoldPath::Controller, 4);
     let mut bench = Bench::new(&p, policy, 2000, 3);
     let slc = bench.ftl.layout.slc_units;
     for _ in 0..50 {
@@ -276,7 +266,7 @@ fn lower_pages_of_all_blocks_come_first() {
         let mut p = part(cell, false, 40);
         p.geometry.channels = 4;
         let mut policy = policy();
-        policy.cache.mode = CacheMode::LowerPages;
+        policy.cache = SlcCache::LowerPages;
         policy.parity = parity;
         let bench = torture(&p, policy.clone(), 0.55, 3);
         let c = bench.ftl.counters();

@@ -7,6 +7,7 @@ mod batch;
 mod convert;
 mod direct;
 mod fio;
+mod mechanisms;
 mod precondition;
 mod serve;
 mod snapshot;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(fio::fio_memory, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(mechanisms::cache_mechanisms, module)?)?;
     module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
     module.add_function(wrap_pyfunction!(serve::stored, module)?)?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;

@@ -132,8 +132,6 @@ pub fn load_spec(
     }
 }
 
-/// Reads a drive from the text of a spec. What it extends is one of `parents`, ids with their
-/// texts; no file is opened.
 /// The words that a key of a spec may have; none of a key that is no choice of words.
 #[pyfunction]
 pub fn spec_words(key: &str) -> Vec<&'static str> {
@@ -144,6 +142,8 @@ pub fn spec_words(key: &str) -> Vec<&'static str> {
     }
 }
 
+/// Reads a drive from the text of a spec. What it extends is one of `parents`, ids with their
+/// texts; no file is opened.
 #[pyfunction]
 #[pyo3(signature = (text, parents, firmware, sets, scale=None))]
 pub fn parse_spec(

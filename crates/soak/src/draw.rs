@@ -11,11 +11,10 @@ mod health;
 use flashtwin_base::rng::Rng;
 use flashtwin_drive::spec::keys::{KEYS, Key, Kind};
 use flashtwin_drive::{Config, spec};
-use flashtwin_ftl::designs::{CacheMode, DESIGNS, Design};
-use flashtwin_ftl::full_rules::{self, FullRule, WhenFull};
+use flashtwin_ftl::choices::{CacheMode, DESIGNS, Design, FullRule, Pace, Recycler, WhenFull};
+use flashtwin_ftl::lifetimes;
 use flashtwin_ftl::orders::{NAMES, ORDERS};
 use flashtwin_ftl::policy::Separation;
-use flashtwin_ftl::{lifetimes, pacing, recyclers};
 
 use flash::Shape;
 
@@ -103,9 +102,9 @@ fn policies(rng: &mut Rng, shape: &mut Shape) -> bool {
     let past = if uncached {
         "direct"
     } else {
-        pick(rng, full_rules::NAMES)
+        pick(rng, WhenFull::NAMES)
     };
-    let rule = WhenFull::named(past).expect("a word").rule();
+    let rule = FullRule::named(past).expect("a word");
     let pace = match rule {
         _ if rule.flows() => pick(rng, &["1", "1.5", "3"]),
         _ if uncached => "0",
@@ -160,7 +159,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) -> bool {
         format!("gc.hot_pool={}", pick(rng, &["0.2", "0.4", "0.6"])),
         format!("fdp.handles={}", fdp.handles),
         format!("fdp.isolation={}", fdp.isolation),
-        format!("gc.pace={}", first_often(rng, pacing::NAMES)),
+        format!("gc.pace={}", first_often(rng, Pace::NAMES)),
         format!(
             "gc.idle_after={}",
             match target {
@@ -169,7 +168,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) -> bool {
             }
         ),
         format!("gc.idle_target={target}"),
-        format!("gc.recycler={}", first_often(rng, recyclers::NAMES)),
+        format!("gc.recycler={}", first_often(rng, Recycler::NAMES)),
     ]);
     order(rng, shape);
     shape.sets.extend([
@@ -286,12 +285,11 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &FullRule
         ));
     }
     let size = if tabled { 0 } else { borrowed * shape.slc };
-    let refill = if rule.bypasses && design.caches() {
-        pick(rng, &["0", "0.2", "1", "3"])
-    } else {
-        "0"
-    };
-    let share = pick(rng, &["0.001", "0.1", "0.5", "0.9", "0.999"]);
+    if design.caches() {
+        let own = rule.keys.iter();
+        let own = own.map(|own| format!("{}={}", own.name, pick(rng, own.draws)));
+        shape.sets.extend(own);
+    }
     let admit = pick(rng, &["all", "all", "small", "random"]);
     let limit = pick(rng, &["512 B", "4 KiB", "64 KiB", "256 KiB", "1 GB"]);
     let low = if design.lends() {
@@ -318,15 +316,9 @@ fn choices(rng: &mut Rng, shape: &mut Shape, (design, rule): (&Design, &FullRule
     let reclaim = pick(rng, &["0", "0", "0.2", "0.5", "0.95", "0.999"]);
     shape.sets.extend([
         format!("slc_cache.size={size} B"),
-        format!("slc_cache.direct_share={share}"),
         format!("slc_cache.admit={admit}"),
         format!("slc_cache.admit_limit={limit}"),
         format!("slc_cache.reclaim={reclaim}"),
-        format!("fold.rearm_pace={refill}"),
-        format!(
-            "fold.step={}",
-            pick(rng, &["4 KiB", "1 MiB", "4 MiB", "1 GiB"])
-        ),
         format!("fold.low={low}"),
         format!("fold.high={}", low + between(rng, 0, 4)),
         format!(

@@ -3,6 +3,7 @@
 mod bytes;
 mod campaign;
 mod campaigns;
+mod fingerprints;
 mod keys;
 mod patience;
 mod properties;

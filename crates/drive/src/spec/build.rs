@@ -8,8 +8,7 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Durability, Failures, Fold, FoldPath, Levelling, MapPolicy, Parity,
-    ReadOnlyAt, Residency, SizeAt, SlcCache, Wear, WhenFull, Worn,
+    Durability, Failures, Levelling, MapPolicy, Parity, ReadOnlyAt, Residency, Wear,
 };
 use flashtwin_nand::error::YEAR;
 use flashtwin_nand::part::{
@@ -17,6 +16,7 @@ use flashtwin_nand::part::{
 };
 use flashtwin_nand::{DiePower, Variation};
 
+use super::parts;
 use super::value::{Datum, Values};
 use crate::config::{
     Acknowledge, Config, Controller, Family, Heat, IdleState, Label, Link, LinkKind,
@@ -66,13 +66,6 @@ impl Checked<'_> {
         self.0
             .word(key)
             .unwrap_or_else(|| panic!("{key} was checked"))
-    }
-
-    fn points(&self, key: &str) -> &[(u32, u64)] {
-        match self.datum(key) {
-            Datum::SizeByFill(points) => points,
-            _ => panic!("{key} was checked"),
-        }
     }
 
     fn datum(&self, key: &str) -> &Datum {
@@ -196,43 +189,10 @@ fn policy(checked: &Checked<'_>) -> Policy {
         },
         superblock_dies: checked.count("ftl.superblock_dies"),
         map: map(checked),
-        cache: cache(checked),
-        fold: fold(checked),
+        cache: parts::policy(checked.0).expect("the cache was checked"),
         gc: gc::policy(checked),
         fdp: gc::placement(checked),
         wear: wear(checked),
-    }
-}
-
-fn cache(checked: &Checked<'_>) -> SlcCache {
-    let limit = checked.number("slc_cache.admit_limit");
-    SlcCache {
-        mode: CacheMode::named(checked.word("slc_cache.mode")).expect("a word of the key"),
-        size_bytes: checked.number("slc_cache.size"),
-        size_by_fill: checked
-            .points("slc_cache.size_by_fill")
-            .iter()
-            .map(|&(fill_milli_percent, bytes)| SizeAt {
-                fill_milli_percent,
-                bytes,
-            })
-            .collect(),
-        static_bytes: checked.number("slc_cache.static_size"),
-        when_full: WhenFull::named(checked.word("slc_cache.when_full")).expect("a word of the key"),
-        rearm_bytes: checked.number("slc_cache.rearm"),
-        direct_milli: checked.count("slc_cache.direct_share"),
-        worn: match checked.word("slc_cache.worn") {
-            "keep" => Worn::Keep,
-            "shrink" => Worn::Shrink,
-            _ => Worn::Close,
-        },
-        admit: match checked.word("slc_cache.admit") {
-            "all" => Admit::All,
-            "small" => Admit::Small(limit),
-            _ => Admit::Random(limit),
-        },
-        tier_bytes: checked.number("slc_cache.tier_size"),
-        reclaim_milli: checked.count("slc_cache.reclaim"),
     }
 }
 
@@ -255,25 +215,6 @@ fn map(checked: &Checked<'_>) -> MapPolicy {
         journal_bytes: checked.number("map.journal"),
         write_on_flush: checked.flag("map.write_on_flush"),
         idle_after: checked.time_or_never("map.idle_after"),
-    }
-}
-
-fn fold(checked: &Checked<'_>) -> Fold {
-    Fold {
-        idle_after: checked.time_or_never("fold.idle_after"),
-        reserve_bytes: checked.number("fold.reserve"),
-        step_bytes: checked.number("fold.step"),
-        pace_milli: checked.count("fold.pace"),
-        rearm_pace_milli: checked.count("fold.rearm_pace"),
-        low_superblocks: checked.count("fold.low"),
-        high_superblocks: checked.count("fold.high"),
-        rate_bytes_s: Some(checked.number("fold.rate")).filter(|rate| *rate > 0),
-        check_every: checked.count("fold.check_every"),
-        check_cycles: checked.count("fold.check_cycles"),
-        path: match checked.word("fold.path") {
-            "copyback" => FoldPath::Copyback,
-            _ => FoldPath::Controller,
-        },
     }
 }
 

@@ -18,6 +18,7 @@ mod document;
 mod error;
 pub mod keys;
 mod locate;
+mod parts;
 mod print;
 mod quantity;
 mod resolve;
@@ -33,6 +34,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use error::SpecError;
+/// What is declared of the choices of a spec that consist of facts.
+pub use flashtwin_ftl::choices;
 pub use quantity::Dimension;
 
 use crate::config::Config;

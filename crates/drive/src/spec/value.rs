@@ -21,6 +21,51 @@ pub(super) enum Datum {
     Word(&'static str),
 }
 
+/// A type that a value has where a section is read.
+pub(super) trait Form: Sized {
+    /// None where the value is of another kind.
+    fn of(datum: &Datum) -> Option<Self>;
+}
+
+/// A whole number, in base units where the key has a unit.
+impl Form for u64 {
+    fn of(datum: &Datum) -> Option<u64> {
+        match datum {
+            Datum::Count(value) | Datum::Quantity(value, _) | Datum::Milli(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// None of a time is "never".
+impl Form for Option<u64> {
+    fn of(datum: &Datum) -> Option<Option<u64>> {
+        match datum {
+            Datum::Never => Some(None),
+            _ => u64::of(datum).map(Some),
+        }
+    }
+}
+
+impl Form for &'static str {
+    fn of(datum: &Datum) -> Option<&'static str> {
+        match datum {
+            Datum::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+/// Sizes by fill: shares in thousandths of a percent, and bytes.
+impl Form for Vec<(u32, u64)> {
+    fn of(datum: &Datum) -> Option<Vec<(u32, u64)>> {
+        match datum {
+            Datum::SizeByFill(points) => Some(points.clone()),
+            _ => None,
+        }
+    }
+}
+
 /// A datum with its provenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -325,19 +370,18 @@ impl Values {
         self.0[position].as_ref()
     }
 
+    /// The value of a key, of the type that it is read as.
+    pub fn of<T: Form>(&self, name: &str) -> Option<T> {
+        T::of(&self.entry(name)?.datum)
+    }
+
     /// A whole number, in base units where the key has a unit; "never" has none.
     pub fn number(&self, name: &str) -> Option<u64> {
-        match self.entry(name)?.datum {
-            Datum::Count(value) | Datum::Quantity(value, _) | Datum::Milli(value) => Some(value),
-            _ => None,
-        }
+        self.of(name)
     }
 
     pub fn word(&self, name: &str) -> Option<&'static str> {
-        match self.entry(name)?.datum {
-            Datum::Word(word) => Some(word),
-            _ => None,
-        }
+        self.of(name)
     }
 
     pub fn flag(&self, name: &str) -> Option<bool> {

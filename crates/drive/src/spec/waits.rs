@@ -3,9 +3,9 @@
 //! Such a value contradicts nothing: it waits for another key, so that sets and sweeps can switch a
 //! mechanism on and off by one key. Where somebody gave the value, a note says what it waits for.
 
-use super::check::cache::design;
 use super::check::flash;
 use super::keys::{self, KEYS};
+use super::parts::{Part, cache_key};
 use super::value::{self, Datum, Entry, Values};
 
 /// A key waits while the sentence holds that is given for it.
@@ -25,11 +25,11 @@ impl Wait {
 
 const WAITS: &[Wait] = &[
     Wait {
-        key: "slc_cache.when_full",
+        key: cache_key::when_full,
         idle: "\"direct\"",
         why: |values| {
             let why = "there is no cache to fill (slc_cache.mode = none)";
-            (!design(values)?.caches()).then_some(why)
+            (!Part::Cache.is_there(values)?).then_some(why)
         },
     },
     Wait {

@@ -13,8 +13,8 @@ use flashtwin_base::rng::Rng;
 use flashtwin_ftl::layout::NONE;
 use flashtwin_ftl::orders::Greedy;
 use flashtwin_ftl::policy::{
-    Admit, CacheMode, Durability, Fold, FoldPath, Gc, MapPolicy, Pace, Parity, Recycler,
-    Separation, SlcCache, Victim, Wear, WhenFull, Worn,
+    Admit, Borrowed, CacheMode, Caching, Durability, Fold, FoldPath, Gc, MapPolicy, Own, Pace,
+    Parity, Recycler, Separation, SlcCache, Victim, Wear, WhenFull, Worn,
 };
 use flashtwin_ftl::{Found, Ftl, Load, LookUp, NandOp, Policy, Route, Token};
 use flashtwin_nand::{Cell, Geometry, ModeTiming, Part, Program, Suspend};
@@ -77,32 +77,7 @@ pub fn policy() -> Policy {
         superblock_dies: 0,
         durability: Durability::default(),
         map: MapPolicy::in_dram(),
-        cache: SlcCache {
-            mode: CacheMode::None,
-            size_bytes: 0,
-            size_by_fill: Vec::new(),
-            static_bytes: 0,
-            when_full: WhenFull::Direct,
-            rearm_bytes: 0,
-            direct_milli: 0,
-            worn: Worn::Keep,
-            admit: Admit::All,
-            reclaim_milli: 0,
-            tier_bytes: 0,
-        },
-        fold: Fold {
-            idle_after: None,
-            reserve_bytes: 0,
-            step_bytes: 1 << 20,
-            pace_milli: 500,
-            rearm_pace_milli: 0,
-            low_superblocks: 0,
-            high_superblocks: 0,
-            rate_bytes_s: None,
-            check_every: 0,
-            check_cycles: 0,
-            path: FoldPath::Controller,
-        },
+        cache: SlcCache::None,
         fdp: flashtwin_ftl::policy::Fdp::default(),
         gc: Gc {
             victim: Victim::Greedy(Greedy),
@@ -116,6 +91,56 @@ pub fn policy() -> Policy {
             separation: Separation::Gc,
         },
         wear: Wear::default(),
+    }
+}
+
+/// Bytes of a superblock in SLC mode, of a part of eight wordlines on two dies.
+pub const SLC: u64 = 8 * 2 * 2 * 8192;
+/// Host data goes past a full cache until a superblock of it can be opened.
+pub const DIRECT: WhenFull = WhenFull::Direct {
+    rearm_bytes: SLC,
+    refill_milli: 0,
+};
+/// The host waits while a mebibyte is folded.
+pub const FOLD_FIRST: WhenFull = WhenFull::FoldFirst {
+    step_bytes: 1 << 20,
+};
+/// Copies inside a die, none of them checked.
+pub const COPYBACK: FoldPath = FoldPath::Copyback {
+    check_every: 0,
+    check_cycles: 0,
+};
+
+/// Folding under pressure alone, at a pace in thousandths.
+pub fn caching(when_full: WhenFull, path: FoldPath, pace_milli: u32) -> Caching {
+    Caching {
+        when_full,
+        admit: Admit::All,
+        worn: Worn::Keep,
+        tier_bytes: 0,
+        reclaim_milli: 0,
+        fold: Fold {
+            idle_after: None,
+            reserve_bytes: 0,
+            pace_milli,
+            low_superblocks: 0,
+            high_superblocks: 0,
+            rate_bytes_s: None,
+            path,
+        },
+    }
+}
+
+/// A cache of a design, with so many bytes of its own and borrowed ones where it has such.
+pub fn cache(mode: CacheMode, own: u64, borrowed: Borrowed, caching: Caching) -> SlcCache {
+    let own = Own(own);
+    match mode {
+        CacheMode::None => SlcCache::None,
+        CacheMode::LowerPages => SlcCache::LowerPages,
+        CacheMode::Static => SlcCache::Static(own, caching),
+        CacheMode::Dynamic => SlcCache::Dynamic(borrowed, caching),
+        CacheMode::Hybrid => SlcCache::Hybrid(own, borrowed, caching),
+        CacheMode::WholeDrive => SlcCache::WholeDrive(caching),
     }
 }
 
@@ -449,7 +474,8 @@ pub fn torture(part: &Part, policy: Policy, share: f64, seed: u64) -> Bench {
 
 /// The same with a write buffer of so many units.
 pub fn torture_with(part: &Part, policy: Policy, share: f64, seed: u64, buffer: u32) -> Bench {
-    let routes = policy.cache.admit != Admit::All;
+    let admits = policy.cache.caching().map(|caching| caching.admit);
+    let routes = admits.is_some_and(|admit| admit != Admit::All);
     let raw = part.geometry.raw_bytes() / u64::from(UNIT);
     let units = (raw as f64 * share) as u32;
     let mut bench = Bench::with_buffer(part, policy, units, seed, buffer);

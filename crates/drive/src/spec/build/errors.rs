@@ -4,6 +4,7 @@ use flashtwin_nand::error::ErrorRates;
 
 use super::Checked;
 use crate::config::Errors;
+use crate::spec::parts::fold_key;
 
 pub(super) fn errors(checked: &Checked<'_>) -> Errors {
     Errors {
@@ -16,7 +17,7 @@ pub(super) fn errors(checked: &Checked<'_>) -> Errors {
         soft_time: checked.time("errors.soft_time"),
         refresh_at: factor(checked, "errors.refresh_at"),
         rebuild: checked.flag("errors.rebuild"),
-        copy_at: factor(checked, "fold.check_errors"),
+        copy_at: factor(checked, fold_key::check_errors),
         activation_ev: factor(checked, "errors.activation_energy"),
         retention_celsius: factor(checked, "errors.retention_temperature"),
         slc: rates(checked, "slc"),

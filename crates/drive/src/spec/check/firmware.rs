@@ -2,10 +2,11 @@
 
 use flashtwin_ftl::checkpoint_rows;
 
+use super::super::keys::slc_cache::SlcCache;
 use super::super::quantity::human;
 use super::super::value::Datum;
+use super::Findings;
 use super::flash::Flash;
-use super::{Findings, cache};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
@@ -160,15 +161,12 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         found.add("nand.native.pass_distance", message, hint);
         return None;
     }
-    let rule = super::cache::full_rule(values)?;
+    let cache = SlcCache::read(values);
+    let rule = cache.when_full?;
     let staged = !rule.bypasses && !rule.shares;
     // At a fill where the cache has no size, data goes past it.
-    let table = match &values.entry("slc_cache.size_by_fill")?.datum {
-        Datum::SizeByFill(points) => !points.is_empty(),
-        _ => false,
-    };
-    let table = table || values.word("slc_cache.worn")? != "keep";
-    if staged && !table && values.word("slc_cache.admit")? == "all" {
+    let table = !cache.size_by_fill?.is_empty() || cache.worn? != "keep";
+    if staged && !table && cache.admit? == "all" {
         return None;
     }
     let granule = flash.planes * flash.bits * flash.page;
@@ -198,7 +196,7 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
     }
     let flash = Flash::read(values)?;
     let paged = values.word("map.residency")? != "dram" && values.word("map.mode")? == "native";
-    let (why, other) = if cache::design(values)?.lower_pages_first {
+    let (why, other) = if SlcCache::read(values).mode?.lower_pages_first {
         let why = "a drive that fills lower pages first has to protect them";
         (why, "another `slc_cache.mode`")
     } else if values.number("compression.best_ratio")? > 1 {

@@ -1,9 +1,10 @@
 //! Whether the flash could be built, and whether the advertised capacity fits into it.
 
+use super::super::keys::slc_cache::SlcCache;
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::wear::{lost, share};
-use super::{Findings, cache, map};
+use super::{Findings, map};
 use flashtwin_nand::Variation;
 
 /// The quickest operation takes at least this share of the mean time.
@@ -115,12 +116,13 @@ impl Flash {
 
     /// Superblocks of the cache's own.
     fn own(&self, values: &Values) -> Option<u128> {
-        let size = values.number("slc_cache.static_size")?;
-        Some(if cache::design(values)?.owns {
-            self.slc_superblocks(size)
+        let cache = SlcCache::read(values);
+        let size = if cache.mode?.owns {
+            cache.static_size?
         } else {
             0
-        })
+        };
+        Some(self.slc_superblocks(size))
     }
 }
 
@@ -395,10 +397,10 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let high = u128::from(found.values.number("gc.high")?);
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
-    let cached = cache::design(found.values)?.caches();
-    let parted =
-        cache::full_rule(found.values)?.shares || found.values.word("slc_cache.admit")? != "all";
-    let tier = u128::from(found.values.number("slc_cache.tier_size")? > 0);
+    let cache = SlcCache::read(found.values);
+    let cached = cache.mode?.caches();
+    let parted = cache.when_full?.shares || cache.admit? != "all";
+    let tier = u128::from(cache.tier_size? > 0);
     // Each stream may have one open on every group of dies: the host's one, or two where its data
     // goes two ways at once, one more with a second tier, folding's, collection's and levelling's.
     let extra = u128::from(super::gc::extra_streams(found.values)?);

@@ -1,8 +1,9 @@
 //! Whether the policies of garbage collection agree with each other and with the flash.
 
-use flashtwin_ftl::pacing::{Pace, Pacing};
+use flashtwin_ftl::choices::{CacheMode, Pace, Pacing};
 use flashtwin_ftl::policy::Separation;
 
+use super::super::keys::slc_cache::SlcCache;
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
 use super::Findings;
@@ -57,7 +58,7 @@ fn handles(found: &mut Findings<'_>) -> Option<()> {
     }
     let separation = values.word("gc.separation")?;
     let alone = separation == "gc" || (separation == "none" && !persistent);
-    let cached = values.word("slc_cache.mode")? != "none";
+    let cached = SlcCache::read(values).mode? != CacheMode::None.design();
     if values.word("link.kind")? == "sata" {
         let hint = "write `link.kind = \"nvme\"`, or `fdp.handles = 1`";
         found.add("fdp.handles", "placement handles are NVMe's", hint);
@@ -161,7 +162,7 @@ fn oracle(found: &mut Findings<'_>) -> Option<()> {
     if !separation_of(found.values)?.divides_pools() {
         return None;
     }
-    if found.values.word("slc_cache.mode")? != "none" {
+    if SlcCache::read(found.values).mode? != CacheMode::None.design() {
         let message = "hot and cold data would share the SLC cache";
         let hint = "write `slc_cache.mode = \"none\"`, or another `gc.separation`";
         found.add("gc.separation", message, hint);

@@ -1,10 +1,11 @@
 //! Whether there can be a second tier of the cache: it needs a cell mode between SLC and native,
 //! and a first tier.
 
+use super::super::keys::slc_cache::SlcCache;
+use super::super::parts::cache_key;
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::Findings;
-use super::cache::design;
 use super::flash::Flash;
 
 pub(super) fn check(found: &mut Findings<'_>) {
@@ -12,15 +13,10 @@ pub(super) fn check(found: &mut Findings<'_>) {
     size(found);
 }
 
-/// Whether there is a second tier.
-pub(in crate::spec) fn exists(values: &Values) -> Option<bool> {
-    Some(values.number("slc_cache.tier_size")? > 0)
-}
-
 /// Native bytes that the second tier takes.
 pub(super) fn native_bytes(values: &Values) -> Option<u128> {
     let flash = Flash::read(values)?;
-    let size = u128::from(values.number("slc_cache.tier_size")?);
+    let size = u128::from(values.number(cache_key::tier_size)?);
     let bits = u128::from(values.number("nand.tier.bits")?);
     Some(size * flash.bits / bits.max(1))
 }
@@ -51,13 +47,13 @@ fn bits(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn size(found: &mut Findings<'_>) -> Option<()> {
-    let size = u128::from(found.values.number("slc_cache.tier_size")?);
+    let size = u128::from(found.values.number(cache_key::tier_size)?);
     if size == 0 {
         return None;
     }
-    let key = "slc_cache.tier_size";
+    let key = cache_key::tier_size;
     let off = "write `slc_cache.tier_size = 0`";
-    let design = design(found.values)?;
+    let design = SlcCache::read(found.values).mode?;
     if !design.caches() {
         let mode = design.name;
         let message = format!("a second tier, and no cache before it (mode `{mode}`)");

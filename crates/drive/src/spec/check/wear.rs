@@ -1,6 +1,8 @@
 //! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
 //! the steps of read retry correct more errors.
 
+use super::super::keys::fold::Fold;
+use super::super::parts::fold_key;
 use super::super::quantity::milli_text;
 use super::super::value::Values;
 use super::Findings;
@@ -116,7 +118,7 @@ fn ladder(found: &mut Findings<'_>) {
     for key in [
         "errors.page_spread",
         "errors.refresh_at",
-        "fold.check_errors",
+        fold_key::check_errors,
     ] {
         if found.values.number(key).is_some_and(|share| share > 1000) {
             found.add(key, "a share above 1", "write 1 or less");
@@ -133,12 +135,13 @@ fn corrections(found: &mut Findings<'_>) -> Option<()> {
             found.add(key, "there are no bit errors", off);
         }
     }
-    let share = found.values.number("fold.check_errors")?;
+    let fold = Fold::read(found.values);
+    let share = fold.check_errors?;
     if share > 0 && without {
-        found.add("fold.check_errors", "there are no bit errors", off);
-    } else if share > 0 && found.values.number("fold.check_every")? == 0 {
+        found.add(fold_key::check_errors, "there are no bit errors", off);
+    } else if share > 0 && fold.check_every? == 0 {
         let hint = "write how often in `fold.check_every`, or 0";
-        found.add("fold.check_errors", "folds are not checked", hint);
+        found.add(fold_key::check_errors, "folds are not checked", hint);
     }
     Some(())
 }

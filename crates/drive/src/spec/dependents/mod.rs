@@ -14,7 +14,7 @@ mod rules;
 use super::keys::{self, KEYS};
 use super::value::{self, Datum, Entry, Values};
 use needs::NEEDS;
-use rules::RULES;
+use rules::{AFTER_PARTS, BEFORE_PARTS};
 
 /// A key that changed with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,23 +62,25 @@ impl New {
 pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
     let before = values.clone();
     values.overlay(layer);
-    let mut changed: Vec<Changed> = Vec::new();
-    for rule in RULES {
-        let Some(switch) = switched(rule.switches, layer, &changed) else {
-            continue;
-        };
-        if (rule.off)(values) != Some(true) {
-            continue;
-        }
-        let Some(cause) = Cause::of(switch, values) else {
-            continue;
-        };
-        for (key, off) in rule.dependents {
-            if layer.entry(key).is_none() {
-                changed.extend(turn_off(values, &before, key, off, &cause));
-            }
+    let mut layered = Layered {
+        values,
+        layer,
+        before: &before,
+        changed: Vec::new(),
+    };
+    for rule in BEFORE_PARTS {
+        layered.turn_off(rule.switches, rule.off, rule.dependents);
+    }
+    for key in KEYS.iter() {
+        if let Some((part, off)) = key.only {
+            let is_off = |values: &Values| part.is_there(values).map(|there| !there);
+            layered.turn_off(part.switches(), is_off, &[(key.name, off)]);
         }
     }
+    for rule in AFTER_PARTS {
+        layered.turn_off(rule.switches, rule.off, rule.dependents);
+    }
+    let mut changed = layered.changed;
     for need in NEEDS {
         let given = layer.entry(need.key).is_some() || before.entry(need.key).is_none();
         let switch = switched(need.switches, layer, &changed).filter(|_| !given);
@@ -90,6 +92,41 @@ pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
         }
     }
     changed
+}
+
+/// Values with a layer on top, and what has changed with it.
+struct Layered<'a> {
+    values: &'a mut Values,
+    layer: &'a Values,
+    before: &'a Values,
+    changed: Vec<Changed>,
+}
+
+impl Layered<'_> {
+    /// Where the layer gives one of the switches and something is off with it, what depends on that
+    /// takes the value that does nothing.
+    fn turn_off(
+        &mut self,
+        switches: &[&str],
+        is_off: impl Fn(&Values) -> Option<bool>,
+        dependents: &[(&'static str, &str)],
+    ) {
+        let Some(switch) = switched(switches, self.layer, &self.changed) else {
+            return;
+        };
+        if is_off(self.values) != Some(true) {
+            return;
+        }
+        let Some(cause) = Cause::of(switch, self.values) else {
+            return;
+        };
+        for (key, off) in dependents {
+            if self.layer.entry(key).is_none() {
+                let off = turn_off(self.values, self.before, key, off, &cause);
+                self.changed.extend(off);
+            }
+        }
+    }
 }
 
 /// The first of the switches that the layer gives or has changed.
@@ -184,8 +221,14 @@ pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
 }
 
 /// Of each rule the keys that switch, and those that hang on them with what they are then.
-pub fn rules() -> impl Iterator<Item = (Words, &'static [(&'static str, &'static str)])> {
-    RULES.iter().map(|rule| (rule.switches, rule.dependents))
+pub fn rules() -> impl Iterator<Item = (Words, Vec<(&'static str, &'static str)>)> {
+    let listed = BEFORE_PARTS.iter().chain(AFTER_PARTS);
+    let listed = listed.map(|rule| (rule.switches, rule.dependents.to_vec()));
+    let parts = KEYS.iter().filter_map(|key| {
+        let (part, off) = key.only?;
+        Some((part.switches(), vec![(key.name, off)]))
+    });
+    listed.chain(parts)
 }
 
 /// Of each key that another value needs, the keys that do and the key itself.

@@ -3,10 +3,13 @@
 //! A number becomes the least that `check` accepts, unless the drive itself says of what size it
 //! should be: nothing here is a guess about drives.
 
-use super::super::check::cache::{self, design, full_rule};
+use super::super::check::cache;
 use super::super::check::flash::{self, Flash};
 use super::super::check::link::RawLink;
-use super::super::check::{gc, tier, wear};
+use super::super::check::{gc, wear};
+use super::super::keys::fold::Fold;
+use super::super::keys::slc_cache::SlcCache;
+use super::super::parts::{self, Part, cache_key, fold_key};
 use super::super::quantity::Dimension;
 use super::super::value::{Datum, Values};
 
@@ -29,19 +32,19 @@ const LINK: &[&str] = &[
     "link.pcie_lanes",
     "link.max_payload",
 ];
-const PARTS: &[&str] = &["slc_cache.mode", "slc_cache.size_by_fill"];
+const PARTS: &[&str] = &[cache_key::mode, cache_key::size_by_fill];
 const SIZES: &[&str] = &[
-    "slc_cache.mode",
-    "slc_cache.size",
-    "slc_cache.static_size",
-    "slc_cache.size_by_fill",
+    cache_key::mode,
+    cache_key::size,
+    cache_key::static_size,
+    cache_key::size_by_fill,
 ];
-const EMPTIED: &[&str] = &["slc_cache.mode", "slc_cache.tier_size", "fold.idle_after"];
+const EMPTIED: &[&str] = &[cache_key::mode, cache_key::tier_size, fold_key::idle_after];
 const PACED: &[&str] = &[
-    "slc_cache.mode",
-    "slc_cache.when_full",
+    cache_key::mode,
+    cache_key::when_full,
     "slc_cache.direct_share",
-    "slc_cache.tier_size",
+    cache_key::tier_size,
 ];
 
 /// A need comes before those that depend on its key.
@@ -60,33 +63,34 @@ pub(super) const NEEDS: &[Need] = &[
     need(CELL, "ftl.system", |values, before| {
         beside_less(values, before, "ftl.system")
     }),
-    need(CELL, "fold.reserve", |values, before| {
-        beside_less(values, before, "fold.reserve")
+    need(CELL, fold_key::reserve, |values, before| {
+        beside_less(values, before, fold_key::reserve)
     }),
     need(LINK, "link.rate", |values, _| {
         let most = RawLink::read(values)?.encoded();
         let above = values.number("link.rate")? > most;
         above.then_some(Datum::Quantity(0, Dimension::ByteRate))
     }),
-    need(PARTS, "slc_cache.size", |values, before| {
-        let missing = values.number("slc_cache.size")? == 0 && cache::table(values).is_empty();
-        let asked = missing && design(values)?.is_sized();
-        let own = before.number("slc_cache.static_size").unwrap_or(0);
+    need(PARTS, cache_key::size, |values, before| {
+        let cache = SlcCache::read(values);
+        let missing = cache.size? == 0 && cache.size_by_fill?.is_empty();
+        let own = before.number(cache_key::static_size).unwrap_or(0);
         let least = slc_superblock(values)?;
+        let asked = missing && cache.mode?.is_sized();
         asked.then_some(size(if own > 0 { own } else { least }))
     }),
-    need(PARTS, "slc_cache.static_size", |values, _| {
-        let missing = values.number("slc_cache.static_size")? == 0;
-        let asked = missing && design(values)?.owns;
+    need(PARTS, cache_key::static_size, |values, _| {
+        let cache = SlcCache::read(values);
+        let asked = cache.static_size? == 0 && cache.mode?.owns;
         asked.then_some(size(slc_superblock(values)?))
     }),
-    need(SIZES, "slc_cache.rearm", |values, _| {
+    need(SIZES, cache_key::rearm, |values, _| {
         cache::most_rearm(values).map(size)
     }),
-    need(EMPTIED, "slc_cache.when_full", |values, _| {
-        cache::is_never_emptied(values)?.then_some(Datum::Word("fold-first"))
+    need(EMPTIED, cache_key::when_full, |values, _| {
+        parts::is_never_emptied(values)?.then_some(Datum::Word("fold-first"))
     }),
-    need(PACED, "fold.pace", least_pace),
+    need(PACED, fold_key::pace, least_pace),
     need(
         &["wear.read_only_at", "wear.bad_percent"],
         "wear.spares",
@@ -178,17 +182,16 @@ fn beside_less(values: &Values, before: &Values, key: &str) -> Option<Datum> {
 
 /// What flows into a full cache has to flow out of it, and what is borrowed has to come back.
 fn least_pace(values: &Values, _before: &Values) -> Option<Datum> {
-    let pace = values.number("fold.pace")?;
-    let (design, rule) = (design(values)?, full_rule(values)?);
-    if !design.caches() {
+    let pace = Fold::read(values).pace?;
+    let when_full = parts::when_full(values)?;
+    if !Part::Cache.is_there(values)? {
         return None;
     }
-    if rule.flows() {
-        let staged = cache::staged_milli(values)?;
+    if when_full.rule().flows() {
+        let staged = u64::from(when_full.keeps_up_milli());
         return (pace < staged).then_some(Datum::Milli(staged));
     }
-    let borrows = design.lends() || tier::exists(values)?;
     // A byte folded out of SLC frees as many native ones as the cell has bits, but for its own.
     let freed = (flash::bits(values)? as u64).saturating_sub(1).max(1);
-    (pace == 0 && borrows).then_some(Datum::Milli(1000_u64.div_ceil(freed)))
+    (pace == 0 && Part::Lends.is_there(values)?).then_some(Datum::Milli(1000_u64.div_ceil(freed)))
 }

@@ -1,8 +1,9 @@
 //! What is turned off with a mechanism.
 
-use super::super::check::cache::{design, full_rule};
 use super::super::check::link::NCQ;
 use super::super::check::{flash, map};
+use super::super::keys::slc_cache::SlcCache;
+use super::super::parts::Part;
 use super::super::value::Values;
 
 /// While `off` holds, the keys of `dependents` could only contradict; they take the value beside
@@ -13,16 +14,8 @@ pub(super) struct Rule {
     pub dependents: &'static [(&'static str, &'static str)],
 }
 
-const DIRECT: (&str, &str) = ("slc_cache.when_full", "\"direct\"");
-const NO_SIZE: (&str, &str) = ("slc_cache.size", "0");
-const NO_TABLE: (&str, &str) = ("slc_cache.size_by_fill", "[]");
-const NO_STATIC: (&str, &str) = ("slc_cache.static_size", "0");
-const NO_RESERVE: (&str, &str) = ("fold.reserve", "0");
-const NO_PACE: (&str, &str) = ("fold.pace", "0");
-const NO_LOW: (&str, &str) = ("fold.low", "0");
-
 /// A rule comes before those that depend on its keys.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const BEFORE_PARTS: &[Rule] = &[
     // Flash of one bit a cell has no other mode.
     Rule {
         switches: &["nand.cell"],
@@ -38,70 +31,14 @@ pub(super) const RULES: &[Rule] = &[
         },
         dependents: &[("nand.tier.bits", "0")],
     },
-    Rule {
-        switches: &["nand.tier.bits"],
-        off: |values| Some(values.number("nand.tier.bits")? == 0),
-        dependents: &[("slc_cache.tier_size", "0")],
-    },
-    // No blocks in SLC mode: nothing to fill, nothing to fold.
-    Rule {
-        switches: &["slc_cache.mode"],
-        off: |values| Some(!design(values)?.caches()),
-        dependents: &[
-            NO_SIZE,
-            NO_TABLE,
-            NO_STATIC,
-            ("slc_cache.tier_size", "0"),
-            DIRECT,
-            NO_RESERVE,
-            NO_PACE,
-            NO_LOW,
-            ("fold.idle_after", "\"never\""),
-        ],
-    },
-    // Each of these modes has its own parts.
-    Rule {
-        switches: &["slc_cache.mode"],
-        off: |values| Some(!design(values)?.is_sized()),
-        dependents: &[NO_SIZE, NO_TABLE],
-    },
-    Rule {
-        switches: &["slc_cache.mode"],
-        off: |values| Some(!design(values)?.owns),
-        dependents: &[NO_STATIC],
-    },
-    // Own blocks give no room back, unless they lend it to a second tier.
-    Rule {
-        switches: &["slc_cache.mode", "slc_cache.tier_size"],
-        off: |values| {
-            let alone = values.number("slc_cache.tier_size")? == 0;
-            Some(alone && !design(values)?.lends())
-        },
-        dependents: &[NO_RESERVE, NO_LOW],
-    },
-    Rule {
-        switches: &[
-            "slc_cache.mode",
-            "slc_cache.tier_size",
-            "slc_cache.when_full",
-        ],
-        off: |values| {
-            let alone = values.number("slc_cache.tier_size")? == 0;
-            let direct = full_rule(values)?.bypasses;
-            Some(alone && direct && !design(values)?.lends())
-        },
-        dependents: &[NO_PACE],
-    },
-    // Nothing goes past the cache that could be folded for.
-    Rule {
-        switches: &["slc_cache.when_full"],
-        off: |values| Some(!full_rule(values)?.bypasses),
-        dependents: &[("fold.rearm_pace", "0")],
-    },
+];
+
+/// What is turned off with a part of the cache (`Key::only`) comes between.
+pub(super) const AFTER_PARTS: &[Rule] = &[
     // Parity is made in the controller, which a copy inside a die passes by.
     Rule {
         switches: &["ftl.parity", "slc_cache.mode"],
-        off: |values| Some(values.word("ftl.parity")? != "none" && design(values)?.caches()),
+        off: |values| Some(values.word("ftl.parity")? != "none" && Part::Cache.is_there(values)?),
         dependents: &[("fold.path", "\"controller\"")],
     },
     Rule {
@@ -133,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     // compressed rows, nor pages of the map.
     Rule {
         switches: &["slc_cache.mode"],
-        off: |values| Some(design(values)?.lower_pages_first),
+        off: |values| Some(SlcCache::read(values).mode?.lower_pages_first),
         dependents: &[
             ("ftl.paired_pages", "\"protected\""),
             ("ftl.superblock_dies", "0"),

@@ -1,11 +1,11 @@
 //! Garbage collection.
 
+use flashtwin_ftl::choices::{PACINGS, RECYCLINGS};
 use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
-use flashtwin_ftl::pacing::{self, PACINGS};
-use flashtwin_ftl::recyclers::{self, RECYCLINGS};
+use flashtwin_ftl::policy::{Pace, Recycler};
 
-use super::{Key, Kind, count, policy};
+use super::{Key, Kind, choice, count, policy};
 use crate::spec::quantity::Dimension::Time;
 
 /// `gc.policy`, the keys that its orders have of their own, and the rest.
@@ -23,69 +23,40 @@ pub(super) fn keys() -> Vec<Key> {
 
 /// The key that names an order.
 fn order() -> Key {
-    let takes: Vec<String> = ORDERS
-        .iter()
-        .map(|order| format!("`{}`: {}", order.name, order.takes))
-        .collect();
-    let meaning = format!("Which superblock is collected. {}.", takes.join("; "));
-    policy(
-        "gc.policy",
-        Kind::Word(NAMES),
-        "\"greedy\"",
-        String::leak(meaning),
-    )
-    .or("\"greedy\"")
+    let takes = ORDERS.iter().map(|order| (order.name, order.takes));
+    choice(NAMES, "\"greedy\"", "Which superblock is collected", takes)
+        .named("gc.policy")
+        .or("\"greedy\"")
 }
 
 /// The key that says how the host waits.
 fn pace() -> Key {
-    let waits: Vec<String> = PACINGS
-        .iter()
-        .map(|pacing| format!("`{}`: {}", pacing.name, pacing.waits))
-        .collect();
-    let meaning = format!("How the host waits for collection. {}.", waits.join("; "));
-    policy(
-        "gc.pace",
-        Kind::Word(pacing::NAMES),
+    let waits = PACINGS.iter().map(|pacing| (pacing.name, pacing.waits));
+    choice(
+        Pace::NAMES,
         "\"paced\"",
-        String::leak(meaning),
+        "How the host waits for collection",
+        waits,
     )
+    .named("gc.pace")
     .or("\"paced\"")
 }
 
 /// The key that names what goes on in a drive that has been written all over.
 fn recycler() -> Key {
-    let does: Vec<String> = RECYCLINGS
-        .iter()
-        .map(|recycling| format!("`{}`: {}", recycling.name, recycling.does))
-        .collect();
-    let meaning = format!(
-        "What else collection does in a drive that has been written all over. {}.",
-        does.join("; ")
-    );
-    policy(
-        "gc.recycler",
-        Kind::Word(recyclers::NAMES),
-        "\"none\"",
-        String::leak(meaning),
-    )
-    .or("\"none\"")
+    let asks = "What else collection does in a drive that has been written all over";
+    let does = RECYCLINGS.iter().map(|way| (way.name, way.does));
+    choice(Recycler::NAMES, "\"none\"", asks, does)
+        .named("gc.recycler")
+        .or("\"none\"")
 }
 
 /// The key that names what is divided.
 fn separation() -> Key {
-    let divided: Vec<String> = SEPARATIONS
-        .iter()
-        .map(|way| format!("`{}`: {}", way.name, way.divides))
-        .collect();
-    let meaning = format!("Which data shares superblocks. {}.", divided.join("; "));
-    policy(
-        "gc.separation",
-        Kind::Word(WORDS),
-        "\"gc\"",
-        String::leak(meaning),
-    )
-    .or("\"gc\"")
+    let divides = SEPARATIONS.iter().map(|way| (way.name, way.divides));
+    choice(WORDS, "\"gc\"", "Which data shares superblocks", divides)
+        .named("gc.separation")
+        .or("\"gc\"")
 }
 
 /// A key that an order has of its own.

@@ -9,6 +9,9 @@
 
 use std::sync::LazyLock;
 
+use flashtwin_ftl::choices::{Form, Free, FullRule, OwnKey, RULES};
+
+use super::parts::Part;
 use super::quantity::Dimension;
 
 mod compression;
@@ -16,14 +19,14 @@ mod controller;
 mod drive;
 mod errors;
 mod fdp;
-mod fold;
+pub(super) mod fold;
 mod ftl;
 mod gc;
 mod link;
 mod map;
 mod nand;
 mod power;
-mod slc_cache;
+pub(super) mod slc_cache;
 mod smart;
 mod suspend;
 mod thermal;
@@ -78,12 +81,35 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// A share of the flash: `--scale` divides it.
     pub scaled: bool,
+    /// What has to be there for it to have an effect, and the value that stands where it is not.
+    pub only: Option<(Part, &'static str)>,
+    /// What inference looks for; none where a host cannot tell its values apart.
+    pub free: Option<Free>,
 }
 
 impl Key {
     /// The same key with a value that holds where a spec is silent.
     const fn or(mut self, default: &'static str) -> Key {
         self.default = Some(default);
+        self
+    }
+
+    /// The same key with a name.
+    const fn named(mut self, name: &'static str) -> Key {
+        self.name = name;
+        self
+    }
+
+    /// The same key of a part of the cache. Without the part its value is `off`: a later layer that
+    /// leaves the part out sets it, and any other value is a contradiction.
+    const fn only(mut self, part: Part, off: &'static str) -> Key {
+        self.only = Some((part, off));
+        self
+    }
+
+    /// The same key as a value that inference looks for.
+    const fn free(mut self, free: Free) -> Key {
+        self.free = Some(free);
         self
     }
 
@@ -136,6 +162,8 @@ const fn fixed(
         meaning,
         default: None,
         scaled: false,
+        only: None,
+        free: None,
     }
 }
 
@@ -153,6 +181,84 @@ const fn policy(
         meaning,
         default: None,
         scaled: false,
+        only: None,
+        free: None,
+    }
+}
+
+/// A section's policy keys, each declared once: its name, the type that it is read as, and all else
+/// that a [`Key`] says.
+///
+/// The struct has the values of a spec, none for one that was refused; `name` has the dotted names.
+macro_rules! section {
+    ($(#[$doc:meta])* $values:ident in $section:literal {
+        $($key:ident: $type:ty = $declared:expr;)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub(in crate::spec) struct $values {
+            $(pub $key: Option<$type>,)+
+        }
+
+        impl $values {
+            pub(in crate::spec) fn read(values: &Values) -> $values {
+                $values { $($key: values.of(name::$key),)+ }
+            }
+        }
+
+        #[allow(non_upper_case_globals, reason = "they are the keys' own names")]
+        pub(in crate::spec) mod name {
+            $(pub const $key: &str = concat!($section, ".", stringify!($key));)+
+        }
+
+        pub(super) fn keys() -> Vec<Key> {
+            with_own(vec![$($declared.named(name::$key)),+])
+        }
+    };
+}
+use section;
+
+/// A policy key that its section names.
+const fn setting(kind: Kind, example: &'static str, meaning: &'static str) -> Key {
+    policy("", kind, example, meaning)
+}
+
+/// A key that chooses one of these words, with what each of them means.
+fn choice<'a>(
+    words: &'static [&'static str],
+    example: &'static str,
+    asks: &str,
+    means: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Key {
+    let means: Vec<String> = means
+        .map(|(word, means)| format!("`{word}`: {means}"))
+        .collect();
+    let meaning = format!("{asks}. {}.", means.join("; "));
+    setting(Kind::Word(words), example, String::leak(meaning))
+}
+
+/// The keys of a section, with those that belong to a rule for a full cache behind the ones that
+/// they say they follow.
+fn with_own(mut keys: Vec<Key>) -> Vec<Key> {
+    for rule in RULES {
+        for own in rule.keys {
+            if let Some(place) = keys.iter().position(|key| key.name == own.after) {
+                keys.insert(place + 1, own_key(rule, own));
+            }
+        }
+    }
+    keys
+}
+
+fn own_key(rule: &'static FullRule, own: &'static OwnKey) -> Key {
+    let kind = match own.form {
+        Form::Size => quantity(Dimension::Size),
+        Form::Milli => Kind::Factor,
+    };
+    Key {
+        only: own.off.map(|off| (Part::Rule(rule), off)),
+        free: own.free,
+        ..policy(own.name, kind, own.example, own.meaning).or(own.default)
     }
 }
 
@@ -161,7 +267,7 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let slc_cache = slc_cache::keys();
+    let (slc_cache, fold) = (slc_cache::keys(), fold::keys());
     let gc = gc::keys();
     let errors = errors::keys();
     let sections: &[&[Key]] = &[
@@ -172,7 +278,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         ftl::KEYS,
         map::KEYS,
         &slc_cache,
-        fold::KEYS,
+        &fold,
         &gc,
         fdp::KEYS,
         wear::KEYS,

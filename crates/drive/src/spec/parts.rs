@@ -1,0 +1,207 @@
+//! The parts of an SLC cache, and which of them the values of a spec have.
+//!
+//! A key that belongs to a part says so where it is declared (`Key::only`), with the value that
+//! stands where the part is not there. From that follow what a later layer that leaves the part out
+//! turns off (`dependents`), what contradicts a spec (`check`), and which values the typed cache
+//! is built of ([`policy`]): a variant has the keys of its parts and no others.
+
+use flashtwin_base::Nanos;
+use flashtwin_ftl::choices::{DESIGNS, Design, FullRule};
+use flashtwin_ftl::policy::{
+    self, Admit, Borrowed, CacheMode, Caching, FoldPath, Own, SizeAt, WhenFull, Worn,
+};
+
+use super::keys::fold::Fold;
+use super::keys::slc_cache::SlcCache;
+use super::keys::{fold, slc_cache};
+use super::value::Values;
+
+/// A part that keys belong to.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// Anything in SLC mode.
+    Cache,
+    /// Superblocks that always serve in SLC mode.
+    Own,
+    /// A borrowed part of a size.
+    Sized,
+    /// A second tier behind the cache.
+    Tier,
+    /// Borrowed superblocks, of either tier, which folding gives back.
+    Lends,
+    /// Folding under pressure: of what is borrowed, or of what flows through a full cache.
+    Presses,
+    /// One of the rules for a full cache.
+    Rule(&'static FullRule),
+}
+
+impl Part {
+    /// Whether the values have it.
+    pub(super) fn is_there(self, values: &Values) -> Option<bool> {
+        let cache = SlcCache::read(values);
+        let design = cache.mode?;
+        let lends = |tier: u64| design.lends() || (design.caches() && tier > 0);
+        Some(match self {
+            Part::Cache => design.caches(),
+            Part::Own => design.owns,
+            Part::Sized => design.is_sized(),
+            Part::Tier => design.caches() && values.number("nand.tier.bits")? > 0,
+            Part::Lends => lends(cache.tier_size?),
+            Part::Presses => {
+                design.caches() && (lends(cache.tier_size?) || !cache.when_full?.bypasses)
+            }
+            Part::Rule(rule) => cache.when_full?.name == rule.name,
+        })
+    }
+
+    /// As inference names it: a rule by its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Cache => "cache",
+            Part::Own => "own",
+            Part::Sized => "sized",
+            Part::Tier => "tier",
+            Part::Lends => "lends",
+            Part::Presses => "presses",
+            Part::Rule(rule) => rule.name,
+        }
+    }
+
+    /// The keys that decide on that.
+    pub(super) fn switches(self) -> &'static [&'static str] {
+        use slc_cache::name::{mode, tier_size, when_full};
+        match self {
+            Part::Cache | Part::Own | Part::Sized => &[mode],
+            Part::Tier => &[mode, "nand.tier.bits"],
+            Part::Lends => &[mode, tier_size],
+            Part::Presses => &[mode, tier_size, when_full],
+            Part::Rule(_) => &[when_full],
+        }
+    }
+
+    /// Why a key of it does nothing with a design or a rule that does not have it, as the rest of a
+    /// sentence that begins with its value.
+    pub(super) fn lacking(self, design: &Design, rule: &FullRule) -> String {
+        let mode = design.name;
+        match self {
+            Part::Own | Part::Sized => format!("with mode `{mode}`, which does not use it"),
+            Part::Rule(_) => format!("with `{}`, which does not use it", rule.name),
+            _ if !design.caches() => format!("with mode `{mode}`: there is no cache to fold"),
+            _ => format!("with mode `{mode}`: own blocks give no room back"),
+        }
+    }
+
+    /// What else would do than to write the key's value that leaves it out.
+    pub(super) fn otherwise(self) -> String {
+        let modes = |has: fn(&Design) -> bool| {
+            let names = DESIGNS.iter().filter(|design| has(design));
+            let names: Vec<&str> = names.map(|design| design.name).collect();
+            format!(", or `{}` {}", slc_cache::name::mode, names.join(" or "))
+        };
+        match self {
+            Part::Own => modes(|design| design.owns),
+            Part::Sized => modes(Design::is_sized),
+            Part::Rule(rule) => {
+                format!(", or `{} = \"{}\"`", slc_cache::name::when_full, rule.name)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// What the values say of a full cache; none where a value of its rule was refused.
+pub(super) fn when_full(values: &Values) -> Option<WhenFull> {
+    let rule = SlcCache::read(values).when_full?;
+    let given = |key: &str| values.number(key);
+    let all = rule.keys.iter().all(|own| given(own.name).is_some());
+    WhenFull::named(rule.name, &|key| given(key).unwrap_or(0)).filter(|_| all)
+}
+
+/// The cache that checked values make; none where one was refused.
+pub(super) fn policy(values: &Values) -> Option<policy::SlcCache> {
+    let cache = SlcCache::read(values);
+    let mode = CacheMode::named(cache.mode?.name)?;
+    let own = || cache.static_size.map(Own);
+    let borrowed = || {
+        let point = |&(fill_milli_percent, bytes): &(u32, u64)| SizeAt {
+            fill_milli_percent,
+            bytes,
+        };
+        let points = cache.size_by_fill.as_ref()?;
+        Some(match points.is_empty() {
+            true => Borrowed::Fixed(cache.size?),
+            false => Borrowed::ByFill(points.iter().map(point).collect()),
+        })
+    };
+    let caching = || caching(values, &cache);
+    Some(match mode {
+        CacheMode::None => policy::SlcCache::None,
+        CacheMode::LowerPages => policy::SlcCache::LowerPages,
+        CacheMode::Static => policy::SlcCache::Static(own()?, caching()?),
+        CacheMode::Dynamic => policy::SlcCache::Dynamic(borrowed()?, caching()?),
+        CacheMode::Hybrid => policy::SlcCache::Hybrid(own()?, borrowed()?, caching()?),
+        CacheMode::WholeDrive => policy::SlcCache::WholeDrive(caching()?),
+    })
+}
+
+fn caching(values: &Values, cache: &SlcCache) -> Option<Caching> {
+    let limit = cache.admit_limit?;
+    let fold = Fold::read(values);
+    Some(Caching {
+        when_full: when_full(values)?,
+        admit: match cache.admit? {
+            "all" => Admit::All,
+            "small" => Admit::Small(limit),
+            _ => Admit::Random(limit),
+        },
+        worn: match cache.worn? {
+            "keep" => Worn::Keep,
+            "shrink" => Worn::Shrink,
+            _ => Worn::Close,
+        },
+        tier_bytes: cache.tier_size?,
+        reclaim_milli: cache.reclaim? as u32,
+        fold: policy::Fold {
+            idle_after: fold.idle_after?.map(Nanos),
+            reserve_bytes: fold.reserve?,
+            pace_milli: fold.pace? as u32,
+            low_superblocks: fold.low? as u32,
+            high_superblocks: fold.high? as u32,
+            rate_bytes_s: Some(fold.rate?).filter(|rate| *rate > 0),
+            path: match fold.path? {
+                "copyback" => FoldPath::Copyback {
+                    check_every: fold.check_every? as u32,
+                    check_cycles: fold.check_cycles? as u32,
+                },
+                _ => FoldPath::Controller,
+            },
+        },
+    })
+}
+
+/// Whether the cache has blocks of its own that nothing folds.
+pub(super) fn is_never_emptied(values: &Values) -> Option<bool> {
+    let (cache, fold) = (SlcCache::read(values), Fold::read(values));
+    let design = cache.mode?;
+    let refills = match when_full(values)? {
+        WhenFull::Direct { refill_milli, .. } => refill_milli > 0,
+        _ => true,
+    };
+    let kept = design.owns && !design.lends() && !refills;
+    Some(kept && fold.idle_after?.is_none() && cache.tier_size? == 0)
+}
+
+/// The key that gives the largest borrowed part, and how large that is.
+pub(super) fn borrowed(cache: &SlcCache) -> (Option<u64>, &'static str) {
+    let points = cache.size_by_fill.iter().flatten();
+    match points.map(|(_, bytes)| *bytes).max() {
+        Some(largest) => (Some(largest), slc_cache::name::size_by_fill),
+        None => (cache.size, slc_cache::name::size),
+    }
+}
+
+/// The keys of folding.
+pub(super) use fold::name as fold_key;
+/// The keys of the cache.
+pub(super) use slc_cache::name as cache_key;
