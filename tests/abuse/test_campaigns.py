@@ -24,6 +24,7 @@ CASES = {
     "sweeps": 2,
     "queries": 10,
     "outputs": 10,
+    "batteries": 20,
 }
 
 

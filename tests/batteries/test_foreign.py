@@ -105,6 +105,22 @@ CASES: dict[str, tuple[str, str, str]] = {
         "its measure",
         "size",
     ),
+    "a job is without blocks": (
+        "BATTERY = battery(measure=steps(Run(label='r', jobs=(replace(JOB, block_bytes=0),))))",
+        "its measure",
+        "block_bytes is 0",
+    ),
+    "a rest is below zero": (
+        "BATTERY = battery(measure=steps(Rest(label='r', seconds=-1.0)))",
+        "its measure",
+        "seconds is -1.0",
+    ),
+    "an exception cannot be shown": (
+        "def odd(*a):\n    raise type('Odd', (Exception,), {'__str__': None})()\n"
+        "BATTERY = battery(conclude=odd)",
+        "its conclude",
+        "Odd: it cannot say why",
+    ),
     "a run has no job": (
         "BATTERY = battery(measure=steps(Run(label='r', jobs=())), estimate=None)",
         "its measure",

@@ -8,6 +8,7 @@ from kinds import (
     beside,
     copies,
     disks,
+    foreign,
     jobs,
     kills,
     outputs,
@@ -41,6 +42,7 @@ _ROWS = (
     ("points", "sweeps whose points were exchanged or replaced", copies.sweep, prepared.swept),
     ("sweeps", "sweeps that are killed, and going on", copies.killed, prepared.swept),
     ("queries", "conditions of --where", queries.case, prepared.place),
+    ("batteries", "broken batteries of another package", foreign.case, None),
     ("outputs", "outputs that are no files", outputs.case, prepared.finished),
 )
 KINDS = tuple(

@@ -37,6 +37,9 @@ _WORK = (Run, Fill, Trim, Chain)
 # What a battery may raise that is told as its fault: an exit too, but never Ctrl-C.
 FAULTS = (Exception, SystemExit)
 _MESSAGE_SHOWN = 200
+# Numbers of steps: of those there is one at least, these may be below zero, and none is larger.
+_COUNTED, _SIGNED = {"block_bytes", "depth", "threads"}, {"add_bytes"}
+_MOST_NUMBER, _MOST_SEED = 1 << 50, (1 << 64) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,10 @@ class Origin:
 
 def told(error: BaseException) -> str:
     """An exception in words, with the line that raised it."""
-    text = shortened(" ".join(str(error).split()), _MESSAGE_SHOWN)
+    try:
+        text = shortened(" ".join(str(error).split()), _MESSAGE_SHOWN)
+    except FAULTS:
+        text = "it cannot say why"
     frames = extract_tb(error.__traceback__)
     place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {text}{place}"
@@ -233,7 +239,25 @@ def wrong_step(step: Any) -> str | None:
         return next(filter(None, map(wrong_step, step.parts)), None)
     if isinstance(step, Run) and not step.jobs:
         return f"gives the Run {step.label!r} without a job"
-    return wrong_value(step, type(step))
+    return wrong_value(step, type(step)) or _out_of_bounds(asdict(step))
+
+
+def _out_of_bounds(fields: Mapping[str, Any]) -> str | None:
+    """The number of a step, or of its jobs, that no drive can be asked for."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            why = _out_of_bounds(value)
+        elif isinstance(value, list | tuple):
+            why = next(filter(None, (_out_of_bounds({name: item}) for item in value)), None)
+        elif isinstance(value, int | float) and name not in _SIGNED:
+            least = 1 if name in _COUNTED else 0
+            most = _MOST_SEED if name == "seed" else _MOST_NUMBER
+            why = None if least <= value <= most else f"gives a step whose {name} is {value}"
+        else:
+            why = None
+        if why:
+            return why
+    return None
 
 
 def wrong_value(value: Any, kind: Any) -> str | None:
