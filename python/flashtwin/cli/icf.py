@@ -17,7 +17,7 @@ MOST_BYTES = 4 << 20
     "icf",
     epilog=options.examples(
         "flashtwin icf sweep.icf",
-        "flashtwin icf servers.icf --target D: > servers.fio",
+        "flashtwin icf servers.icf --target D:",
         "flashtwin icf --battery iometer:preset=545s --out sweep.icf",
     ),
 )

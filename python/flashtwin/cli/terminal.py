@@ -41,7 +41,11 @@ def print_json(value: object) -> None:
     # Python's encoder writes numbers as our files have them, but takes seconds to indent thousands
     # of rows.
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    say(msgspec.json.format(text, indent=2))
+    try:
+        say(msgspec.json.format(text, indent=2))
+    except UnicodeEncodeError:
+        # Half a character, as in a name that is not UTF-8: `say` makes an escape of it.
+        say(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
 
 
 def say(text: str, *, nl: bool = True, stdout: TextIO | None = None) -> None:
