@@ -1,4 +1,4 @@
-//! What must hold for any input from outside: specs, snapshots, jobs.
+//! What must hold for any input from outside: specs, snapshots, jobs, traces.
 //!
 //! Each target is a plain function of bytes that panics where something is wrong. libFuzzer
 //! (`targets/`, built by `./dev fuzz` with the feature `libfuzzer`) feeds it what it makes up; the
@@ -9,6 +9,7 @@ mod draw;
 pub mod jobs;
 pub mod snapshot;
 pub mod spec;
+pub mod trace;
 
 /// A mutation for libFuzzer: every other one is ours, where it can be done and has room.
 #[cfg(feature = "libfuzzer")]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashtwin_fuzz::{jobs, snapshot, spec};
+use flashtwin_fuzz::{jobs, snapshot, spec, trace};
 
 /// Files of a folder, named from the crate's; the catalogue's has folders of Python's beside them.
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -44,6 +44,11 @@ fn snapshots_of_the_corpus() {
 #[test]
 fn jobs_of_the_corpus() {
     replay("corpus/jobs", jobs::check, 6);
+}
+
+#[test]
+fn traces_of_the_corpus() {
+    replay("corpus/trace", trace::check, 11);
 }
 
 #[test]
