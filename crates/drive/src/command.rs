@@ -3,6 +3,35 @@
 //! This file has what all commands share, from the look to the answer; `write` and `read` have what
 //! each kind does between. Where the map is not all in RAM, a command goes on page by page of the
 //! map (see `lookup`).
+//!
+//! # The ways in which a write may go
+//!
+//! There is one long way, which any write may go. The others leave out what cannot have changed.
+//! The first three have the same results as it, which `crates/soak/tests/served.rs` holds for
+//! random drives and hosts; the last one leaves a drive alike, which
+//! `crates/drive/tests/precondition.rs` holds.
+//!
+//! 0. **The long way** (`write`, `Ftl::decide`, `reserve`, `append_host`): a burst has room,
+//!    crosses the link, is placed, and the command is answered. An event for each step.
+//! 1. **Understood and begun** (`serve::begins_shortly`): a write of one whole unit begins as soon
+//!    as the firmware has looked at it. Left where `asks_more`: the drive has no short way
+//!    (`serve::has_short_way`: turns, write-through, compression, a TRIM that is alone, time for
+//!    the answer), data is read ahead or lost, the map is paged, or the drive can only be read; or
+//!    where the write's handle says where it goes. With `may_queue_ahead` it needs no event of its
+//!    own: left where anything but collection may have work (`Ftl::collects_alone`).
+//! 2. **Arrived and answered** (`serve::arrived_shortly`): a burst that is all of a write of one
+//!    unit is placed, answered and replaced by the host's next request in the same slot. Left where
+//!    `Commands::arrives_whole` has none, or, for the next request, where the drive rests, is
+//!    throttled, or is asked for anything but a plain write (`take_again`).
+//! 3. **Filling** (`filling`, `Ftl::fill`): longer bursts over what holds nothing, in a loop that
+//!    knows arrivals, prepared programs, their ends and looks at commands. Left at any other event,
+//!    where a burst is the last or meets what was written (`Ftl::is_filled_by`), where a program is
+//!    none of host data, and after a look at the X-ray or the heat where `only_fills` has ended.
+//! 4. **Without time** (`precondition`, `Ftl::place_units`): no link and no clock; units are placed
+//!    together up to the end of a granule, of the buffer, or of what collection lets the host be
+//!    ahead. Left for `append_host` where `Ftl::places_units_together` is false (a cache,
+//!    compression, coalescing, inferred lifetimes, power cuts, a paged map), and for the ways above
+//!    where `Config::precondition_refusal` says so.
 
 mod coming;
 pub(crate) mod filling;

@@ -12,11 +12,12 @@
 //! aside for movers and for the host) suffices.
 
 use crate::blocks::{Pool, State};
+use crate::frontier::Frontier;
 use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::NandOp;
 use crate::orders::Policies;
-use crate::streams::{Frontier, Stream};
+use crate::streams::Stream;
 use crate::write_buffer::Flight;
 use crate::writing::Writing;
 

@@ -3,46 +3,11 @@
 use std::fmt::Write as _;
 
 use crate::blocks::{Pool, State};
+use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::orders::Policies;
 use crate::streams::Stream;
-
-/// The result of a check: the invariant that does not hold, if any.
-pub(crate) type Checked = Result<(), String>;
-
-/// Leaves a check with a message where a condition does not hold.
-macro_rules! ensure {
-    ($holds:expr, $($said:tt)+) => {
-        if !$holds {
-            return Err(format!($($said)+));
-        }
-    };
-}
-
-/// The same where two values differ; the message has both.
-macro_rules! ensure_eq {
-    ($left:expr, $right:expr, $($said:tt)+) => {
-        match (&$left, &$right) {
-            (left, right) => {
-                let same = *left == *right;
-                crate::check::ensure!(same, "{}: {left:?} and {right:?}", format!($($said)+));
-            }
-        }
-    };
-    ($left:expr, $right:expr $(,)?) => {
-        crate::check::ensure_eq!($left, $right, "{}", stringify!($left));
-    };
-}
-
-/// The same where two values are equal.
-macro_rules! ensure_ne {
-    ($left:expr, $right:expr, $($said:tt)+) => {
-        crate::check::ensure!($left != $right, $($said)+)
-    };
-}
-
-pub(crate) use {ensure, ensure_eq, ensure_ne};
 
 impl<P: Policies> Ftl<P> {
     /// Panics with the state when an invariant does not hold. Costs a pass over all tables.

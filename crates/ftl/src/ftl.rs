@@ -5,7 +5,7 @@ use flashtwin_nand::Part;
 use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::collect::Collector;
 use crate::counters::Counters;
-use crate::health::{self, Born, Health};
+use crate::health::{self, Health};
 use crate::layout::{Layout, Mode, NONE};
 use crate::lifetimes::Lifetimes;
 use crate::map::Map;
@@ -19,6 +19,7 @@ use crate::policy::Policy;
 use crate::power_cut::{Placement, PowerCuts};
 use crate::slc_cache::{Cache, Seen};
 use crate::streams::Stream;
+use crate::superblock::Born;
 use crate::wear::{Rated, Wear};
 use crate::writing::Writing;
 

@@ -39,6 +39,7 @@ use crate::op::{NandOp, Token};
 use crate::orders::Policies;
 use crate::policy::{Failures, Policy, ReadOnlyAt, Wear};
 use crate::streams::Stream;
+use crate::superblock::Born;
 use crate::wear::Cause;
 use crate::write_buffer::Flight;
 
@@ -59,16 +60,6 @@ fn happens(chance: &mut Rng, probability: f64) -> bool {
 fn probability(failures: &Failures, wear: f64) -> f64 {
     let power = (0..failures.growth).fold(1.0, |power, _| power * wear);
     (failures.at_rated_ppb as f64 * 1e-9 * power).min(1.0)
-}
-
-/// A superblock as it comes from the factory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Born {
-    Good,
-    /// Its cells hold one bit and no more.
-    Weak,
-    /// There are not enough good blocks for it.
-    Missing,
 }
 
 /// The first superblock behind the weak ones.

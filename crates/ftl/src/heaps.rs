@@ -5,7 +5,7 @@
 //! visits from the top and leaves out what lies under a key that its caller has no use for, so
 //! that looking for what is among the smallest keys visits little else.
 
-use crate::layout::NONE;
+use crate::words::NONE;
 
 /// Heaps numbered from 0, of superblocks numbered from 0.
 #[derive(Clone, Debug)]

@@ -9,9 +9,10 @@
 //! superblock: their streams have one lane, in the group of the superblock that is open.
 
 use crate::blocks::{Blocks, State};
-use crate::check::{Checked, ensure_eq};
+use crate::ensure::{Checked, ensure_eq};
+use crate::frontier::Frontier;
 use crate::layout::{Layout, NONE};
-use crate::streams::{Frontier, STREAMS, Stream};
+use crate::streams::{STREAMS, Stream};
 use crate::writing::Writing;
 
 /// A lane that is not the current one: its superblock, how far that is filled, and where it ends.

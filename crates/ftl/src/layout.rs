@@ -21,22 +21,11 @@
 use flashtwin_nand::{LaterPasses, Part, Program};
 
 use crate::op::class;
-use crate::packing::GRAINS;
 use crate::policy::{Parity, Policy};
+pub use crate::words::{Mode, NONE};
 
-/// How the cells of a superblock are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Mode {
-    /// One bit a cell.
-    Slc,
-    /// As many bits as the part is built for.
-    Native,
-    /// Some of its bits: the second tier of the cache.
-    Tier,
-}
-
-/// No logical or physical unit.
-pub const NONE: u32 = u32::MAX;
+/// Grains of a unit that cannot be compressed.
+pub(crate) const GRAINS: u32 = 8;
 
 /// Exact division of 32-bit numbers by a fixed divisor: a multiplication (Lemire, Kaser and Kurz
 /// 2019).

@@ -1,7 +1,7 @@
 //! Many doubly linked lists over one set of superblocks, each superblock in at most one of them:
 //! putting in and taking out cost a few stores, whatever the drive's size, and allocate nothing.
 
-use crate::layout::NONE;
+use crate::words::NONE;
 
 /// Lists numbered from 0, of superblocks numbered from 0. The newest member stands last.
 #[derive(Clone, Debug)]

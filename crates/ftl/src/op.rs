@@ -5,7 +5,7 @@ use flashtwin_nand::Pace;
 
 /// What kind of operation it is, as an index into the drive's table of times.
 pub mod class {
-    use crate::layout::Mode;
+    use crate::words::Mode;
 
     /// Read of an SLC-mode page row.
     pub const SLC_READ: u8 = 0;

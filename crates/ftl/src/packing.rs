@@ -21,14 +21,11 @@
 //! programmed, less what was saved, and what was padded, add up to whole granules.
 
 use crate::blocks::Blocks;
-use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
-use crate::layout::{Layout, Mode};
+use crate::ensure::{Checked, ensure, ensure_eq};
+use crate::frontier::Frontier;
+use crate::layout::{GRAINS, Layout, Mode};
 use crate::map::Map;
-use crate::streams::Frontier;
-
-/// Grains of a unit that cannot be compressed.
-pub(crate) const GRAINS: u32 = 8;
 
 /// Sizes of stored units, and what has been saved by them.
 pub(crate) struct Packing {

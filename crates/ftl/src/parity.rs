@@ -7,9 +7,10 @@
 //! data stands alone ([`crate::blocks::Superblock::bare`]).
 
 use crate::blocks::{Blocks, State};
+use crate::frontier::Frontier;
 use crate::layout::{Layout, NONE};
 use crate::op::class;
-use crate::streams::{Frontier, Stream};
+use crate::streams::Stream;
 use crate::write_buffer::Flight;
 use crate::writing::Writing;
 

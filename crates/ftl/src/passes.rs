@@ -20,12 +20,13 @@
 use std::collections::VecDeque;
 
 use crate::blocks::Blocks;
-use crate::check::{Checked, ensure_eq, ensure_ne};
 use crate::counters::Counters;
+use crate::ensure::{Checked, ensure_eq, ensure_ne};
+use crate::frontier::Frontier;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
 use crate::pairs::Pairs;
-use crate::streams::{COUNTED, Frontier, STREAMS, Stream};
+use crate::streams::{COUNTED, STREAMS, Stream};
 use crate::write_buffer::{Flight, WriteBuffer};
 
 /// A stream, and the group of dies in which it has a superblock open.

@@ -19,7 +19,7 @@ use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::Separation;
 use crate::slc_cache::Route;
-use crate::streams::{STREAMS, Stream};
+use crate::streams::Stream;
 
 /// Where the next data of a route goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,87 +67,6 @@ impl Reserved {
     }
 }
 
-/// What is set aside and has not come yet, by stream.
-pub(crate) struct Awaited {
-    /// Units on their way.
-    coming: [u32; STREAMS],
-    /// They need a superblock, which is set aside for the host.
-    promised: [bool; STREAMS],
-    /// Units on their way to any stream.
-    units: u32,
-    /// Superblocks that are set aside for any.
-    superblocks: u32,
-}
-
-flashtwin_base::state! { Awaited {
-    kept: coming, promised, units, superblocks;
-} }
-
-impl Awaited {
-    pub(crate) fn new() -> Awaited {
-        Awaited {
-            coming: [0; STREAMS],
-            promised: [false; STREAMS],
-            units: 0,
-            superblocks: 0,
-        }
-    }
-
-    /// Units on their way.
-    #[inline]
-    pub(crate) fn units(&self) -> u32 {
-        self.units
-    }
-
-    /// Superblocks that are set aside.
-    #[inline]
-    pub(crate) fn superblocks(&self) -> u32 {
-        self.superblocks
-    }
-
-    /// How many streams data is on its way to.
-    pub(crate) fn streams(&self) -> u32 {
-        self.coming.iter().filter(|&&units| units > 0).count() as u32
-    }
-
-    /// Superblocks that are set aside for a stream.
-    #[inline]
-    pub(crate) fn promised_to(&self, stream: Stream) -> u32 {
-        u32::from(self.promised[stream.index()])
-    }
-
-    #[inline]
-    fn come(&mut self, stream: Stream, units: u32) {
-        self.coming[stream.index()] += units;
-        self.units += units;
-    }
-
-    /// Data has arrived: with the last of it nothing is set aside any more.
-    #[inline]
-    pub(crate) fn arrived(&mut self, stream: Stream, units: u32) {
-        self.coming[stream.index()] -= units;
-        self.units -= units;
-        if self.coming[stream.index()] == 0 {
-            self.keep(stream);
-        }
-    }
-
-    #[inline]
-    fn promise(&mut self, stream: Stream) {
-        let promised = &mut self.promised[stream.index()];
-        self.superblocks += u32::from(!*promised);
-        *promised = true;
-    }
-
-    /// What was promised to a stream has been taken, or is not needed.
-    #[inline]
-    pub(crate) fn keep(&mut self, stream: Stream) {
-        let promised = &mut self.promised[stream.index()];
-        self.superblocks -= u32::from(*promised);
-        *promised = false;
-    }
-}
-
 impl<P: Policies> Ftl<P> {
     /// Where the next data of a route goes, and how much of it may come now; none where the host
     /// has to wait for a program, a fold or a collection.
@@ -162,9 +81,9 @@ impl<P: Policies> Ftl<P> {
         }
         let stream = self.host_stream(route);
         let awaited = &self.writing.buffer.awaited;
-        let can_open = awaited.promised[stream.index()] || self.may_open(stream);
+        let can_open = awaited.promised_to(stream) > 0 || self.may_open(stream);
         let left = self.writing.streams[stream].left();
-        let left = left.saturating_sub(awaited.coming[stream.index()]);
+        let left = left.saturating_sub(awaited.coming_to(stream));
         self.writing.starved = !can_open && left == 0;
         let room = if can_open { buffer } else { buffer.min(left) };
         (room > 0).then_some(Placement {
@@ -203,8 +122,8 @@ impl<P: Policies> Ftl<P> {
     fn handle_stream(&self, handle: u8) -> Stream {
         let stream = Stream::of_host(handle);
         let awaited = &self.writing.buffer.awaited;
-        let left = self.writing.streams[stream].left() > awaited.coming[stream.index()];
-        let opens = awaited.promised[stream.index()] || self.may_open(stream);
+        let left = self.writing.streams[stream].left() > awaited.coming_to(stream);
+        let opens = awaited.promised_to(stream) > 0 || self.may_open(stream);
         if left || opens {
             stream
         } else {
@@ -230,7 +149,7 @@ impl<P: Policies> Ftl<P> {
         let Placement { route, stream, .. } = placement;
         debug_assert!(units <= placement.room, "{units} units, {placement:?}");
         self.writing.buffer.used_units += units;
-        self.writing.buffer.awaited.come(stream, units);
+        self.writing.buffer.awaited.reserve(stream, units);
         self.set_aside(stream);
         Reserved {
             route,
@@ -264,7 +183,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.writing.starved = false;
         self.writing.buffer.used_units += units;
-        self.writing.buffer.awaited.come(stream, units);
+        self.writing.buffer.awaited.reserve(stream, units);
         Some(Reserved {
             route,
             stream,
@@ -276,7 +195,7 @@ impl<P: Policies> Ftl<P> {
     /// one.
     #[inline]
     fn set_aside(&mut self, stream: Stream) {
-        let coming = self.writing.buffer.awaited.coming[stream.index()];
+        let coming = self.writing.buffer.awaited.coming_to(stream);
         if coming > self.writing.streams[stream].left() {
             self.writing.buffer.awaited.promise(stream);
         }

@@ -3,10 +3,10 @@
 use flashtwin_base::Nanos;
 
 pub use crate::choices::{CacheMode, Pace, Recycler, WhenFull};
-use crate::layout::Mode;
 pub use crate::lifetimes::Way;
 use crate::lifetimes::{self, Inferred, Lifetimes};
 pub use crate::orders::Victim;
+use crate::words::Mode;
 
 /// Which host writes may go through the cache; the others go straight to native blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

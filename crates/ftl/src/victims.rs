@@ -21,11 +21,11 @@ use std::cmp::Ordering;
 
 use flashtwin_base::rng::Rng;
 
-use crate::blocks::{State, Superblock};
-use crate::check::{Checked, ensure, ensure_eq, ensure_ne};
+use crate::ensure::{Checked, ensure, ensure_eq, ensure_ne};
 use crate::heaps::Heaps;
-use crate::layout::NONE;
 use crate::lists::Lists;
+use crate::superblock::{State, Superblock};
+use crate::words::NONE;
 
 /// Steps of valid units that are told apart, at most.
 const STEPS: u32 = 1024;

@@ -26,8 +26,8 @@ use std::collections::VecDeque;
 use flashtwin_nand::Part;
 
 use crate::blocks::{Blocks, Pool, State, Superblock};
-use crate::check::{Checked, ensure};
 use crate::counters::Counters;
+use crate::ensure::{Checked, ensure};
 use crate::layout::{Layout, Mode, NONE};
 use crate::packing::Packing;
 use crate::policy::{self, Levelling};

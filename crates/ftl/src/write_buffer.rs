@@ -11,7 +11,7 @@
 
 use crate::blocks::{Blocks, State};
 use crate::layout::{Layout, NONE};
-use crate::placement::Awaited;
+use crate::reservation::Reservations;
 use crate::streams::{COUNTED, Stream};
 use crate::writing::Writing;
 
@@ -78,7 +78,7 @@ pub(crate) struct WriteBuffer {
     pub(crate) capacity_units: u32,
     pub(crate) used_units: u32,
     /// What is reserved and not handed over yet.
-    pub(crate) awaited: Awaited,
+    pub(crate) awaited: Reservations,
     pub(crate) flights: Vec<Flight>,
     vacant: Vec<u32>,
     /// Units of collected data in flight in granules of the host's.
@@ -98,7 +98,7 @@ impl WriteBuffer {
         WriteBuffer {
             capacity_units,
             used_units: 0,
-            awaited: Awaited::new(),
+            awaited: Reservations::new(),
             flights: Vec::new(),
             vacant: Vec::new(),
             moved: 0,

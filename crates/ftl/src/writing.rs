@@ -8,6 +8,7 @@
 
 use crate::blocks::Blocks;
 use crate::counters::Counters;
+use crate::frontier::Frontier;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::lifetimes::Lifetimes;
@@ -15,7 +16,7 @@ use crate::listed::Listed;
 use crate::op::NandOp;
 use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
-use crate::streams::{Frontier, InUse, STREAMS, Stream};
+use crate::streams::{InUse, STREAMS, Stream};
 use crate::write_buffer::WriteBuffer;
 
 /// The state of the room. It is saved piece by piece by [`Ftl`](crate::Ftl), in the order that

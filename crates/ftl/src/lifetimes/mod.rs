@@ -15,7 +15,8 @@ use std::fmt::Debug;
 use flashtwin_base::State;
 use flashtwin_base::state::Visitor;
 
-pub use crate::streams::CLASSES;
+/// Classes of host data past the cache that are told apart at most, and of collected data.
+pub const CLASSES: usize = 8;
 
 /// A write of the host's that is being placed.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,8 @@
 
 use std::collections::VecDeque;
 
-use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
+use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::layout::{Divider, NONE};
 use crate::policy::MapPolicy;
 

@@ -20,8 +20,8 @@ mod cache;
 mod pages;
 
 use crate::blocks::{Blocks, State};
-use crate::check::{Checked, ensure, ensure_eq};
 use crate::counters::Counters;
+use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::mover::{Mover, Work};

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::check::{Checked, ensure, ensure_eq};
+use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::map::Map;

@@ -20,7 +20,7 @@ mod stamps;
 
 use std::ops::Range;
 
-use crate::check::{Checked, ensure};
+use crate::ensure::{Checked, ensure};
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::policy::Policy;

@@ -13,7 +13,7 @@
 use super::PowerCuts;
 use super::contents::{Change, Contents};
 use crate::blocks::{Blocks, State, Superblock};
-use crate::check::Checked;
+use crate::ensure::Checked;
 use crate::layout::NONE;
 use crate::map::Map;
 
