@@ -62,7 +62,9 @@ def test_rooms_lose_habits_and_gain_none() -> None:
             for room, of in now.items()
             if any(of.values())
         ]
-        COUNTS.write_text("# What test_habits.py counts, by room; downwards only.\n" + "".join(lines))
+        COUNTS.write_text(
+            "# What test_habits.py counts, by room; downwards only.\n" + "".join(lines)
+        )
     allowed = tomllib.loads(COUNTS.read_text())
     more = [
         f"{room}: {habit} {count}, and {allowed.get(room, {}).get(habit, 0)} were there"

@@ -536,3 +536,31 @@ def test_two_fitted_drives_predict_what_no_fit_saw() -> None:
     done = proof.proof(2, 3)
     assert len(done.drives) == 2
     assert sum(all(drive.right.values()) for drive in done.drives) >= 1, done.worst_lines()
+
+
+@pytest.mark.full
+def test_a_second_tier_is_recovered(tmp_path: Path) -> None:
+    """Fill and discover of a drive whose cache has two tiers: its twin has them too."""
+    capacity = 8_000_000_000
+    kind = structure("tiers", "direct")
+    true = {
+        **candidate.usual_values(),
+        **{"first_rate": 480e6, "native_rate": 100e6, "link": 550e6, "cache": 0.1, "idle": 8.0},
+        **{"reserve": 0.03, "spare": 0.12, "dies": 4.0, "tier": 0.15, "tier_speed": 0.5},
+    }
+    space = candidate.space_of(kind, "tlc", true, rests=True)
+    flash = candidate.geometry(space, true, capacity, False)
+    rows = candidate.rows_of(space, true, capacity, flash)
+    ft.test(
+        candidate.text_of(rows, head='id = "true"\nname = "a drive of two tiers"'),
+        battery="fill:patterns=128k-q32,passes=1,discover",
+        out=tmp_path / "run",
+        report=False,
+        progress=False,
+    )
+    twin = fitting.fit(Run(tmp_path / "run"), simulations=400)
+    assert (twin.fitted.space.structure.name, twin.fitted.space.cell) == ("tiers", "tlc")
+    for name in ("cache", "tier", "native_rate"):
+        low, high = twin.fitted.intervals[name]
+        assert low <= true[name] <= high, (name, low, high)
+    assert tomllib.loads(twin.toml)["nand"]["tier"]["bits"]["value"] == 2
