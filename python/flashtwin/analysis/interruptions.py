@@ -35,6 +35,8 @@ MOST = 0.3
 SINGLE = 4
 LONGEST_S, DEAD_S = 15.0, 30.0
 AROUND, WIDEST = 9, 64
+# Windows that are looked at together: what they take of memory, and nothing else.
+WINDOWS = 1 << 12
 FEWEST = 12
 SIGMAS = 5.0
 DIP_SAMPLES, DIP_DATA, DEEPEST_DIP, RECUR = 3, 2.6, 0.27, 3
@@ -132,8 +134,18 @@ def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
     edge = np.full(around, np.nan)
     padded = np.concatenate((edge, rate, edge))
     windows = np.lib.stride_tricks.sliding_window_view(padded, around)
+    # A block at a time: every sample stands in as many windows as one is long.
+    usual = np.concatenate(
+        [_usual(windows[at : at + WINDOWS]) for at in range(0, windows.shape[0], WINDOWS)]
+    )
+    before, after = usual[: rate.size], usual[around + 1 :]
+    return np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
+
+
+def _usual(windows: Floats) -> Floats:
+    """The upper median of each window, none where nothing of it is known."""
     usual = np.full(windows.shape[0], np.nan)
-    has_any = ~np.isnan(windows).all(axis=1)
+    has_any = np.asarray(~np.isnan(windows).all(axis=1))
     # Half of a window may be one stall; what moves in it says the level.
     moving = np.where(
         windows > STALL * np.nanmax(np.where(has_any[:, None], windows, 0.0), axis=1)[:, None],
@@ -142,8 +154,7 @@ def _levels(rate: Floats, around: int = AROUND) -> tuple[Floats, Floats]:
     )
     has_any &= ~np.isnan(moving).all(axis=1)
     usual[has_any] = _medians(moving[has_any])
-    before, after = usual[: rate.size], usual[around + 1 :]
-    return np.where(np.isnan(before), after, before), np.where(np.isnan(after), before, after)
+    return usual
 
 
 def _medians(rows: Floats) -> Floats:

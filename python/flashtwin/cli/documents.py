@@ -545,6 +545,13 @@ class InferredPlateau(Document):
     start_bytes: float
     end_bytes: float
     bytes_per_s: list[float | None]
+    mean_bytes_per_s: float
+
+
+class Figure(Document):
+    name: str
+    value: float
+    unit: str
 
 
 class Infer(Document):
@@ -559,6 +566,7 @@ class Infer(Document):
     columns: str
     notes: list[str]
     findings: list[Finding]
+    figures: list[Figure]
 
 
 class FittedValue(Document):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,12 @@ from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
     from flashtwin.study.infer.infer import Inferred
+    from flashtwin.study.infer.read import Choices
 
 FILE = options.FilePath(dir_okay=False)
 HISTORIES = ("fresh", "preconditioned")
+# Seconds or bytes beyond which an interval or a request is a slip of the keyboard.
+MOST_TYPED = 1e9
 
 
 @click.command(
@@ -45,6 +49,32 @@ HISTORIES = ("fresh", "preconditioned")
     metavar="FILE",
     help="With --history preconditioned: a fill of the erased drive before.",
 )
+@click.option(
+    "--time-column",
+    metavar="NAME[=UNIT]",
+    help="The column of the time, by name or number, with its unit if it names none.",
+)
+@click.option(
+    "--rate-column",
+    metavar="NAME[=UNIT]",
+    help="The column of the rate, such as speed=MB/s.",
+)
+@click.option("--device", metavar="NAME", help="Of several drives in a report, the one to read.")
+@click.option(
+    "--interval",
+    metavar="TIME",
+    help="Time between rows that bear none, such as 1s.",
+)
+@click.option(
+    "--block-size",
+    metavar="SIZE",
+    help="Size of a request where the file counts requests, such as 128k.",
+)
+@click.option(
+    "--decimal",
+    type=click.Choice(("point", "comma")),
+    help="The sign before a fraction, where a comma may group thousands.",
+)
 @options.as_json
 def command(
     files: tuple[Path, ...],
@@ -53,25 +83,69 @@ def command(
     history: str,
     first: Path | None,
     as_json: bool,
+    **decided: str | None,
 ) -> None:
     """Read a sequential fill from FILE: is there a cache, how large, how fast is each plateau.
 
-    FILE is a bandwidth log of fio, what fio prints as JSON with --status-interval=1, or CSV whose
-    header names units: time or bytes, and a rate; temperature_C where there is one. Logs of several
-    files are jobs that ran at once and are summed.
+    FILE is a bandwidth log of fio or its JSON with --status-interval=1, what iostat, dstat, dd, pv
+    or DiskSpd print, a table of HWiNFO or perfmon, or CSV whose header names units: time or bytes,
+    and a rate; temperature_C where there is one. Logs of several files are jobs that ran at once
+    and are summed. Figures of CrystalDiskMark and its kind are shown.
     """
-    from flashtwin.study.infer.infer import infer
-    from flashtwin.study.infer.read import joined, read, summed
+    from flashtwin.study.infer.infer import infer, of_summary
+    from flashtwin.study.infer.read import read, read_all
+    from flashtwin.study.infer.samples import Summary
 
     _check(history, first)
-    parts = [read(path, doubled=doubled) for path in files]
-    samples = joined(parts) if join else summed(parts)
-    before = None if first is None else read(first, doubled=doubled)
-    answer = infer(samples, history, before)
+    choices = _choices(decided, doubled)
+    samples = read_all(files, choices, join=join)
+    if isinstance(samples, Summary):
+        answer = of_summary(samples)
+    else:
+        before = None if first is None else read(first, choices)
+        answer = infer(samples, history, before)
     if as_json:
         terminal.print_json(answer.to_json())
         return
     _show(answer)
+
+
+def _choices(decided: dict[str, str | None], doubled: bool) -> Choices:
+    """What the options decide of how a file is read."""
+    from flashtwin.model.units import parse_block, parse_seconds
+    from flashtwin.study.infer.read import Choices
+
+    interval_s = _above_0("--interval", decided["interval"], parse_seconds, "1s")
+    block_bytes = _above_0("--block-size", decided["block_size"], parse_block, "128k")
+    decimal = decided["decimal"]
+    return Choices(
+        doubled=doubled,
+        time_column=decided["time_column"],
+        rate_column=decided["rate_column"],
+        device=decided["device"],
+        interval_s=interval_s,
+        block_bytes=None if block_bytes is None else int(block_bytes),
+        decimal="comma" if decimal == "comma" else "point" if decimal == "point" else None,
+    )
+
+
+def _above_0(
+    option: str, text: str | None, parse: Callable[[str], float], example: str
+) -> float | None:
+    """The value of an option, none where it was not typed."""
+    if text is None:
+        return None
+    try:
+        value = parse(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < MOST_TYPED:
+        raise FlashtwinError(
+            f"{option} {text} is not a value above 0",
+            hint=f"write it with its unit, for example {option} {example}",
+            exit_code=USAGE,
+        )
+    return value
 
 
 def _check(history: str, first: Path | None) -> None:
@@ -102,6 +176,9 @@ def _show(answer: Inferred) -> None:
     from flashtwin.cli import findings
 
     terminal.say(answer.sentence)
+    if answer.figures:
+        rows = [(figure.name, f"{figure.value:,.6g}", figure.unit) for figure in answer.figures]
+        terminal.emit(terminal.table(("figure", "value", "unit"), rows, right=("value",)))
     if answer.findings:
         terminal.emit(*findings.tables({"file": answer.findings}))
     terminal.note(f"columns: {answer.columns}")

@@ -26,9 +26,10 @@ import numpy as np
 from flashtwin.analysis import fill_classes, heating
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.left_out import sentence
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
-from flashtwin.batteries.fill.notes import Target, sentence
+from flashtwin.batteries.fill.notes import Target
 from flashtwin.batteries.fill.wording import CHOICES, Writer
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import readable_gb as gb

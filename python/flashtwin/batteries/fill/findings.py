@@ -27,11 +27,12 @@ from flashtwin.analysis import calibration
 from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
+from flashtwin.analysis.left_out import about, bursts, dipping, rising, sentence
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
 from flashtwin.batteries.fill import causes, notes
 from flashtwin.batteries.fill.causes import Degrees
-from flashtwin.batteries.fill.notes import Target, sentence, third_note
+from flashtwin.batteries.fill.notes import Target, third_note
 from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES, Writer
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import readable_gb as gb
@@ -136,10 +137,10 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least
         return write.value("cache_size", none, 0.0, curve.total_bytes, note, means="bound")
     end = shape.rest.plateaus[0].end if shape.rest.plateaus else curve.total_bytes
     parts = (
-        notes.rising(shape),
-        notes.dipping(shape),
+        rising(shape),
+        dipping(shape),
         notes.second_tier(shape, target),
-        notes.bursts(shape),
+        bursts(shape),
     )
     return write.value("cache_size", shape.edge.place, 0.0, end, sentence(parts))
 
@@ -147,7 +148,7 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least
 def _speed_cache(curve: Curve, shape: Shape, write: Writer, target: Target) -> Finding:
     if shape.edge is None:
         return write.missing("speed_cache", notes.no_end(curve, shape, target))
-    note = sentence((notes.rising(shape), notes.dipping(shape)))
+    note = sentence((rising(shape), dipping(shape)))
     return write.value("speed_cache", shape.head.speed, 0.0, shape.head.end, note)
 
 
@@ -156,12 +157,12 @@ def _speed_past_cache(curve: Curve, shape: Shape, write: Writer, target: Target)
     if shape.first_plateau.verdict == "swings" or (shape.edge is None and not target.is_whole):
         return write.missing(name, notes.no_end(curve, shape, target))
     if shape.edge is None:
-        note = sentence((WHOLE_NOTE, notes.dipping(shape)))
+        note = sentence((WHOLE_NOTE, dipping(shape)))
         return write.value(name, shape.head.speed, 0.0, curve.total_bytes, note)
     if not shape.rest.plateaus:
         return write.missing(name, ENDS_WITH_IT)
     second = shape.rest.plateaus[0]
-    return write.value(name, second.speed, second.start, second.end, notes.about(second))
+    return write.value(name, second.speed, second.start, second.end, about(second))
 
 
 def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[Finding]:
@@ -200,7 +201,7 @@ def _from_there(curve: Curve, shape: Shape, later: Plateau) -> tuple[Stretch, St
     end = curve.total_bytes
     return (
         (shape.rest.edges[at - 1].place, before.start, end, None),
-        (pace, later.start, end, notes.about(later)),
+        (pace, later.start, end, about(later)),
     )
 
 

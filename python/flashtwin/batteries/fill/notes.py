@@ -18,12 +18,12 @@ hold back up to 13 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import fifths
+from flashtwin.analysis.left_out import bursts, dipping, sentence
 from flashtwin.analysis.shape import Plateau, Shape
 from flashtwin.batteries.fill.signature import presence
 from flashtwin.model.units import readable_gb as gb
@@ -117,31 +117,6 @@ def why_none(curve: Curve, shape: Shape, least: float) -> str:
     return sentence(parts) or ""
 
 
-def dipping(shape: Shape) -> str | None:
-    count, stalls = len(shape.first_plateau.dips), shape.stalls
-    parts = []
-    if count > 0:
-        dips = _counted(count, "dip")
-        parts.append(f"{dips} left out: the speed recovers (heat, pauses, clearing up)")
-    if shape.returns:
-        lows = _counted(len(shape.returns), "slower stretch")
-        share = min(low.rate / low.level for low in shape.returns)
-        parts.append(
-            f"{lows} left out, down to {share:.0%} of the speed, since the speed recovers "
-            "(heat, or something outside of the drive)"
-        )
-    if stalls:
-        seconds = sum(stall[1] for stall in stalls)
-        parts.append(f"{_counted(len(stalls), 'stall')} of {seconds:.1f} s in all left out")
-    return sentence(parts)
-
-
-def rising(shape: Shape) -> str | None:
-    if shape.rise is None:
-        return None
-    return f"begins slower and rises at {gb(shape.rise)}; both count as one plateau"
-
-
 def second_tier(shape: Shape, target: Target) -> str | None:
     later = shape.slower
     if later is None or folds(shape, later, target):
@@ -150,17 +125,6 @@ def second_tier(shape: Shape, target: Target) -> str | None:
         f"a second, slower tier seems to end at {gb(later.start)}: too early for borrowed cells "
         "to be needed"
     )
-
-
-def bursts(shape: Shape) -> str | None:
-    """Stretches in mid-plateau that are faster, as when a cache is armed a second time."""
-    bursts = [burst for plateau in shape.plateaus for burst in plateau.excursions]
-    faster = [
-        f"faster ({mbs(burst.rate)}) from {gb(burst.start)} to {gb(burst.end)}"
-        for burst in bursts
-        if burst.faster
-    ]
-    return sentence(faster[:3])
 
 
 def unfinished(curve: Curve, target: Target) -> str:
@@ -180,18 +144,6 @@ def no_end(curve: Curve, shape: Shape, target: Target) -> str:
     if not target.is_whole:
         return f"no drop within {gb(curve.total_bytes)}; a cache may be larger"
     return "no cache was seen"
-
-
-def about(plateau: Plateau) -> str | None:
-    """Teeth, drift and excursions of a plateau in words."""
-    parts = []
-    if plateau.teeth is not None:
-        parts.append(f"saw-tooth between {mbs(plateau.teeth[0])} and {mbs(plateau.teeth[1])}")
-    if plateau.drift is not None:
-        parts.append(f"drifts from {mbs(plateau.drift[0])} to {mbs(plateau.drift[1])}")
-    if plateau.excursions:
-        parts.append(f"{_counted(len(plateau.excursions), 'stretch')} at another speed left out")
-    return sentence(parts)
 
 
 def folds(shape: Shape, later: Plateau, target: Target) -> bool:
@@ -214,15 +166,3 @@ def why_no_fold(shape: Shape, later: Plateau | None) -> str:
         "no third plateau; either no cells have to be given back, or they are from the end of the "
         "first plateau on"
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    """A number with its noun."""
-    ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{count} {noun}{ending}"
-
-
-def sentence(parts: Iterable[str | None]) -> str | None:
-    """Notes joined by semicolons, without the empty ones."""
-    notes = [part for part in parts if part]
-    return "; ".join(notes) if notes else None

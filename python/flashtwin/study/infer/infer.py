@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flashtwin.analysis import calibration, changepoints
+from flashtwin.analysis import calibration, changepoints, left_out
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
@@ -23,11 +23,13 @@ from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
-from flashtwin.study.infer.samples import Samples
+from flashtwin.study.infer.samples import Figure, Samples, Summary
 
 Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
 FEWEST = 12
 RESOLVED = 3
+# A mean that differs so much from a plateau's speed is told beside it.
+MEAN_TOLD = 0.02
 NO_FIRST = (
     "whether the cache or erased flash was used up can be told beside a fill of the erased drive: "
     "hand it over with --first FILE"
@@ -44,10 +46,12 @@ class Inferred:
     size: Estimate | None
     bound: float | None
     plateaus: tuple[tuple[float, float, Estimate], ...]
+    means: tuple[float, ...] = ()
     stalls: int
     columns: str
     notes: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -56,13 +60,22 @@ class Inferred:
             "size_bytes": None if self.size is None else _triple(self.size),
             "bound_bytes": self.bound,
             "plateaus": [
-                {"start_bytes": start, "end_bytes": end, "bytes_per_s": _triple(speed)}
-                for start, end, speed in self.plateaus
+                {
+                    "start_bytes": start,
+                    "end_bytes": end,
+                    "bytes_per_s": _triple(speed),
+                    "mean_bytes_per_s": mean,
+                }
+                for (start, end, speed), mean in zip(self.plateaus, self.means, strict=True)
             ],
             "stalls": self.stalls,
             "columns": self.columns,
             "notes": list(self.notes),
             "findings": [finding.to_json() for finding in self.findings],
+            "figures": [
+                {"name": figure.name, "value": figure.value, "unit": figure.unit}
+                for figure in self.figures
+            ],
         }
 
 
@@ -82,6 +95,21 @@ def infer(samples: Samples, history: str = FRESH, first: Samples | None = None) 
         of_cache,
         findings=_findings(samples, history, first),
         notes=(*of_cache.notes, *_lacks(history, first)),
+    )
+
+
+def of_summary(summary: Summary) -> Inferred:
+    """Figures that are no series: they are shown, and say nothing of a cache."""
+    return Inferred(
+        cache="cannot tell",
+        sentence=f"cannot tell: {summary.program} has {summary.why}; {summary.test}",
+        size=None,
+        bound=None,
+        plateaus=(),
+        stalls=0,
+        columns=f"figures of {summary.program}",
+        notes=(),
+        figures=summary.figures,
     )
 
 
@@ -171,21 +199,44 @@ def _answer(
     bound: float | None = None,
     history: str = FRESH,
 ) -> Inferred:
+    curve = Curve(dt=samples.dt_s, size=samples.size)
     plateaus = () if shape is None else shape.plateaus
     stretches = tuple((p.start, p.end, calibration.widened(p.speed, "speed")) for p in plateaus)
+    means = tuple(curve.mean_between(p.start, p.end) for p in plateaus)
     if stretches:
-        speeds = ", then ".join(f"{mbs(speed.value)} to {gb(end)}" for _, end, speed in stretches)
-        sentence = f"{sentence}; {speeds}"
+        sentence = f"{sentence}; {_speeds(stretches, means)}"
     return Inferred(
         cache=cache,
         sentence=sentence,
         size=size,
         bound=bound,
         plateaus=stretches,
+        means=means,
         stalls=0 if shape is None else len(shape.stalls),
         columns=samples.columns,
-        notes=_notes(samples, cache, history),
+        notes=(*samples.notes, *_notes(samples, cache, history), *_left_out(shape)),
     )
+
+
+def _speeds(stretches: tuple[tuple[float, float, Estimate], ...], means: tuple[float, ...]) -> str:
+    """The speed of each plateau, and its mean where slow stretches are left out of the speed."""
+    parts = []
+    for (_, end, speed), mean in zip(stretches, means, strict=True):
+        beside = f" (mean {mbs(mean)})" if abs(mean - speed.value) > MEAN_TOLD * mean else ""
+        parts.append(f"{mbs(speed.value)} to {gb(end)}{beside}")
+    return ", then ".join(parts)
+
+
+def _left_out(shape: Shape | None) -> list[str]:
+    """What no speed counts, in the battery's words."""
+    if shape is None:
+        return []
+    notes = [left_out.rising(shape), left_out.dipping(shape), left_out.bursts(shape)]
+    for plateau in shape.plateaus:
+        about = left_out.about(plateau)
+        if about is not None:
+            notes.append(f"from {gb(plateau.start)} to {gb(plateau.end)}: {about}")
+    return list(dict.fromkeys(note for note in notes if note))
 
 
 def _notes(samples: Samples, cache: Cache, history: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A write series as `infer` takes it, and why there is none."""
+"""A write series as `infer` takes it, a table of figures that is none, and why there is neither."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Samples:
     """Intervals one after another: seconds at their ends, seconds in each, bytes in each.
 
     `reads`: the file has reads too, which ran beside the writes. `degrees`: the drive's temperature
-    in °C at their ends, where the file has it.
+    in °C at their ends, where the file has it. `notes`: what was left out, summed or thinned.
     """
 
     end_s: Floats
@@ -26,6 +26,26 @@ class Samples:
     columns: str
     reads: bool = False
     degrees: Floats | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One figure of a summary: what was measured, its value and unit."""
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Figures of a program that measures no series over time, by the program's name."""
+
+    program: str
+    figures: tuple[Figure, ...]
+    why: str
+    test: str
 
 
 class UnreadableError(Exception):
@@ -34,3 +54,11 @@ class UnreadableError(Exception):
     def __init__(self, why: str, hint: str) -> None:
         super().__init__(why)
         self.hint = hint
+
+
+class NoWritesError(UnreadableError):
+    """A readable series in which nothing was written: of a set of logs it may be left out."""
+
+
+class OpenError(UnreadableError):
+    """Two readings are open, and nobody said which of them is right."""

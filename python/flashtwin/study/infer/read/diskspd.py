@@ -1,0 +1,126 @@
+"""DiskSpd's XML (-Rxml) with a row for each interval (-D): requests a second times their size.
+
+Invariants: an entity or a document type is refused, since DiskSpd writes none; one time span and
+one block size, or the user says it.
+"""
+
+from __future__ import annotations
+
+from xml.parsers import expat
+
+import numpy as np
+
+from flashtwin.study.infer.read.cells import number_of
+from flashtwin.study.infer.read.choices import Choices
+from flashtwin.study.infer.read.series import Builder
+from flashtwin.study.infer.read.source import Source
+from flashtwin.study.infer.samples import (
+    FEWEST,
+    NoWritesError,
+    OpenError,
+    Samples,
+    UnreadableError,
+)
+
+MEASURE = "diskspd -D1000 -Rxml"
+DEEPEST, MOST_ROWS = 64, 1 << 22
+
+
+def recognise(source: Source) -> bool:
+    """A document of results."""
+    head = source.head.lstrip()
+    return head.startswith("<") and "<Results" in head[:4096]
+
+
+def read(source: Source, choices: Choices) -> Samples:
+    """The writes of all targets."""
+    document = _Document()
+    # The text is decoded: what it says of its encoding is no longer so.
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = document.begin
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.text
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        for piece in source.pieces():
+            parser.Parse(piece.encode(), False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise UnreadableError(f"is XML that cannot be read: {error}", f"as of {MEASURE}") from None
+    return document.samples(choices)
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise UnreadableError("is XML with a document type", f"DiskSpd writes none: {MEASURE}")
+
+
+class _Document:
+    """What is read of the document: rows of the time span, and sizes of blocks."""
+
+    def __init__(self) -> None:
+        self._path: list[str] = []
+        self._text = ""
+        self._blocks: set[float] = set()
+        self._rows: list[tuple[float, float, float]] = []
+        self._spans = 0
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """An element begins."""
+        if len(self._path) == DEEPEST:
+            raise UnreadableError("is XML that is nested too deep", f"as of {MEASURE}")
+        self._path.append(name)
+        self._text = ""
+        if self._path[-2:] == ["Results", "TimeSpan"]:
+            self._spans += 1
+        if self._path[-3:] == ["TimeSpan", "Iops", "Bucket"]:
+            keys = ("SampleMillisecond", "Write", "Read")
+            values = [number_of(attributes.get(key, "")) for key in keys]
+            if any(value is None or value < 0 for value in values) or len(self._rows) > MOST_ROWS:
+                raise UnreadableError(
+                    f"has an interval {len(self._rows) + 1} that is none of DiskSpd's",
+                    f"as of {MEASURE}",
+                )
+            self._rows.append((values[0] or 0.0, values[1] or 0.0, values[2] or 0.0))
+
+    def text(self, data: str) -> None:
+        """Text of an element."""
+        if len(self._text) < 64:
+            self._text += data[:64]
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+        if name == "BlockSize" and "Target" in self._path:
+            size = number_of(self._text.strip())
+            if size is not None and size > 0:
+                self._blocks.add(size)
+        self._path.pop()
+        self._text = ""
+
+    def samples(self, choices: Choices) -> Samples:
+        """The rows as a series."""
+        if self._spans > 1:
+            raise UnreadableError(
+                f"has {self._spans} time spans", "hand over a document for each, with --join"
+            )
+        if len(self._rows) < FEWEST:
+            raise UnreadableError(
+                f"has {len(self._rows)} intervals: totals are no series", f"measure with {MEASURE}"
+            )
+        table = np.array(self._rows)
+        if not np.any(table[:, 1] > 0):
+            raise NoWritesError("has reads alone", "infer reads what was written: diskspd -w100")
+        sizes = {float(choices.block_bytes)} if choices.block_bytes else self._blocks
+        if len(sizes) != 1:
+            known = ", ".join(f"{size:,.0f}" for size in sorted(sizes)) or "none"
+            raise OpenError(
+                f"has several sizes of blocks, or none: {known}", "say which with --block-size"
+            )
+        (block,) = sizes
+        builder = Builder()
+        builder.begin(0.0)
+        builder.timed(table[:, 0] * 1e-3, table[:, 1] * block)
+        return builder.samples(
+            f"writes a second of {block:,.0f} bytes (DiskSpd)",
+            reads=bool(np.any(table[:, 2] > 0)),
+        )

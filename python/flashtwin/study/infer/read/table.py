@@ -1,0 +1,191 @@
+"""A table with a header: time and a rate, bytes and a rate, or bytes over time.
+
+CSV of spreadsheets and scripts, and the tables of HWiNFO and of Windows' performance monitor: the
+names of columns say what they are (`columns`). A rate is that of the interval before its time.
+
+Invariants: what was left out of a row or at the end of a file is told in a note; temperatures are
+those of samples of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from flashtwin.study.infer.read.cells import Numbers
+from flashtwin.study.infer.read.choices import Choices
+from flashtwin.study.infer.read.clock import Clock
+from flashtwin.study.infer.read.columns import Chosen, chosen_of
+from flashtwin.study.infer.read.header import Column
+from flashtwin.study.infer.read.layout import Block, Layout, blocks, layout_of
+from flashtwin.study.infer.read.series import Builder, Doubled
+from flashtwin.study.infer.read.source import Source
+from flashtwin.study.infer.read.totals import Amounts
+from flashtwin.study.infer.samples import FEWEST, Floats, Samples, UnreadableError
+
+# Reads beside the writes are told of from this share on.
+READS_SHARE = 0.01
+
+
+def read(source: Source, choices: Choices) -> Samples:
+    """The writes of a table."""
+    layout = layout_of(source)
+    first = next(_rows(source, layout), None)
+    if first is None:
+        raise UnreadableError("has no rows", f"at least {FEWEST} samples are needed")
+    reading = _Reading(chosen_of(layout.names, first.rows[0], choices), choices)
+    for block in _rows(source, layout):
+        reading.add(block)
+    return reading.samples()
+
+
+def _rows(source: Source, layout: Layout) -> Iterator[Block]:
+    """Blocks of rows, up to a header that is written once more at the end: HWiNFO does so, and
+    writes the names of the sensors under it."""
+    header, ended = list(layout.names), False
+    for block in blocks(source, layout):
+        at = next((i for i, row in enumerate(block.rows) if ended or row == header), None)
+        if at is None:
+            yield block
+            continue
+        if any(row[0] for row in block.rows[at:] if row != header):
+            raise UnreadableError(
+                f"has a second header in line {block.lines[at]}",
+                "hand over one file a run, with --join",
+            )
+        ended = True
+        if at:
+            yield Block(rows=block.rows[:at], lines=block.lines[:at])
+
+
+class _Reading:
+    """A table as it is read."""
+
+    def __init__(self, chosen: Chosen, choices: Choices) -> None:
+        self._chosen, self._choices = chosen, choices
+        self._numbers = Numbers(choices.decimal)
+        self._builder, self._doubled = Builder(), Doubled() if choices.doubled else None
+        self._rows = self._blank = 0
+        self._done = self._read_bytes = self._rate_sum = 0.0
+        self._gaps = False
+        time, factor = chosen.time, None if chosen.time is None else chosen.time.factor
+        self._clock = Clock(self._numbers, factor, "time" if time is None else time.name)
+        self._amounts = None
+        if chosen.rate is None and chosen.amount is not None:
+            self._amounts = Amounts(chosen.amount.name, self._builder)
+
+    def add(self, block: Block) -> None:
+        """Rows that follow those before."""
+        block = self._without_blank(block)
+        if not block.rows:
+            return
+        rate = self._column(block, self._chosen.rate)
+        amount = self._column(block, self._chosen.amount)
+        self._count_reads(block, rate)
+        degrees = self._degrees(block)
+        end = self._ends(block)
+        self._rows += len(block.rows)
+        if end is None:
+            assert rate is not None and amount is not None, "the columns were chosen so"
+            self._sized(rate, amount, degrees)
+        elif self._amounts is not None:
+            assert amount is not None, "the columns were chosen so"
+            self._amounts.add(end, amount, degrees)
+        elif self._doubled is not None and rate is not None:
+            if degrees is not None:
+                raise UnreadableError(
+                    "has temperatures in rows that are no samples of their own",
+                    "write a row for each sample, or remove the column",
+                )
+            self._doubled.add(end, rate)
+        elif rate is not None:
+            self._builder.timed(end, rate, degrees)
+
+    def samples(self) -> Samples:
+        """All of it."""
+        if self._rows < FEWEST:
+            have = f"has {self._rows} row{'' if self._rows == 1 else 's'} with values"
+            raise UnreadableError(have, f"at least {FEWEST} samples are needed")
+        if self._doubled is not None:
+            self._doubled.into(self._builder)
+        columns, notes = self._chosen.text, list(self._chosen.notes)
+        if self._amounts is not None:
+            columns = f"{columns} ({self._amounts.finish()})"
+        if self._gaps and self._chosen.degrees is not None:
+            columns = f"{columns} ({self._chosen.degrees.name} has gaps: left out)"
+        elif self._chosen.degrees is not None:
+            columns = f"{columns}, {self._chosen.degrees.name}"
+        if self._blank:
+            plural = "" if self._blank == 1 else "s"
+            notes.append(f"{self._blank} row{plural} without a value at the beginning: left out")
+        reads = self._read_bytes > READS_SHARE * self._rate_sum
+        return self._builder.samples(columns, notes=notes, reads=reads)
+
+    def _without_blank(self, block: Block) -> Block:
+        """Counters of Windows have no value yet in their first row."""
+        column = self._chosen.rate or self._chosen.amount
+        if self._rows or column is None:
+            return block
+        values = (i for i, row in enumerate(block.rows) if row[column.at])
+        first = next(values, len(block.rows))
+        self._blank += first
+        return Block(rows=block.rows[first:], lines=block.lines[first:])
+
+    def _column(self, block: Block, column: Column | None) -> Floats | None:
+        """A column in bytes, or bytes a second."""
+        if column is None:
+            return None
+        cells = [row[column.at] for row in block.rows]
+        return self._numbers.column(cells, block.lines, column.name) * (column.factor or 1.0)
+
+    def _ends(self, block: Block) -> Floats | None:
+        """Seconds at which the rows end; none where bytes and a rate say them."""
+        time, date = self._chosen.time, self._chosen.date
+        if time is not None:
+            cells = [row[time.at] for row in block.rows]
+            if date is not None:
+                cells = [f"{row[date.at]} {row[time.at]}" for row in block.rows]
+            return self._clock.seconds(cells, block.lines)
+        interval_s = self._choices.interval_s
+        if interval_s is None:
+            return None
+        first = self._rows + 1
+        return np.arange(first, first + len(block.rows), dtype=np.float64) * interval_s
+
+    def _sized(self, rate: Floats, done: Floats, degrees: Floats | None) -> None:
+        """Bytes against a rate: together they say how long each took."""
+        size = np.diff(done, prepend=self._done)
+        if np.any(size < 0) or np.any(rate <= 0):
+            raise UnreadableError(
+                "has bytes that become fewer, or rates of 0", "bytes are those since the start"
+            )
+        self._done = float(done[-1])
+        moving = size > 0
+        self._builder.rated(
+            size[moving], rate[moving], None if degrees is None else degrees[moving]
+        )
+
+    def _degrees(self, block: Block) -> Floats | None:
+        """The temperatures of rows; none from the first on that has none, as of a meter that is
+        asked seldom."""
+        column = self._chosen.degrees
+        if column is None or self._gaps:
+            return None
+        cells = [row[column.at] for row in block.rows]
+        try:
+            return self._numbers.any_column(cells, block.lines, column.name)
+        except UnreadableError:
+            self._gaps = True
+            return None
+
+    def _count_reads(self, block: Block, rate: Floats | None) -> None:
+        column = self._chosen.reads
+        if column is None or rate is None:
+            return
+        try:
+            reads = self._column(block, column)
+        except UnreadableError:
+            return
+        self._read_bytes += 0.0 if reads is None else float(reads.sum())
+        self._rate_sum += float(rate.sum())

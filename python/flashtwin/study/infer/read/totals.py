@@ -1,0 +1,74 @@
+"""Bytes over time, of which nobody says whether they are those of an interval or since the start.
+
+Their course says it: bytes that fall are those of intervals; bytes that never fall and end at many
+times their largest step are running totals. What fits both, such as bytes that stay the same, is
+open, and the name of the column decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flashtwin.study.infer.read.header import is_total
+from flashtwin.study.infer.read.series import Builder
+from flashtwin.study.infer.samples import FEWEST, Floats, OpenError, UnreadableError
+
+# A running total ends at so many times its largest step.
+STEPS = 3.0
+# A first value up to so many steps is that of the first interval.
+FIRST_STEP = 1.5
+
+
+class Amounts:
+    """The bytes of one column, in blocks."""
+
+    def __init__(self, name: str, builder: Builder, *, total: bool | None = None) -> None:
+        self._name, self._builder, self._total = name, builder, total
+        self._done: float | None = None
+
+    def add(self, end: Floats, amount: Floats, degrees: Floats | None = None) -> None:
+        """Bytes at, or up to, these times."""
+        if self._total is None:
+            self._total = self._is_total(amount)
+        if not self._total:
+            dt = self._builder.lengths(end)
+            self._builder.add(dt, amount, degrees)
+            return
+        if self._done is None:
+            self._done = 0.0
+            if amount.size < 2 or amount[0] > FIRST_STEP * (amount[1] - amount[0]):
+                # A counter that began before: of the time until its first row it says nothing.
+                self._done = float(amount[0])
+                self._builder.begin(float(end[0]))
+                end, amount = end[1:], amount[1:]
+                degrees = None if degrees is None else degrees[1:]
+                if not end.size:
+                    return
+        size = np.diff(amount, prepend=self._done)
+        if np.any(size < 0):
+            raise UnreadableError(
+                f"has a running total that becomes smaller: {self._name}",
+                "hand over one file a run, with --join",
+            )
+        self._done = float(amount[-1])
+        self._builder.add(self._builder.lengths(end), size, degrees)
+
+    def finish(self) -> str:
+        """How the bytes were read."""
+        return "a running total" if self._total else "bytes of each interval"
+
+    def _is_total(self, amount: Floats) -> bool:
+        steps = np.diff(amount)
+        if steps.size == 0 or np.any(steps < 0):
+            return False
+        if amount.size >= FEWEST and amount[-1] - amount[0] > STEPS * steps.max() > 0:
+            return True
+        if is_total(self._name) and np.any(steps > 0):
+            return True
+        if not np.any(steps > 0) and not is_total(self._name):
+            # The same bytes again and again are no total: nothing would have been written.
+            return False
+        raise OpenError(
+            f"has bytes that may be those of each interval or since the start: {self._name}",
+            "say it in the name of the column: written_total_GB, or GB_each",
+        )

@@ -1,0 +1,253 @@
+"""Tables and fio's logs: which columns are read, what is refused by its line, how much memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.study.infer.infer import infer
+from flashtwin.study.infer.read import Choices, read, read_all
+from flashtwin.study.infer.read.series import MOST
+from flashtwin.study.infer.samples import Samples
+
+RATES = [*[3000.0] * 40, *[500.0] * 200]
+TOTAL = sum(RATES) * 1e6
+
+
+def written(tmp_path: Path, text: str, name: str = "a.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def table(header: str, row: str) -> str:
+    """Rows of a second `n` and a rate `r` in MB/s, `t` as a time of day, `b` bytes so far in GB."""
+    rows, done = [], 0.0
+    for n, r in enumerate(RATES, 1):
+        done += r / 1000
+        t = f"{(86_340 + n) // 3600 % 24:02d}:{(86_340 + n) // 60 % 60:02d}:{(86_340 + n) % 60:02d}"
+        day = 1 + (86_340 + n) // 86_400
+        rows.append(eval(f"f{row!r}", {"n": n, "r": r, "t": t, "b": done, "day": day}))
+    return "\n".join([header, *rows])
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("read_MB_s,write_MB_s,second", "{n / 100},{r},{n}"),
+        ("avg_latency_ms,elapsed_s,write_MB_s", "{n / 7},{n},{r}"),
+        ("block_size_KB,second,write_MB_s", "128,{n},{r}"),
+        ("second,block_size_KB,write_MB_s", "{n},128,{r}"),
+        ("second,write Mbps", "{n},{r * 8}"),
+        ("second,write Mb/s", "{n},{r * 8}"),
+        ("second,write Mbit/s", "{n},{r * 8}"),
+        ("second,write Gbps", "{n},{r / 125}"),
+        ("second;write MB/s", "{n};{r / 3:.6f}".replace("/ 3", "* 1")),
+        ("time (s)\twrite MB/s", "{n}\t{r}"),
+        ("time|write MB/s", "{t}.500|{r}"),
+        ("time,write MB/s", "{t},{r}"),
+        ("timestamp,write MB/s", "2026-05-0{day}T{t}+02:00,{r}"),
+        ("Date,Time,write MB/s", "{day:02d}.05.2026,{t},{r}"),
+        ("when (date),write MB/s", "05/{day:02d}/2026 {t},{r}"),
+        ("timestamp,write MB/s", "{1777000000 + n},{r}"),
+        ("timestamp,write MB/s", "{1777000000000 + n * 1000},{r}"),
+        ("# a comment\nsecond,write_MB_s", "{n},{r}"),
+        ("# second write_MB_s", "{n} {r}"),
+        ("A title\n\nsecond,write", "{n},{r}"),
+        ("second,written_GB", "{n},{b}"),
+        ("second,write_bytes", "{n},{r * 1e6:.0f}"),
+        ("second,sectors written", "{n},{b * 1e9 / 512:.0f}"),
+        ("GB,MB/s", "{b},{r}"),
+        ('"second","write_MB_s"', '"{n}","{r}"'),
+        ("second,write_MB_s,", "{n},{r},"),
+        ("second,write_MB_s", "{n},{r / 1:,.2f}".replace("{r / 1:,.2f}", '"{r:,.2f}"')),
+    ],
+)
+def test_the_clock_the_rate_and_the_unit_are_found(tmp_path: Path, header: str, row: str) -> None:
+    if header.endswith("second,write"):
+        header += "\ns,MB/s"
+    samples = read(written(tmp_path, table(header, row)))
+    assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-6)
+    assert samples.dt_s.sum() == pytest.approx(len(RATES))
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message", "hint"),
+    [
+        ("elapsed_s,time_ms,write_MB_s", "{n},{n * 1000},{r}", "elapsed_s, time_ms", "--time-col"),
+        ("second,write_MB_s,write_MiB_s", "{n},{r},{r}", "write_MB_s, write_MiB_s", "--rate-col"),
+        ("second,write mb/s", "{n},{r}", "bits or bytes", "Mbit/s"),
+        ("time,write_MB_s", "{n},{r}", "time without a unit", "second"),
+        ("time,write_MB_s", "00:{n % 60:02d},{r}", "is no time", "minutes and seconds"),
+        ("second,write_MB_s", "{n},450,5", "3 cells in line 2", "semicolons"),
+        ("second,write_MB_s", "{n};{r}", "1 cell in line 2", "semicolons"),
+        ("second,write_MB_s", "1_000,{r}", "'1_000' in line 2", "without _"),
+        ("second,write_MB_s", "{n},nan", "not a number", "remove"),
+        ("second,write_MB_s", "{n},1e999", "not a number", "large"),
+        ("second,write_MB_s", "{n},{'9' * 5000}", "not a number", "remove"),
+        ("second,write_MB_s", "{n * 1e-300},1", "closer than any program", "unit"),
+        ("second;write MB/s", "{n};3,000", "fraction or thousands", "--decimal"),
+        ("second,read_MB_s", "{n},{r}", "reads alone", "written"),
+        ("second,w/s", "{n},{r}", "requests a second", "--block-size"),
+        ("second,write_GB", "{n},{1 + n // 200}", "each interval or since the start", "total"),
+    ],
+)
+def test_two_readings_and_odd_rows_are_refused_by_name(
+    tmp_path: Path, header: str, row: str, message: str, hint: str
+) -> None:
+    with pytest.raises(FlashtwinError, match=message) as refused:
+        read(written(tmp_path, table(header, row)))
+    assert hint in (refused.value.hint or "")
+
+
+def test_one_line_with_another_separator_is_refused_by_its_line(tmp_path: Path) -> None:
+    text = table("second,write_MB_s", "{n},{r}").replace("\n77,", "\n77;")
+    with pytest.raises(FlashtwinError, match="line 78") as refused:
+        read(written(tmp_path, text))
+    assert "semicolons" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "choices"),
+    [
+        ("elapsed_s,time_ms,write_MB_s", "{n},{n * 7},{r}", Choices(time_column="elapsed_s")),
+        ("a,b", "{n * 1000},{r}", Choices(time_column="a=ms", rate_column="b=MB/s")),
+        ("second,x,x", "{n},7,{r}", Choices(rate_column="3=MB/s")),
+        ("second,write mb/s", "{n},{r * 8}", Choices(rate_column="write mb/s=Mbit/s")),
+        ("write_MB_s,x", "{r},7", Choices(interval_s=1.0)),
+        ("second,w/s", "{n},{r}", Choices(block_bytes=1_000_000)),
+        ("second;write GB/s", "{n};{r / 1000:.3f}".replace(".3f}", ".3f}"), Choices()),
+    ],
+)
+def test_what_was_typed_decides(tmp_path: Path, header: str, row: str, choices: Choices) -> None:
+    samples = read(written(tmp_path, table(header, row)), choices)
+    assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-6)
+
+
+def log(value: float = 1e6 / 1024, block: int = 0) -> str:
+    return "\n".join(f"{1000 * n}, {r * value:.0f}, 1, {block}, 0" for n, r in enumerate(RATES, 1))
+
+
+@pytest.mark.parametrize(
+    "name", ["f_lat.1.log", "f_clat.log", "f_slat.2.log", "f_clat_hist.1.log", "a-lat.log.host"]
+)
+def test_logs_of_latencies_are_refused_by_their_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FlashtwinError, match=r"by its name") as refused:
+        read(written(tmp_path, log(), name))
+    assert "--write_bw_log" in (refused.value.hint or "")
+
+
+def test_a_log_of_requests_a_second_wants_their_size(tmp_path: Path) -> None:
+    path = written(tmp_path, log(value=1.0), "f_iops.1.log")
+    with pytest.raises(FlashtwinError, match="requests a second") as refused:
+        read(path)
+    assert "--block-size" in (refused.value.hint or "")
+    assert read(path, Choices(block_bytes=1_000_000)).size.sum() == pytest.approx(TOTAL)
+
+
+@pytest.mark.parametrize("name", ["one_bw.1.log", "one_iops.1.log", "one_lat.1.log", "one.log"])
+def test_single_requests_are_summed_by_time(tmp_path: Path, name: str) -> None:
+    """20 requests a millisecond, then 5: each with its own bandwidth or latency, which is no rate
+    of the drive."""
+    rows = [f"{ms}, 12345, 1, 131072, 0" for ms in range(400) for _ in range(20)]
+    rows += [f"{ms}, 12345, 1, 131072, 0" for ms in range(400, 2000) for _ in range(5)]
+    path = written(tmp_path, "\n".join(rows), name)
+    samples = read(path)
+    assert samples.size.sum() == 131072 * len(rows)
+    assert any("requests, summed" in note for note in samples.notes)
+    speeds = [speed.value for _, _, speed in infer(samples).plateaus]
+    assert speeds == pytest.approx([20 * 131072e3, 5 * 131072e3], rel=0.03)
+    with pytest.raises(FlashtwinError, match="single requests"):
+        read(path, doubled=True)
+
+
+def test_a_log_without_writes_is_left_out_of_a_set(tmp_path: Path) -> None:
+    one = written(tmp_path, log(), "mix_bw.1.log")
+    reader = written(tmp_path, log().replace(", 1, 0", ", 0, 0"), "mix_bw.2.log")
+    for files in ([one, reader], [reader, one]):
+        samples = read_all(files)
+        assert isinstance(samples, Samples) and samples.size.sum() == pytest.approx(TOTAL)
+        assert samples.reads and any("mix_bw.2.log" in note for note in samples.notes)
+    for alone in ([reader], [reader, reader]):
+        with pytest.raises(FlashtwinError, match="0 samples of writes"):
+            read_all(alone)
+
+
+@pytest.mark.parametrize("direction", ["0", "1"])
+def test_rows_of_zeros_at_the_end_are_left_out(tmp_path: Path, direction: str) -> None:
+    samples = read(written(tmp_path, log() + f"\n0, 0, {direction}, 0, 0" * 7))
+    assert samples.size.sum() == pytest.approx(TOTAL) and not samples.reads
+    assert samples.notes == ("7 rows of zeros at the end: left out",)
+    between = log().replace("\n90000,", "\n0, 0, 1, 0, 0\n90000,")
+    with pytest.raises(FlashtwinError, match="between its samples"):
+        read(written(tmp_path, between))
+
+
+def test_a_log_with_mean_and_maximum_is_read_by_its_mean(tmp_path: Path) -> None:
+    text = "\n".join(
+        f"{1000 * n}, {r * 1e6 / 1024:.0f}, 9999999, 1, 0, 0, 0" for n, r in enumerate(RATES, 1)
+    )
+    assert read(written(tmp_path, text)).size.sum() == pytest.approx(TOTAL, rel=1e-5)
+
+
+def test_jobs_that_end_apart_lose_no_bytes(tmp_path: Path) -> None:
+    whole = read(written(tmp_path, log(), "a_bw.1.log"))
+    short = written(tmp_path, "\n".join(log().splitlines()[:50]), "a_bw.2.log")
+    both = read_all([short, tmp_path / "a_bw.1.log"])
+    assert isinstance(both, Samples)
+    assert both.size.sum() == pytest.approx(whole.size.sum() + read(short).size.sum())
+
+
+def test_the_mean_stands_beside_a_speed_that_leaves_something_out(tmp_path: Path) -> None:
+    rates = ([2000.0] * 200 + [900.0] * 60) * 9 + [2000.0] * 200
+    text = "\n".join(["second,write_MB_s", *(f"{n},{r}" for n, r in enumerate(rates, 1))])
+    answer = infer(read(written(tmp_path, text)))
+    mean = sum(rates) / len(rates)
+    assert f"(mean {mean:,.0f} MB/s)" in answer.sentence
+    assert any("slower stretches left out" in note for note in answer.notes)
+    plateau = answer.to_json()["plateaus"][0]
+    assert plateau["mean_bytes_per_s"] == pytest.approx(mean * 1e6)
+
+
+def test_a_long_file_is_thinned_and_says_so(tmp_path: Path) -> None:
+    count = 5 * MOST + 3
+    rows = (f"{n},{3000 if n < count // 5 else 500}" for n in range(1, count + 1))
+    samples = read(written(tmp_path, "\n".join(["second,write_MB_s", *rows])))
+    assert samples.size.size <= MOST + 1
+    assert samples.dt_s.sum() == pytest.approx(count)
+    assert samples.size.sum() == pytest.approx(
+        1e6 * (3000 * (count // 5 - 1) + 500 * (count - count // 5 + 1))
+    )
+    assert f"{count:,} samples: 8 neighbours are read as one" in samples.notes
+
+
+# A small process starts the command: what its parent takes would count as its own.
+PEAK = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, "-m", "flashtwin.cli", *sys.argv[1:]], capture_output=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+"""
+
+
+def peak_mb(*words: str) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, "infer", *words], capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize("kind", ["rows", "one line", "deep"])
+def test_memory_has_a_bound_whatever_the_file(tmp_path: Path, kind: str) -> None:
+    """32 MB and 20 times the file above what the help takes, and at most 256 MB."""
+    text = {
+        "rows": "second,MB/s\n" + "\n".join(f"{n},{n % 7}" for n in range(20_000)),
+        "one line": "second,MB/s\n" + "1" * 3_000_000,
+        "deep": '{"jobs":' + "[" * 3_000_000,
+    }[kind]
+    path = written(tmp_path, text)
+    above = peak_mb(str(path)) - peak_mb("--help")
+    assert above <= min(32 + 20 * len(text) / 1e6, 256)
