@@ -17,6 +17,7 @@ CASES = {
     "kills": 3,
     "specs": 30,
     "traces": 20,
+    "infer": 30,
     "journals": 3,
     "disks": 3,
     "copies": 2,
@@ -29,7 +30,7 @@ CASES = {
 
 
 # A case of these takes less than a second: no signals, and no disks that have to be made.
-QUICK = {"jobs": 2, "specs": 2, "traces": 1, "outputs": 1}
+QUICK = {"jobs": 2, "specs": 2, "traces": 1, "infer": 2, "outputs": 1}
 
 
 @pytest.mark.parametrize("kinds", [QUICK, pytest.param(CASES, marks=pytest.mark.full)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from infer_samples import CRYSTAL
 from printed import DOCUMENTS
 from printed import check as check_type
 from stored_runs import store, usual
@@ -210,7 +211,11 @@ def test_a_series_of_another_program(run: Run, tmp_path: Path) -> None:
     check("infer", told(run("infer", file, "--history", "used:2GB", "--json")))
     full = ("--history", "preconditioned", "--first", file)
     check("infer", told(run("infer", file, *full, "--json")))
+    (tmp_path / "cdm.txt").write_text(CRYSTAL)
+    figures = told(run("infer", str(tmp_path / "cdm.txt"), "--json"))["figures"]
+    assert {"name": "write RND 4KiB (Q= 1, T= 1)", "value": 210.5, "unit": "MB/s"} in figures
     assert run("infer", file, "--history", "old").exit_code == 2
+    assert run("infer", file, "--interval", "0").exit_code == 2
     assert run("infer", file, "--first", file).exit_code == 2
 
 

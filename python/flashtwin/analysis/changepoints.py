@@ -216,7 +216,7 @@ def smallest_visible(curve: Curve, *, contrast: float = 1.25, penalty: float = P
     if len(curve) < 2 or curve.total_bytes <= 0:
         return curve.total_bytes
     values = logs(curve.rate)
-    middle, high = np.quantile(values, (0.5, 0.95))
+    middle, high = quantile(values, 0.5), quantile(values, 0.95)
     upward_scatter = float(high - middle) / NORMAL_95
     spread = max(noise(values) * float(np.sqrt(slowness(values))), upward_scatter, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)

@@ -19,6 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from flashtwin.analysis.quantiles import median
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -92,7 +94,7 @@ def curve_of(t_ns: ArrayLike, dt_ns: ArrayLike, bytes_: ArrayLike) -> Curve:
     start, length, size = start[order], np.maximum(length[order], 0.0), size[order]
     if not np.any(length > 0):
         return Curve(dt=np.zeros(0), size=np.zeros(0))
-    usual = float(np.median(length[length > 0]))
+    usual = median(length[length > 0])
     start, length, size = _with_stalls(start, length, size, usual)
     length, size = _joined(length, size, usual)
     return Curve(dt=length / 1e9, size=size)

@@ -45,7 +45,7 @@ from flashtwin.analysis.changepoints import (
 )
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.estimate import mean_error
-from flashtwin.analysis.quantiles import median
+from flashtwin.analysis.quantiles import distinct, median, medians_around
 
 Verdict = Literal["edge", "flat", "gradual", "swings"]
 HIGH = 0.85
@@ -289,7 +289,7 @@ def segments(curve: Curve) -> Ints:
         if cut >= end or not cuts:
             around = _cuts_within(curve, cut - AROUND_POOLS * each, cut + AROUND_POOLS * each)
             cuts += around or [_refined(curve, cut, each)]
-    both = np.unique(np.array(cuts, dtype=np.int64))
+    both = distinct(np.array(cuts, dtype=np.int64))
     return merged(curve, both[(both > 0) & (both < len(curve))])
 
 
@@ -364,8 +364,7 @@ def _tamed(rate: Floats) -> Floats:
     """Rates with stalls and odd samples drawn to the values around them."""
     if rate.size < 5:
         return rate
-    padded = np.pad(rate, 2, mode="edge")
-    around = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    around = medians_around(rate, 5)
     away = rate - around
     reach = 5 * MAD_TO_SIGMA * median(np.abs(away)) + 1e-9
     result: Floats = around + np.clip(away, -reach, reach)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flashtwin.analysis.curve import Floats
+from flashtwin.analysis.quantiles import distinct
 
 SAME = 1.12
 BELOW = 0.93
@@ -66,7 +67,7 @@ class _Step:
 def hot_segments(level: Floats, size: Floats, known: Known) -> list[Hot]:
     """The segments that are hot in the cheapest reading of all of them."""
     values = np.log(np.maximum(level, 1e-9))
-    levels = np.unique(np.concatenate((values, values - known.depth)))
+    levels = distinct(np.concatenate((values, values - known.depth)))
     path = _cheapest(values, size, levels, known)
     return [
         Hot(first=first, last=last, level=_cool_level(values, path, at))

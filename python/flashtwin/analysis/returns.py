@@ -26,7 +26,7 @@ import numpy as np
 from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
-from flashtwin.analysis.quantiles import median
+from flashtwin.analysis.quantiles import median, medians_around
 
 FEWEST = 40
 SAME = 1.12
@@ -329,6 +329,4 @@ def _mean_around(curve: Curve, first: int, last: int) -> Floats:
 
 
 def _smooth(rate: Floats) -> Floats:
-    padded = np.pad(rate, SMOOTH // 2, mode="edge")
-    result: Floats = np.median(np.lib.stride_tricks.sliding_window_view(padded, SMOOTH), axis=1)
-    return result
+    return medians_around(rate, SMOOTH)

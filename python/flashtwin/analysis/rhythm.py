@@ -27,7 +27,7 @@ import numpy as np
 
 from flashtwin.analysis.curve import Floats
 from flashtwin.analysis.estimate import Estimate
-from flashtwin.analysis.quantiles import median, quantile
+from flashtwin.analysis.quantiles import distinct, median, quantile
 
 FEWEST = 5
 HARMONICS = 3
@@ -149,7 +149,7 @@ def _whitened(series: Floats) -> Floats:
     """Power at each whole number of cycles over that of the frequencies around it."""
     window = np.hanning(series.size)
     power = np.abs(np.fft.rfft(series * window)) ** 2
-    at = np.unique(np.geomspace(1, power.size - 1, PLACES).astype(np.int64))
+    at = distinct(np.geomspace(1, power.size - 1, PLACES).astype(np.int64))
     reach = np.maximum((AROUND * at).astype(np.int64), FEWEST_AROUND)
     seen = [
         quantile(power[max(middle - width, 1) : middle + width + 1], QUANTILE)

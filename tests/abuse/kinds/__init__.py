@@ -9,6 +9,7 @@ from kinds import (
     copies,
     disks,
     foreign,
+    infer,
     jobs,
     kills,
     outputs,
@@ -23,6 +24,7 @@ _ROWS = (
     ("jobs", "job files and fio's words, on twins and through fio", jobs.case, None),
     ("beside", "job files and replays in real fio and on a twin", beside.case, None),
     ("specs", "specs and --set", specs.case, None),
+    ("infer", "files for infer in every format", infer.case, None),
     ("traces", "iologs, text of blkparse, MSR", traces.case, None),
     (
         "runs",

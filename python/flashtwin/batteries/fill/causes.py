@@ -27,6 +27,7 @@ from flashtwin.analysis import fill_classes, heating
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.left_out import sentence
+from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
 from flashtwin.batteries.fill.notes import Target
@@ -192,7 +193,7 @@ def saw_tooth(tooth: Teeth | None, write: Writer) -> list[Finding]:
 def rate_held(curve: Curve, write: Writer) -> Finding:
     """The highest rate held for seconds: an interface carries that much, or more."""
     seconds = min(HELD_S, HELD_SHARE * curve.total_s)
-    samples = int(np.clip(np.ceil(seconds / float(np.median(curve.dt))), HELD_SAMPLES, len(curve)))
+    samples = int(np.clip(np.ceil(seconds / median(curve.dt)), HELD_SAMPLES, len(curve)))
     took = curve.time_at[samples:] - curve.time_at[:-samples]
     rates = (curve.bytes_at[samples:] - curve.bytes_at[:-samples]) / took
     best = int(rates.argmax())

@@ -128,15 +128,15 @@ def _plain(cells: Sequence[str]) -> Floats | None:
 def _no_number(cell: str, line: int, name: str) -> UnreadableError:
     """Why a cell is none, with what is most likely meant by it."""
     lead = cell.strip().partition(" ")[0]
-    what = f"{shortened(cell, 40)!r} in line {line} ({name}) is not a number from 0 on"
+    why = f"{shortened(cell, 40)!r} in line {line} ({name}) is not a number from 0 on"
     if "_" in cell and number_of(cell.replace("_", "")) is not None:
-        return UnreadableError(what, "write the digits without _")
+        return UnreadableError(why, "write the digits without _")
     if is_number(cell.strip()) and not cell.strip().startswith("-"):
-        return UnreadableError(what, "the number is too large for any drive: check the row")
+        return UnreadableError(why, "the number is too large for any drive: check the row")
     if is_number(lead):
-        return UnreadableError(what, _MORE)
+        return UnreadableError(why, _MORE)
     if ":" in cell:
-        return UnreadableError(what, "a time of day stands in the column of the time alone")
+        return UnreadableError(why, "a time of day stands in the column of the time alone")
     if _POINTS.fullmatch(cell):
-        return UnreadableError(what, "write thousands without points")
-    return UnreadableError(what, "remove the row, or write what was measured")
+        return UnreadableError(why, "write thousands without points")
+    return UnreadableError(why, "remove the row, or write what was measured")

@@ -61,8 +61,8 @@ def read_csv(source: Source, choices: Choices) -> Samples:
         else:
             if reports is None:
                 timed = any(name.rpartition(":")[2] in _TIMES for name in names)
-                given = choices.interval_s is not None or timed
-                chosen = choices if given else _with_interval(choices, interval_s)
+                told_apart = choices.interval_s is not None or timed
+                chosen = choices if told_apart else _with_interval(choices, interval_s)
                 reports = Reports("dstat", chosen, timed_by=TIMED)
             _csv_row(reports, names, groups, cells, number)
     if reports is None:

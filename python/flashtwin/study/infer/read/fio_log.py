@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flashtwin.analysis.quantiles import median
 from flashtwin.study.infer.read.cells import Numbers, is_number
 from flashtwin.study.infer.read.choices import Choices
 from flashtwin.study.infer.read.layout import BLOCK_LINES, COMMENTS, split
@@ -210,9 +211,9 @@ class _Log:
                 "leave --doubled away",
             )
         if self._kind in _LATENCIES and not (self._single and self._kind != "slat"):
-            what = _LATENCIES[self._kind]
+            values = _LATENCIES[self._kind]
             raise UnreadableError(
-                f"is fio's log of {what} (_{self._kind}.), by its name, and of no rate", _BW_LOG
+                f"is fio's log of {values} (_{self._kind}.), by its name, and of no rate", _BW_LOG
             )
         if self._kind == "iops" and not self._single and self._choices.block_bytes is None:
             raise OpenError(
@@ -249,7 +250,7 @@ def _are_single(rows: _Rows) -> bool:
     if rows.ms.size < 2:
         return True
     steps = np.diff(rows.ms)
-    usual = float(np.median(steps))
+    usual = median(steps)
     even = usual > 0 and bool(np.all(np.abs(steps - usual) <= EVEN * usual))
     meant = rows.value * 1024.0 * usual * 1e-3
-    return not (even and float(np.median(meant)) > MEANS * float(np.median(rows.block)))
+    return not (even and median(meant) > MEANS * median(rows.block))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from flashtwin.analysis.quantiles import median
 from flashtwin.study.infer.read.cells import Numbers, number_of
 from flashtwin.study.infer.read.choices import Choices
 from flashtwin.study.infer.read.clock import is_time
@@ -64,7 +65,7 @@ def read_text(source: Source, choices: Choices) -> Samples:
 
     def close() -> None:
         if rates:
-            length = float(np.median(lengths)) if lengths else None
+            length = median(np.array(lengths)) if lengths else None
             reports.add(stamp, dict(rates), length)
         rates.clear()
         lengths.clear()

@@ -27,7 +27,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": 
 COMMENTS = ("#", "//", "%")
 # A header stands within so many lines; a block of rows has so many lines or characters.
 HEADER_WITHIN = 40
-BLOCK_LINES, BLOCK_SIGNS = 1 << 13, 1 << 18
+BLOCK_LINES, BLOCK_SIGNS = 1 << 11, 1 << 17
 EXAMPLE = "a CSV needs a header, such as second,write_MB_s"
 
 
@@ -88,8 +88,8 @@ def layout_of(source: Source) -> Layout:
 def _numbered(source: Source) -> list[tuple[int, str]]:
     """The lines of the beginning that are not empty; the last one is whole."""
     lines = source.first_lines
-    whole = lines[:-1] if len(source.head) >= HEAD_BYTES // 2 else lines
-    return [(number, line) for number, line in enumerate(whole, 1) if line.strip()]
+    finished = lines[:-1] if len(source.head) >= HEAD_BYTES // 2 else lines
+    return [(number, line) for number, line in enumerate(finished, 1) if line.strip()]
 
 
 def _with(separator: str, lines: Sequence[tuple[int, str]]) -> Layout | None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from flashtwin.analysis.quantiles import median
 from flashtwin.study.infer.read.cells import Numbers
 from flashtwin.study.infer.read.choices import Choices
 from flashtwin.study.infer.read.clock import Clock
@@ -109,7 +110,7 @@ class Reports:
         if interval_s is None and len(self._seconds) == self._count:
             return np.array(self._seconds)
         if interval_s is None and len(self._lengths) >= FEWEST:
-            interval_s = round(float(np.median(self._lengths)), 2)
+            interval_s = round(median(np.array(self._lengths)), 2)
         if not interval_s:
             raise OpenError(
                 f"has reports of {self._program} that do not say how far apart they are",
@@ -119,24 +120,24 @@ class Reports:
 
     def _device(self) -> tuple[str, list[str]]:
         """The device that was filled, and what is said of the others."""
-        asked = self._choices.device
-        if asked is not None:
-            if asked not in self._writes:
+        device = self._choices.device
+        if device is not None:
+            if device not in self._writes:
                 raise UnreadableError(
-                    f"has no device {asked}: {_some(list(self._writes))}",
+                    f"has no device {device}: {_some(list(self._writes))}",
                     "write a name of the file with --device",
                 )
-            return asked, []
-        totals = {device: sum(written) for device, written in self._writes.items()}
+            return device, []
+        totals = {name: sum(written) for name, written in self._writes.items()}
         most = max(totals.values(), default=0.0)
         if most <= 0:
             raise NoWritesError("has no device that wrote anything", "infer reads what was written")
-        busy = [device for device, total in totals.items() if total >= IDLE_SHARE * most]
+        busy = [name for name, total in totals.items() if total >= IDLE_SHARE * most]
         if len(busy) > 1:
             raise OpenError(
                 f"has several devices that wrote: {_some(busy)}", "say which with --device NAME"
             )
-        idle = [device for device, total in totals.items() if device not in busy and total > 0]
+        idle = [name for name, total in totals.items() if name not in busy and total > 0]
         notes = [f"{_some(idle)} wrote less than a hundredth of it: left out"] if idle else []
         return busy[0], notes
 
@@ -148,5 +149,5 @@ def _some(names: list[str]) -> str:
 def _since_the_beginning(rate: Floats) -> bool:
     """Whether the first report is of another time than those that follow."""
     following = rate[1 : 1 + LIKE]
-    usual = float(np.median(following))
+    usual = median(following)
     return abs(float(rate[0]) - usual) > ALIKE * usual

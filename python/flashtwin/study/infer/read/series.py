@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flashtwin.analysis.quantiles import median
 from flashtwin.study.infer.samples import Floats, Samples, UnreadableError
 
 MOST = 1 << 14
@@ -80,7 +81,7 @@ class Builder:
         """Seconds of the intervals that end at these times, each since the end before."""
         if self._usual_s is None:
             steps = np.diff(end)
-            self._usual_s = float(np.median(steps)) if steps.size else 1.0
+            self._usual_s = median(steps) if steps.size else 1.0
         if self._end_s is None:
             # A log may begin at 0 with the end of nothing: its first interval is a usual one.
             early = end[0] < 0.5 * self._usual_s
@@ -96,9 +97,9 @@ class Builder:
         if np.any(dt < 0):
             raise UnreadableError("has times that go back", "hand over one file a run, with --join")
         if twice:
-            what = "1 time stamp that comes twice"
-            what = what if twice == 1 else f"{twice} time stamps that come twice"
-            raise UnreadableError(f"has {what}", DOUBLED)
+            stamps = "1 time stamp that comes twice"
+            stamps = stamps if twice == 1 else f"{twice} time stamps that come twice"
+            raise UnreadableError(f"has {stamps}", DOUBLED)
         longest = int(np.argmax(dt))
         if dt[longest] > max(GAP_S, GAP_USUAL * usual):
             raise UnreadableError(
@@ -172,7 +173,7 @@ def _without_slivers(*columns: Floats) -> list[Floats]:
     dt = columns[0]
     if dt.size < 2:
         return list(columns)
-    own = dt >= 1e-3 * float(np.median(dt))
+    own = dt >= 1e-3 * median(dt)
     if own.all():
         return list(columns)
     group = np.maximum(np.cumsum(own) - 1, 0)

@@ -23,7 +23,7 @@ from flashtwin.study.infer.samples import UnreadableError
 MOST_BYTES = 256 << 20
 LONGEST = 1 << 18
 HEAD_BYTES = 1 << 16
-PIECE = 1 << 18
+PIECE = 1 << 16
 SKETCHED = 400
 
 _BINARY = (
