@@ -73,16 +73,16 @@ def reader(
     """A reader of a program's figures."""
 
     def read(source: Source, _: Choices) -> Summary:
-        kept = []
+        rows: list[Figure] = []
         for figure in figures(source):
-            kept.append(figure)
-            if len(kept) == MOST_FIGURES:
+            rows.append(figure)
+            if len(rows) == MOST_FIGURES:
                 break
-        if not kept:
+        if not rows:
             raise UnreadableError(
                 f"is of {program}, and infer knows none of its lines", f"for a cache: {test}"
             )
-        return Summary(program=program, figures=tuple(kept), why=_WHY.format(kind), test=test)
+        return Summary(program=program, figures=tuple(rows), why=_WHY.format(kind), test=test)
 
     return read
 
