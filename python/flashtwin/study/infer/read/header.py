@@ -20,7 +20,9 @@ Kind = Literal["time", "rate", "bytes", "requests", "degrees", "other"]
 Direction = Literal["write", "read", "any"]
 
 _PREFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_PER_SECOND = r"(?:\s?/\s?s(?:ec(?:ond)?s?|ek)?|_?ps|_s(?:ec)?|[\s_]?per[\s_]?s(?:ec(?:ond)?)?)"
+_PER_SECOND = (
+    r"(?:\s?/\s?[sS](?:ec(?:ond)?s?|ek)?|_?ps|PS|_s(?:ec)?|[\s_]?per[\s_]?s(?:ec(?:ond)?)?)"
+)
 _AMOUNT = (
     r"(?P<prefix>[kKmMgGtT](?P<binary>[iI])?)?"
     r"(?P<unit>[Bb]ytes?|BYTES?|[Bb]its?|BITS?|[Oo]ctets?|[Bb])"
@@ -38,7 +40,7 @@ _REQUESTS = re.compile(
 )
 _DEGREES = re.compile(r"(?:temp|composite).*(?:[^a-z]c|celsius)(?:[^a-z]|$)", re.IGNORECASE)
 _TIME_WORDS = {
-    *("time", "timestamp", "elapsed", "date", "datetime", "clock", "t"),
+    *("time", "timestamp", "elapsed", "date", "datetime", "clock", "epoch", "t"),
     *("second", "seconds", "zeit", "uhrzeit", "zeitstempel", "datum", "sekunde", "sekunden"),
     *("temps", "heure", "tiempo", "hora", "fecha", "tempo"),
 }
@@ -126,6 +128,8 @@ def _amount(match: re.Match[str]) -> tuple[float, str | None]:
     prefix, unit = match["prefix"] or "", match["unit"]
     power = _PREFIXES[prefix[:1].lower()]
     factor = 1024.0**power if match["binary"] else 1000.0**power
+    if match[0].endswith("PS"):
+        return factor, f"{match[0]!r} may be bits or bytes"
     spelled = len(unit) > 1
     bits = unit.lower().startswith("bit") or unit == "b"
     if spelled or not bits:
@@ -149,7 +153,8 @@ def _time_or_bytes(at: int, name: str, leaf: str) -> Column:
     unit = next((UNITS[word] for word in reversed(lower) if word in UNITS), None)
     if name.startswith("(PDH-"):
         return Column(at=at, name=name, kind="time", strong=True)
-    timed = not _NOT_TIME.intersection(lower)
+    # "min" at the end is minutes, and a minimum elsewhere.
+    timed = not _NOT_TIME.intersection(lower[:-1] if lower[-1:] == ["min"] else lower)
     if timed and _TIME_WORDS.intersection(lower):
         return Column(at=at, name=name, kind="time", factor=unit, strong=True)
     if _SECTORS.search(leaf) and not _NOT_WRITTEN.search(leaf):

@@ -163,7 +163,8 @@ def _why_none(lines: Sequence[tuple[int, str]], separators: Sequence[str]) -> Un
             continue
         if _has_values(header):
             return UnreadableError(
-                f"has no header and {len(header)} columns", f"a fio log has 4 or more; {EXAMPLE}"
+                f"has no header and {len(header)} columns, separated by {SEPARATORS[separator]}",
+                f"a fio log has 4 or more, separated by commas; {EXAMPLE}",
             )
         if len(rows) > 1:
             number, text = rows[1]
