@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from pathlib import Path
 
 import pytest
 
-from flashtwin.inputs import MOST_DEPTH, InputError, parse_json, read_regular
+from flashtwin.inputs import (
+    MOST_DEPTH,
+    InputError,
+    parse_json,
+    parse_json_at,
+    parse_toml,
+    read_regular,
+    read_toml,
+)
 
 
 def test_a_regular_file_is_read_whole_also_through_a_link(tmp_path: Path) -> None:
@@ -85,3 +94,44 @@ def test_json_that_is_json() -> None:
     assert parse_json(text)["a"][4] == "\U0001f600"
     nested = parse_json(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH)
     assert nested
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"a = [" + b"[" * 5000 + b"]" * 5001, "nested deeper than"),
+        (b"a = " + b"[" * 70 + b"]" * 70, "nested deeper than"),
+        (
+            b"x = 1\n" + b".".join([b"a"] * 4000) + b" = 1",
+            "nested deeper than 64 levels (at line 2)",
+        ),
+        (b"[" + b".".join([b"a"] * 4000) + b"]", "nested deeper than 64 levels (at line 1)"),
+        (b"a = " + b"9" * 5000, "digits"),
+        (b"a = 0x" + b"f" * 5000, "digits"),
+        (b"a = 1e999", "too large"),
+        (b"a = nan", "is too large for a number"),
+        (b"a = 1\n\xff = 2", "not UTF-8"),
+        (b"\na = ]", "at line 2"),
+    ],
+)
+def test_toml_that_nobody_could_count_with_is_refused(text: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        parse_toml(text)
+
+
+def test_a_file_of_toml_is_a_table_or_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text('a = 1_000\nb.c = "x.y"\n[[row]]\nvalue = 1e-5\n')
+    assert read_toml(file) == {"a": 1000, "b": {"c": "x.y"}, "row": [{"value": 1e-5}]}
+    file.write_text("a = ")
+    with pytest.raises(InputError, match=r"cannot read .*a\.toml: ") as refused:
+        read_toml(file)
+    assert refused.value.exit_code == 2
+
+
+def test_one_document_of_several_is_read() -> None:
+    text = 'fio: x {"a": 1} {"b": 2}'
+    assert parse_json_at(text, 7) == ({"a": 1}, 15)
+    for wrong in ("[" * 100_000, '{"a": NaN}', '{"a": ' + "9" * 5000 + "}", '{"a": 1, "a": 2}'):
+        with pytest.raises(ValueError, match=r"nested|number|digits|twice"):
+            parse_json_at(wrong, 0)

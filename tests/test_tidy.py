@@ -60,6 +60,24 @@ WRITERS = {
     "study.sweep.executors",  # a run's directory is put in its place
     "cli.app",  # stdout where the shell closed it
 }
+# Who else may parse JSON or TOML than `inputs`: what flashtwin wrote itself, held against a check
+# or a digest before; its own package's data; what its own child process answers.
+PARSERS = {
+    "inputs",
+    "runs.journal",  # lines that `inputs.is_plain` looked at before, or `parse_json`
+    "runs.outline",  # sealed files
+    "runs.listing",
+    "runs.listing_index",  # sealed
+    "runs.condition",  # what `runs.query` asks its child
+    "runs.query",
+    "runner.replay",  # a value of ours, to text and back
+    "catalogue.validated",  # data of the package
+    "study.ranking",
+}
+_PARSING_CALLS = re.compile(
+    r"(^|\.)(json\.(loads?|JSONDecoder)|tomllib\.loads?|tomlkit\.(parse|loads?)"
+    r"|(msgspec\.)?json\.(decode|Decoder)|(msgspec\.)?toml\.decode)$"
+)
 _WRITING_CALLS = {
     *("write_text", "write_bytes", "touch", "mkstemp", "NamedTemporaryFile"),
     *("os.replace", "os.rename", "shutil.move", "shutil.copy", "shutil.copyfile", "shutil.copy2"),
@@ -516,3 +534,27 @@ def test_one_version() -> None:
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
     source = (PACKAGE / "__init__.py").read_text()
     assert f'__version__ = "{workspace["version"]}"' in source
+
+
+def parsing_calls(module: ast.Module) -> list[ast.Call]:
+    """Where a module parses JSON or TOML by itself."""
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    return [call for call in calls if _PARSING_CALLS.search(ast.unparse(call.func))]
+
+
+def test_json_and_toml_are_parsed_in_one_place() -> None:
+    places = {
+        module_name(path): [named(path, call.lineno, ast.unparse(call.func)) for call in calls]
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (calls := parsing_calls(parsed(path)))
+    }
+    assert [place for name in places.keys() - PARSERS for place in places[name]] == []
+    assert places.keys() >= PARSERS
+
+
+@pytest.mark.parametrize(
+    "text", ["json.loads(x)", "tomllib.load(f)", "msgspec.json.Decoder(T)", "json.JSONDecoder()"]
+)
+def test_a_place_that_parses_is_found(text: str) -> None:
+    assert parsing_calls(ast.parse(text))
+    assert not parsing_calls(ast.parse("inputs.parse_json(x)"))

@@ -4,7 +4,8 @@ A FIFO blocks whoever opens it, a device may do something when it is opened, and
 a file that never ends. Invariants: nothing but a regular file is opened, and no more than the bound
 is read of it, whatever its length is said to be; what goes wrong is an `InputError`, which is one
 sentence. What the JSON text of a file holds can be written again as JSON and shown on a terminal:
-no number that is none, no half of a character, nothing nested without end.
+no number that is none, no half of a character, nothing nested without end; so can what TOML holds.
+Nobody else parses JSON or TOML that comes from outside (`tests/test_tidy.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import math
 import os
 import re
 import stat
+import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -125,10 +127,48 @@ def parse_json(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not JSON: {error}") from None
     except RecursionError:
-        raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
+        raise ValueError(_DEEP) from None
     if _may_nest(data) or b"\\u" in data:
         _check_nesting(value)
     return value
+
+
+def parse_json_at(text: str, at: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place of a text, as `parse_json` takes it, and where it
+    ends; raises `ValueError` where none does."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        raise ValueError(_DEEP) from None
+    _check_nesting(value)
+    return value, end
+
+
+def parse_toml(data: bytes) -> dict[str, Any]:
+    """The table in TOML text; raises `ValueError` with a sentence, in which `tomllib` names the
+    line. Refused as in JSON: what is not UTF-8, no number, too large or nested too deep."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is not UTF-8") from None
+    # Dotted keys nest as brackets do, and take time by the square of their length.
+    if deep := _DEEP_KEY.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"a key is nested deeper than {MOST_DEPTH} levels (at line {line})")
+    try:
+        table = tomllib.loads(text, parse_float=_finite)
+    except RecursionError:
+        raise ValueError(_DEEP) from None
+    _check_nesting(table)
+    return table
+
+
+def read_toml(path: str | os.PathLike[str], *, most_bytes: int = 16 << 20) -> dict[str, Any]:
+    """The table in a file of TOML; raises `InputError`."""
+    try:
+        return parse_toml(read_regular(path, most_bytes=most_bytes))
+    except ValueError as error:
+        raise InputError(Path(path), str(error)) from error
 
 
 def is_plain(data: bytes) -> bool:
@@ -147,12 +187,17 @@ _LONG_NUMBER = b"0" * MOST_DIGITS
 _UNUSUAL_NUMBER = re.compile(rb"[0-9][eE]|[0-9]{%d}" % MOST_DIGITS)
 
 
+_DEEP = f"it is nested deeper than {MOST_DEPTH} levels"
+_KEY_PART = r"(?:[A-Za-z0-9_-]+|\"[^\"\n]*\"|'[^'\n]*')"
+_DEEP_KEY = re.compile(rf"^[ \t\[]*{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART}){{{MOST_DEPTH},}}", re.M)
+
+
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:
-    number = float(text)
+    number = float(text.replace("_", ""))
     if not math.isfinite(number):
         raise ValueError(f"{shortened(text, 20)} is too large for a number")
     return number
@@ -171,13 +216,22 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_number,
+    parse_float=_finite,
+    parse_int=_integer,
+    object_pairs_hook=_named_once,
+)
+
+
 def _check_nesting(value: Any) -> None:
-    """Depth and text of all that is in a value, without calling itself for what is inside."""
+    """Depth, text and numbers of all that is in a value, without calling itself for what is
+    inside."""
     level, depth = [value], 0
     while level:
         inside: list[Any] = []
         if depth == MOST_DEPTH and any(isinstance(item, dict | list) for item in level):
-            raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels")
+            raise ValueError(_DEEP)
         for item in level:
             if isinstance(item, dict):
                 inside += item
@@ -186,6 +240,8 @@ def _check_nesting(value: Any) -> None:
                 inside += item
             elif isinstance(item, str) and not is_text(item):
                 raise ValueError("it holds half of a character, a lone surrogate")
+            elif isinstance(item, int) and abs(item) >= 10**MOST_DIGITS:
+                raise ValueError(f"a number has more than {MOST_DIGITS} digits")
         level, depth = inside, depth + 1
 
 

@@ -111,6 +111,45 @@ def test_a_fault_is_told_with_its_place(folder: Path, file: str, text: str, faul
     assert checked(folder).exit_code == 1
 
 
+ROW = PUBLISHED[PUBLISHED.index("[[outcome]]") :]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = " + "[" * 9000, "nested deeper than"),
+        (".".join("a" * 9000) + " = 1", "the line has more than"),
+        (".".join("a" * 900) + " = 1", "nested deeper than"),
+        ("value = " + "9" * 5000, "digits"),
+        (PUBLISHED.replace("450", "1e999"), "too large"),
+        (PUBLISHED.replace("450", "9" * 30), "value: 999999999999999999999999999999 is too large"),
+        (PUBLISHED.replace("450", "2001-01-01"), "is not a number"),
+        (PUBLISHED.replace('test = "fill"', "test = [1]"), "test: missing"),
+        (
+            PUBLISHED.replace('metric = "speed"', 'metric = "speed"\nunit = 5'),
+            "unit: 5 is not a text",
+        ),
+        (PUBLISHED.replace('metric = "speed"', 'metric = "speed"\nkind = []'), "kind: [] is none"),
+        (PUBLISHED.replace('"speed"', '"' + "s" * 3000 + '"'), "more than 2,000 characters"),
+        (PUBLISHED.replace('id = "mine"', "id = []"), "no drive [] is in the catalogue"),
+        (PUBLISHED.replace('source = "review"', "source = {}"), "drive mine has no source"),
+        (PUBLISHED.replace('"A review, 2026"', "{}"), "sources: not a table of texts"),
+        (PUBLISHED.replace("value = 450", "low = 9\nhigh = 1"), "low and high: the first is above"),
+        (PUBLISHED + ROW * 10_001, "10,000 at most"),
+        (PUBLISHED + ROW.replace("450", '"x"') * 500, "it has more than 100 faults"),
+    ],
+)
+def test_a_hostile_file_of_outcomes_is_lines_with_their_place(
+    folder: Path, text: str, said: str
+) -> None:
+    (folder / "published.toml").write_text(text)
+    done = checked(folder)
+    lines = done.stdout.splitlines()[:-1]
+    assert done.exit_code == 1 and any(said in line for line in lines), done.stdout[:2000]
+    assert all(line.startswith(f"{folder}/published.toml") for line in lines)
+    assert len(lines) <= 101 and max(map(len, lines)) < 600
+
+
 def test_the_catalogue_that_is_shipped_has_no_fault() -> None:
     drives, outcomes = audit.drives(DRIVES.parent), audit.outcomes(DRIVES.parent)
     assert drives.count == len(loader.shipped_ids()) > 20

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
+import shutil
 import time
 from pathlib import Path
 
@@ -14,13 +16,14 @@ from thinning import thinned
 
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
-from flashtwin.drives.snapshots import ABOUT, ARRAYS, DRIVE, Store
+from flashtwin.drives.snapshots import ABOUT, ARRAYS, DRIVE, RESULT, Store
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import COLUMNS
 from flashtwin.model.step import Fill, Flush, Job, Mark, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.model.target import Progress
 from flashtwin.outputs import CACHE
+from flashtwin.runner.events import Observer
 from flashtwin.runner.run import run_batteries
 from flashtwin.runner.target import Variant, twin_target
 
@@ -181,6 +184,126 @@ def test_damaged_entries_are_made_again(spec: _core.Spec, tmp_path: Path, damage
         left = {"empty": b"", "cut": before[: len(before) // 2]}.get(damage, b"damaged")
         (entry.place / name).write_bytes(left)
     assert whole(twin) == whole(Twin(spec).open())
+
+
+def altered(place: Path, how: str, other: Path) -> None:
+    """Do to an entry what somebody may do to a file of a cache."""
+    about, result, drive = place / ABOUT, place / RESULT, place / DRIVE
+    match how:
+        case "faster result":
+            plain = json.loads(result.read_text())
+            result.write_text(json.dumps(plain | {"duration_ns": plain["duration_ns"] // 2}))
+        case "faster result, with its digest":
+            plain = json.loads(result.read_text())
+            result.write_text(json.dumps(plain | {"duration_ns": plain["duration_ns"] // 2}))
+            told_by = json.loads(about.read_text())
+            data = result.read_bytes()
+            told_by["files"][RESULT] = {
+                "bytes": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
+            }
+            about.write_text(json.dumps(told_by))
+        case "one bit of the drive":
+            data = bytearray(drive.read_bytes())
+            data[len(data) // 2] ^= 1
+            drive.write_bytes(data)
+        case "another entry":
+            shutil.rmtree(place)
+            shutil.copytree(other, place)
+        case "pipes":
+            for file in (about, result, drive):
+                file.unlink()
+                os.mkfifo(file)
+        case "a pipe in its place":
+            shutil.rmtree(place)
+            os.mkfifo(place)
+        case "deep":
+            about.write_text("[" * 100_000)
+        case "long numbers":
+            about.write_text('{"seed": ' + "9" * 5000 + "}")
+        case "no number":
+            about.write_text(about.read_text().replace('"took_s": ', '"took_s": NaN, "x": '))
+        case "a list":
+            result.write_text("[]")
+        case "nothing of it":
+            about.unlink()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("faster result", "faster result, with its digest", "one bit of the drive"),
+        *("another entry", "pipes", "a pipe in its place", "deep", "long numbers", "no number"),
+        *("a list", "nothing of it"),
+    ],
+)
+def test_an_altered_entry_changes_no_result_and_is_named(
+    small_fill: tuple[_core.Spec, Path, list[object]], tmp_path: Path, how: str
+) -> None:
+    spec, made, expected = small_fill
+    shutil.copytree(made, tmp_path / "cache", copy_function=shutil.copy)
+    last = next(e for e in store(tmp_path / "cache").entries() if len(e.steps) == 2)
+    first = next(e for e in store(tmp_path / "cache").entries() if len(e.steps) == 1)
+    altered(last.place, how, first.place)
+    listed = {entry.key for entry in store(tmp_path / "cache").entries()}
+    assert listed <= {first.key, last.key}
+    twin = Twin(spec, store=store(tmp_path / "cache")).open()
+    assert whole(twin, SMALL) == expected
+    (remark,) = twin.remarks()
+    assert remark.startswith(f"the kept drive {last.place} is damaged (")
+    assert remark.endswith("), and is made again") and "\n" not in remark
+    kept = store(tmp_path / "cache")
+    assert all(kept.find(entry.key) for entry in kept.entries()) and kept.remarks() == []
+
+
+SMALL = (Purge(label="purge"), Fill(label="fill", size=1 << 28), Flush(label="end"))
+
+
+@pytest.fixture(scope="module")
+def small_fill(
+    spec: _core.Spec, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[_core.Spec, Path, list[object]]:
+    """A store with a drive after a purge and after a fill, and the results without a store."""
+    made = tmp_path_factory.mktemp("kept")
+    whole(Twin(spec, store=store(made)).open(), SMALL[:2])
+    return spec, made, whole(Twin(spec).open(), SMALL)
+
+
+def test_clearing_removes_entries_that_nobody_can_use(
+    small_fill: tuple[_core.Spec, Path, list[object]], tmp_path: Path
+) -> None:
+    shutil.copytree(small_fill[1], tmp_path / "cache")
+    kept = store(tmp_path / "cache")
+    for entry in kept.entries():
+        (entry.place / ABOUT).write_text("{}")
+    (tmp_path / "cache" / "mine.txt").write_text("mine")
+    assert kept.entries() == [] == kept.clear()
+    assert [path.name for path in kept.place.iterdir()] == ["mine.txt"]
+
+
+def test_a_run_says_which_kept_drive_was_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    monkeypatch.setattr("flashtwin.drives.snapshots.WORTH_S", 0.0)
+    heard: list[str] = []
+
+    class Hears(Observer):
+        def noted(self, text: str) -> None:
+            heard.append(text)
+
+    def run(name: str) -> bytes:
+        target = twin_target(Variant(drive="bx500-240", scale="1/32"))
+        fill = [("fill", {"patterns": "1m-q1", "passes": "1"})]
+        done = run_batteries(target.make(), fill, tmp_path / name, observer=Hears())
+        return (done.path / "findings.json").read_bytes()
+
+    before = run("a")
+    for result in (tmp_path / "cache").glob(f"*/{RESULT}"):
+        result.write_text("{}")
+    heard.clear()
+    assert run("b") == before
+    assert any("is damaged" in text and text.endswith("is made again") for text in heard)
 
 
 def test_those_used_longest_ago_go_first(spec: _core.Spec, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ Invariants: no interval gets narrower and none has no width; values stay as they
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,7 @@ from flashtwin.analysis.edges import Edge
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.shape import Plateau, Shape
+from flashtwin.inputs import read_toml
 
 Kind = Literal["cache", "fold", "speed", "bound"]
 DATA = Path(__file__).with_name("calibration.toml")
@@ -34,7 +34,7 @@ DATA = Path(__file__).with_name("calibration.toml")
 def _factors(kind: Kind) -> tuple[float, float, float, float]:
     """Scale, share of the value, share of a sample, and the share of the value up to which the
     interval's own half-width is scaled."""
-    table = tomllib.loads(DATA.read_text())[kind]
+    table = read_toml(DATA)[kind]
     scale, share, samples, most = (table[key] for key in ("scale", "share", "samples", "most"))
     return float(scale), float(share), float(samples), float(most)
 

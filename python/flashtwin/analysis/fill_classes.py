@@ -20,7 +20,6 @@ Probabilities hold for drives and hosts like those.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from math import sqrt
@@ -37,6 +36,7 @@ from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
+from flashtwin.inputs import read_toml
 
 Kind = Literal["cache", "slowed"]
 DATA = Path(__file__).with_name("fill_classes.toml")
@@ -126,7 +126,7 @@ def likely(kind: Kind, look: str) -> tuple[dict[str, Estimate], int]:
 
 @cache
 def _counts(kind: Kind) -> Mapping[str, Mapping[str, int]]:
-    rows: Mapping[str, Mapping[str, int]] = tomllib.loads(DATA.read_text())[kind]
+    rows: Mapping[str, Mapping[str, int]] = read_toml(DATA)[kind]
     return rows
 
 

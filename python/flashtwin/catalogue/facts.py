@@ -10,7 +10,6 @@ Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED, audit, folders
-from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_toml
 
 Kind = Literal["measured", "qualitative", "computed", "shown"]
 # Kinds of rows that are shown and never counted.
@@ -255,11 +255,4 @@ def _comparison(pair: tuple[str, ...], row: Mapping[str, Any], twins: tuple[str,
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FlashtwinError(
-            f"cannot read {path}: {error.strerror}",
-            hint="the installation is damaged; install flashtwin again",
-            exit_code=ENVIRONMENT,
-        ) from error
+    return read_toml(path, most_bytes=audit.MOST_OUTCOMES)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashtwin.catalogue import PRIORS
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_toml
 from flashtwin.model.units import parse_size, show_size
 
 Interface = Literal["sata", "pcie3", "pcie4", "pcie5"]
@@ -128,7 +128,7 @@ class _Values:
 def spec_text(label: Label) -> str:
     """The spec as TOML, origins and sources with it. Whether it is a drive, `load` tells."""
     _check(label)
-    priors = tomllib.loads(PRIORS.read_text())
+    priors = read_toml(PRIORS)
     values = _Values()
     values.usual(priors["any"])
     values.usual(priors["cell"][label.cell])

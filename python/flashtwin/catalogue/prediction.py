@@ -11,7 +11,6 @@ can be left out, by which the intervals are tested (35 of 37 hold). Source: `mar
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +18,7 @@ from statistics import median
 
 from flashtwin.catalogue import MARKET, PRIORS
 from flashtwin.catalogue.loader import load
+from flashtwin.inputs import read_toml
 from flashtwin.model.units import parse_size
 
 BEYOND = 1.25
@@ -62,13 +62,13 @@ def usual_dies(capacity: float, cell: str) -> int:
 
 @lru_cache(maxsize=8)
 def _die_bytes(cell: str) -> int:
-    return parse_size(tomllib.loads(PRIORS.read_text())["dies"][cell])
+    return parse_size(read_toml(PRIORS)["dies"][cell])
 
 
 @lru_cache(maxsize=1)
 def _reviewed() -> tuple[_Reviewed, ...]:
     drives = []
-    for row in tomllib.loads(MARKET.read_text())["drive"]:
+    for row in read_toml(MARKET)["drive"]:
         spec = load(row["id"])
         cell = str(next(v["value"] for v in spec.values() if v["key"] == "nand.cell"))
         first, past = row.get("first_plateau"), row.get("rate_past_it")

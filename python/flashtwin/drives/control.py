@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.inputs import parse_json
 
 PATIENCE_S = 60.0
 _MOST_BYTES = 1 << 20
@@ -64,7 +65,7 @@ def _exchange(where: Path, line: str) -> dict[str, Any]:
             exit_code=ENVIRONMENT,
         ) from error
     try:
-        value = json.loads(answer)
+        value = parse_json(answer)
         if isinstance(value, dict):
             return value
     except ValueError:

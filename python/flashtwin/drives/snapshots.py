@@ -3,8 +3,10 @@
 An entry is a directory named by its key: the SHA-256 of the spec's hash, the seed, the version of
 the model and the steps since the drive was new. It holds the drive (`drive.snap`), the result of
 the last step (`result.json`, `result.npz`) and what it is (`about.json`, whose time of change says
-when it was last of use). Invariants: an entry is whole or not there; a run gives the same results
-with and without it; nothing that goes wrong here ends a run.
+when it was last of use). `about.json` has the SHA-256 of the other files and one of itself, and
+what it says gives the entry's key. Invariants: a run gives the same results with and without an
+entry; what is not what was written is removed and made again, and `Store.remarks` says so; only
+regular files are opened; nothing that goes wrong here ends a run.
 """
 
 from __future__ import annotations
@@ -14,19 +16,23 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from flashtwin import _core, outputs
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import InputError, open_regular, parse_json, read_regular
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import Fill, Flush, JobTotals, Purge, Rest, Result, Trim
 from flashtwin.model.units import parse_size
@@ -39,8 +45,12 @@ WORTH_S = 10.0
 STALE_S = 86_400.0
 ABOUT, DRIVE, RESULT, ARRAYS = "about.json", "drive.snap", "result.json", "result.npz"
 
-# What reading a file may raise that a power cut left half written: numpy's archives are zip files.
-_DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
+# Bytes that are read of `about.json`.
+MOST_ABOUT = 1 << 20
+_KEY = re.compile(r"[0-9a-f]{64}")
+_NOT_WRITTEN = "it is not what was written"
+# What may come of a result whose digest somebody made to fit: numpy's archives are zip files.
+_NO_RESULT = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error)
 
 Preparing = Purge | Fill | Rest | Trim | Flush
 
@@ -48,8 +58,15 @@ Preparing = Purge | Fill | Rest | Trim | Flush
 def key_of(spec: _core.Spec, seed: int, steps: Sequence[Mapping[str, Any]]) -> str:
     """The key of a prepared drive: a digest of all that decides its state. Labels of steps do
     not."""
-    made_of = {"spec": spec.hash, "seed": seed, "model": _core.MODEL, "steps": list(steps)}
-    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
+    return _key(spec.hash, seed, _core.MODEL, steps)
+
+
+def _key(spec_hash: str, seed: int, model: int, steps: Sequence[Mapping[str, Any]]) -> str:
+    return _digest({"spec": spec_hash, "seed": seed, "model": model, "steps": list(steps)})
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -75,6 +92,37 @@ class Entry:
     steps: tuple[str, ...]
 
 
+class _Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of an entry."""
+
+    bytes: int
+    sha256: str
+
+
+class _About(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`about.json`: what an entry is. `check` is the digest of all the rest."""
+
+    drive: str
+    hash: str
+    seed: int
+    model: int
+    took_s: float
+    steps: list[dict[str, Any]]
+    files: dict[str, _Part]
+    check: str
+
+
+class _Plain(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`result.json`: a result but for its arrays."""
+
+    label: str
+    start_ns: int
+    duration_ns: int
+    note: str | None
+    jobs: tuple[JobTotals, ...]
+    arrays: list[str]
+
+
 class Store:
     """The drives that are kept in one directory, up to a size: those used longest ago go first."""
 
@@ -83,6 +131,7 @@ class Store:
     ) -> None:
         self.place, self.limit_bytes = place, limit_bytes
         self.worth_s = WORTH_S if worth_s is None else worth_s
+        self._remarks: list[str] = []
 
     @classmethod
     def from_environment(cls) -> Store | None:
@@ -105,22 +154,38 @@ class Store:
     def find(self, key: str) -> Result | None:
         """The result of the step that led to a drive which is kept; counts as a use."""
         place = self.place / key
+        if not os.path.lexists(place):
+            return None
         try:
-            result = _read(place)
+            about = _about(place)
+            result = _read(place, about)
+            _check_size(place / DRIVE, about.files[DRIVE])
+        except ValueError as error:
+            self._make_again(key, str(error))
+            return None
+        with contextlib.suppress(OSError):
             os.utime(place / ABOUT)
-        except FileNotFoundError:
-            return None
-        except _DAMAGED:
-            self.drop(key)
-            return None
-        if (place / DRIVE).is_file():
-            return result
-        self.drop(key)
-        return None
+        return result
 
-    def snapshot(self, key: str) -> Path:
-        """The file that holds a drive."""
-        return self.place / key / DRIVE
+    def load(self, key: str, spec: _core.Spec) -> _core.Twin | None:
+        """A drive that is kept; none where it is not what was written."""
+        place = self.place / key
+        try:
+            _check_digest(place / DRIVE, _about(place).files[DRIVE])
+            return _core.Twin.load(spec, place / DRIVE)
+        except (OSError, ValueError, _core.SnapshotError) as error:
+            self._make_again(key, str(error))
+            return None
+
+    def remarks(self) -> list[str]:
+        """What was damaged since the last call, a sentence each."""
+        remarks, self._remarks = self._remarks, []
+        return remarks
+
+    def _make_again(self, key: str, why: str) -> None:
+        place = self.place / key
+        self._remarks.append(f"the kept drive {place} is damaged ({why}), and is made again")
+        self.drop(key)
 
     def keep(
         self, key: str, about: Mapping[str, Any], result: Result, save: Callable[[Path], None]
@@ -131,7 +196,10 @@ class Store:
             part.mkdir(parents=True, mode=0o700)
             save(part / DRIVE)
             _write(part, result)
-            outputs.write(part / ABOUT, json.dumps(about), within=part)
+            files = {name: _part_of(part / name) for name in (DRIVE, RESULT, ARRAYS)}
+            content = {**about, "files": files}
+            text = json.dumps({**content, "check": _digest(content)})
+            outputs.write(part / ABOUT, text, within=part)
             if _size(part) <= self.limit_bytes:
                 part.rename(self.place / key)
         except (OSError, FlashtwinError, _core.SnapshotError):
@@ -142,7 +210,12 @@ class Store:
 
     def drop(self, key: str) -> None:
         """Remove a drive from the store."""
-        shutil.rmtree(self.place / key, ignore_errors=True)
+        place = self.place / key
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                place.unlink()
 
     def clear(self, *, unused_s: float = 0.0) -> list[Entry]:
         """Remove all drives that were not used for so long; the answer is which."""
@@ -166,8 +239,11 @@ class Store:
                 self.drop(entry.key)
 
     def _sweep(self, older_s: float) -> None:
+        """Remove what a process left half written, and entries that nobody can use."""
         for place in self._places():
-            if place.name.startswith(".") and place.name.endswith(".part"):
+            if _KEY.fullmatch(place.name) and _entry(place) is None:
+                self.drop(place.name)
+            elif place.name.startswith(".") and place.name.endswith(".part"):
                 with contextlib.suppress(OSError):
                     if place.stat().st_mtime <= time.time() - older_s:
                         shutil.rmtree(place, ignore_errors=True)
@@ -202,12 +278,7 @@ class Preparation:
     def load(self) -> _core.Twin | None:
         """The kept drive; none where it cannot be read any more."""
         self._took_s = 0.0
-        key = self._key()
-        try:
-            return _core.Twin.load(self._spec, self._store.snapshot(key))
-        except (OSError, _core.SnapshotError):
-            self._store.drop(key)
-            return None
+        return self._store.load(self._key(), self._spec)
 
     def done(self, step: Preparing, result: Result, took_s: float, drive: _core.Twin) -> None:
         """The next step was carried out; the drive is kept if that saves time."""
@@ -234,19 +305,74 @@ def _size(place: Path) -> int:
 def _entry(place: Path) -> Entry | None:
     """The kept drive in a directory; none where there is none."""
     try:
-        about = json.loads((place / ABOUT).read_text())
+        about = _about(place)
         return Entry(
             key=place.name,
             place=place,
             bytes=_size(place),
             used=(place / ABOUT).stat().st_mtime,
-            drive=str(about["drive"]),
-            seed=int(about["seed"]),
-            took_s=float(about["took_s"]),
-            steps=tuple(str(step["step"]) for step in about["steps"]),
+            drive=about.drive,
+            seed=about.seed,
+            took_s=about.took_s,
+            steps=tuple(str(step.get("step")) for step in about.steps),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError):
         return None
+
+
+def _about(place: Path) -> _About:
+    """What an entry says of itself; raises `ValueError` where that is not what was written, or was
+    written of another entry."""
+    try:
+        value = parse_json(read_regular(place / ABOUT, most_bytes=MOST_ABOUT))
+        about = msgspec.convert(value, _About)
+    except InputError as error:
+        raise ValueError(error.message) from error
+    except ValueError as error:
+        raise ValueError(f"{place / ABOUT}: {error}") from error
+    content = {name: value[name] for name in value if name != "check"}
+    key = _key(about.hash, about.seed, about.model, about.steps)
+    are_named = about.files.keys() == {DRIVE, RESULT, ARRAYS}
+    if about.check != _digest(content) or key != place.name or not are_named:
+        raise ValueError(f"{place / ABOUT}: {_NOT_WRITTEN}")
+    return about
+
+
+def _part_of(file: Path) -> dict[str, Any]:
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        return {"bytes": opened.tell(), "sha256": digest}
+
+
+def _check_size(file: Path, part: _Part) -> None:
+    """Raise `ValueError` where a file is not there as a regular one of its length."""
+    try:
+        handle = open_regular(file)
+    except InputError as error:
+        raise ValueError(error.message) from error
+    try:
+        if os.fstat(handle).st_size != part.bytes:
+            raise ValueError(f"{file}: {_NOT_WRITTEN}")
+    finally:
+        os.close(handle)
+
+
+def _check_digest(file: Path, part: _Part) -> None:
+    """Raise `ValueError` where a file is not what was written."""
+    _check_size(file, part)
+    if _part_of(file)["sha256"] != part.sha256:
+        raise ValueError(f"{file}: {_NOT_WRITTEN}")
+
+
+def _bytes_of(file: Path, part: _Part) -> bytes:
+    """The bytes of a small file of an entry."""
+    try:
+        data = read_regular(file, most_bytes=max(part.bytes, 0))
+    except InputError as error:
+        raise ValueError(error.message) from error
+    if hashlib.sha256(data).hexdigest() != part.sha256:
+        raise ValueError(f"{file}: {_NOT_WRITTEN}")
+    return data
 
 
 def _write(place: Path, result: Result) -> None:
@@ -272,20 +398,34 @@ def _write(place: Path, result: Result) -> None:
     outputs.write(place / RESULT, json.dumps(plain), within=place)
 
 
-def _read(place: Path) -> Result:
-    plain = json.loads((place / RESULT).read_text())
+def _read(place: Path, about: _About) -> Result:
+    """The result that an entry holds; raises `ValueError` where it is not what was written."""
+    text, packed = (_bytes_of(place / name, about.files[name]) for name in (RESULT, ARRAYS))
+    try:
+        plain = msgspec.convert(parse_json(text), _Plain)
+        return _result(plain, _unpacked(packed, plain.arrays))
+    except _NO_RESULT as error:
+        raise ValueError(f"{place / RESULT}: {error}") from error
+
+
+def _unpacked(packed: bytes, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Arrays by part of the result and by name."""
     parts: dict[str, dict[str, Any]] = {"series": {}, "hist": {}, "xray": {}, "meter": {}}
-    with np.load(place / ARRAYS, allow_pickle=False) as arrays:
-        for named in plain["arrays"]:
-            part, _, name = named.partition(".")
-            parts[part][name] = arrays[named]
+    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+        for place in names:
+            part, _, name = place.partition(".")
+            parts[part][name] = arrays[place]
+    return parts
+
+
+def _result(plain: _Plain, parts: Mapping[str, dict[str, Any]]) -> Result:
     return Result(
-        label=plain["label"],
-        start_ns=plain["start_ns"],
-        duration_ns=plain["duration_ns"],
+        label=plain.label,
+        start_ns=plain.start_ns,
+        duration_ns=plain.duration_ns,
         series=Series(**parts["series"]),
-        note=plain.get("note"),
-        jobs=tuple(JobTotals(**job) for job in plain["jobs"]),
+        note=plain.note,
+        jobs=plain.jobs,
         hist=parts["hist"],
         xray=parts["xray"],
         meter=parts["meter"],

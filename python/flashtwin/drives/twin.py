@@ -156,6 +156,10 @@ class Twin:
         """SMART data now, and what a twin knows beyond it; see `model.drive.TellsSmart`."""
         return self._core.smart()
 
+    def remarks(self) -> list[str]:
+        """Which kept drives were damaged; see `model.drive.Remarks`."""
+        return self._store.remarks() if self._store else []
+
     def close(self) -> None:
         """Give the memory back."""
         self._drive = self._preparation = self._ahead = None

@@ -8,16 +8,14 @@ whoever counts a cache in superblocks counts as the core does.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from flashtwin.hypothesis.structures import BITS
-from flashtwin.inputs import read_regular
+from flashtwin.inputs import read_toml
 
 TEXT = Path(__file__).with_name("small_drive.toml")
-MOST_BYTES = 1 << 16
 DIES, PLANES, PAGE_BYTES = 2, 4, 16 << 10
 BUS_BYTES_PER_S = 1.6e9
 # A page of each plane of a die on the bus, in microseconds.
@@ -70,6 +68,6 @@ class SmallDrive:
 
 @cache
 def _text() -> str:
-    text = tomllib.loads(read_regular(TEXT, most_bytes=MOST_BYTES).decode())["toml"]
+    text = read_toml(TEXT)["toml"]
     assert isinstance(text, str), "the small drive is a text with holes"
     return text

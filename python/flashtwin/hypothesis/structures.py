@@ -8,7 +8,6 @@ nothing that would have to come back.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,10 +18,9 @@ import msgspec
 import numpy as np
 
 from flashtwin import _core
-from flashtwin.inputs import read_regular
+from flashtwin.inputs import read_toml
 
 TABLE = Path(__file__).with_name("structures.toml")
-MOST_BYTES = 1 << 20
 # Bits of a cell of the kinds of flash that a candidate has past its cache.
 BITS = {"tlc": 3, "qlc": 4}
 NONE, STATIC, DYNAMIC, HYBRID, TIERS = "none", "static", "dynamic", "hybrid", "tiers"
@@ -101,7 +99,7 @@ class Value:
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(read_regular(TABLE, most_bytes=MOST_BYTES).decode())
+    return read_toml(TABLE)
 
 
 @cache

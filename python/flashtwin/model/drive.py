@@ -62,6 +62,15 @@ class TellsHost(Protocol):
 
 
 @runtime_checkable
+class Remarks(Protocol):
+    """A drive that has to tell a user of this machine something that changes no result."""
+
+    def remarks(self) -> list[str]:
+        """Sentences since the last call; they are said and go into no file of the run."""
+        ...
+
+
+@runtime_checkable
 class BelongsToRun(Protocol):
     """A drive of which something lies outside of the run directory that measures it."""
 

@@ -23,7 +23,7 @@ from flashtwin.batteries.base.record import LEFT_OUT
 from flashtwin.batteries.base.registry import Request
 from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.drive import BelongsToRun, Drive, TellsHost, TellsSmart
+from flashtwin.model.drive import BelongsToRun, Drive, Remarks, TellsHost, TellsSmart
 from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner.budget import BoundStep, Budget, unbound, within
@@ -306,6 +306,9 @@ def _do(going: _Going, battery: str, bound: BoundStep) -> Result | NotPossible:
         error.add_hint(_way_on(going.writer.path, going.requests))
         raise
     took_s = time.monotonic() - began
+    if isinstance(going.drive, Remarks):
+        for remark in going.drive.remarks():
+            going.observer.noted(remark)
     if work and going.note and isinstance(answer, Result):
         note = f"{answer.note}; {going.note}" if answer.note else going.note
         answer, going.note = replace(answer, note=note), None

@@ -6,13 +6,13 @@ defaults. Invariant: each text of a group is one battery, as it is written after
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.parameter import nearest
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_toml
 
 FILE = Path(__file__).with_name("groups.toml")
 ALL = "all"
@@ -30,8 +30,7 @@ class Group:
 
 def groups() -> list[Group]:
     """All groups, the smallest first."""
-    with FILE.open("rb") as file:
-        rows = tomllib.load(file)
+    rows = read_toml(FILE)
     named = [
         Group(**{**row, "name": name, "batteries": tuple(row["batteries"])})
         for name, row in rows.items()

@@ -6,12 +6,13 @@ first entry that fits a finding's name is taken.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+
+from flashtwin.inputs import read_toml
 
 # What every battery's findings have, whoever wrote it.
 COMMON = Path(__file__).with_name("findings.toml")
@@ -76,5 +77,4 @@ def _read(paths: Sequence[Path]) -> Sequence[Meaning]:
 
 def read(path: Path) -> Sequence[Meaning]:
     """The entries of a file."""
-    with path.open("rb") as file:
-        return tuple(Meaning(**row) for row in tomllib.load(file)["finding"])
+    return tuple(Meaning(**row) for row in read_toml(path)["finding"])

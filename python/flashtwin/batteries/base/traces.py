@@ -12,7 +12,6 @@ Invariant: what is asked for follows from the mixes, the parameters and the capa
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, log, sqrt
@@ -31,6 +30,7 @@ from flashtwin.batteries.base.parameter import (
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Better, Evidence, Finding
 from flashtwin.model.job import Blocks, Fio, Flow, Think
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
@@ -155,8 +155,7 @@ class Traces:
     def beside(module: str, battery: str, title: str, scoring: Scoring = "both") -> Traces:
         """Those of the mixes.toml beside a battery's module, which passes its `__file__`; `title`
         is what a page calls the battery."""
-        with Path(module).with_name("mixes.toml").open("rb") as file:
-            rows = tomllib.load(file)
+        rows = read_toml(Path(module).with_name("mixes.toml"))
         return Traces(
             battery=battery,
             title=title,

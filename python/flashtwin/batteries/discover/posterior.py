@@ -14,7 +14,6 @@ Invariants: probabilities follow from the facts and the curves alone; nothing dr
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.tests import Test
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, TIERS
+from flashtwin.inputs import read_toml
 from flashtwin.model.target import Capabilities
 
 Floats = NDArray[np.float64]
@@ -137,7 +137,7 @@ class Posterior:
 @lru_cache(maxsize=1)
 def calibration() -> dict[str, Any]:
     """What makes probabilities and intervals hold as often as they say; see the file."""
-    return tomllib.loads(DATA.read_text())
+    return read_toml(DATA)
 
 
 def reads_noise() -> Floats:

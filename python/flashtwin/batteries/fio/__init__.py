@@ -17,6 +17,7 @@ from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import Kind, parameter
 from flashtwin.batteries.base.registry import Battery, Part
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import parse_json
 from flashtwin.model import histogram
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.job import job_of
@@ -58,7 +59,7 @@ def _parsed(text: str) -> tuple[Group, ...]:
     try:
         return tuple(
             Group(label=str(row["label"]), jobs=tuple(map(job_of, row["jobs"])))
-            for row in json.loads(text)
+            for row in parse_json(text.encode())
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError("flashtwin fio JOBFILE --on TARGET --out DIR writes it") from error
@@ -81,7 +82,7 @@ _GROUPS = Kind(
 )
 _LINES = Kind(
     name="lines of text as JSON",
-    parse=lambda text: tuple(map(str, json.loads(text))),
+    parse=lambda text: tuple(map(str, parse_json(text.encode()))),
     show=json.dumps,
     plain=list,
     accepts=_is_list,

@@ -15,7 +15,6 @@ difference is known to one unit either way: the interval.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +25,7 @@ from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, parameter, several
 from flashtwin.batteries.base.registry import Battery, Clause, Part
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import read_toml
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
@@ -157,8 +157,7 @@ class Counters:
 
 @cache
 def _known() -> tuple[Counters, ...]:
-    with Path(__file__).with_name("counters.toml").open("rb") as file:
-        rows = tomllib.load(file)["maker"]
+    rows = read_toml(Path(__file__).with_name("counters.toml"))["maker"]
 
     def units_of(row: Mapping[str, int]) -> dict[int, int]:
         return {int(attribute): unit for attribute, unit in row.items()}

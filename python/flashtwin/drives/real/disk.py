@@ -10,13 +10,14 @@ Invariant: nothing is written, and no disk is woken or waited for longer than `S
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
+
+from flashtwin.inputs import parse_json
 
 SYS = Path("/sys")
 SMARTCTL_S = 5.0
@@ -103,7 +104,7 @@ def _from_smartctl(name: str) -> dict[str, Any]:
         answer = subprocess.run(
             command, capture_output=True, timeout=SMARTCTL_S, stdin=subprocess.DEVNULL, check=False
         )
-        data = json.loads(answer.stdout)
+        data = parse_json(answer.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return {}
     facts: dict[str, Any] = {key: data[of] for key, of in _SMARTCTL.items() if data.get(of)}

@@ -7,12 +7,12 @@ histogram of json+ (a bucket's middle value to its count).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.inputs import parse_json_at
 
 DIRECTIONS = ("read", "write", "trim")
 
@@ -75,11 +75,10 @@ def parse_output(text: str) -> FioOutput:
 def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
     """fio's output in three parts: the text before the first JSON object, the object, and the
     text behind it."""
-    decoder = json.JSONDecoder()
     at = text.find("{")
     while at >= 0:
         try:
-            document, end = decoder.raw_decode(text, at)
+            document, end = parse_json_at(text, at)
         except ValueError:
             at = text.find("{", at + 1)
             continue

@@ -10,7 +10,6 @@ share of a small drive, it gets on top.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -31,10 +30,9 @@ from flashtwin.hypothesis.structures import (
     TIERS,
     WHOLE_DRIVE,
 )
-from flashtwin.inputs import read_regular
+from flashtwin.inputs import read_toml
 
 TABLE = Path(__file__).with_name("twin.toml")
-MOST_BYTES = 1 << 20
 PAGE, PLANES = 16 << 10, 4
 # The bus of every candidate, as the table has it.
 BUS_BYTES_PER_S = 1.6e9
@@ -63,7 +61,7 @@ Floats = NDArray[np.float64]
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """Limits, maps, small copies and the rest of a spec, as `twin.toml` has them."""
-    return tomllib.loads(read_regular(TABLE, most_bytes=MOST_BYTES).decode())
+    return read_toml(TABLE)
 
 
 def names() -> tuple[str, ...]:

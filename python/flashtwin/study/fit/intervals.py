@@ -12,7 +12,6 @@ smallest move that changes the series more than such neighbours differ by themse
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from flashtwin.hypothesis import structures as hypothesis
+from flashtwin.inputs import read_toml
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.observed import DEVIATIONS, Chapter
@@ -204,7 +204,7 @@ def _dies_between(
 
 @lru_cache(maxsize=1)
 def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    table: dict[str, dict[str, dict[str, float]]] = tomllib.loads(CALIBRATION.read_text())["values"]
+    table: dict[str, dict[str, dict[str, float]]] = read_toml(CALIBRATION)["values"]
     return table
 
 

@@ -9,7 +9,6 @@ so that a large drive is not behind a small one.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from msgspec import Struct
 from flashtwin import _core
 from flashtwin.batteries.base import groups
 from flashtwin.catalogue.loader import drive_ids
+from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Finding
 from flashtwin.runs.rundir import Run
 
@@ -52,7 +52,7 @@ def order() -> str:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(COLUMNS.read_text())
+    return read_toml(COLUMNS)
 
 
 class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
