@@ -23,6 +23,8 @@ CASES = {
     "copies": 2,
     "points": 5,
     "sweeps": 2,
+    "kept": 6,
+    "catalogues": 20,
     "queries": 10,
     "outputs": 10,
     "batteries": 20,

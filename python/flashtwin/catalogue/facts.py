@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED, audit, folders
-from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.inputs import read_toml
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.inputs import InputError, read_toml
 
 Kind = Literal["measured", "qualitative", "computed", "shown"]
 # Kinds of rows that are shown and never counted.
@@ -255,4 +255,11 @@ def _comparison(pair: tuple[str, ...], row: Mapping[str, Any], twins: tuple[str,
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return read_toml(path, most_bytes=audit.MOST_OUTCOMES)
+    try:
+        return read_toml(path, most_bytes=audit.MOST_OUTCOMES)
+    except InputError as error:
+        raise FlashtwinError(
+            error.message,
+            hint="the installation is damaged; install flashtwin again",
+            exit_code=ENVIRONMENT,
+        ) from error

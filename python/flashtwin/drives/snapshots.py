@@ -58,10 +58,11 @@ Preparing = Purge | Fill | Rest | Trim | Flush
 def key_of(spec: _core.Spec, seed: int, steps: Sequence[Mapping[str, Any]]) -> str:
     """The key of a prepared drive: a digest of all that decides its state. Labels of steps do
     not."""
-    return _key(spec.hash, seed, _core.MODEL, steps)
+    return key_from(spec.hash, seed, _core.MODEL, steps)
 
 
-def _key(spec_hash: str, seed: int, model: int, steps: Sequence[Mapping[str, Any]]) -> str:
+def key_from(spec_hash: str, seed: int, model: int, steps: Sequence[Mapping[str, Any]]) -> str:
+    """The key of what an entry says of itself."""
     return _digest({"spec": spec_hash, "seed": seed, "model": model, "steps": list(steps)})
 
 
@@ -331,7 +332,7 @@ def _about(place: Path) -> _About:
     except ValueError as error:
         raise ValueError(f"{place / ABOUT}: {error}") from error
     content = {name: value[name] for name in value if name != "check"}
-    key = _key(about.hash, about.seed, about.model, about.steps)
+    key = key_from(about.hash, about.seed, about.model, about.steps)
     are_named = about.files.keys() == {DRIVE, RESULT, ARRAYS}
     if about.check != _digest(content) or key != place.name or not are_named:
         raise ValueError(f"{place / ABOUT}: {_NOT_WRITTEN}")

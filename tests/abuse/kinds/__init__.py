@@ -6,11 +6,13 @@ from campaign import Kind
 
 from kinds import (
     beside,
+    catalogues,
     copies,
     disks,
     foreign,
     infer,
     jobs,
+    kept,
     kills,
     outputs,
     prepared,
@@ -43,6 +45,8 @@ _ROWS = (
     ),
     ("points", "sweeps whose points were exchanged or replaced", copies.sweep, prepared.swept),
     ("sweeps", "sweeps that are killed, and going on", copies.killed, prepared.swept),
+    ("kept", "kept drives that were altered", kept.case, kept.prepare),
+    ("catalogues", "hostile published.toml of added folders", catalogues.case, None),
     ("queries", "conditions of --where", queries.case, prepared.place),
     ("batteries", "broken batteries of another package", foreign.case, None),
     ("outputs", "outputs that are no files", outputs.case, prepared.finished),
