@@ -63,6 +63,7 @@ def test_jobs_are_summed_and_runs_are_joined(tmp_path: Path) -> None:
     assert after.dt_s.sum() == pytest.approx(2 * half.dt_s.sum())
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -74,6 +75,7 @@ def test_jobs_are_summed_and_runs_are_joined(tmp_path: Path) -> None:
         (csv_of(RATES) + "\n440,500", "1 time stamp that comes twice"),
         (csv_of(RATES) + "\n1000000000,500", "has nothing for"),
         (csv_of(RATES) + "\n441,1e300", "more than any drive"),
+        (csv_of(RATES) + "\n441,1e308", "more than any drive"),
         (csv_of([1.0]), "2 rows"),
         ("second,MB/s", "1 row"),
         ("1,2\n2,3\n3,4\n4,5\n", "no header"),

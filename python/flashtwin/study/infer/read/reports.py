@@ -85,7 +85,7 @@ class Reports:
         self._flush()
         if self._count < FEWEST:
             raise UnreadableError(
-                f"has {self._count} reports of {self._program}",
+                f"has {self._count} report{'' if self._count == 1 else 's'} of {self._program}",
                 f"at least {FEWEST} samples are needed: give it an interval, as in "
                 f"{self._timed_by}",
             )

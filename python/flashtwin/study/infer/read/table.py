@@ -137,7 +137,10 @@ class _Reading:
         if column is None:
             return None
         cells = [row[column.at] for row in block.rows]
-        return self._numbers.column(cells, block.lines, column.name) * (column.factor or 1.0)
+        numbers = self._numbers.column(cells, block.lines, column.name)
+        # A rate beyond all floats is refused with the others that no drive has.
+        with np.errstate(over="ignore"):
+            return numbers * (column.factor or 1.0)
 
     def _ends(self, block: Block) -> Floats | None:
         """Seconds at which the rows end; none where bytes and a rate say them."""
