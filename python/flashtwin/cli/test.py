@@ -92,7 +92,8 @@ def command(
     """Run batteries on each TARGET and report what they found.
 
     A TARGET is an id of the catalogue, a spec file that ends in .toml, or a path: then a file of
-    --size is made there, measured with fio, and removed.
+    --size is made there, measured with fio, and removed. The address of a drive that flashtwin
+    serve serves (nbd+unix:///?socket=PATH) is measured with fio too, in real time.
 
     With --resume RUN the steps that were done are not done again: a simulated drive is brought to
     where it was, a file is used again or made and filled anew. The targets need not be named; if

@@ -1,14 +1,17 @@
-"""The beginning of an NBD session: which export answers to a name, and how large it is.
+"""A little of NBD: which export answers to a name, how large it is, flush and TRIM.
 
-Enough to find out whether a server is ours before anything is written to it; fio does the rest.
+Enough to find out whether a server is ours before anything is written to it, and for what fio does
+not do.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 import struct
 from pathlib import Path
+from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from flashtwin.drives import control
@@ -17,7 +20,12 @@ from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 PREFIX = "nbd+unix:"
 PATIENCE_S = 10.0
 _MAGIC, _OPTION, _REPLY = 0x4E42444D41474943, 0x49484156454F5054, 0x3E889045565A9
-_INFO, _ABORT, _ACK, _TELLS = 6, 2, 1, 3
+_INFO, _GO, _ABORT, _ACK, _TELLS = 6, 7, 2, 1, 3
+_REQUEST, _ANSWER, _FLUSH, _TRIM = 0x25609513, 0x67446698, 3, 4
+# A flush or a TRIM of a drive in real time may take so long.
+_LONG_S = 300.0
+# Bytes of the largest TRIM, and of a sector, of which all are.
+_MOST_TRIM, _SECTOR = 1 << 30, 512
 _MOST_BYTES = 1 << 16
 
 
@@ -40,22 +48,73 @@ def size_of(path: Path, name: str = "") -> int | None:
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(PATIENCE_S)
             link.connect(str(path))
-            return _ask(link, name.encode())
+            size = _ask(link, name.encode(), _INFO)
+            link.sendall(struct.pack(">QII", _OPTION, _ABORT, 0))
+            return size
     except (OSError, struct.error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FlashtwinError(
-            f"no NBD server answers at {path}: {why}",
-            hint="flashtwin serve prints the address of what it serves",
-            exit_code=ENVIRONMENT,
-        ) from error
+        raise _silent(path, error) from error
 
 
-def _ask(link: socket.socket, name: bytes) -> int | None:
-    magic, option, flags = struct.unpack(">QQH", _exactly(link, 18))
-    if (magic, option) != (_MAGIC, _OPTION) or not flags & 1:
+def _silent(path: Path, error: Exception) -> FlashtwinError:
+    why = getattr(error, "strerror", None) or error
+    return FlashtwinError(
+        f"no NBD server answers at {path}: {why}",
+        hint="flashtwin serve prints the address of what it serves",
+        exit_code=ENVIRONMENT,
+    )
+
+
+class Session:
+    """A session with the export at a socket, for what fio does not do."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._link = socket.socket(socket.AF_UNIX)
+        self._link.settimeout(_LONG_S)
+
+    def __enter__(self) -> Self:
+        try:
+            self._link.connect(str(self._path))
+            if _ask(self._link, b"", _GO) is None:
+                raise OSError("it has no export")
+        except (OSError, struct.error) as error:
+            self._link.close()
+            raise _silent(self._path, error) from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._link.close()
+
+    def flush(self) -> None:
+        """Make durable what was answered."""
+        self._request(_FLUSH, 0, 0)
+
+    def trim(self, offset: int, size: int) -> None:
+        """Deallocate a range, whose part of a sector at each end stays."""
+        at, end = -(-offset // _SECTOR) * _SECTOR, (offset + size) // _SECTOR * _SECTOR
+        while at < end:
+            length = min(end - at, _MOST_TRIM)
+            self._request(_TRIM, at, length)
+            at += length
+
+    def _request(self, kind: int, offset: int, length: int) -> None:
+        try:
+            self._link.sendall(struct.pack(">IHHQQI", _REQUEST, 0, kind, 0, offset, length))
+            magic, number, _ = struct.unpack(">IIQ", _exactly(self._link, 16))
+        except (OSError, struct.error) as error:
+            raise _silent(self._path, error) from error
+        if magic != _ANSWER or number:
+            raise FlashtwinError(
+                f"the drive at {self._path} failed: {os.strerror(number)}", exit_code=ENVIRONMENT
+            )
+
+
+def _ask(link: socket.socket, name: bytes, option: int) -> int | None:
+    magic, follows, flags = struct.unpack(">QQH", _exactly(link, 18))
+    if (magic, follows) != (_MAGIC, _OPTION) or not flags & 1:
         raise OSError("it speaks another language")
     query = struct.pack(">I", len(name)) + name + bytes(2)
-    link.sendall(struct.pack(">IQII", 3, _OPTION, _INFO, len(query)) + query)
+    link.sendall(struct.pack(">IQII", 3, _OPTION, option, len(query)) + query)
     size = None
     while True:
         magic, _, kind, length = struct.unpack(">QIII", _exactly(link, 20))
@@ -65,7 +124,6 @@ def _ask(link: socket.socket, name: bytes) -> int | None:
         if kind == _TELLS and length >= 12 and data[:2] == bytes(2):
             (size,) = struct.unpack(">Q", data[2:10])
         elif kind != _TELLS:
-            link.sendall(struct.pack(">QII", _OPTION, _ABORT, 0))
             return size if kind == _ACK else None
 
 
@@ -79,19 +137,22 @@ def _exactly(link: socket.socket, count: int) -> bytes:
     return data
 
 
-def prove(path: Path) -> int:
-    """Bytes of the export at a socket, which is proved to be one that `flashtwin serve` serves:
-    its control socket, beside it, is told a word, and the export answers to that word."""
+def prove(path: Path) -> tuple[str, int]:
+    """The drive that is served at a socket, and its bytes.
+
+    The export is proved to be one that `flashtwin serve` serves: its control socket, beside it, is
+    told a word, and the export answers to that word.
+    """
     where = path.with_name("ctl.sock")
     word = secrets.token_hex(16)
     try:
-        control.send(where, {"order": "challenge", "token": word})
+        name = control.send(where, {"order": "challenge", "token": word})["name"]
     except FlashtwinError as error:
         raise _foreign(path, error.message) from error
     size = size_of(path, word)
     if size is None:
         raise _foreign(path, f"{where} belongs to another server")
-    return size
+    return str(name), size
 
 
 def _foreign(path: Path, why: str) -> FlashtwinError:

@@ -264,6 +264,8 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
     if targets.is_spec(word):
         return targets.twin_target(request.variant(word))
     changes = request.variant(word).changes
+    if targets.is_served(word):
+        return _served(word, changes, size, request)
     path = targets.free_path(word, sized=size is not None, changes=changes)
     if size is None:
         raise FlashtwinError(
@@ -275,6 +277,19 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
 
     real_fio.find()
     return targets.file_target(path, size, say=request.say)
+
+
+def _served(word: str, changes: Sequence[str], size: int | None, request: Request) -> Target:
+    from flashtwin.drives.real import real_fio
+
+    if changes or size is not None:
+        raise FlashtwinError(
+            f"{word} is served as it is: --size, --firmware, --set and --scale do not belong to it",
+            hint="give them to flashtwin serve",
+            exit_code=USAGE,
+        )
+    real_fio.find()
+    return targets.served_target(word, say=request.say)
 
 
 def _is_twin(word: str | Target) -> bool:

@@ -150,6 +150,30 @@ def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | 
     return Real(path, size, say=say, leftover=None if leftover is None else _leftover(leftover))
 
 
+def served_target(uri: str, *, say: Say | None = None) -> Target:
+    """A drive that `flashtwin serve` serves; refused where it does not prove to be one."""
+    from flashtwin.drives import nbd
+
+    name, size_bytes = nbd.prove(nbd.socket_of(uri))
+    return Target(
+        name=name,
+        make=partial(_served, uri, name, size_bytes, say),
+        host={"uri": uri},
+        form={"kind": "served", "uri": uri},
+    )
+
+
+def _served(uri: str, name: str, size_bytes: int, say: Say | None) -> Drive:
+    from flashtwin.drives.real.served import Served
+
+    return Served(uri, name, size_bytes, say=say)
+
+
+def is_served(word: str) -> bool:
+    """Whether a word is the address of a drive that is served."""
+    return word.startswith("nbd+unix:")
+
+
 def files_target(
     file: Sequence[str],
     path: Path,
@@ -190,6 +214,8 @@ def from_form(
     if form["kind"] == "twin":
         prepared = form.get(untimed.KEY, untimed.TIMED)
         return _from_text(form["name"], form["toml"], form["seed"], prepared)
+    if form["kind"] == "served":
+        return served_target(form["uri"], say=say)
     return file_target(Path(form["path"]), int(form["size_bytes"]), leftover=leftover, say=say)
 
 
@@ -208,6 +234,8 @@ def of_run(run: Run, *, say: Say | None = None) -> Target:
         host = run.host
     except FlashtwinError as error:
         raise damaged(run.path / "host.json", why_of(error), hint=_NO_PLACE) from error
+    if target["kind"] == "served" and isinstance(host.get("uri"), str):
+        return served_target(host["uri"], say=say)
     try:
         path = Path(host["path"])
     except KeyError:
@@ -273,6 +301,10 @@ def named(word: str) -> tuple[str, Path | None]:
     """A target as somebody types it: its name, and where its file lies if the word says so."""
     if is_spec(word):
         return (Path(word).stem if word.endswith(".toml") else word), None
+    if is_served(word):
+        from flashtwin.drives import nbd
+
+        return nbd.prove(nbd.socket_of(word))[0], None
     path = Path(word).expanduser().absolute()
     return path.name or "file", path
 

@@ -301,6 +301,12 @@ class FileForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="file"):
     size_bytes: Natural
 
 
+class ServedForm(Struct, frozen=True, kw_only=True, tag_field="kind", tag="served"):
+    """What another process needs to reach a drive that is served."""
+
+    uri: str
+
+
 class NamedTarget(Struct, frozen=True, kw_only=True):
     """A target that never began, as it is listed."""
 
@@ -327,7 +333,7 @@ class WholeTask(Struct, frozen=True, kw_only=True):
     """A run that never began, with everything that it needs to begin."""
 
     place: str
-    target: TwinForm | FileForm
+    target: TwinForm | FileForm | ServedForm
     batteries: list[AskedBattery]
     budget_s: float | None = None
 

@@ -199,14 +199,14 @@ def _span_bytes(job: Job) -> int:
 
 
 # The global options that stay in a job file written for a reader.
-_PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reporting")
+_PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reporting", "uri")
 
 
 def _global(engine: Engine) -> Options:
+    place = {"filename": TARGET, "direct": str(int(engine.direct))}
     return {
-        "filename": TARGET,
         "ioengine": engine.name,
-        "direct": str(int(engine.direct)),
+        **(place if engine.uri is None else {"uri": engine.uri}),
         "kb_base": "1024",
         "thread": "1",
         "group_reporting": "1",

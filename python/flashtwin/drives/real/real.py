@@ -263,7 +263,7 @@ class Real:
     ) -> Result | NotPossible:
         parts: Sequence[Run | Rest] = step.parts if isinstance(step, Chain) else (step,)
         jobs = [job for part in parts if isinstance(part, Run) for job in part.jobs]
-        if any("trim" in job.rw for job in jobs):
+        if any("trim" in job.rw for job in jobs) and not self.foreseen.can.trim:
             return NotPossible(reason="a regular file takes no TRIM, only a device does")
         rest_s = _trailing_s(parts)
         if not jobs:
@@ -326,15 +326,19 @@ class Real:
         That name is a link to the file that is open here: fio splits file names at colons and
         expands dollars, and so sees none.
         """
+        for old_file in self._work.iterdir():
+            old_file.unlink()
+        return real_fio.run(self._fio, text, self._work, report, inherited=self._put_target())
+
+    def _put_target(self) -> tuple[int, ...]:
+        """Put the target's name into fio's directory; the answer is which descriptors it takes."""
         if not self._file.is_there():
             raise FlashtwinError(
                 f"{self._file.path} is no longer the file that was made for the test",
                 exit_code=ENVIRONMENT,
             )
-        for old_file in self._work.iterdir():
-            old_file.unlink()
         (self._work / TARGET).symlink_to(self._file.link)
-        return real_fio.run(self._fio, text, self._work, report, inherited=(self._file.handle,))
+        return (self._file.handle,)
 
     def _progress_to(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
         return lambda bytes_done: watch(

@@ -218,15 +218,17 @@ def _last_words(errors: Path, answer: Path, code: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """An engine of fio's and whether it goes past the page cache."""
+    """An engine of fio's, whether it goes past the page cache, and the address that it reaches
+    instead of a file."""
 
     name: str
     direct: bool
+    uri: str | None = None
 
     @property
     def asynchronous(self) -> bool:
         """Whether one thread can have more than one request outstanding."""
-        return self.name == "io_uring" or (self.name == "libaio" and self.direct)
+        return self.name in ("io_uring", "nbd") or (self.name == "libaio" and self.direct)
 
     @property
     def holds_depth(self) -> bool:

@@ -1,0 +1,117 @@
+"""Served: a simulated drive that `flashtwin serve` serves, in real time, tested through fio.
+
+fio's nbd engine reaches it at its unix socket; flush, TRIM and SMART are asked for directly. It is
+a whole drive that forgets nothing between two runs, as a real one. Invariant: nothing is written
+to an export before it has proved to be one of ours (`nbd.prove`), at each opening anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from flashtwin.drives import control, nbd
+from flashtwin.drives.real import real_fio
+from flashtwin.drives.real.real import GRAIN_BYTES, Real, quiet
+from flashtwin.drives.real.scratch import Scratch
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.model.step import Ask, Flush, NotPossible, Purge, Result, Step, Trim
+from flashtwin.model.target import Capabilities, DriveInfo, Watch
+
+
+class Served(Real):
+    """The drive that is served at an address; its name and its size are what `nbd.prove` said."""
+
+    def __init__(
+        self, uri: str, name: str, size_bytes: int, *, say: Callable[[str], None] | None = None
+    ) -> None:
+        self._socket, self._name = nbd.socket_of(uri), name
+        super().__init__(self._socket, size_bytes, say=say)
+        self._engine = real_fio.Engine(name="nbd", direct=True, uri=uri)
+
+    def open(self) -> Self:
+        """Find fio, and find out that the export is still the one that was chosen."""
+        if self._info is not None:
+            return self
+        self._fio = real_fio.find()
+        name, size = nbd.prove(self._socket)
+        if (name, size // GRAIN_BYTES * GRAIN_BYTES) != (self._name, self._size):
+            raise FlashtwinError(
+                f"another drive is served at {self._socket} now", exit_code=ENVIRONMENT
+            )
+        self._scratch = Scratch("fio")
+        self._work = self._scratch.path
+        self._zero_ns = time.monotonic_ns()
+        # It is measured as it is served, and reads of what was never written are the drive's.
+        self._filled = True
+        identity: dict[str, object] = {
+            "size_bytes": self._size,
+            "fio": self._fio.version,
+            "engine": self._engine.name,
+            "drive": self._name,
+        }
+        self._info = replace(self.foreseen, identity=identity)
+        return self
+
+    @property
+    def foreseen(self) -> DriveInfo:
+        """What is known of it before it is opened."""
+        return DriveInfo(
+            name=self._name,
+            kind="served",
+            capacity_bytes=self._size,
+            can=Capabilities(trim=True, smart=True),
+            identity={},
+        )
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """Carry out one step."""
+        began_ns = self._now_ns()
+        match step:
+            case Trim():
+                size = self._size - step.offset if step.size is None else step.size
+                self._asked(lambda session: session.trim(step.offset, size))
+                return self._passed(step.label, began_ns)
+            case Flush():
+                self._asked(lambda session: session.flush())
+                return self._passed(step.label, began_ns)
+            case Ask(of="smart"):
+                marked = self._after(quiet(step.label, began_ns, 0))
+                return replace(marked, smart=self.smart())
+            case Purge():
+                return NotPossible(reason="NBD has no command that erases a drive")
+            case _:
+                return super().do(step, watch)
+
+    def smart(self) -> dict[str, Any]:
+        """SMART data now; see `model.drive.TellsSmart`."""
+        return control.send(self._socket.with_name("ctl.sock"), {"order": "smart"})
+
+    def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
+        """Go on with the drive as it is now; see `model.drive.Resumes`."""
+        self._last_ns = at_ns
+        self._zero_ns = time.monotonic_ns() - at_ns
+        return "taken up on the drive as it is served now"
+
+    def host(self) -> dict[str, Any]:
+        """Where it is served; see `model.drive.TellsHost`."""
+        return {"socket": str(self._socket)}
+
+    def claim(self, run: Path) -> None:
+        """A drive that somebody serves belongs to no run."""
+
+    def _asked(self, work: Callable[[nbd.Session], None]) -> None:
+        with nbd.Session(self._socket) as session:
+            work(session)
+
+    def _passed(self, label: str, began_ns: int) -> Result:
+        return self._after(quiet(label, began_ns, self._now_ns() - began_ns))
+
+    def _sync(self) -> None:
+        self._asked(lambda session: session.flush())
+
+    def _put_target(self) -> tuple[int, ...]:
+        return ()
