@@ -1,4 +1,4 @@
-//! What must hold for any input from outside: specs, snapshots, jobs, traces.
+//! What must hold for any input from outside: specs, snapshots, jobs, traces, clients.
 //!
 //! Each target is a plain function of bytes that panics where something is wrong. libFuzzer
 //! (`targets/`, built by `./dev fuzz` with the feature `libfuzzer`) feeds it what it makes up; the
@@ -7,8 +7,10 @@
 
 mod draw;
 pub mod jobs;
+pub mod nbd;
 pub mod snapshot;
 pub mod spec;
+pub mod stored;
 pub mod trace;
 
 /// A mutation for libFuzzer: every other one is ours, where it can be done and has room.

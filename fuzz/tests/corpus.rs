@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashtwin_fuzz::{jobs, snapshot, spec, trace};
+use flashtwin_fuzz::{jobs, nbd, snapshot, spec, stored, trace};
 
 /// Files of a folder, named from the crate's; the catalogue's has folders of Python's beside them.
 fn files(folder: &str) -> Vec<PathBuf> {
@@ -49,6 +49,16 @@ fn jobs_of_the_corpus() {
 #[test]
 fn traces_of_the_corpus() {
     replay("corpus/trace", trace::check, 11);
+}
+
+#[test]
+fn clients_of_the_corpus() {
+    replay("corpus/nbd", nbd::check, 5);
+}
+
+#[test]
+fn data_directories_of_the_corpus() {
+    replay("corpus/stored", stored::check, 3);
 }
 
 #[test]

@@ -218,8 +218,8 @@ impl Client {
         self.readable && !self.gone
     }
 
-    /// Reads what is there, once.
-    pub(crate) fn read(&mut self) {
+    /// Reads what is there, once; the answer is how many bytes came.
+    pub(crate) fn read(&mut self) -> usize {
         self.readable = false;
         let stream = &mut self.stream;
         let came = if self.kind == Socket::Nbd {
@@ -232,11 +232,12 @@ impl Client {
             }
             came
         };
-        match came {
+        match &came {
             Ok(0) => self.gone = true,
             Ok(_) => {}
-            Err(error) => self.gone = !is_for_later(&error),
+            Err(error) => self.gone = !is_for_later(error),
         }
+        came.unwrap_or(0)
     }
 
     /// Sends what the client takes; the answer is how many bytes of counted replies went.

@@ -467,7 +467,7 @@ impl Disk {
     /// As the system has it.
     pub fn read(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         let mut out = vec![0; length as usize];
-        let mut unit = vec![0; self.unit as usize];
+        let unit_bytes = self.unit as usize;
         for lpn in self.units(offset, length) {
             let Some(slot) = self.drive.ftl().slot(lpn) else {
                 continue;
@@ -476,9 +476,10 @@ impl Disk {
             let from = begin.max(offset);
             let to = (begin + self.unit).min(offset + length);
             let out = &mut out[(from - offset) as usize..(to - offset) as usize];
-            if out.len() == unit.len() {
+            if out.len() == unit_bytes {
                 self.store.read(slot, out)?;
             } else {
+                let mut unit = vec![0; unit_bytes];
                 self.store.read(slot, &mut unit)?;
                 let within = (from - begin) as usize..(to - begin) as usize;
                 out.copy_from_slice(&unit[within]);

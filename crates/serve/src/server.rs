@@ -39,6 +39,10 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 /// Bytes of the largest command that the drive is given; longer ones are several, as a host's
 /// block layer makes them.
 const PART_BYTES: u64 = 1 << 20;
+/// Bytes that are read of a client in a turn; one that had fewer than the second number ready has
+/// no more now.
+const TURN_BYTES: usize = 1 << 20;
+const ENOUGH_BYTES: usize = 1 << 15;
 /// Ranges of a block status.
 const MOST_RANGES: usize = 1024;
 /// How often the watch is asked, and the drive caught up with while nothing is asked of it.
@@ -332,13 +336,24 @@ impl Server {
 
     fn read_all(&mut self) {
         for index in 0..self.clients.len() {
-            if self.clients[index].is_readable() {
-                self.clients[index].read();
-            }
-            match self.clients[index].kind() {
-                Socket::Nbd => self.take_requests(index),
-                Socket::Control => self.take_orders(index),
-                Socket::Metrics => self.tell_metrics(index),
+            let mut left = TURN_BYTES;
+            loop {
+                let may = self.clients[index].may_read(self.held >= ALL_BYTES);
+                let asks = self.clients[index].is_readable() || left < TURN_BYTES;
+                let came = if may && asks {
+                    self.clients[index].read()
+                } else {
+                    0
+                };
+                match self.clients[index].kind() {
+                    Socket::Nbd => self.take_requests(index),
+                    Socket::Control => self.take_orders(index),
+                    Socket::Metrics => self.tell_metrics(index),
+                }
+                left = left.saturating_sub(came);
+                if came < ENOUGH_BYTES || left == 0 {
+                    break;
+                }
             }
         }
     }
@@ -569,6 +584,9 @@ impl Server {
             failure => form.answer(out, cookie, failure),
         }
         let bytes = out.len() - before;
+        if request.verb == Verb::Write {
+            client.connection.recycle(command.data);
+        }
         client.replied(bytes);
         client.held += bytes;
         self.held += bytes;
@@ -749,7 +767,12 @@ impl Command {
             Status::ReadOnly => Some(Errno::NotPermitted),
         };
         self.failure = self.failure.or(failure);
-        if let (Verb::Read, Some(data)) = (self.request.verb, ask.data) {
+        let Some(data) = ask.data else {
+            return;
+        };
+        if self.request.verb == Verb::Write {
+            self.data = data;
+        } else if self.request.verb == Verb::Read {
             if data.len() == self.request.length as usize {
                 self.data = data;
             } else {

@@ -236,6 +236,8 @@ impl Host<'_> {
             other => return Err(format!("{op:?} at {offset} ends as {other:?}")),
         }
         match op {
+            // At its end of life the drive keeps what it has of writes that it refused.
+            Op::Read if self.disk().drive().ftl().is_read_only() => {}
             Op::Read => self.compare_read(offset, length, answer.ask.data.as_deref())?,
             Op::Flush => {
                 let count = sent.covers.saturating_sub(self.promised);
@@ -345,7 +347,9 @@ impl Host<'_> {
             self.report.compared += 1;
             self.report.rolled_back += u64::from(index < latest);
             unit.contents.truncate(index + 1);
-            if trims_last || there.iter().all(|&number| number == 0) {
+            // What has no place on the flash has no older version there that could come back.
+            let nowhere = self.disk().drive().ftl().locate(lpn).is_none();
+            if trims_last || nowhere {
                 unit.contents.drain(..index);
             }
             unit.floor = unit.contents.len() - 1;

@@ -153,20 +153,15 @@ def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | 
 def served_target(uri: str, *, say: Say | None = None) -> Target:
     """A drive that `flashtwin serve` serves; refused where it does not prove to be one."""
     from flashtwin.drives import nbd
+    from flashtwin.drives.real.served import Served
 
     name, size_bytes = nbd.prove(nbd.socket_of(uri))
     return Target(
         name=name,
-        make=partial(_served, uri, name, size_bytes, say),
+        make=partial(Served, uri, name, size_bytes, say=say),
         host={"uri": uri},
         form={"kind": "served", "uri": uri},
     )
-
-
-def _served(uri: str, name: str, size_bytes: int, say: Say | None) -> Drive:
-    from flashtwin.drives.real.served import Served
-
-    return Served(uri, name, size_bytes, say=say)
 
 
 def is_served(word: str) -> bool:

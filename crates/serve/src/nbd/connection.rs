@@ -14,6 +14,8 @@ use super::wire::{self, Errno, Form, command, number, reply};
 const OPTION_DATA: usize = 1 << 16;
 /// Bytes that are asked of a socket at once.
 const PIECE: usize = 1 << 16;
+/// Bytes of data that are kept for later writes.
+const SPARE: usize = 4 << 20;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,8 @@ pub(super) enum Stage {
         left: usize,
     },
     Requests,
-    Data(Request),
+    /// Of its data so many bytes have come.
+    Data(Request, usize),
     /// The data of a write that was refused is read past.
     Skipped {
         cookie: u64,
@@ -98,6 +101,9 @@ pub struct Connection {
     pub(super) form: Form,
     pub(super) no_zeroes: bool,
     pub(super) allocation: bool,
+    /// Data of earlier writes, whose memory is used again.
+    spare: Vec<Vec<u8>>,
+    spare_bytes: usize,
 }
 
 impl Default for Connection {
@@ -123,7 +129,25 @@ impl Connection {
             form: Form::default(),
             no_zeroes: false,
             allocation: false,
+            spare: Vec::new(),
+            spare_bytes: 0,
         }
+    }
+
+    /// Gives back the data of a write, for the next one.
+    pub fn recycle(&mut self, data: Vec<u8>) {
+        if data.len() >= PIECE && self.spare_bytes + data.len() <= SPARE {
+            self.spare_bytes += data.len();
+            self.spare.push(data);
+        }
+    }
+
+    /// Memory for the data of a write, which the client overwrites.
+    fn room_for(&mut self, bytes: usize) -> Vec<u8> {
+        let mut data = self.spare.pop().unwrap_or_default();
+        self.spare_bytes -= data.len();
+        data.resize(bytes, 0);
+        data
     }
 
     /// How replies are written.
@@ -147,7 +171,7 @@ impl Connection {
     #[must_use]
     pub fn coming(&self) -> usize {
         match &self.stage {
-            Stage::Data(request) => request.length as usize,
+            Stage::Data(request, _) => request.length as usize,
             _ => 0,
         }
     }
@@ -166,8 +190,10 @@ impl Connection {
     ) -> Result<usize, E> {
         if self.taken == self.came {
             (self.taken, self.came) = (0, 0);
-            if let Stage::Data(request) = &mut self.stage {
-                return into(request, read);
+            if let Stage::Data(request, came) = &mut self.stage {
+                let count = read(&mut request.data[*came..])?;
+                *came += count;
+                return Ok(count);
             }
         }
         if self.input.len() - self.came < PIECE {
@@ -212,17 +238,18 @@ impl Connection {
                     Some(progress) => return progress,
                     None => continue,
                 },
-                Stage::Data(request) => {
-                    let missing = request.length as usize - request.data.len();
+                Stage::Data(request, came) => {
+                    let missing = request.data.len() - *came;
                     let rest = &self.input[self.taken..self.came];
                     let here = missing.min(rest.len());
-                    request.data.extend_from_slice(&rest[..here]);
+                    request.data[*came..*came + here].copy_from_slice(&rest[..here]);
+                    *came += here;
                     self.taken += here;
                     if here < missing {
                         return Progress::Starved;
                     }
                     let stage = std::mem::replace(&mut self.stage, Stage::Requests);
-                    if let Stage::Data(request) = stage {
+                    if let Stage::Data(request, _) = stage {
                         return Progress::Request(request);
                     }
                 }
@@ -324,7 +351,7 @@ impl Connection {
             return Some(Progress::Room(holds));
         }
         self.taken += wire::REQUEST_BYTES;
-        let request = Request {
+        let mut request = Request {
             verb,
             cookie,
             offset,
@@ -334,7 +361,8 @@ impl Connection {
             data: Vec::new(),
         };
         if sends {
-            self.stage = Stage::Data(request);
+            request.data = self.room_for(holds);
+            self.stage = Stage::Data(request, 0);
             return None;
         }
         Some(Progress::Request(request))
@@ -392,18 +420,4 @@ impl Connection {
         let (form, cookie) = (self.form, request.cookie);
         form.status(&mut self.output, cookie, ALLOCATION_ID, &ranges);
     }
-}
-
-/// Reads straight into the data of a write.
-fn into<E>(
-    request: &mut Request,
-    read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
-) -> Result<usize, E> {
-    let have = request.data.len();
-    let to = (have + 2 * PIECE).min(request.length as usize);
-    request.data.resize(to, 0);
-    let count = read(&mut request.data[have..]);
-    let came = count.as_ref().copied().unwrap_or(0);
-    request.data.truncate(have + came);
-    count
 }
