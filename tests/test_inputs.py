@@ -119,6 +119,12 @@ def test_toml_that_nobody_could_count_with_is_refused(text: bytes, said: str) ->
         parse_toml(text)
 
 
+def test_numbers_of_toml_beyond_python_are_refused_in_plain_words() -> None:
+    with pytest.raises(ValueError, match="digits") as refused:
+        parse_toml(b"a = " + b"9" * 5000)
+    assert "sys." not in str(refused.value)
+
+
 def test_a_file_of_toml_is_a_table_or_one_sentence(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text('a = 1_000\nb.c = "x.y"\n[[row]]\nvalue = 1e-5\n')

@@ -157,8 +157,13 @@ def parse_toml(data: bytes) -> dict[str, Any]:
         raise ValueError(f"a key is nested deeper than {MOST_DEPTH} levels (at line {line})")
     try:
         table = tomllib.loads(text, parse_float=_finite)
+    except tomllib.TOMLDecodeError:
+        raise
     except RecursionError:
         raise ValueError(_DEEP) from None
+    except ValueError as error:
+        # Python's words on a number of thousands of digits name a function of Python.
+        raise ValueError(str(error).partition(":")[0].partition(";")[0]) from None
     _check_nesting(table)
     return table
 
