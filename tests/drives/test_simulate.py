@@ -30,7 +30,7 @@ def test_a_plan_is_answered_as_a_twin_answers_its_steps(jobs: str) -> None:
     wanted = [
         twin.run(jobs, SAMPLE_NS, _go_on),
         twin.rest(30_000_000_000, SAMPLE_NS, _go_on),
-        twin.trim(0, spec.capacity_bytes),
+        twin.trim(0, spec.capacity_bytes, _go_on),
         twin.run(jobs, SAMPLE_NS, _go_on),
     ]
     for answer in (alone[1], together[1]):

@@ -122,6 +122,22 @@ pub trait Device {
     /// Lets everything happen that is due at or before `to`, in order; appends completions by time.
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>);
 
+    /// As [`Device::advance`], but it may leave off where much has happened on the way
+    /// ([`Device::has_left_off`]); the answer is how far time has come.
+    #[inline]
+    fn advance_some(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        self.advance(to, done);
+        to
+    }
+
+    /// Whether the last call of [`Device::advance_some`], [`Device::advance_until_done`] or
+    /// [`Device::serve`] left off before its end, between two moments, as much had happened without
+    /// a completion: the host looks up and calls it again.
+    #[inline]
+    fn has_left_off(&self) -> bool {
+        false
+    }
+
     /// Lets happen what is due at or before `limit`, up to the first moment that completes
     /// anything: what completes then is appended, and the answer is that moment. Where nothing
     /// completes, the answer is `limit`.

@@ -29,7 +29,11 @@ use crate::smart::Nameplate;
 use crate::thermal::Thermal;
 use crate::timeline::Activity;
 use crate::totals::Totals;
+use crate::turns::Turns;
 use crate::xray::{Inside, Xray};
+
+/// Looks at the inside that are taken without asking whether it is time to leave off.
+const LOOKS: u32 = 1024;
 
 /// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
 pub(crate) const READ_AHEAD: u32 = 1 << 31;
@@ -69,6 +73,10 @@ pub struct Drive<P: Policies = BuiltIn> {
     pub(crate) supply: Supply,
     /// Small writes can be acknowledged the short way, see [`crate::serve`].
     pub(crate) short_way: bool,
+    /// When the loops leave off.
+    pub(crate) turns: Turns,
+    /// See [`Drive::reads_of_nothing`].
+    pub(crate) reads_of_nothing: u64,
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
@@ -76,7 +84,7 @@ flashtwin_base::state! { Drive<P: Policies> {
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
-        paces;
+        reads_of_nothing, turns, paces;
 } }
 
 impl Drive {
@@ -142,6 +150,8 @@ impl<P: Policies> Drive<P> {
             nameplate: Nameplate::new(config, &ftl),
             supply: Supply::new(),
             short_way: crate::serve::has_short_way(config),
+            turns: Turns::new(),
+            reads_of_nothing: 0,
             ftl,
             controller: c.clone(),
         }
@@ -174,6 +184,19 @@ impl<P: Policies> Drive<P> {
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// How many reads of the host met no data since the drive was built or loaded: nothing of what
+    /// they asked for was ever written, or all of it was trimmed.
+    #[must_use]
+    pub fn reads_of_nothing(&self) -> u64 {
+        self.reads_of_nothing
+    }
+
+    /// How many commands of the host are not answered.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.commands.outstanding()
     }
 
     /// Bytes of state for each mapping unit that the host can address.
@@ -226,12 +249,19 @@ impl<P: Policies> Drive<P> {
     /// `to`, by time.
     #[cold]
     pub(crate) fn look(&mut self, to: Nanos) {
-        loop {
+        while !self.look_some(to) {}
+    }
+
+    /// As [`Drive::look`], a few of them; the answer is whether none is due any more.
+    #[cold]
+    pub(crate) fn look_some(&mut self, to: Nanos) -> bool {
+        for _ in 0..LOOKS {
             let next = self.thermal.due.min(self.xray.due());
+            self.look_due = next;
             if next > to {
-                self.look_due = next;
-                return;
+                return true;
             }
+            self.turns.look(next);
             self.heat_to(next);
             let inside = Inside {
                 ftl: &self.ftl,
@@ -243,6 +273,8 @@ impl<P: Policies> Drive<P> {
             };
             self.xray.sample(next, &inside);
         }
+        self.look_due = self.thermal.due.min(self.xray.due());
+        false
     }
 
     /// Whether a request ends within the drive.
@@ -379,20 +411,72 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Lets happen what is due at or before `limit`; with `UNTIL_DONE`, what is due after the first
-    /// moment that completes anything is left. The answer is that moment, or else `limit`.
+    /// moment that completes anything is left. The answer is that moment, or else `limit`, or where
+    /// the loop left off.
     fn run_events<const UNTIL_DONE: bool>(&mut self, limit: Nanos) -> Nanos {
+        self.turns.begin();
         let mut until = limit;
-        while let Some((at, event)) = self.events.pop_due(until) {
-            if at > self.look_due {
-                self.look(Nanos(at.0 - 1));
+        loop {
+            if self.turns.are_due() && self.done.is_empty() && self.is_over() {
+                self.turns.leave_off();
+                return self.now;
             }
+            let Some((at, event)) = self.events.pop_due(until.min(self.look_due)) else {
+                if !self.looks_before_next(until) {
+                    break;
+                }
+                continue;
+            };
             self.now = at;
+            self.turns.take();
             self.handle(event);
             if UNTIL_DONE && !self.done.is_empty() {
                 until = at;
+                self.turns.completed();
             }
         }
         until
+    }
+
+    /// Nothing happens until the next look, which may be due before the next event. Takes some of
+    /// those that are; false where no event is due at or before `limit`.
+    #[cold]
+    pub(crate) fn looks_before_next(&mut self, limit: Nanos) -> bool {
+        let next = self.events.peek_at().filter(|at| *at <= limit);
+        if let Some(at) = next {
+            self.look_on(Nanos(at.0 - 1));
+        }
+        next.is_some()
+    }
+
+    /// As [`Drive::look_some`] where nothing happens until `to`: time goes on with the looks.
+    fn look_on(&mut self, to: Nanos) -> bool {
+        let all = self.look_some(to);
+        self.now = self.now.max(self.turns.looked);
+        all
+    }
+
+    /// As [`Device::advance`], but it may leave off on its way; the answer is how far time has
+    /// come.
+    pub fn advance_some(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        let reached = self.run_events::<false>(to);
+        if !self.turns.has_left_off {
+            while !self.look_on(to) {
+                if self.turns.are_due() {
+                    self.turns.leave_off();
+                    break;
+                }
+            }
+        }
+        if !self.turns.has_left_off {
+            self.now = self.now.max(to);
+        }
+        self.end_run(done);
+        if self.turns.has_left_off {
+            self.now
+        } else {
+            reached
+        }
     }
 
     /// A request arrives now.
@@ -441,7 +525,7 @@ impl<P: Policies> Drive<P> {
     /// What is due besides events at the time that they have reached, and what has completed.
     #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
-        if self.now >= self.look_due {
+        if !self.turns.has_left_off && self.now >= self.look_due {
             self.look(self.now);
         }
         if done.is_empty() {
@@ -505,9 +589,22 @@ impl<P: Policies> Device for Drive<P> {
 
     #[inline]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        self.run_events::<false>(to);
-        self.now = self.now.max(to);
-        self.end_run(done);
+        loop {
+            self.advance_some(to, done);
+            if !self.turns.has_left_off {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn advance_some(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        Drive::advance_some(self, to, done)
+    }
+
+    #[inline]
+    fn has_left_off(&self) -> bool {
+        self.turns.has_left_off
     }
 
     #[inline(always)]

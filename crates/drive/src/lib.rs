@@ -34,6 +34,7 @@ pub mod thermal;
 pub mod timeline;
 mod totals;
 mod trim;
+mod turns;
 pub mod xray;
 
 pub use config::{Config, Controller, Link};

@@ -38,6 +38,8 @@ const OPERATIONS_A_DIE: usize = 12;
 const AHEAD: usize = 32;
 /// Bytes from one question whether to go on to the next.
 const ASKS: u64 = 256 << 20;
+/// Operations that ended from one question to the next, where much is moved for few bytes.
+const ENDS: u64 = 1 << 20;
 /// Writes of up to so many units are looked for ahead: the map entries of a longer write lie side
 /// by side, and a first fill overwrites nothing.
 const FEW_UNITS: u32 = 4;
@@ -144,8 +146,8 @@ impl<P: Policies> Drive<P> {
             } else {
                 self.write_batch(&batch, &mut next, &mut work)
             };
-            if bytes - asked >= ASKS {
-                asked = bytes;
+            if bytes - asked >= ASKS || work.ended >= ENDS {
+                (asked, work.ended) = (bytes, 0);
                 is_complete = go_on(bytes);
             }
         }
@@ -423,6 +425,8 @@ impl Batch {
 struct Work {
     under_way: EventQueue<Token>,
     at_once: usize,
+    /// How many have ended since somebody was asked.
+    ended: u64,
     /// When the operation that ended last did, with cores and dies at work without a pause.
     now: Nanos,
     /// When each core has prepared what it was given.
@@ -440,6 +444,7 @@ impl Work {
         Work {
             under_way: EventQueue::with_capacity(2 * at_once),
             at_once,
+            ended: 0,
             now: Nanos::ZERO,
             cores: vec![Nanos::ZERO; cores as usize],
             dies: vec![Nanos::ZERO; dies],
@@ -485,6 +490,7 @@ impl Work {
     fn end_next(&mut self) -> Option<Token> {
         let (at, token) = self.under_way.pop()?;
         self.now = at;
+        self.ended += 1;
         Some(token)
     }
 }

@@ -17,17 +17,24 @@ impl<P: Policies> Drive<P> {
     /// Secure erase, of the kind that the spec says, after what is under way. The answer is the
     /// time it took.
     pub fn purge(&mut self) -> Nanos {
+        let took = self.purge_while(&mut || true);
+        took.expect("nobody stopped it")
+    }
+
+    /// As [`Drive::purge`]; `go_on` is asked where it takes long. There is no answer where that
+    /// says no: the drive is left in the middle of its erase, and of no use any more.
+    pub fn purge_while(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<Nanos> {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
         let begun = self.now;
         self.background.purging = true;
         self.settle();
         match self.controller.secure_erase {
             SecureErase::Block => {
-                self.erase_all();
+                self.erase_all(go_on)?;
                 self.ftl.purge();
             }
             SecureErase::Crypto => {
-                self.pass(self.controller.command);
+                self.pass(self.controller.command, go_on)?;
                 self.ftl.forget();
                 self.ftl.pump(&mut self.ops);
                 self.issue();
@@ -38,15 +45,24 @@ impl<P: Policies> Drive<P> {
         self.read_ahead.invalidate(0, self.ftl.logical_units());
         self.commands.restart_turns();
         self.background.purging = false;
-        self.now - begun
+        Some(self.now - begun)
     }
 
-    fn pass(&mut self, time: Nanos) {
-        self.advance(self.now + time, &mut Vec::new());
+    fn pass(&mut self, time: Nanos, go_on: &mut dyn FnMut() -> bool) -> Option<()> {
+        let to = self.now + time;
+        loop {
+            self.advance_some(to, &mut Vec::new());
+            if !self.turns.has_left_off {
+                return Some(());
+            }
+            if !go_on() {
+                return None;
+            }
+        }
     }
 
     /// Lets the time pass that it takes to erase every superblock that holds anything.
-    fn erase_all(&mut self) {
+    fn erase_all(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<()> {
         let mut times = vec![0; self.ftl.layout.groups as usize];
         let mut erases = [0; class::COUNT];
         for (index, block) in self.ftl.superblocks().iter().enumerate() {
@@ -58,12 +74,13 @@ impl<P: Policies> Drive<P> {
             }
         }
         self.wake_for_work();
-        self.pass(Nanos(times.into_iter().max().unwrap_or(0)));
+        self.pass(Nanos(times.into_iter().max().unwrap_or(0)), go_on)?;
         let dies = u64::from(self.ftl.layout.group_dies);
         for (class, count) in (0..).zip(erases) {
             self.flash.book(class, count * dies);
         }
         self.power.turn(self.now, Phase::Resting);
+        Some(())
     }
 
     /// Stops background work and lets the flash come to rest.

@@ -36,15 +36,21 @@ impl<P: Policies> Drive<P> {
     /// See [`flashtwin_base::Device::serve`].
     pub(crate) fn serve_host<S: Source>(&mut self, source: &mut S) -> Nanos {
         self.commands.note_foretold(source.foretells());
+        self.turns.begin();
         loop {
+            if self.turns.are_due() && self.is_over() {
+                self.turns.leave_off();
+                return self.now;
+            }
             let limit = source.due();
-            let Some((at, event)) = self.events.pop_due(limit) else {
+            let Some((at, event)) = self.events.pop_due(limit.min(self.look_due)) else {
+                if self.looks_before_next(limit) {
+                    continue;
+                }
                 return self.end_of_service(limit);
             };
-            if at > self.look_due {
-                self.look(Nanos(at.0 - 1));
-            }
             self.now = at;
+            self.turns.take();
             let event = if event == Event::Arrived && self.begins_to_fill() {
                 match self.fill(source) {
                     Left::At(event) => event,
@@ -100,6 +106,7 @@ impl<P: Policies> Drive<P> {
     /// Takes what else the host asks for at the present moment.
     #[inline(always)]
     pub(crate) fn take_others<S: Source>(&mut self, source: &mut S) {
+        self.turns.completed();
         while let Some(request) = source.next(self.now) {
             self.take(request);
         }

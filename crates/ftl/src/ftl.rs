@@ -215,6 +215,12 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
+    /// Whether nothing is stored in a run of logical units.
+    #[inline]
+    pub fn holds_nothing(&self, lpn: u32, count: u32) -> bool {
+        self.map.is_unwritten(lpn, count)
+    }
+
     /// Commands for these units are on their way: their map entries are fetched into the
     /// processor's cache.
     #[inline]

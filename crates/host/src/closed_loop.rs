@@ -25,6 +25,10 @@ pub const TICK: u64 = 8_192;
 /// Bytes from one tick to the next: large requests are few and are as much work.
 pub const TICK_BYTES: u64 = 8 << 30;
 
+/// How often a device may leave off, with much done each time, until what was outstanding at a stop
+/// has completed: about a second of a processor. A drive may take hours for a command.
+pub(crate) const PATIENCE: u32 = 64;
+
 /// Says when a tick is due, by the work that was done.
 #[derive(Debug)]
 pub(crate) struct Ticks {
@@ -136,6 +140,8 @@ struct Host<'a> {
     bytes: u64,
     ticks: Ticks,
     stopped: bool,
+    /// How often the device may still leave off after a stop.
+    patience: u32,
     /// The job that has asked last: what it has drawn ahead can be told.
     told: usize,
     sampler: Sampler,
@@ -143,7 +149,7 @@ struct Host<'a> {
 }
 
 /// Runs a phase on a device whose clock stands at `start` or before; `tick` is asked every [`TICK`]
-/// completions or [`TICK_BYTES`] whether to go on.
+/// completions or [`TICK_BYTES`] whether to go on, and where the device leaves off in between.
 pub fn run<D: Device>(
     device: &mut D,
     start: Nanos,
@@ -173,6 +179,16 @@ pub fn run_telling<D: Device>(
     asking.host.run_due(device, now);
     while !asking.host.is_finished() {
         let next = device.serve(&mut asking);
+        if device.has_left_off() {
+            now = now.max(next);
+            if asking.looks_up(now) {
+                continue;
+            }
+            let mut host = asking.host;
+            let jobs = host.jobs.iter_mut();
+            jobs.for_each(|running| running.tally.leave_behind(now));
+            return host.outcome(phase, now, true);
+        }
         assert_ne!(
             next,
             Nanos::NEVER,
@@ -182,20 +198,54 @@ pub fn run_telling<D: Device>(
         now = now.max(next);
         asking.host.run_due(device, now);
     }
-    let (host, mut done) = (asking.host, Vec::new());
-    let end = host.end().max(now);
-    device.advance(end, &mut done);
-    assert!(
-        done.is_empty(),
-        "the device completes what nobody asked for"
-    );
-    host.outcome(phase, end)
+    let mut end = asking.host.end().max(now);
+    if !rests_until(device, end, &mut |at| asking.looks_up(at)) {
+        end = now;
+    }
+    asking.host.outcome(phase, end, false)
+}
+
+/// Lets a device go on until `end`, to which nothing is outstanding; `goes_on` is asked where it
+/// leaves off on the way. The answer is whether it came to the end.
+pub(crate) fn rests_until<D: Device>(
+    device: &mut D,
+    end: Nanos,
+    goes_on: &mut dyn FnMut(Nanos) -> bool,
+) -> bool {
+    let mut done = Vec::new();
+    loop {
+        let reached = device.advance_some(end, &mut done);
+        assert!(
+            done.is_empty(),
+            "the device completes what nobody asked for"
+        );
+        if !device.has_left_off() {
+            return true;
+        }
+        if !goes_on(reached) {
+            return false;
+        }
+    }
 }
 
 /// The host and who is asked whether it goes on: what a device draws its requests from.
 struct Asking<'a, 't> {
     host: Host<'a>,
     tick: &'t mut dyn FnMut(Progress) -> Flow,
+}
+
+impl Asking<'_, '_> {
+    /// The device has left off: the caller is asked whether to go on. What is outstanding when it
+    /// says stop has [`PATIENCE`] to complete; then the answer is false.
+    fn looks_up(&mut self, now: Nanos) -> bool {
+        let host = &mut self.host;
+        if host.stopped {
+            host.patience -= 1;
+        } else if host.sampler.lacks_memory() || (self.tick)(host.progress(now)) == Flow::Stop {
+            host.stop(now);
+        }
+        host.patience > 0
+    }
 }
 
 impl Source for Asking<'_, '_> {
@@ -275,6 +325,7 @@ impl<'a> Host<'a> {
             bytes: 0,
             ticks: Ticks::new(),
             stopped: false,
+            patience: PATIENCE,
             told: 0,
             sampler: Sampler::new(start, phase.sample(), used),
             hist: [Histogram::new(), Histogram::new(), Histogram::new()],
@@ -476,12 +527,13 @@ impl<'a> Host<'a> {
             .unwrap_or(self.start)
     }
 
-    fn outcome(self, phase: &Phase, end: Nanos) -> Outcome {
+    fn outcome(self, phase: &Phase, end: Nanos, left_behind: bool) -> Outcome {
         let hist = Direction::ALL.into_iter().zip(self.hist);
         Outcome {
             start: self.start,
             end,
             stopped: self.stopped,
+            left_behind,
             lacks_memory: self.sampler.lacks_memory(),
             series: self.sampler.finish(end),
             jobs: self

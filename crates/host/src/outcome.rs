@@ -72,6 +72,9 @@ pub struct Outcome {
     pub end: Nanos,
     /// Whether the caller's tick cut it short.
     pub stopped: bool,
+    /// Requests were still outstanding when the caller's patience after its stop was over: the
+    /// device is of no use any more.
+    pub left_behind: bool,
     /// What was to be kept of it found no memory: the phase ended there, and is of no use.
     pub lacks_memory: bool,
     /// What completed in each interval, ramps included.
@@ -131,6 +134,13 @@ impl Tally {
         self.integrate(now);
         self.outstanding -= 1;
         self.last_end = now;
+    }
+
+    /// What is outstanding at `now` is waited for no longer.
+    #[cold]
+    pub fn leave_behind(&mut self, now: Nanos) {
+        self.integrate(now);
+        self.outstanding = 0;
     }
 
     /// Whether what completes at `at` counts.

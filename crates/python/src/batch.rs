@@ -115,11 +115,20 @@ fn plan(raw: &RawPlan) -> PyResult<Plan<'_>> {
 /// The answers of all plans. Each thread takes the next plan; the caller's looks for a Ctrl-C.
 fn all(plans: &[Plan<'_>], threads: usize) -> PyResult<Vec<Vec<Seen>>> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (caller, heard) = (thread::current().id(), Mutex::new(None));
     let slots: Vec<Mutex<Vec<Seen>>> = plans.iter().map(|_| Mutex::default()).collect();
     let take = || {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let plan = plans.get(index).filter(|_| !stop.load(Ordering::Relaxed))?;
-        let seen = play(plan);
+        let mut goes_on = || {
+            if !stop.load(Ordering::Relaxed) && thread::current().id() == caller {
+                let mut heard = heard.lock().expect("no thread panics with it");
+                *heard = Python::attach(|py| py.check_signals()).err();
+                stop.fetch_or(heard.is_some(), Ordering::Relaxed);
+            }
+            !stop.load(Ordering::Relaxed)
+        };
+        let seen = play(plan, &mut goes_on);
         *slots[index].lock().expect("no thread panics with it") = seen;
         Some(())
     };
@@ -128,6 +137,9 @@ fn all(plans: &[Plan<'_>], threads: usize) -> PyResult<Vec<Vec<Seen>>> {
             scope.spawn(|| while take().is_some() {});
         }
         while take().is_some() {
+            if let Some(raised) = heard.lock().expect("no thread panics with it").take() {
+                return Err(raised);
+            }
             if let Err(raised) = Python::attach(|py| py.check_signals()) {
                 stop.store(true, Ordering::Relaxed);
                 return Err(raised);
@@ -142,21 +154,33 @@ fn all(plans: &[Plan<'_>], threads: usize) -> PyResult<Vec<Vec<Seen>>> {
     Ok(answers.collect())
 }
 
-fn play(plan: &Plan<'_>) -> Vec<Seen> {
+/// The steps of a plan; `goes_on` is asked now and then, and after it has said no the answer is of
+/// no use.
+fn play(plan: &Plan<'_>, goes_on: &mut dyn FnMut() -> bool) -> Vec<Seen> {
     let mut drive = Drive::new(&plan.spec.config, plan.seed);
     drive.restart_xray(Nanos::ZERO);
-    plan.steps
-        .iter()
-        .map(|step| play_step(&mut drive, step))
-        .collect()
+    let mut seen = Vec::new();
+    for step in &plan.steps {
+        seen.push(play_step(&mut drive, step, goes_on));
+        if !goes_on() {
+            break;
+        }
+    }
+    seen
 }
 
-fn play_step(drive: &mut Drive, step: &Step) -> Seen {
+fn play_step(drive: &mut Drive, step: &Step, goes_on: &mut dyn FnMut() -> bool) -> Seen {
     let start = drive.now();
     match step {
         Step::Jobs(phase) => {
-            let outcome =
-                flashtwin_host::run(drive, start, phase, &mut |_: Progress| Flow::Continue);
+            let mut tick = |_: Progress| {
+                if goes_on() {
+                    Flow::Continue
+                } else {
+                    Flow::Stop
+                }
+            };
+            let outcome = flashtwin_host::run(drive, start, phase, &mut tick);
             Seen {
                 duration: outcome.end - outcome.start,
                 lacks_memory: outcome.lacks_memory,
@@ -164,14 +188,19 @@ fn play_step(drive: &mut Drive, step: &Step) -> Seen {
             }
         }
         Step::Rest(span) => {
-            drive.advance(start + *span, &mut Vec::new());
+            loop {
+                drive.advance_some(start + *span, &mut Vec::new());
+                if !drive.has_left_off() || !goes_on() {
+                    break;
+                }
+            }
             Seen {
                 duration: *span,
                 ..Seen::default()
             }
         }
         Step::Trim => {
-            trim_all(drive);
+            trim_all(drive, goes_on);
             Seen {
                 duration: drive.now() - start,
                 ..Seen::default()
@@ -180,7 +209,7 @@ fn play_step(drive: &mut Drive, step: &Step) -> Seen {
     }
 }
 
-fn trim_all(drive: &mut Drive) {
+fn trim_all(drive: &mut Drive, goes_on: &mut dyn FnMut() -> bool) {
     let end = drive.capacity_bytes() / SECTOR_BYTES;
     let (mut at, mut done) = (0, Vec::new());
     while at < end {
@@ -188,6 +217,9 @@ fn trim_all(drive: &mut Drive) {
         drive.submit(drive.now(), Request::new(0, Op::Trim, at, sectors as u32));
         while done.is_empty() {
             drive.advance_until_done(Nanos::NEVER, &mut done);
+            if drive.has_left_off() && !goes_on() {
+                return;
+            }
         }
         done.clear();
         at += sectors;

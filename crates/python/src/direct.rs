@@ -14,6 +14,8 @@ use pyo3::types::PyDict;
 const SECTOR_BYTES: u64 = 512;
 /// How many commands are played between two looks for a Ctrl-C.
 const LOOK_EVERY: usize = 65_536;
+/// How often a drive that is left may leave off on the way.
+const PATIENCE: u32 = 64;
 
 /// A command as Python says it: bytes, and the operation by its number in `OPS`.
 pub struct Asked {
@@ -115,18 +117,28 @@ pub fn play(
         status: vec![0; requests.len()],
     };
     let (mut done, mut outstanding) = (Vec::new(), 0);
+    let heard = || Python::attach(|py| py.check_signals());
     for (index, (at, request)) in at_ns.iter().zip(requests).enumerate() {
         if index % LOOK_EVERY == LOOK_EVERY - 1
-            && let Err(raised) = Python::attach(|py| py.check_signals())
+            && let Err(raised) = heard()
         {
             drain(drive, outstanding);
             return Err(raised);
         }
         let at = Nanos(*at).max(drive.now());
-        drive.advance(at, &mut done);
+        loop {
+            drive.advance_some(at, &mut done);
+            if !drive.has_left_off() {
+                break;
+            }
+            heard()?;
+        }
         outstanding -= played.note(&mut done);
         while outstanding >= depth {
             drive.advance_until_done(Nanos::NEVER, &mut done);
+            if drive.has_left_off() {
+                heard()?;
+            }
             outstanding -= played.note(&mut done);
         }
         let now = drive.now().max(at);
@@ -136,15 +148,20 @@ pub fn play(
     }
     while outstanding > 0 {
         drive.advance_until_done(Nanos::NEVER, &mut done);
+        if drive.has_left_off() {
+            heard()?;
+        }
         outstanding -= played.note(&mut done);
     }
     Ok(played)
 }
 
-/// Waits for what is outstanding, so that the drive can go on after a play that was stopped.
+/// Waits for what is outstanding, so that the drive can go on after a play that was stopped; not
+/// for long.
 fn drain(drive: &mut Drive, mut outstanding: u32) {
-    let mut done = Vec::new();
-    while outstanding > 0 {
+    let (mut done, mut left_off) = (Vec::new(), 0);
+    while outstanding > 0 && left_off < PATIENCE {
+        left_off += u32::from(drive.has_left_off());
         drive.advance_until_done(Nanos::NEVER, &mut done);
         outstanding -= done.len() as u32;
         done.clear();

@@ -44,6 +44,12 @@ impl Spec {
         self.inner.config.memory_bytes()
     }
 
+    /// Bytes of a unit of the map.
+    #[getter]
+    fn map_unit_bytes(&self) -> u32 {
+        self.inner.config.policy.unit_bytes
+    }
+
     /// Why the drive cannot be written without time, in order or at random; `None` where it can.
     fn precondition_refusal(&self, random: bool) -> Option<&'static str> {
         self.inner.config.precondition_refusal(random)

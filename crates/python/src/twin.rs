@@ -46,6 +46,8 @@ pub struct Twin {
     /// Those that are answered and were not handed over.
     done: Vec<Completion>,
     recording: Option<Recording>,
+    /// It was stopped among commands that take too long to wait for.
+    left_behind: bool,
 }
 
 /// A drive, until it is handed over to a server.
@@ -125,30 +127,49 @@ impl Twin {
         Ok((drive, self.identity.clone()))
     }
 
-    /// Submits one command and waits for its end.
-    fn single(&mut self, op: Op, lba: u64, sectors: u32) -> Answer {
+    /// One command; a signal ends the wait for it, and leaves the drive behind.
+    fn single(&mut self, op: Op, lba: u64, sectors: u32, watch: &Py<PyAny>) -> Verdict {
         let start = self.drive.now();
         self.drive.submit(start, Request::new(0, op, lba, sectors));
         let mut done = Vec::new();
         while done.is_empty() {
-            let due = self.drive.next_due().unwrap_or(Nanos::NEVER);
-            self.drive.advance(due, &mut done);
+            self.drive.advance_until_done(Nanos::NEVER, &mut done);
+            if done.is_empty() {
+                match ask(watch, 0, Nanos::ZERO) {
+                    Verdict::Go => {}
+                    other => {
+                        self.left_behind = true;
+                        return other;
+                    }
+                }
+            }
         }
-        Answer {
-            start,
-            end: self.drive.now(),
-            outcome: None,
-        }
+        Verdict::Go
     }
 
-    fn pass_to(&mut self, to: Nanos) {
+    fn pass_to(&mut self, to: Nanos) -> PyResult<()> {
         let before = self.done.len();
-        self.drive.advance(to, &mut self.done);
+        loop {
+            self.drive.advance_some(to, &mut self.done);
+            if !self.drive.has_left_off() {
+                break;
+            }
+            if let Err(raised) = Python::attach(|py| py.check_signals()) {
+                self.left_behind = true;
+                return Err(raised);
+            }
+        }
         self.outstanding -= (self.done.len() - before) as u32;
+        Ok(())
     }
 
     /// Nothing of the caller's own may be under way where a step begins.
     fn quiet(&self) -> PyResult<()> {
+        if self.left_behind {
+            return Err(PyValueError::new_err(
+                "the drive was stopped in the middle of a command: make it anew",
+            ));
+        }
         match self.outstanding {
             0 => Ok(()),
             count => Err(PyValueError::new_err(format!(
@@ -162,7 +183,7 @@ impl Twin {
         let end = start + span;
         while self.drive.now() < end {
             let to = end.min(self.drive.now() + REST_PIECE);
-            self.drive.advance(to, &mut Vec::new());
+            self.drive.advance_some(to, &mut Vec::new());
             if self.drive.xray().lacks_memory() {
                 return Verdict::Raised(PyMemoryError::new_err(convert::SAMPLES));
             }
@@ -206,6 +227,7 @@ impl Twin {
             outstanding: 0,
             done: Vec::new(),
             recording: None,
+            left_behind: false,
         })
     }
 
@@ -221,6 +243,7 @@ impl Twin {
             outstanding: 0,
             done: Vec::new(),
             recording: None,
+            left_behind: false,
         })
     }
 
@@ -273,6 +296,7 @@ impl Twin {
             let outcome = flashtwin_host::run(drive, start, &phase, &mut tick);
             (outcome, verdict)
         });
+        self.left_behind |= outcome.left_behind;
         verdict.into_result()?;
         let failures = outcome.fio.iter().filter_map(|job| job.failure.as_ref());
         if let Some(failure) = failures.into_iter().find(|f| f.code == ENOMEM) {
@@ -325,6 +349,7 @@ impl Twin {
             let outcome = flashtwin_host::run_telling(drive, start, &phase, &mut tick, &mut tell);
             (outcome, verdict.into_inner())
         });
+        self.left_behind |= outcome.left_behind;
         if let Verdict::Raised(raised) = verdict {
             return Err(raised);
         }
@@ -360,27 +385,38 @@ impl Twin {
         self.drive.map_unit_bytes()
     }
 
+    /// How many reads of the host met no data since the drive was made or loaded.
+    #[getter]
+    fn reads_of_nothing(&self) -> u64 {
+        self.drive.reads_of_nothing()
+    }
+
     /// Writes what jobs would write, one job after another, without time.
+    fn lay_out(&mut self, py: Python<'_>, jobs_json: &str, watch: Py<PyAny>) -> PyResult<()> {
+        self.quiet()?;
+        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
+        precondition::check(&self.drive, &jobs)?;
+        self.drive.restart_xray(Nanos::ZERO);
+        let verdict = py.detach(|| {
+            let mut verdict = Verdict::Go;
+            precondition::write(&mut self.drive, &jobs, |bytes| {
+                verdict = ask(&watch, bytes, Nanos::ZERO);
+                matches!(verdict, Verdict::Go)
+            });
+            verdict
+        });
+        verdict.into_result()
+    }
+
+    /// As `lay_out`, as a step with an answer.
     fn precondition<'py>(
         &mut self,
         py: Python<'py>,
         jobs_json: &str,
         watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        self.quiet()?;
-        let jobs = parse(jobs_json, self.drive.capacity_bytes(), self.identity.seed)?;
-        precondition::check(&self.drive, &jobs)?;
-        self.drive.restart_xray(Nanos::ZERO);
-        let (start, drive) = (self.drive.now(), &mut *self.drive);
-        let verdict = py.detach(|| {
-            let mut verdict = Verdict::Go;
-            precondition::write(drive, &jobs, |bytes| {
-                verdict = ask(&watch, bytes, Nanos::ZERO);
-                matches!(verdict, Verdict::Go)
-            });
-            verdict
-        });
-        verdict.into_result()?;
+        let start = self.drive.now();
+        self.lay_out(py, jobs_json, watch)?;
         let answer = Answer {
             start,
             end: self.drive.now(),
@@ -394,6 +430,7 @@ impl Twin {
         py: Python<'py>,
         offset: u64,
         size: u64,
+        watch: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
         self.quiet()?;
         if offset
@@ -410,7 +447,8 @@ impl Twin {
         while at < end {
             py.check_signals()?;
             let sectors = (end - at).min(1 << 31) as u32;
-            py.detach(|| self.single(Op::Trim, at, sectors));
+            py.detach(|| self.single(Op::Trim, at, sectors, &watch))
+                .into_result()?;
             at += u64::from(sectors);
         }
         let answer = Answer {
@@ -443,18 +481,34 @@ impl Twin {
         Ok(ended.transpose()?)
     }
 
-    fn flush<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.quiet()?;
-        self.drive.restart_xray(Nanos::ZERO);
-        let answer = self.single(Op::Flush, 0, 0);
-        convert::answer(py, answer, self.drive.close_xray())
-    }
-
-    fn purge<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn flush<'py>(&mut self, py: Python<'py>, watch: Py<PyAny>) -> PyResult<Bound<'py, PyDict>> {
         self.quiet()?;
         self.drive.restart_xray(Nanos::ZERO);
         let start = self.drive.now();
-        self.drive.purge();
+        py.detach(|| self.single(Op::Flush, 0, 0, &watch))
+            .into_result()?;
+        let answer = Answer {
+            start,
+            end: self.drive.now(),
+            outcome: None,
+        };
+        convert::answer(py, answer, self.drive.close_xray())
+    }
+
+    fn purge<'py>(&mut self, py: Python<'py>, watch: Py<PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        self.quiet()?;
+        self.drive.restart_xray(Nanos::ZERO);
+        let start = self.drive.now();
+        let verdict = py.detach(|| {
+            let mut verdict = Verdict::Go;
+            let mut go_on = || {
+                verdict = ask(&watch, 0, Nanos::ZERO);
+                matches!(verdict, Verdict::Go)
+            };
+            self.left_behind = self.drive.purge_while(&mut go_on).is_none();
+            verdict
+        });
+        verdict.into_result()?;
         let answer = Answer {
             start,
             end: self.drive.now(),
@@ -504,7 +558,7 @@ impl Twin {
             return Err(PyValueError::new_err(message));
         }
         // What happens before the command comes first; its answers wait for the next advance.
-        self.pass_to(at);
+        self.pass_to(at)?;
         if self.outstanding >= depth {
             let message = format!("the queue is full: the drive takes {depth} commands at once");
             return Err(PyValueError::new_err(message));
@@ -521,7 +575,7 @@ impl Twin {
             let message = format!("to {to_ns} ns, and it is {now} ns already");
             return Err(PyValueError::new_err(message));
         }
-        py.detach(|| self.pass_to(Nanos(to_ns)));
+        py.detach(|| self.pass_to(Nanos(to_ns)))?;
         direct::columns(py, &std::mem::take(&mut self.done))
     }
 
@@ -529,8 +583,14 @@ impl Twin {
     /// outstanding or one is done already.
     fn advance_until_done<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if self.outstanding > 0 && self.done.is_empty() {
-            let (drive, done) = (&mut *self.drive, &mut self.done);
-            py.detach(|| drive.advance_until_done(Nanos::NEVER, done));
+            while self.done.is_empty() {
+                let (drive, done) = (&mut *self.drive, &mut self.done);
+                py.detach(|| drive.advance_until_done(Nanos::NEVER, done));
+                if self.done.is_empty() {
+                    py.check_signals()
+                        .inspect_err(|_| self.left_behind = true)?;
+                }
+            }
             self.outstanding -= self.done.len() as u32;
         }
         direct::columns(py, &std::mem::take(&mut self.done))
@@ -580,7 +640,11 @@ impl Twin {
             .collect::<PyResult<Vec<Request>>>()?;
         let drive = &mut *self.drive;
         let depth = depth.min(drive.queue_depth());
-        let played = py.detach(|| direct::play(drive, at_ns, &requests, depth))?;
+        let played = py.detach(|| direct::play(drive, at_ns, &requests, depth));
+        if played.is_err() {
+            self.left_behind = self.drive.outstanding() > 0;
+        }
+        let played = played?;
         let columns = PyDict::new(py);
         columns.set_item("submitted_ns", played.submitted_ns.into_pyarray(py))?;
         columns.set_item("done_ns", played.done_ns.into_pyarray(py))?;

@@ -208,7 +208,7 @@ def conservation(policy: str, seed: int, watch: Watch) -> Sides:
     size = twin.capacity_bytes // drives.UNIT * drives.UNIT
     run(twin, watch, rw="write", block_bytes=1 << 20, depth=8, size=size)
     run(twin, watch, rw="randwrite", block_bytes=16384, depth=32, io_bytes=2 << 30, seed=seed)
-    twin.flush()
+    twin.flush(watch)
     xray = twin.rest(SECOND_NS, SECOND_NS, watch)["xray"]
     counts = {name: int(column[-1]) for name, column in xray.items()}
     programmed = sum(counts.get(name, 0) for name in HOST)

@@ -222,21 +222,18 @@ class Twin:
     def _do(self, step: Step, watch: Callable[[int, int], bool]) -> Result:
         match step:
             case Run():
-                sample_ns = max(round(step.sample_s * 1e9), 1)
-                return self._result(
-                    step.label, lambda core: core.run(jobs_json(step.jobs), sample_ns, watch)
-                )
+                return self._run(step, watch)
             case Rest():
                 ns = round(step.seconds * 1e9)
                 return self._result(step.label, lambda core: core.rest(ns, _coarse(ns), watch))
             case Trim():
                 return self._result(
-                    step.label, lambda core: core.trim(step.offset, self._size(step))
+                    step.label, lambda core: core.trim(step.offset, self._size(step), watch)
                 )
             case Flush():
-                return self._result(step.label, _core.Twin.flush)
+                return self._result(step.label, lambda core: core.flush(watch))
             case Purge():
-                return self._result(step.label, _core.Twin.purge)
+                return self._result(step.label, lambda core: core.purge(watch))
             case Ask():
                 smart = self.smart() if step.of == "smart" else {}
                 return replace(self._marked(step), smart=smart)
@@ -247,6 +244,17 @@ class Twin:
             case Chain():
                 parts = tuple(self._do(part, watch) for part in step.parts)
                 return replace(chained(step.label, parts), parts=parts)
+
+    def _run(self, step: Run, watch: Callable[[int, int], bool]) -> Result:
+        """Jobs; what fio's or a trace's reads do not find on the drive is told."""
+        before, sample_ns = self._core.reads_of_nothing, max(round(step.sample_s * 1e9), 1)
+        result = self._result(
+            step.label, lambda core: core.run(jobs_json(step.jobs), sample_ns, watch)
+        )
+        count = self._core.reads_of_nothing - before
+        if not count or not any(job.fio for job in step.jobs):
+            return result
+        return replace(result, note=reads_note(count))
 
     def _size(self, step: Trim | Fill) -> int:
         return step.size if step.size is not None else self._info.capacity_bytes - step.offset
@@ -292,6 +300,15 @@ class Twin:
             fio=tuple(answer["fio"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
+
+
+def reads_note(count: int) -> str:
+    """The note on reads that found nothing on the drive."""
+    reads = "1 read" if count == 1 else f"{count:,} reads"
+    return (
+        f"{reads} met no data: nothing was written there before, and a drive answers such reads"
+        " without its flash"
+    )
 
 
 def _loaded(spec: _core.Spec, path: str | os.PathLike[str]) -> _core.Twin:

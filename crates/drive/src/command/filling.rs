@@ -8,7 +8,7 @@
 //! that does more than fill, ends the loop and goes the long way. The results are the same, which
 //! `crates/soak/tests/served.rs` holds: the long way is that of [`flashtwin_base::Device::submit`].
 
-use flashtwin_base::{Nanos, Op, Source, Status};
+use flashtwin_base::{Op, Source, Status};
 use flashtwin_ftl::placement::Reserved;
 use flashtwin_ftl::{Policies, Token};
 
@@ -134,18 +134,16 @@ impl<P: Policies> Drive<P> {
             if !known {
                 return Left::At(event);
             }
-            let Some((at, next)) = self.events.pop_due(source.due()) else {
+            if self.turns.are_due() {
+                return Left::Idle;
+            }
+            let limit = source.due().min(self.look_due);
+            let Some((at, next)) = self.events.pop_due(limit) else {
                 return Left::Idle;
             };
-            let looks = at > self.look_due;
-            if looks {
-                self.look(Nanos(at.0 - 1));
-            }
             self.now = at;
+            self.turns.take();
             event = next;
-            if looks && !self.only_fills() {
-                return Left::At(event);
-            }
         }
     }
 

@@ -15,6 +15,7 @@ impl<P: Policies> Drive<P> {
         let command = self.commands.slots[slot as usize];
         self.commands.slots[slot as usize].status = self.path.pass();
         let end = command.lpn + command.units;
+        self.reads_of_nothing += u64::from(self.ftl.holds_nothing(command.lpn, command.units));
         let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
         let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
         let ends_unit = u64::from(end) * unit_sectors == sectors.end;

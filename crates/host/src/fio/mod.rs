@@ -20,7 +20,7 @@ use flashtwin_workload::fio::Whom;
 use self::core::Core;
 use self::process::Process;
 use self::steady::{INTERVAL, Window};
-use crate::closed_loop::{Flow, Progress, Ticks};
+use crate::closed_loop::{Flow, PATIENCE, Progress, Ticks, rests_until};
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::series::Sampler;
@@ -86,6 +86,8 @@ struct Host<'a> {
     turns: u64,
     ended_all: Vec<u32>,
     stopped: bool,
+    /// How often the device may still leave off after a stop.
+    patience: u32,
     /// Some process waits for others before it begins.
     gated: bool,
 }
@@ -106,6 +108,13 @@ pub(crate) fn run<D: Device>(
     while host.core.running > 0 {
         let limit = host.core.events.peek_at().unwrap_or(Nanos::NEVER);
         let next = device.advance_until_done(limit, &mut done);
+        if device.has_left_off() && done.is_empty() {
+            now = now.max(next);
+            if host.looks_up(now, tick) {
+                continue;
+            }
+            return host.left_behind(phase, now);
+        }
         let outstanding = host.core.outstanding;
         assert_ne!(
             next,
@@ -123,12 +132,10 @@ pub(crate) fn run<D: Device>(
         }
     }
     let end = host.processes.iter().map(|process| process.ended).max();
-    let end = end.unwrap_or(start).max(now);
-    device.advance(end, &mut done);
-    assert!(
-        done.is_empty(),
-        "the device completes what nobody asked for"
-    );
+    let mut end = end.unwrap_or(start).max(now);
+    if !rests_until(device, end, &mut |at| host.looks_up(at, tick)) {
+        end = now;
+    }
     host.outcome(phase, end)
 }
 
@@ -180,6 +187,7 @@ impl<'a> Host<'a> {
             turns: 0,
             ended_all: Vec::new(),
             stopped: false,
+            patience: PATIENCE,
             gated,
         }
     }
@@ -295,6 +303,29 @@ impl<'a> Host<'a> {
         self.end_all(now);
     }
 
+    /// The device has left off: the caller is asked whether to go on. What is outstanding when it
+    /// says stop has [`PATIENCE`] to complete; then the answer is false.
+    fn looks_up(&mut self, now: Nanos, tick: &mut dyn FnMut(Progress) -> Flow) -> bool {
+        if self.stopped {
+            self.patience -= 1;
+        } else if self.core.lacks_memory() || tick(self.progress(now)) == Flow::Stop {
+            self.stop(now);
+        }
+        self.patience > 0
+    }
+
+    /// What was counted by `now`, where requests are still outstanding.
+    fn left_behind(mut self, phase: &Phase, now: Nanos) -> Outcome {
+        for process in &mut self.processes {
+            process.leave_behind(&mut self.core, now);
+        }
+        let outcome = self.outcome(phase, now);
+        Outcome {
+            left_behind: true,
+            ..outcome
+        }
+    }
+
     fn progress(&self, now: Nanos) -> Progress {
         Progress {
             completions: self.core.completions,
@@ -368,6 +399,7 @@ impl<'a> Host<'a> {
             start,
             end,
             stopped: self.stopped,
+            left_behind: false,
             lacks_memory,
             series: sampler.finish(end),
             jobs,

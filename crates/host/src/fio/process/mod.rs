@@ -383,6 +383,22 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// It ends with what it has counted, whatever is still outstanding.
+    pub fn leave_behind(&mut self, core: &mut Core, now: Nanos) {
+        if !self.has_ended() {
+            let took = Nanos(now.0.saturating_sub(self.pass_start.0));
+            let sides = self.count.stats.sides.iter_mut();
+            for side in sides.filter(|side| side.ios > 0) {
+                side.runtime += took;
+            }
+            self.count.tally.leave_behind(now);
+            self.depth = 0;
+            self.ended = now;
+            self.state = State::Ended;
+            core.process_ends();
+        }
+    }
+
     /// Its flow lets it go on.
     pub fn release(&mut self, core: &mut Core, now: Nanos) {
         if self.state == State::Held {
