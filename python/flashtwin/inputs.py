@@ -11,6 +11,7 @@ Nobody else parses JSON or TOML that comes from outside (`tests/test_tidy.py`).
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import math
 import os
@@ -24,6 +25,8 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, shortened
 
 # Nothing that flashtwin, fio or smartctl writes is nested so deep.
 MOST_DEPTH = 64
+# Lines that begin like an object are tried so often: behind warnings of fio the first is one.
+MOST_OBJECTS = 64
 # NVMe counts in 128 bits.
 MOST_DIGITS = 39
 
@@ -174,6 +177,29 @@ def read_toml(path: str | os.PathLike[str], *, most_bytes: int = 16 << 20) -> di
         return parse_toml(read_regular(path, most_bytes=most_bytes))
     except ValueError as error:
         raise InputError(Path(path), str(error)) from error
+
+
+def json_object(text: str) -> tuple[int, dict[str, Any], int] | None:
+    """The first JSON object that begins a line of a text, as programs print one among other lines:
+    where it begins, the object, and where it ends; none where there is none.
+
+    Raises `ValueError` with a sentence where it holds what `parse_json` refuses. A name may stand
+    twice, as fio writes an option that was given twice.
+    """
+    begins = re.finditer(r"^\s*(\{)", text, re.MULTILINE)
+    for begin in itertools.islice(begins, MOST_OBJECTS):
+        at = begin.start(1)
+        try:
+            value, end = json.JSONDecoder(
+                parse_constant=_no_number, parse_float=_finite, parse_int=_integer
+            ).raw_decode(text, at)
+        except json.JSONDecodeError:
+            continue
+        except RecursionError:
+            raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
+        _check_nesting(value)
+        return at, value, end
+    return None
 
 
 def is_plain(data: bytes) -> bool:

@@ -28,6 +28,7 @@ CASES = {
     "queries": 10,
     "outputs": 10,
     "batteries": 20,
+    "fakes": 10,
 }
 
 

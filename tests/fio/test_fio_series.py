@@ -190,7 +190,7 @@ def test_columns_that_later_versions_add(tmp_path: Path) -> None:
 def test_missing_job(tmp_path: Path) -> None:
     file = job_file(Run(label="run", jobs=(WRITES,)), capacity_bytes=1 << 20, engine=PREFERRED[0])
     with pytest.raises(FlashtwinError, match="no result for job0"):
-        collect(file, '{"jobs": []}', tmp_path)
+        collect(file, '{"jobs": [{"jobname": "another"}]}', tmp_path)
 
 
 def test_buckets_of_arrays_are_those_of_single_values() -> None:

@@ -9,6 +9,7 @@ from kinds import (
     catalogues,
     copies,
     disks,
+    fakes,
     foreign,
     infer,
     jobs,
@@ -49,6 +50,7 @@ _ROWS = (
     ("catalogues", "hostile published.toml of added folders", catalogues.case, None),
     ("queries", "conditions of --where", queries.case, prepared.place),
     ("batteries", "broken batteries of another package", foreign.case, None),
+    ("fakes", "programs called fio that are something else", fakes.case, None),
     ("outputs", "outputs that are no files", outputs.case, prepared.finished),
 )
 KINDS = tuple(

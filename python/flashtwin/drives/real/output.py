@@ -1,8 +1,9 @@
 """fio's JSON as values: what each job did, by direction.
 
-fio surrounds its JSON with warnings when it has any, so reading begins at the first `{` that opens
-an object. Units as fio's: bytes, milliseconds of runtime, latencies in nanoseconds; `bins` are the
-histogram of json+ (a bucket's middle value to its count).
+fio surrounds its JSON with warnings when it has any, so reading begins at the first line that opens
+an object. The program of that name on the PATH may be anything: whatever it prints is an answer of
+fio's, or one sentence says that it is none. Units as fio's: bytes, milliseconds of runtime,
+latencies in nanoseconds; `bins` are the histogram of json+ (a bucket's middle value to its count).
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flashtwin.errors import ENVIRONMENT, FlashtwinError
-from flashtwin.inputs import parse_json_at
+from flashtwin import inputs
+from flashtwin.errors import ENVIRONMENT, FlashtwinError, shortened
 
 DIRECTIONS = ("read", "write", "trim")
 
@@ -62,28 +63,40 @@ class FioOutput:
 def parse_output(text: str) -> FioOutput:
     """Read fio's JSON, whatever stands around it."""
     _, data, _ = divided(text)
-    if data is None or not isinstance(data.get("jobs"), list):
-        raise FlashtwinError(
-            f"fio's answer holds no result: {_shortened(text)}", exit_code=ENVIRONMENT
-        )
-    return FioOutput(
-        version=str(data.get("fio version", "")).removeprefix("fio-"),
-        rows=tuple(_job(entry) for entry in data["jobs"]),
-    )
+    if data is None:
+        raise _no_answer(_shortened(text))
+    rows = []
+    for entry in data["jobs"]:
+        try:
+            rows.append(_job(entry))
+        except KeyError as error:
+            raise _no_answer(f"a job has no {error.args[0]}") from error
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise _no_answer("a job's numbers are not what fio writes") from error
+    version = data.get("fio version", "")
+    return FioOutput(version=str(version).removeprefix("fio-"), rows=tuple(rows))
 
 
 def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
-    """fio's output in three parts: the text before the first JSON object, the object, and the
-    text behind it."""
-    at = text.find("{")
-    while at >= 0:
-        try:
-            document, end = parse_json_at(text, at)
-        except ValueError:
-            at = text.find("{", at + 1)
-            continue
-        return text[:at], document, text[end:]
-    return text, None, ""
+    """fio's output in three parts: the text before its JSON object, the object, whose "jobs" are
+    one object or more, and the text behind it."""
+    try:
+        answer = inputs.json_object(text)
+    except ValueError as error:
+        raise _no_answer(str(error)) from error
+    if answer is None:
+        return text, None, ""
+    begin, document, end = answer
+    rows = document.get("jobs")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise _no_answer("it has no jobs")
+    if not rows:
+        raise _no_answer("it has no job, and jobs were to run")
+    return text[:begin], document, text[end:]
+
+
+def _no_answer(why: str) -> FlashtwinError:
+    return FlashtwinError(f"fio's answer holds no result: {why}", exit_code=ENVIRONMENT)
 
 
 def _job(entry: Mapping[str, Any]) -> JobOutput:
@@ -106,16 +119,24 @@ def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
     # Of whole requests only where a job has `lat_percentiles`.
     bins = latency.get("bins") or totals.get("clat_ns", {}).get("bins", {})
     return DirectionTotals(
-        ios=int(totals["total_ios"]),
-        bytes=int(totals["io_bytes"]),
-        runtime_ms=int(totals["runtime"]),
+        ios=_count(totals["total_ios"]),
+        bytes=_count(totals["io_bytes"]),
+        runtime_ms=_count(totals["runtime"]),
         latency_mean_ns=float(latency["mean"]),
-        latency_min_ns=int(latency["min"]),
-        latency_max_ns=int(latency["max"]),
-        bins={int(middle): int(count) for middle, count in bins.items()},
+        latency_min_ns=_count(latency["min"]),
+        latency_max_ns=_count(latency["max"]),
+        bins={_count(int(middle)): _count(count) for middle, count in bins.items()},
     )
 
 
+def _count(value: Any) -> int:
+    """A number of fio's, which counts in 64 bits."""
+    number = int(value)
+    if not 0 <= number < 1 << 64:
+        raise ValueError(f"{number} is none of fio's counts")
+    return number
+
+
 def _shortened(text: str) -> str:
-    words = " ".join(text.split())
-    return words[:200] or "nothing"
+    words = " ".join(text[:4096].split())
+    return shortened(words, 200) or "nothing"

@@ -25,10 +25,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
-from flashtwin import outputs
-from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError
+from flashtwin import inputs, outputs
+from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError, shortened
 from flashtwin.model.target import Interrupted
 
 # What the oldest distributions in support carry. Tried was 3.33; should a version between the two
@@ -40,6 +39,14 @@ _FULL = ("No space left on device", "Disk quota exceeded")
 # The variables that fio inherits: paths of programs and libraries, and the time zone.
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ")
 _LAUNCH = Path(__file__).with_name("launch.py")
+# A program that is fio says its version at once.
+VERSION_S = 10.0
+_VERSION_BYTES = 4096
+_VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})[0-9A-Za-z.+~_-]{0,80}", re.ASCII)
+# What fio may write for us to read: bins of thousands of jobs are some MB.
+ANSWER_BYTES = 256 << 20
+# How much of what a program says on stderr is told: its end, lines, and characters of a line.
+_SAID_BYTES, _SAID_LINES, _SAID_LINE = 64 << 10, 100, 500
 _POLL_S = 0.1
 _PATIENCE_S = 3.0
 _RATE = re.compile(r"[rwt]=([\d.]+)([kKMGTP]?)(i?)B/s")
@@ -76,21 +83,65 @@ def find() -> Fio:
         raise FlashtwinError(
             f"fio is not installed, a real target needs it: {_GET}", exit_code=ENVIRONMENT
         )
-    version = subprocess.run(
-        [program, "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    ).stdout.strip()
-    numbers = re.match(r"fio-(\d+)\.(\d+)", version)
+    version = _version(program)
+    numbers = _VERSION.fullmatch(version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise FlashtwinError(
-            f"{program} is {version or 'no fio'}, and {oldest} or later is needed: {_GET}",
+            f"{program} is {plain(version) or 'no fio'}, and {oldest} or later is needed: {_GET}",
             exit_code=ENVIRONMENT,
         )
     return Fio(program=os.path.abspath(program), version=version.removeprefix("fio-"))
+
+
+def _version(program: str) -> str:
+    """What a program answers to --version, which may be any program: it gets the environment that
+    fio gets, and neither time nor room without end."""
+    try:
+        process = subprocess.Popen(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            start_new_session=True,
+        )
+        try:
+            answer = _printed(process, time.monotonic() + VERSION_S)
+        finally:
+            end(process, signal.SIGKILL)
+    except OSError as error:
+        raise FlashtwinError(
+            f"{program} cannot be started: {error.strerror or error}", exit_code=ENVIRONMENT
+        ) from error
+    if answer is None:
+        raise FlashtwinError(
+            f"{program} --version did not answer within {VERSION_S:g} s",
+            hint="look at what the program of that name on the PATH is",
+            exit_code=ENVIRONMENT,
+        )
+    return answer.decode(errors="replace").strip()
+
+
+def _printed(process: subprocess.Popen[bytes], until_s: float) -> bytes | None:
+    """What a program prints until it ends, or prints too much; none where its time is over
+    before."""
+    assert process.stdout is not None, "opened as a pipe"
+    answer = b""
+    while len(answer) < _VERSION_BYTES:
+        left_s = until_s - time.monotonic()
+        if left_s <= 0 or not select.select([process.stdout], [], [], left_s)[0]:
+            return None
+        piece = os.read(process.stdout.fileno(), _VERSION_BYTES)
+        if not piece:
+            break
+        answer += piece
+    return answer
+
+
+def _environment() -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return {**inherited, "LC_ALL": "C"}
 
 
 def start(
@@ -100,22 +151,22 @@ def start(
     *,
     inherited: Sequence[int] = (),
     stdout: int | None = None,
-    stderr: IO[bytes] | None = None,
+    errors: Path,
 ) -> subprocess.Popen[bytes]:
     """Start fio in a directory. It inherits the open files `inherited`, and ends when this process
-    or thread does."""
+    or thread does. What it prints on stderr goes to the file `errors`."""
     launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid())]
-    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-    return subprocess.Popen(
-        [*launch, fio.program, *arguments],
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        env={**environment, "LC_ALL": "C"},
-        pass_fds=inherited,
-        start_new_session=True,
-    )
+    with errors.open("wb") as complaints:
+        return subprocess.Popen(
+            [*launch, fio.program, *arguments],
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=complaints,
+            env=_environment(),
+            pass_fds=inherited,
+            start_new_session=True,
+        )
 
 
 def run(
@@ -131,25 +182,69 @@ def run(
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
     status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
-    with errors.open("wb") as complaints:
-        process = start(
-            fio,
-            [*arguments, *status, "job.fio"],
-            directory,
-            inherited=inherited,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-        )
-        try:
-            _follow(process, report)
-        finally:
-            end(process)
+    process = start(
+        fio,
+        [*arguments, *status, "job.fio"],
+        directory,
+        inherited=inherited,
+        stdout=subprocess.PIPE,
+        errors=errors,
+    )
+    try:
+        _follow(process, report, (answer, errors))
+    finally:
+        end(process)
     if process.returncode != 0:
         raise FioError(_last_words(errors, answer, process.returncode))
-    return answer.read_text(errors="replace")
+    return read_answer(answer)
 
 
-def _follow(process: subprocess.Popen[bytes], report: Callable[[int], bool]) -> None:
+def read_answer(answer: Path) -> str:
+    """The text that fio wrote into a file; nothing where it wrote none."""
+    if not answer.exists():
+        return ""
+    return inputs.read_regular(answer, most_bytes=ANSWER_BYTES).decode(errors="replace")
+
+
+def said(errors: Path) -> list[str]:
+    """The lines that fio printed on stderr, the last of them where there are many, without
+    characters that do anything to a terminal."""
+    with errors.open("rb") as file:
+        file.seek(max(errors.stat().st_size - _SAID_BYTES, 0))
+        lines = file.read().decode(errors="replace").splitlines()
+    return [plain(line) for line in lines if line.strip()][-_SAID_LINES:]
+
+
+def plain(text: str) -> str:
+    """A line of a program's, short enough to read, of which no character but prints."""
+    short = shortened(text.strip(), _SAID_LINE)
+    return "".join(
+        letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in short.expandtabs()
+    )
+
+
+def check_size(*written: Path) -> None:
+    """Raise where a program writes without end; whoever watches it ends it then."""
+    for file in written:
+        if file.exists() and file.stat().st_size > ANSWER_BYTES:
+            raise FlashtwinError(
+                f"fio writes more than {ANSWER_BYTES >> 20} MiB into {file.name}",
+                hint="look at what the program of that name on the PATH is, or ask for less output",
+                exit_code=ENVIRONMENT,
+            )
+
+
+def how_it_ended(code: int) -> str:
+    """How a process ended, by the exit code that Python has for it."""
+    if code >= 0:
+        return f"it ended with exit code {code}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"it ended by {names.get(-code, f'signal {-code}')}"
+
+
+def _follow(
+    process: subprocess.Popen[bytes], report: Callable[[int], bool], written: Sequence[Path]
+) -> None:
     """Wait for the end, reading status lines and asking the watch at least ten times a second."""
     assert process.stdout is not None, "opened as a pipe"
     meter = Meter(began_s=time.monotonic())
@@ -161,10 +256,12 @@ def _follow(process: subprocess.Popen[bytes], report: Callable[[int], bool]) -> 
             piece = os.read(handle, 65536)
             open_ = bool(piece)
             *lines, rest = re.split(r"[\r\n]+", rest + piece.decode(errors="replace"))
+            rest = rest[-_SAID_BYTES:]
             for line in lines:
                 meter.line(line, time.monotonic())
         elif not open_:
             time.sleep(_POLL_S)
+        check_size(*written)
         if not report(int(meter.bytes)):
             raise Interrupted("fio was ended")
 
@@ -189,11 +286,11 @@ class Meter:
             self._last_s = now_s
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End fio if it still runs: first with SIGTERM, then with SIGKILL."""
+def end(process: subprocess.Popen[bytes], number: signal.Signals = signal.SIGTERM) -> None:
+    """End fio if it still runs: first with SIGTERM or another signal, then with SIGKILL."""
     try:
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
+            os.killpg(process.pid, number)
             process.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:
         pass
@@ -208,12 +305,12 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def _last_words(errors: Path, answer: Path, code: int) -> str:
     """The last error that fio printed, on stderr or among its results."""
-    lines = errors.read_text(errors="replace").splitlines()
-    if not any(line.strip() for line in lines) and answer.exists():
-        text = answer.read_text(errors="replace").split("{", 1)[0]
-        lines = [line for line in text.splitlines() if line.startswith("fio:")]
-    spoken = [line.strip().removeprefix("fio: ") for line in lines if line.strip()]
-    return spoken[-1] if spoken else f"it ended with exit code {code} and said nothing"
+    lines = said(errors)
+    if not lines and answer.exists():
+        text = read_answer(answer).split("{", 1)[0]
+        lines = [plain(line) for line in text.splitlines() if line.startswith("fio:")]
+    spoken = [line.removeprefix("fio: ") for line in lines]
+    return spoken[-1] if spoken else f"{how_it_ended(code)} and said nothing"
 
 
 @dataclass(frozen=True, kw_only=True)
