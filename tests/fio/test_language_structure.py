@@ -107,7 +107,7 @@ def test_several_files_wait_for_one_another(tmp_path: Path) -> None:
     words = [str(tmp_path / "one.fio"), str(tmp_path / "two.fio")]
     jobs = script(words).jobs
     assert [job["stonewall"] for job in jobs] == [False, False, True, False]
-    assert [job.by_direction("bs")[0] for job in jobs] == [8192] * 4
+    assert [job.by_direction("bs")[0] for job in jobs] == [8192, 8192, 4096, 4096]
 
 
 def test_sections_can_be_chosen(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ REFUSED = [
     ("rw", "randread:k4", "every 8"),
     ("bsrange", "4k", "4k-64k"),
     ("bssplit", "4k/60:8k/60", "120"),
-    ("bssplit", "4k/50.5:8k/", "percentage"),
+    ("bssplit", "4k/x:8k/", "percentage"),
     ("random_distribution", "zipf:1", "theta"),
     ("random_distribution", "zipf:1.2,0.5", "zipf:1.2:0.5"),
     ("random_distribution", "zoned:60/10:30/20", "90"),

@@ -93,10 +93,10 @@ def test_fio_said_again_from_its_own_values() -> None:
                 levels=job["iodepth_level"],
                 submits=job["iodepth_submit"],
                 completes=job["iodepth_complete"],
+                common=real["global options"],
             )
         ],
         version=real["fio version"],
-        global_options=real["global options"],
         unix_ms=real["timestamp_ms"],
         plus=True,
     )

@@ -60,6 +60,16 @@ class Words(click.Command):
     help="normal, terse, json or json+, several with commas.",
 )
 @click.option("--minimal", is_flag=True, help="The same as --output-format=terse.")
+@click.option("--append-terse", is_flag=True, help="Terse lines beside the normal output.")
+@click.option(
+    "-v",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, option, wanted: _say_version(ctx, wanted),
+    help="The version of fio whose language and formats these are.",
+)
 @click.option(
     "--terse-version",
     type=click.Choice(["3", "4", "5"]),
@@ -139,6 +149,7 @@ def command(
     output: Path | None,
     formats: tuple[str, ...],
     minimal: bool,
+    append_terse: bool,
     terse_version: str,
     status_s: float | None,
     sections: tuple[str, ...],
@@ -174,6 +185,8 @@ def command(
     from flashtwin.fio.plan.plan import refuse_writes
     from flashtwin.runner.target import Variant, is_spec
 
+    if append_terse:
+        formats = (*(formats or ("normal",)), "terse")
     if convert is not None:
         return fio_run.convert(convert, out, words, quiet)
     if resume is not None:
@@ -227,6 +240,14 @@ def command(
         return fio_run.run(fio_command, keeping)
     # Jobs that replay are refused on a path: fio would write to the files that a trace names.
     return fio_run.on_twin(fio_command, replaying) if is_spec(on) else fio_run.on_path(fio_command)
+
+
+def _say_version(ctx: click.Context, wanted: bool) -> None:
+    from flashtwin.fio.report.formats import PROGRAM
+
+    if wanted:
+        terminal.say(PROGRAM)
+        ctx.exit(DONE)
 
 
 def _refuse_drives(words: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ plainest form (bytes, microseconds). Reading the text gives jobs equal to those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flashtwin.drives.real.options import section_text
@@ -36,12 +36,16 @@ class Setting:
 class FioJob:
     """A section with all that it inherits; `settings` by the options' own names, not aliases.
 
-    Two jobs are equal that ask for the same, wherever they were written.
+    `own`: the names of those that the section itself says, all of them where nobody says so.
+    `common`: what held for all jobs when the last one was read, which fio prints. Two jobs are
+    equal that ask for the same, wherever they were written.
     """
 
     section: str
     where: Where
     settings: Mapping[str, Setting]
+    own: frozenset[str] | None = None
+    common: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -65,6 +69,12 @@ class FioJob:
     def has(self, name: str) -> bool:
         """Whether it was written, here or in [global]."""
         return name in self.settings
+
+    @property
+    def said(self) -> dict[str, Setting]:
+        """What the job itself says, without what holds for all jobs."""
+        own = self.own
+        return {name: row for name, row in self.settings.items() if own is None or name in own}
 
     def line(self, name: str) -> Where:
         """The line of an option; that of the section where the option was not written."""

@@ -62,6 +62,8 @@ class Text(_Plain):
 
     def parse(self, text: str | None, reading: Reading) -> str:
         value = required(text)
+        if not value.strip():
+            raise BadValueError("an empty value, which fio refuses", hint="write it after the =")
         if has_control(value):
             raise BadValueError("a control character is not part of a value")
         return value
@@ -93,7 +95,7 @@ class Prefix(Text):
     name: str = "text or nothing"
 
     def parse(self, text: str | None, reading: Reading) -> str:
-        return "" if text is None else super().parse(text, reading)
+        return super().parse(text, reading) if text and text.strip() else ""
 
     def show(self, value: str) -> str | None:  # type: ignore[override]
         return value or None

@@ -7,8 +7,9 @@ path is tried as it stands, then beside the file that names it.
 
 `expand` replaces in an option what fio replaces first: `${NAME}`, `$pagesize`, `$mb_memory`,
 `$ncpus`. An environment variable that is not set is replaced by nothing, as fio does it; the reader
-is told. Where one of the three words was replaced, arithmetic without parentheses is reckoned too
-(`8*$mb_memory`), as fio does it through bc.
+is told, and where nothing is left of a value, it is refused, as by fio. Where one of the three
+words was replaced, arithmetic without parentheses is reckoned too (`8*$mb_memory`), as fio does it
+through bc.
 
 Invariants: nothing is ever executed; what is read is bounded, whatever a file says: in bytes,
 lines, the length of a line, includes and jobs; only regular files are opened, and the text is UTF-8
@@ -21,7 +22,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,12 +56,14 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A section with its lines. `first`: it is the first of a job file that follows another one,
-    and waits for the jobs of that one."""
+    and waits for the jobs of that one. `anew`: what was said for all jobs before it, on the command
+    line or in another file, does not hold any more."""
 
     name: str
     where: Where
     lines: tuple[Line, ...]
     first: bool = False
+    anew: bool = False
 
     @property
     def is_global(self) -> bool:
@@ -70,7 +73,8 @@ class Section:
 def read(path: str, *, after: bool = False) -> list[Section]:
     """The sections of a job file; `-` is the standard input. `after`: files before it had jobs."""
     file = "standard input" if path == "-" else path
-    return _Reader(path).sections(_text(path, ()), file, after)
+    sections = _Reader(path).sections(_text(path, ()), file, after)
+    return [replace(section, anew=after and not place) for place, section in enumerate(sections)]
 
 
 def read_text(text: str, *, file: str = "text") -> list[Section]:
@@ -264,6 +268,14 @@ def expand(text: str, environment: Mapping[str, str], note: Callable[[str], None
         return value
 
     with_variables = _VARIABLE.sub(variable, text)
+    _, equals, value = with_variables.partition("=")
+    unset = [name for name in _VARIABLE.findall(text) if not environment.get(name)]
+    if unset and equals and not value.strip():
+        empty = "is empty" if unset[0] in environment else "is not set"
+        raise BadValueError(
+            f"${{{unset[0]}}} {empty}, and nothing is left of {text}",
+            hint=f"set it, for example {unset[0]}=… flashtwin fio FILE, or write the value itself",
+        )
     replaced, count = _WORD.subn(word, with_variables)
     return _reckoned(replaced) if count else replaced
 

@@ -84,6 +84,11 @@ def _plain_size(text: str, reading: Reading) -> int:
         # Its digits end in the letter b at times, which is no suffix.
         return integer(hexadecimal[1], 16) * (-1 if plain.startswith("-") else 1)
     match = _SIZE.fullmatch(plain)
+    if re.fullmatch(r"[0-9]+z", plain, re.IGNORECASE | re.ASCII):
+        raise BadValueError(
+            f"{plain} counts zones, and drives with zones are not simulated",
+            hint="write bytes, for example 256m",
+        )
     if not match or (match[2][:2] in ("0x", "0X")):
         raise BadValueError(f"{_or_empty(text)} is not a number", hint=_size_hint(plain))
     if not match[3] and match[4] and match[4].lower() != "b":

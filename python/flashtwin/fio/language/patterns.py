@@ -155,14 +155,8 @@ class SplitKind:
             block, slash, share = entry.partition("/")
             percent = None
             if slash and share.strip():
-                match = re.fullmatch(r"\s*([0-9]+)\s*", share)
-                if not match or numbers.integer(match[1]) > 100:
-                    raise BadValueError(
-                        f"{share} in {entry} is not a percentage",
-                        hint="shares are whole numbers from 0 to 100, for example 4k/60:64k/40",
-                    )
-                percent = numbers.integer(match[1])
-            entries.append((Integer(least=1).parse(block, reading), percent))
+                percent = _share_of(share, entry, reading)
+            entries.append((_block_of(block, reading), percent))
         return _completed(entries, text) if entries else None
 
     def show(self, value: ByDirection) -> str:
@@ -170,6 +164,34 @@ class SplitKind:
 
     def over(self, before: Any, value: ByDirection) -> ByDirection:
         return value
+
+
+def _share_of(text: str, entry: str, reading: Reading) -> int | None:
+    """A share in percent, as fio reads it: what follows a whole number is dropped, more than 100
+    are 100, and 0 is none that was given."""
+    match = re.fullmatch(r"\s*([0-9]+)(\.[0-9]*)?\s*", text)
+    if not match:
+        raise BadValueError(
+            f"{text} in {entry} is not a percentage",
+            hint="shares are whole numbers from 0 to 100, for example 4k/60:64k/40",
+        )
+    percent = min(numbers.integer(match[1]), 100)
+    if (match[2] or "").strip(".0") or percent != numbers.integer(match[1]):
+        reading.notes.append(f"fio reads {text.strip()} in {entry} as {percent} percent")
+    return percent or None
+
+
+def _block_of(text: str, reading: Reading) -> int:
+    """A block size; of a range fio takes the first."""
+    match = re.fullmatch(r"([^-]+)-([^-]+)", text.strip())
+    if match is None:
+        return Integer(least=1).parse(text, reading)
+    first, last = (Integer(least=1).parse(part, reading) for part in match.groups())
+    reading.notes.append(
+        f"fio reads {text.strip()} as {match[1]}: a split takes no ranges (bsrange={match[0]} is"
+        f" one, {first} to {last} bytes)"
+    )
+    return first
 
 
 def _completed(entries: list[tuple[int, int | None]], text: str) -> Split:

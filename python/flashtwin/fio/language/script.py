@@ -4,8 +4,9 @@ Every mistake of a file is told by its line; the first one ends the reading. Wha
 note is collected, once for each option and place.
 
 A command line is as fio has it: options before the first `--name` are defaults of everything after
-them, also of the job files; `--name` begins a job; jobs of the command line come before those of
-files; several files follow one another, each waiting for those before. A value may stand in a word
+them, also of the first job file; `--name` begins a job; jobs of the command line come before those
+of files; several files follow one another, each waiting for those before, and begin without what
+was said before them. A value may stand in a word
 of its own, a word may begin with one dash, and nothing is replaced in values, as the shell has done
 that.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.language import lines
@@ -34,6 +35,7 @@ from flashtwin.fio.language.table import (
     engine_of,
     find,
     meant,
+    plain_engine,
 )
 
 
@@ -75,14 +77,20 @@ def typed(
         )
     reader = _Reader(environment)
     inherited: dict[str, Setting] = dict(defaults or {})
+    # What fio prints as global: what is said on the command line and in the last file.
+    common: dict[str, Setting] = {}
     jobs = []
     for section in sections:
+        if section.anew:
+            inherited, common = {}, {}
         if section.is_global:
             inherited = reader.settings(section, inherited)
+            common |= {name: inherited[name] for name in reader.names(section)}
             # fio names a job after its section, whatever [global] calls itself.
             inherited.pop("name", None)
         elif not names or section.name in names:
             jobs.append(reader.job(section, inherited))
+    jobs = [replace(job, common=common) for job in jobs]
     return Script(jobs=tuple(jobs), notes=tuple(reader.notes))
 
 
@@ -95,9 +103,14 @@ class _Reader:
         settings = self.settings(section, inherited)
         if section.first:
             settings["stonewall"] = Setting(value=True, where=section.where, text="stonewall")
-        job = FioJob(section=section.name, where=section.where, settings=settings)
+        own = frozenset(self.names(section))
+        job = FioJob(section=section.name, where=section.where, settings=settings, own=own)
         self._check_engine(job)
         return job
+
+    def names(self, section: Section) -> list[str]:
+        """The options of a section, in their order."""
+        return [option.name for option, _ in map(self._split, section.lines)]
 
     def settings(self, section: Section, inherited: Mapping[str, Setting]) -> dict[str, Setting]:
         """The settings of a section: `kb_base` first, as in fio, then line by line."""
@@ -105,7 +118,8 @@ class _Reader:
         for line in section.lines:
             # Its own options would be told of as unknown ones.
             if line.text.startswith("ioengine="):
-                self._check_reach(line.text.partition("=")[2].partition(":")[0], line.where)
+                engine = plain_engine(line.text.partition("=")[2]).partition(":")[0]
+                self._check_reach(engine, line.where)
         words = [(line, *self._split(line)) for line in section.lines]
         for line, option, value in sorted(words, key=lambda word: word[1].name != "kb_base"):
             setting = self._setting(line, option, value, settings)
@@ -147,9 +161,12 @@ class _Reader:
         for note in reading.notes:
             self._note(line.where, f"{option.name}: {note}")
         self._judge(line, option, value)
+        if option.name == "ioengine":
+            combined = plain_engine(str(value))
         if option.name == "filename" and before is not None:
             self._note(line.where, f"filename adds to those before it, as in fio: {value}")
-        return Setting(value=combined, where=line.where, text=line.text)
+        words = line.text if text is None else f"{option.name}={text}"
+        return Setting(value=combined, where=line.where, text=words)
 
     def _judge(self, line: Line, option: Option, value: object) -> None:
         if value in option.inert:
@@ -209,6 +226,7 @@ _OWN: dict[str, tuple[bool, str | None]] = {
     "debug": (True, None),
     "warnings-fatal": (False, None),
     "idle-prof": (True, None),
+    "aux-path": (True, None),
     "bandwidth-log": (False, "write_bw_log=NAME in a job writes a log for each"),
     "latency-log": (True, "write_lat_log=NAME in a job writes a log for each"),
     "server": (True, _REMOTE),

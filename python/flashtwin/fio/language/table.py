@@ -130,6 +130,31 @@ ASYNCHRONOUS = frozenset(
     }
 )
 
+# Engines that lay no files out, as what they reach is no file system (FIO_DISKLESSIO in fio), and
+# those that write to no file that is shorter than their jobs (FIO_NOEXTEND): a job that only writes
+# has its file laid out too.
+LAY_NOTHING_OUT = frozenset(
+    {
+        "null",
+        "rbd",
+        "rados",
+        "nbd",
+        "pmemblk",
+        "dev-dax",
+        "libpmem",
+        "libblkio",
+        "libiscsi",
+        "nfs",
+        "http",
+        "xnvme",
+        "ime_psync",
+        "ime_psyncv",
+        "ime_aio",
+        "dfs",
+    }
+)
+NEVER_EXTEND = frozenset({"mmap", "libpmem2", "mtd", "libzbc"})
+
 # Engines that are loaded from elsewhere, whose source has job files of its own.
 PLUGINS = frozenset({"external", "spdk", "spdk_bdev"})
 
@@ -155,6 +180,11 @@ ELSEWHERE = {
     "dirstat": "a file system's tables",
     "dirdelete": "a file system's tables",
 }
+
+
+def plain_engine(written: str) -> str:
+    """fio's name of an engine: Linux's own asynchronous I/O has two more, whatever follows them."""
+    return "libaio" if written.startswith(("linuxaio", "aio")) else written
 
 
 def engine_of(written: str) -> str:

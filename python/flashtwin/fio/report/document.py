@@ -50,12 +50,14 @@ def document(
 ) -> dict[str, Any]:
     """The whole answer; `version` as fio writes it ("fio-3.33"), `plus` for json+ with its bins."""
     shares = aggregate(jobs)
+    common = global_options or (jobs[0].common if jobs else {})
     return {
         "fio version": version,
         "timestamp": unix_ms // 1000,
         "timestamp_ms": unix_ms,
         "time": when(unix_ms),
-        "global options": dict(global_options or {}),
+        # fio leaves it out where nothing is said for all jobs.
+        **({"global options": dict(common)} if common else {}),
         "jobs": [_job(job, shares, plus) for job in jobs],
     }
 

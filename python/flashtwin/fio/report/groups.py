@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.fio.language.job import FioJob, spelled
+from flashtwin.fio.language.job import FioJob, Setting, spelled
 from flashtwin.fio.plan.plan import PhaseResult, Process
 from flashtwin.fio.report.job import (
     BATCHES,
@@ -93,6 +93,7 @@ def _report(members: Sequence[ProcessCounts]) -> JobReport:
     return JobReport(
         name=job.name,
         options=options_of(job),
+        common=words_of(job.common, sort=any(row.where.line for row in job.common.values())),
         directions={
             name: together([_direction(side(row, name), unmeasured) for row, unmeasured in known])
             for name in DIRECTIONS
@@ -229,13 +230,30 @@ def _sampled(job: FioJob, row: FioRow) -> FioRow:
 
 
 def options_of(job: FioJob) -> dict[str, str]:
-    """fio's `job options`: what the job says, in its own words, its name first."""
-    options = {"name": job.name}
-    for name, setting in job.settings.items():
-        _, equals, value = setting.text.partition("=")
-        own = bool(equals) and "$" not in value
-        options[name] = value.strip() if own else spelled(name, setting.value) or ""
-    return options
+    """fio's `job options`: what the job says, in its own words; on the command line its name
+    too."""
+    name = {"name": job.section} if not job.where.line else {}
+    return name | words_of(job.said, sort=bool(job.where.line))
+
+
+def words_of(settings: Mapping[str, Setting], *, sort: bool) -> dict[str, str]:
+    """The words of options, without those that are a name alone, as fio lists them. In a job file
+    it takes `kb_base` first and the names of files last."""
+    names = list(settings)
+    if sort:
+        names.sort(key=lambda name: _PLACES.get(name, 0))
+    words = {}
+    for name in names:
+        text = settings[name].text
+        if not text:
+            # What a kept run holds are values.
+            words[name] = spelled(name, settings[name].value) or ""
+        elif "=" in text:
+            words[name] = text.partition("=")[2].strip()
+    return words
+
+
+_PLACES = {"kb_base": -1, "filename": 1, "filename_format": 1}
 
 
 def preamble(processes: Iterable[Process], program: str) -> str:

@@ -109,7 +109,8 @@ class JobReport:
     `options` are those of its own section as text. `levels`, `submits` and `completes` are shares
     in percent by the names in `DEPTHS` and `BATCHES`; names left out are 0. `classes` are fio's
     latency tables where they were counted request by request; else they follow from the buckets.
-    `more` is put at the end as it is (fio's `steadystate`, say). `jobs`, `description` and `issued`
+    `more` is put at the end as it is (fio's `steadystate`, say), and `common` is what was said for
+    all jobs. `jobs`, `description` and `issued`
     (reads, writes, trims, syncs) are for the text, which says them too. A depth of 0 is that of a
     job that never began.
     """
@@ -135,6 +136,7 @@ class JobReport:
     description: str | None = None
     issued: Sequence[int] = (0, 0, 0, 0)
     more: Mapping[str, Any] = field(default_factory=dict)
+    common: Mapping[str, str] = field(default_factory=dict)
     style: Style = field(default_factory=Style)
 
     @cached_property
