@@ -68,10 +68,11 @@ def test_a_run_on_a_simulated_drive_has_a_step_a_group_and_the_same_answer(folde
     kept = fio("job.fio", *TWIN, "--output-format=json", "--out", "run")
     assert json.loads(kept)["jobs"] == json.loads(plain)["jobs"]
     run = Run(folder / "run")
-    assert [step.label for step in run.steps] == ["fio/1 fill", "fio/2 look"]
+    assert [step.label for step in run.steps] == ["fio/files 1", "fio/1 fill", "fio/2 look"]
     assert run.finished and not reconclude(run).changes
-    # Two copies read 2 MiB each.
-    assert [sum(job.bytes for job in step.jobs) >> 20 for step in run.steps] == [2, 4]
+    # Two copies read 2 MiB each, which are laid out before the jobs begin.
+    assert [sum(job.bytes for job in step.jobs) >> 20 for step in run.steps[1:]] == [2, 4]
+    assert [step.note for step in run.steps[1:]] == [None, None]
     values = {finding.id: finding.number for finding in run.findings}
     assert (
         values["fio.iops[look]"] and values["fio.speed[fill]"] and values["fio.write.p99[1 fill]"]
@@ -93,7 +94,7 @@ def test_a_budget_cuts_the_group_under_way_and_leaves_out_the_rest(folder: Path)
     assert [job["jobname"] for job in answer["jobs"]] == ["fill", "look", "look"]
     assert answer["jobs"][0]["write"]["runtime"] == 2000
     run = Run(folder / "run")
-    (step,) = run.steps
+    _, step = run.steps
     assert step.cut and step.duration_ns == pytest.approx(2e9, rel=0.01)
     (left_out,) = [one for one in run.findings if one.name == "left_out"]
     assert left_out.note is not None and "fio/2 look" in left_out.note
@@ -135,7 +136,7 @@ def test_what_is_left_is_done_and_answered_with_what_was_over(
         patch.setattr(JobsTwin, "do", stops)
         done = CliRunner().invoke(app, ["fio", "job.fio", *TWIN, "--out", "run"])
     assert done.exit_code == TERMINATED and "flashtwin fio --resume run goes on" in done.stderr
-    assert len(Run(folder / "run").steps) == 1
+    assert len(Run(folder / "run").steps) == 2
     resumed = json.loads(fio("--resume", "run", "--quiet", "--output-format=json"))
     assert counted(resumed) == counted(plain)
     # A run that is finished is answered again, in any format.
@@ -159,7 +160,7 @@ def test_a_job_that_ends_all_ends_the_run(folder: Path, on: tuple[str, ...]) -> 
     assert answer["jobs"][0]["write"]["io_bytes"] == 2 << 20
     assert not any(job["read"]["io_bytes"] for job in answer["jobs"])
     run = Run(folder / "run")
-    assert run.finished and [step.label for step in run.steps] == ["fio/1 fill"]
+    assert run.finished and [step.label for step in run.steps][-1] == "fio/1 fill"
     again = json.loads(fio("--resume", "run", "--quiet", "--output-format=json"))
     assert counted(again) == counted(answer)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -93,6 +93,7 @@ class Keeping:
 
 def on_twin(command: FioCommand, replaying: Replaying) -> int:
     """Run the jobs on a simulated drive, and answer as fio does."""
+    from flashtwin.drives.twin import reads_note
     from flashtwin.fio.answer import Answer, check_written
     from flashtwin.fio.plan.plan import refuse_traced_writes
     from flashtwin.fio.run import FioTwin, check_memory
@@ -103,6 +104,8 @@ def on_twin(command: FioCommand, replaying: Replaying) -> int:
         refuse_traced_writes(planned)
     if not _goes_on(command, spec, planned):
         return DONE
+    if planned.laid and (why := spec.precondition_refusal(False)) and not command.quiet:
+        terminal.note(f"files are laid out in the drive's time: {why}")
     check_memory(spec, planned, command.shape.status_ns)
     twin = FioTwin(spec, seed=command.variant.seed)
     with (
@@ -117,6 +120,8 @@ def on_twin(command: FioCommand, replaying: Replaying) -> int:
             # In that format it is part of the answer; in the others it would break the format.
             terminal.note(ended)
         ended_early = _say_failures(results, command.quiet)
+        if twin.reads_of_nothing and not command.quiet:
+            terminal.note(reads_note(twin.reads_of_nothing))
         check_written(answer.failed)
         # From here on a signal changes nothing: everything is printed.
         stop.nothing_left()
@@ -131,7 +136,9 @@ def _planned(command: FioCommand, replaying: Replaying | None = None) -> tuple[S
     from flashtwin.fio.plan.plan import plan
 
     spec = command.variant.spec()
-    target = Target(name=command.variant.drive, bytes=spec.capacity_bytes)
+    target = Target(
+        name=command.variant.drive, bytes=spec.capacity_bytes, unit_bytes=spec.map_unit_bytes
+    )
     return spec, plan(command.read.jobs, target, replaying=replaying)
 
 
@@ -323,6 +330,7 @@ def _refuse_status(shape: Shape) -> None:
 
 
 def _keep_twin(command: FioCommand, keeping: Keeping) -> int:
+    from flashtwin.drives import untimed
     from flashtwin.fio.answer import Answer
     from flashtwin.fio.drives import JobsTwin, parameters, phases_of
     from flashtwin.fio.run import check_memory
@@ -332,15 +340,20 @@ def _keep_twin(command: FioCommand, keeping: Keeping) -> int:
     if not _goes_on(command, spec, planned):
         return DONE
     check_memory(spec, planned)
-    twin = JobsTwin(spec, seed=command.variant.seed)
-    target = twin_target(command.variant, drive=twin)
-    jobs = parameters(command.read.jobs, planned)
+    # Files are laid out without time, where the drive can be written so.
+    way = untimed.AUTO if planned.laid else untimed.TIMED
+    twin = JobsTwin(spec, seed=command.variant.seed, preparation=way)
+    target = twin_target(replace(command.variant, preparation=way), drive=twin)
+    jobs = parameters(command.read.jobs, planned, lays_out=True)
     request = keeping.request(command, target, jobs)
     with Answer(planned, command.shape, command.output, _say()) as answer:
         stopped = _carried_out(request, command.quiet, lambda: bool(twin.answers))
         phases = phases_of(planned, [twin.answers.get(group.label) for group in jobs.groups])
         answer.end(phases, None)
         answer.write_logs([phase for phase in phases if phase.rows])
+        notes = {result.note for result in twin.answers.values() if result.note}
+        for note in sorted(notes) if not command.quiet else ():
+            terminal.note(note)
         return _ended(request.out, stopped, answer.failed, command.quiet)
 
 

@@ -8,9 +8,11 @@ and prepared in its time, with a note, where it was left to us.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from flashtwin import _core
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.job import Job, ReadWrite
+from flashtwin.model.job import Job, ReadWrite, jobs_json
 
 TIMED, UNTIMED, AUTO = WAYS = ("timed", "untimed", "auto")
 # What the manifest's `identity` says of it, and a step that was written so.
@@ -18,6 +20,8 @@ KEY = "preparation"
 NOTE = "written without time, by the firmware alone"
 # The rest of a range that is no whole block is written in units of the map of this size.
 SMALL_BYTES = 4096
+# How files are laid out, and the one sample of it that nobody looks at.
+BLOCK_BYTES, DEPTH, MOST_NS = 1 << 20, 8, 1 << 62
 
 
 def check_way(way: str) -> None:
@@ -51,6 +55,23 @@ def refusal(spec: _core.Spec, why: str, hint: str) -> FlashtwinError:
     """The error for a drive whose state depends on time."""
     message = f"{spec.id} cannot be prepared without time: {why}"
     return FlashtwinError(message, hint=hint, exit_code=USAGE)
+
+
+def lay_out(
+    core: _core.Twin,
+    spec: _core.Spec,
+    parts: Sequence[tuple[int, int]],
+    watch: Callable[[int, int], bool],
+) -> None:
+    """Write parts of a drive, each by its first byte and its length: without time where the
+    drive's state does not depend on it. Raises `_core.Stopped` where the watch says stop."""
+    timed = spec.precondition_refusal(False) is not None
+    for offset, size in parts:
+        for job in fill_jobs(offset, size, BLOCK_BYTES, DEPTH):
+            if timed or not is_whole_units(job, spec.map_unit_bytes):
+                core.run(jobs_json([job]), MOST_NS, watch)
+            else:
+                core.lay_out(jobs_json([job]), watch)
 
 
 def fill_jobs(offset: int, size: int, block_bytes: int, depth: int) -> list[Job]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
-from flashtwin.drives.real import disk, output, real_file, series
+from flashtwin.drives.real import disk, output, real_file, real_fio, series
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.real import to_stderr
 from flashtwin.drives.twin import Twin
@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 _NO_SERIES = "no series: fio wrote no log of its bandwidth or of single requests"
 
 
-def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
-    """What the battery is asked for. Refused is what a kept run could not be resumed with."""
+def parameters(jobs: Sequence[FioJob], plan: Plan, *, lays_out: bool = False) -> Parameters:
+    """What the battery is asked for; `lays_out`: with the laying out of files, which a path does by
+    itself. Refused is what a kept run could not be resumed with."""
     for job in jobs:
         if job.has("read_iolog"):
             raise JobFileError(
@@ -60,6 +61,7 @@ def parameters(jobs: Sequence[FioJob], plan: Plan) -> Parameters:
             for label, phase in zip(named, plan.phases, strict=True)
         ),
         file=tuple(text_of(jobs).splitlines()),
+        laid=plan.laid if lays_out else (),
     )
 
 
@@ -71,8 +73,8 @@ def jobs_of(file: Sequence[str]) -> tuple[FioJob, ...]:
 class JobsTwin(Twin):
     """A simulated drive that keeps what fio counts of the groups, for the answer."""
 
-    def __init__(self, spec: _core.Spec, *, seed: int) -> None:
-        super().__init__(spec, seed=seed)
+    def __init__(self, spec: _core.Spec, *, seed: int, preparation: str) -> None:
+        super().__init__(spec, seed=seed, preparation=preparation)
         self.answers: dict[str, Result] = {}
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
@@ -167,8 +169,7 @@ class FilesDrive:
         words = [*self._output.words, f"--output-format={formats}", f"--output={ANSWER}"]
         words += ["--readonly"] if self._output.readonly else []
         code = self._files.fio(checked_text(jobs), words, watched.stopped)
-        answer_file = self._files.work / ANSWER
-        text = answer_file.read_text(errors="replace") if answer_file.exists() else ""
+        text = real_fio.read_answer(self._files.work / ANSWER)
         group = self._group_answer(step, text, code)
         if watched.number:
             raise Interrupted(step.label)

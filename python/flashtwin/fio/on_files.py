@@ -24,17 +24,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from flashtwin import outputs
-from flashtwin.drives.real import real_file, real_fio
+from flashtwin.drives.real import output, real_file, real_fio
+from flashtwin.drives.real.real import to_stderr
 from flashtwin.drives.real.scratch import Scratch
-from flashtwin.errors import DONE, MISS, REFUSED, TERMINATED, FlashtwinError
+from flashtwin.errors import DONE, ENVIRONMENT, MISS, REFUSED, TERMINATED, FlashtwinError
 from flashtwin.fio.answer import check_written
 from flashtwin.fio.language.errors import JobFileError, Where
 from flashtwin.fio.language.job import FioJob, Setting, text_of
 from flashtwin.fio.language.kinds import Percent
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.language.table import LOCAL, PLAIN, Fate, Option, find, ruling
-from flashtwin.fio.plan.files import Target, is_whole, names, parts
-from flashtwin.fio.plan.processes import clones
+from flashtwin.fio.plan.files import Part, Target, is_whole, names
+from flashtwin.fio.plan.processes import Clone, clones
+from flashtwin.fio.plan.setup import Setup
 from flashtwin.fio.report.logs import is_typed, name_for_files
 from flashtwin.model.target import Interrupted
 
@@ -94,9 +96,12 @@ def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
         _check(job)
     lengths: dict[str, int] = {}
     started = clones(jobs)
+    setup, pieces = Setup(drive, started), dict[int, list[tuple[Clone, list[Part]]]]()
     for clone in started:
-        _check_size(clone.job, [is_whole(name, drive) for name in names(clone)])
-        for part in parts(clone, drive):
+        _check_size(clone, setup, drive)
+        parts = setup.parts(clone)
+        pieces.setdefault(id(clone.job), []).append((clone, parts))
+        for part in parts:
             reach = -(-(part.offset + part.size) // _GRAIN) * _GRAIN
             name = _file(part.name, drive)
             lengths[name] = max(lengths.get(name, 0), reach)
@@ -106,12 +111,14 @@ def prepare(jobs: Sequence[FioJob], target: str) -> Prepared:
     for place, job in enumerate(jobs):
         phases.setdefault(phase_of[id(job)], []).append(place)
     return Prepared(
-        jobs=tuple(rewriting.job(number, job) for number, job in enumerate(jobs)),
+        jobs=tuple(
+            rewriting.job(number, in_bytes(job, pieces[id(job)])) for number, job in enumerate(jobs)
+        ),
         phases=tuple(map(tuple, phases.values())),
         files=tuple(lengths.values()),
         links=rewriting.links,
         logs=rewriting.logs,
-        notes=tuple(rewriting.notes),
+        notes=tuple(dict.fromkeys([*setup.notes, *rewriting.notes])),
     )
 
 
@@ -162,14 +169,57 @@ def _check_text(where: Where, name: str, text: str, grammar: str) -> None:
     raise _unsafe(where, f"{name}={text!r} is not passed on to fio as it is written", hint)
 
 
-def _check_size(job: FioJob, wholes: Sequence[bool]) -> None:
+def _check_size(clone: Clone, setup: Setup, target: Target) -> None:
+    """Refuse what has no end, or begins at a part of it: the target is a file that is to be
+    made."""
+    job, named = clone.job, names(clone)
+    wholes = any(is_whole(name, target) for name in named)
     unknown = job["size"] is None and not job.has("filesize")
-    if isinstance(job["size"], Percent) or (unknown and any(wholes)):
+    percent = isinstance(job["size"], Percent)
+    if (percent and not all(map(setup.is_there, named))) or (unknown and wholes):
         raise JobFileError(
             job.line("size"),
             f"job {job.name} takes its size from its target, which is a file to be made",
             hint="write size= in bytes, for example size=1g",
         )
+    for name in ("offset", "offset_increment"):
+        if wholes and isinstance(job[name], Percent) and job[name].percent:
+            raise JobFileError(
+                job.line(name),
+                f"job {job.name} begins at a part of its target, which is a file to be made",
+                hint=f"write {name}= in bytes, for example {name}=1g",
+            )
+
+
+def in_bytes(job: FioJob, pieces: Sequence[tuple[Clone, Sequence[Part]]]) -> FioJob:
+    """A job that says in bytes where in its files it works: fio finds ours as long as they will be
+    at the end, and would take percentages of that."""
+    shares = [name for name in ("offset", "offset_increment", "size") if _is_share(job, name)]
+    if not shares and (job["size"] is not None or job.has("filesize")):
+        return job
+    offsets = {clone.number: {part.offset for part in parts} for clone, parts in pieces}
+    sizes = {part.size for _, parts in pieces for part in parts}
+    first = min(offsets[0])
+    step = min(offsets.get(1, {first})) - first
+    alike = all(offsets[number] == {first + number * step} for number in offsets)
+    if len(sizes) > 1 or not alike:
+        option = shares[0] if shares else "size"
+        raise JobFileError(
+            job.line(option),
+            f"{option} is another number of bytes in each file of job {job.name}, and fio is told"
+            " one for all of them",
+            hint=f"write {option} in bytes",
+        )
+    count = len(pieces[0][1])
+    values = {"offset": first, "offset_increment": step, "size": sizes.pop() * count}
+    settings = dict(job.settings)
+    for name, value in values.items():
+        settings[name] = Setting(value=value, where=job.line(name), text="")
+    return replace(job, settings=settings)
+
+
+def _is_share(job: FioJob, name: str) -> bool:
+    return isinstance(job[name], Percent) and (name == "size" or job[name].percent > 0)
 
 
 class _Rewriting:
@@ -257,7 +307,7 @@ def _alone(job: FioJob) -> FioJob:
 
 
 _POLL_S = 0.1
-ANSWER = "answer.txt"
+ANSWER, ERRORS = "answer.txt", "errors.txt"
 # Files that this process has open besides those of the jobs.
 _OTHER_FILES = 200
 _LOG = re.compile(r"(log\d+|iolog\d+)([_.].*)?")
@@ -374,25 +424,45 @@ class Files:
             "filling with random data first: reads of what was never written would not reach the"
             " drive"
         )
-        self.fio(_filling(self._prepared), ["--output=fill.txt"], stopped)
+        words = ["--output=fill.json", "--output-format=json"]
+        code = self.fio(_filling(self._prepared), words, stopped)
         if stopped():
             raise Interrupted("the files were being filled, and nothing was measured")
+        _check_filled(self.work / "fill.json", code, sum(self._prepared.files))
 
     def fio(self, text: str, words: Sequence[str], stopped: Callable[[], int | None]) -> int:
-        """Run a job file; fio's exit code."""
+        """Run a job file; fio's exit code. What it prints on stderr is told when it has ended."""
         outputs.write(self.work / "job.fio", text, within=self.work)
         descriptors = [file.handle for file in self.made]
+        errors = self.work / ERRORS
         process = real_fio.start(
-            self.program, [*words, "job.fio"], self.work, inherited=descriptors
+            self.program, [*words, "job.fio"], self.work, inherited=descriptors, errors=errors
         )
         try:
-            return _ended(process, stopped)
+            code = _ended(process, stopped, (errors, self.work / ANSWER))
         finally:
             real_fio.end(process)
+            for line in real_fio.said(errors):
+                to_stderr(line)
+        if code < 0 and not stopped():
+            ended = real_fio.how_it_ended(code)
+            raise FlashtwinError(f"fio did not end by itself: {ended}", exit_code=ENVIRONMENT)
+        return code
 
     def close(self) -> None:
         """Remove the files, and what fio left. A second call does nothing."""
         self._cleaning.close()
+
+
+def _check_filled(answer: Path, code: int, size: int) -> None:
+    """Raise where fio did not fill the files: what stands in for fio may do nothing at all."""
+    rows = output.parse_output(real_fio.read_answer(answer)).rows
+    written = sum(row.by_direction["write"].bytes for row in rows if "write" in row.by_direction)
+    if code != DONE or any(row.error for row in rows) or written < size:
+        raise FlashtwinError(
+            f"fio filled {written} of {size} bytes of the files: {real_fio.how_it_ended(code)}",
+            exit_code=ENVIRONMENT,
+        )
 
 
 def check_outputs(logs: Mapping[str, Log], output_options: OutputOptions) -> None:
@@ -420,7 +490,7 @@ def _move_answer(
         except FlashtwinError as error:
             failed.append(error)
             # An answer that could not be written to its file is printed.
-            show(answer.read_text(errors="replace"))
+            show(real_fio.read_answer(answer))
     check_written([*failed, *move_logs(work, logs, output_options)])
 
 
@@ -460,13 +530,16 @@ def _open_more_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, most))
 
 
-def _ended(process: subprocess.Popen[bytes], stopped: Callable[[], int | None]) -> int:
+def _ended(
+    process: subprocess.Popen[bytes], stopped: Callable[[], int | None], written: Sequence[Path]
+) -> int:
     """Wait for fio. It gets a signal once, and time to write what it has."""
     signalled = False
     while True:
         try:
             return process.wait(_POLL_S)
         except subprocess.TimeoutExpired:
+            real_fio.check_size(*written)
             number = stopped()
         if number is not None and not signalled:
             # fio has no handler for these two, so it gets SIGINT in their place.

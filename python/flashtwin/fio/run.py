@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flashtwin import _core
+from flashtwin.drives import untimed
 from flashtwin.drives.memory import available_bytes, built, check
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
@@ -58,11 +59,14 @@ def run_plan(
     """Run all phases; `on_end` is called for each as it ends. `status` is called each time that
     `status_ns` have passed, with the counts so far of the phase under way, which are not kept."""
     results: list[PhaseResult] = []
-    first_ns, over = drive.now_ns, False
     with left_alone():
+        over = not drive.lay_out(plan.laid, watch)
+        first_ns = drive.now_ns
         for phase in plan.phases:
             result = PhaseResult(processes=phase, begun_ns=drive.now_ns - first_ns)
-            if not over:
+            if over:
+                result = replace(result, stopped=not results)
+            else:
                 result = drive.run(result, watch, status_ns, status)
                 on_end(result)
             results.append(result)
@@ -137,6 +141,24 @@ class FioTwin:
     def now_ns(self) -> int:
         """The drive's clock."""
         return self._drive.now_ns()
+
+    @property
+    def reads_of_nothing(self) -> int:
+        """How many reads met no data so far."""
+        return self._drive.reads_of_nothing
+
+    def lay_out(self, parts: Sequence[tuple[int, int]], watch: Watch) -> bool:
+        """Write what fio lays out before its jobs, without time where the drive can be written so;
+        the answer is whether the watch let it end."""
+
+        def progress(bytes_done: int, ns: int) -> bool:
+            return watch(Progress(bytes=0, drive_s=0.0))
+
+        try:
+            built(lambda: untimed.lay_out(self._drive, self._spec, parts, progress))
+        except _core.Stopped:
+            return False
+        return True
 
     def run(
         self, phase: PhaseResult, watch: Watch, status_ns: int = 0, status: Listener = _unheard

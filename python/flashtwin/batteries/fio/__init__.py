@@ -21,7 +21,7 @@ from flashtwin.inputs import parse_json
 from flashtwin.model import histogram
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.job import job_of
-from flashtwin.model.step import Job, Result, Run
+from flashtwin.model.step import Fill, Job, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -89,22 +89,41 @@ _LINES = Kind(
 )
 
 
+_PARTS = Kind(
+    name="parts of the drive as JSON",
+    parse=lambda text: tuple((int(first), int(size)) for first, size in json.loads(text)),
+    show=json.dumps,
+    plain=lambda parts: [list(part) for part in parts],
+    accepts=_is_list,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The jobs, and the job file that they come from."""
+    """The jobs, the job file that they come from, and what is laid out before them."""
 
     groups: tuple[Group, ...] = parameter((), _GROUPS, "the jobs; flashtwin fio --out makes them")
     file: tuple[str, ...] = parameter((), _LINES, "the lines of the job file that they come from")
+    laid: tuple[tuple[int, int], ...] = parameter(
+        (), _PARTS, "what holds data before the jobs: first byte and bytes of each part"
+    )
+
+
+def _laying(number: int) -> str:
+    return f"{NAME}/files {number}"
 
 
 def measure(parameters: Parameters, info: DriveInfo) -> Steps:
-    """Group after group, until a job ends all (exit_what=all)."""
+    """What fio lays out before its jobs; then group after group, until a job ends all
+    (exit_what=all)."""
     if not parameters.groups:
         raise FlashtwinError(
             "fio: there are no jobs",
             hint="flashtwin fio JOBFILE --on TARGET --out DIR runs a job file",
             exit_code=USAGE,
         )
+    for number, (offset, size) in enumerate(parameters.laid, start=1):
+        yield Fill(label=_laying(number), offset=offset, size=size)
     for group in parameters.groups:
         answer = yield Run(label=group.label, jobs=group.jobs)
         if isinstance(answer, Result) and any(row.get("ended_all") for row in answer.fio):
@@ -113,8 +132,10 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     """The groups in their order; one that is too long for a budget begins all the same."""
+    laying = tuple(_laying(number) for number in range(1, len(parameters.laid) + 1))
     return [
-        Part(title=group.label, labels=(group.label,), begins=True) for group in parameters.groups
+        Part(title=group.label, labels=(*(() if place else laying), group.label), begins=True)
+        for place, group in enumerate(parameters.groups)
     ]
 
 

@@ -3,13 +3,14 @@
 A path of /dev and the target's own name are the whole drive; so is what an engine of network
 storage reaches without a file name. Everything else is a regular file, and has to get a size. A
 file takes as much room as the furthest that any job reaches in it, and begins at a whole block of
-4 KiB; to a process it is as long as fio would have it, to the byte.
+4 KiB; to a process it is as long as fio would have it, to the byte. How long a file is when a
+process looks at it is up to those before it, see `fio.plan.setup`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.fio.language.errors import JobFileError
@@ -25,10 +26,12 @@ _REMOTE = frozenset({"rbd", "nbd", "libiscsi", "libblkio"}) | PLUGINS
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """The drive that stands for all files: its name as it was asked for, and its size."""
+    """The drive that stands for all files: its name as it was asked for, its size, and the unit of
+    its map."""
 
     name: str
     bytes: int
+    unit_bytes: int = GRAIN_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +48,19 @@ class Part:
     endless: bool = False
 
 
-def parts(clone: Clone, target: Target) -> list[Part]:
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """What a process finds when it looks at its files: the drive, and how long each regular file is
+    that a process before it has made."""
+
+    target: Target
+    lengths: Mapping[str, int]
+
+
+def parts(clone: Clone, ground: Ground) -> list[Part]:
     """The files of a process, in fio's order."""
     named = names(clone)
-    return [_part(clone, name, len(named), target) for name in named]
+    return [_part(clone, name, len(named), ground) for name in named]
 
 
 def names(clone: Clone) -> list[str]:
@@ -100,18 +112,25 @@ def is_whole(name: str, target: Target) -> bool:
     return device or windows or name in (target.name, f"./{target.name}")
 
 
-def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
+def _part(clone: Clone, name: str, count: int, ground: Ground) -> Part:
     """fio's order: how long the file is before it is laid out, where the process begins in that,
     how much it works on from there, and how long the file is then.
 
     Percentages of an offset are of the first length. Where the file grows by what is worked on, a
     later pass begins at the same percentage of the new length.
     """
-    job, is_drive = clone.job, is_whole(name, target)
-    share = _share(clone, is_drive, count, target)
-    known = _known(clone, name, target.bytes if is_drive else share)
-    offset = _offset(clone, known)
+    job, target = clone.job, ground.target
+    is_drive = is_whole(name, target)
+    # fio's null engine looks at no file: `size` says how long it is, and without one it has no end.
+    is_blind = job["ioengine"] == "null" and not is_drive
+    there = target.bytes if is_drive else 0 if is_blind else ground.lengths.get(name, 0)
+    share = _share(clone, there, count, target)
+    known = share if is_blind else there
+    stands_for_drive = not there and isinstance(job["size"], Percent) and share is not None
+    offset = _offset(clone, target.bytes // count if stands_for_drive else known)
     size = _worked(clone, name, known, offset, share)
+    if not size and isinstance(job["size"], Percent) and job["size"].percent and offset < there:
+        raise _too_small(clone, name, there)
     if size <= 0 or (is_drive and offset >= target.bytes):
         end = f"{name} has {target.bytes if is_drive else offset + size} bytes"
         raise JobFileError(
@@ -126,7 +145,7 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
         length = min(offset + size + max(block.most for block in blocks(job)), target.bytes)
     else:
         length = max(known, offset + size)
-    grown = known is not None and length > known
+    grown = known is not None and length > known and not stands_for_drive
     return Part(
         name=name,
         is_drive=is_drive,
@@ -138,12 +157,13 @@ def _part(clone: Clone, name: str, count: int, target: Target) -> Part:
     )
 
 
-def _share(clone: Clone, is_drive: bool, count: int, target: Target) -> int | None:
-    """The part of `size` for each file; none where `size` is not a number of bytes."""
+def _share(clone: Clone, there: int, count: int, target: Target) -> int | None:
+    """The part of `size` for each file; none where `size` is not a number of bytes, and the file,
+    which has bytes `there`, or `filesize` says how much there is."""
     job, size = clone.job, clone.job["size"]
     if size and not isinstance(size, Percent):
         return int(size) // count
-    if is_drive or _filesize(job):
+    if there or filesize(job):
         return None
     if isinstance(size, Percent):
         return target.bytes * size.percent // 100 // count
@@ -156,36 +176,25 @@ def _share(clone: Clone, is_drive: bool, count: int, target: Target) -> int | No
     )
 
 
-def _known(clone: Clone, name: str, length: int | None) -> int | None:
-    """How long fio takes a file to be before anything is laid out.
-
-    Its null engine looks at no file: `size` says it, and without one the file has no end. For
-    other engines the file is there already, as an earlier run laid it out.
-    """
-    if _filesize(clone.job) and clone.job["ioengine"] != "null":
-        return _made_length(clone, name)
-    return length
-
-
 def _worked(clone: Clone, name: str, known: int | None, offset: int, share: int | None) -> int:
     """How many bytes of a file a process works on, from its offset; 0 or less where there are
     none."""
-    size, bounds = clone.job["size"], _filesize(clone.job)
+    size, bounds = clone.job["size"], filesize(clone.job)
     if bounds:
         fits = known is not None and bounds[0] <= known <= bounds[1]
         end = known if known is not None and fits else _made_length(clone, name)
     elif share is not None:
         return share
     else:
-        assert known is not None, "a drive has its length"
+        assert known is not None, "a file that is there has its length"
         end = known
     if not isinstance(size, Percent) or size.percent == 100:
         return end - offset
-    least = _least(clone)
+    least = least_block(clone)
     return min(end * size.percent // 100, end - offset) // least * least
 
 
-def _filesize(job: FioJob) -> tuple[int, int] | None:
+def filesize(job: FioJob) -> tuple[int, int] | None:
     """The bounds of `filesize`; a lower bound of 0 counts as not given, as in fio."""
     low, high = job["filesize"] or (0, 0)
     return (int(low), int(high)) if low else None
@@ -193,20 +202,30 @@ def _filesize(job: FioJob) -> tuple[int, int] | None:
 
 def _made_length(clone: Clone, name: str) -> int:
     """The length of a file that is made by `filesize`."""
-    bounds = _filesize(clone.job)
+    bounds = filesize(clone.job)
     assert bounds is not None
     low, high = bounds
     if low == high:
         return low
     # As in fio, one length is drawn for each file; the random stream is flashtwin's own.
     share = _drawn(f"{name}/{clone.thread}/{clone.job['randseed']}")
-    return max(int(low + share * (high - low)) // _least(clone) * _least(clone), low)
+    return max(int(low + share * (high - low)) // least_block(clone) * least_block(clone), low)
 
 
 def _drawn(text: str) -> float:
     import hashlib
 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
+
+
+def _too_small(clone: Clone, name: str, there: int) -> JobFileError:
+    share = clone.job["size"].percent
+    return JobFileError(
+        clone.job.line("size"),
+        f"{share}% of {name} is {there * share // 100} bytes at most, and job {clone.job.name} has"
+        f" blocks of {least_block(clone)}: fio asks for nothing",
+        hint="raise size, or lower bs",
+    )
 
 
 def _too_large(clone: Clone, size: int, target: Target, offset: int) -> JobFileError:
@@ -236,7 +255,7 @@ def _offset(clone: Clone, length: int | None) -> int:
             hint=f"write {name} in bytes",
         )
     offset = _bytes_of(begin, length) + clone.number * _bytes_of(step, length)
-    grain = int(job["offset_align"] or _least(clone)) if shares else 1
+    grain = int(job["offset_align"] or least_block(clone)) if shares else 1
     return -(-offset // grain) * grain
 
 
@@ -244,7 +263,7 @@ def _bytes_of(value: int | Percent, length: int | None) -> int:
     return (length or 0) * value.percent // 100 if isinstance(value, Percent) else int(value)
 
 
-def _least(clone: Clone) -> int:
+def least_block(clone: Clone) -> int:
     """The smallest block of a job."""
     return min(block.least for block in blocks(clone.job))
 

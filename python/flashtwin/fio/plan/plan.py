@@ -8,7 +8,7 @@ depends on the jobs and the target alone; the twin's seed comes in with the core
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
-from flashtwin.fio.plan.files import Layout, Part, Target, layout, parts
+from flashtwin.fio.plan.files import Layout, Part, Target, layout
 from flashtwin.fio.plan.job import core_job, notes_on_changes
 from flashtwin.fio.plan.processes import Clone, clones, odd_sizes
+from flashtwin.fio.plan.setup import Setup
 from flashtwin.fio.plan.traces import Replay, Replaying, Traces, notes_on_trace, replayed
 from flashtwin.model.job import Gate, Job
 
@@ -54,10 +55,12 @@ class PhaseResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Phases in their order, and notes."""
+    """Phases in their order, and notes. `laid`: what holds data before the first phase, by its
+    first byte and its length, whole units of the map."""
 
     phases: tuple[tuple[Process, ...], ...]
     notes: tuple[Note, ...]
+    laid: tuple[tuple[int, int], ...] = ()
 
     @property
     def processes(self) -> tuple[Process, ...]:
@@ -74,26 +77,52 @@ def plan(jobs: Sequence[FioJob], target: Target, *, replaying: Replaying | None 
             notes.append(
                 Note(where=job.line("create_only"), text=f"job {job.name} asks for nothing")
             )
-    traces = Traces(target=target, replaying=replaying or Replaying())
-    working: list[tuple[Clone, Sequence[Part], Replay | None]] = []
-    for clone in started:
-        if not clone.job["create_only"]:
-            replay = traces.of(clone)
-            working.append((clone, replay.parts if replay else parts(clone, target), replay))
-            offsets = [at for part in working[-1][1] for at in (part.offset, part.later_offset)]
-            notes += notes_on_trace(clone.job, replay) if replay else odd_sizes(clone.job, offsets)
+    working, setup = _set_up(started, target, replaying or Replaying(), notes)
     places = layout([(clone, pieces) for clone, pieces, _ in working], target)
     processes = [
         Process(clone=clone, job=_core_job(clone, pieces, places, replay), parts=tuple(pieces))
         for clone, pieces, replay in working
+        if not clone.job["create_only"]
     ]
     phases: dict[int, list[Process]] = {}
     for process in processes:
         phases.setdefault(process.clone.phase, []).append(process)
     return Plan(
         phases=tuple(_gated(phase) for _, phase in sorted(phases.items())),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*notes, *setup.notes])),
+        laid=_whole_units(setup.laid, places, target),
     )
+
+
+def _set_up(
+    started: Sequence[Clone], target: Target, replaying: Replaying, notes: list[Note]
+) -> tuple[list[tuple[Clone, Sequence[Part], Replay | None]], Setup]:
+    """The files of each process, and its trace where it replays one."""
+    traces, setup = Traces(target=target, replaying=replaying), Setup(target, started)
+    working: list[tuple[Clone, Sequence[Part], Replay | None]] = []
+    for clone in started:
+        if clone.job["create_only"] and clone.job["read_iolog"]:
+            continue
+        replay = traces.of(clone)
+        pieces = replay.parts if replay else setup.parts(clone)
+        working.append((clone, pieces, replay))
+        offsets = [at for part in pieces for at in (part.offset, part.later_offset)]
+        notes += notes_on_trace(clone.job, replay) if replay else odd_sizes(clone.job, offsets)
+    return working, setup
+
+
+def _whole_units(
+    laid: Mapping[str, int], places: Layout, target: Target
+) -> tuple[tuple[int, int], ...]:
+    """The units of the map that files with data touch, those beside one another as one part."""
+    unit, spans = target.unit_bytes, list[tuple[int, int]]()
+    for begin, length in sorted((places.places[name], length) for name, length in laid.items()):
+        first = begin // unit * unit
+        end = min(-(-(begin + length) // unit) * unit, target.bytes // unit * unit)
+        if spans and first <= sum(spans[-1]):
+            first, _ = spans.pop()
+        spans.append((first, end - first))
+    return tuple(spans)
 
 
 def _gated(phase: Sequence[Process]) -> tuple[Process, ...]:
