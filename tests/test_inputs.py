@@ -13,7 +13,6 @@ from flashtwin.inputs import (
     MOST_DEPTH,
     InputError,
     parse_json,
-    parse_json_at,
     parse_toml,
     read_regular,
     read_toml,
@@ -133,11 +132,3 @@ def test_a_file_of_toml_is_a_table_or_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*a\.toml: ") as refused:
         read_toml(file)
     assert refused.value.exit_code == 2
-
-
-def test_one_document_of_several_is_read() -> None:
-    text = 'fio: x {"a": 1} {"b": 2}'
-    assert parse_json_at(text, 7) == ({"a": 1}, 15)
-    for wrong in ("[" * 100_000, '{"a": NaN}', '{"a": ' + "9" * 5000 + "}", '{"a": 1, "a": 2}'):
-        with pytest.raises(ValueError, match=r"nested|number|digits|twice"):
-            parse_json_at(wrong, 0)

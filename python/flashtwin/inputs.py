@@ -136,17 +136,6 @@ def parse_json(data: bytes) -> Any:
     return value
 
 
-def parse_json_at(text: str, at: int) -> tuple[Any, int]:
-    """The JSON value that begins at a place of a text, as `parse_json` takes it, and where it
-    ends; raises `ValueError` where none does."""
-    try:
-        value, end = _DECODER.raw_decode(text, at)
-    except RecursionError:
-        raise ValueError(_DEEP) from None
-    _check_nesting(value)
-    return value, end
-
-
 def parse_toml(data: bytes) -> dict[str, Any]:
     """The table in TOML text; raises `ValueError` with a sentence, in which `tomllib` names the
     line. Refused as in JSON: what is not UTF-8, no number, too large or nested too deep."""
@@ -196,7 +185,7 @@ def json_object(text: str) -> tuple[int, dict[str, Any], int] | None:
         except json.JSONDecodeError:
             continue
         except RecursionError:
-            raise ValueError(f"it is nested deeper than {MOST_DEPTH} levels") from None
+            raise ValueError(_DEEP) from None
         _check_nesting(value)
         return at, value, end
     return None
@@ -245,14 +234,6 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) < len(pairs):
         raise ValueError("an object has a name twice")
     return values
-
-
-_DECODER = json.JSONDecoder(
-    parse_constant=_no_number,
-    parse_float=_finite,
-    parse_int=_integer,
-    object_pairs_hook=_named_once,
-)
 
 
 def _check_nesting(value: Any) -> None:

@@ -186,7 +186,7 @@ def test_fio_gets_no_environment_of_ours(canary: Path, monkeypatch: pytest.Monke
     program.write_text("#!/bin/sh\nenv\n")
     program.chmod(0o700)
     fio = real_fio.Fio(program=str(program.absolute()), version="3.33")
-    process = real_fio.start(fio, [], Path.cwd(), stdout=subprocess.PIPE)
+    process = real_fio.start(fio, [], Path.cwd(), stdout=subprocess.PIPE, errors=Path("e"))
     names = {line.partition("=")[0] for line in process.communicate()[0].decode().splitlines()}
     assert names - {"PWD", "OLDPWD", "SHLVL", "_"} <= {"PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"}
 
@@ -248,7 +248,7 @@ def test_fio_dies_with_us(canary: Path) -> None:
 
         def begun() -> bool:
             started[:] = below(process.pid)
-            return any("--output-format" in str(words(pid)) for pid in started)
+            return any("--terse-version" in str(words(pid)) for pid in started)
 
         assert wait_for(begun)
         # fio is there, and its jobs are a moment later.
