@@ -582,7 +582,14 @@ impl Disk {
     /// # Errors
     /// As [`Disk::advance`].
     pub fn cut(&mut self, at: Nanos, off: Nanos, seed: u32) -> io::Result<Nanos> {
-        let at = at.max(self.drive.now());
+        // Of what is due at this very instant some may have happened already: all of it does, and
+        // the journal says so, since a cut comes before what is due with it.
+        let now = self.drive.now();
+        self.drive.advance(now, &mut self.completions);
+        self.place()?;
+        self.moved = true;
+        self.commit()?;
+        let at = at.max(now);
         self.drive.power_cut(at, &mut self.completions);
         self.place()?;
         self.asks.iter_mut().for_each(|ask| *ask = None);
@@ -648,7 +655,7 @@ impl Disk {
     fn again(&mut self, record: Record) {
         match record {
             Record::Submitted(at, request) => {
-                self.drive.advance(at, &mut self.completions);
+                self.catch_up(at);
                 self.drive.submit(at, request);
             }
             Record::Reached(at) => {
@@ -675,7 +682,7 @@ impl Disk {
                 which,
                 amount,
             } => {
-                self.drive.advance(at, &mut self.completions);
+                self.catch_up(at);
                 if let Some(fault) = Fault::of(kind, which, amount) {
                     self.broken(fault);
                 }
@@ -684,6 +691,14 @@ impl Disk {
         self.completions.clear();
         for change in self.drive.take_changes() {
             self.lost.replaced(change.lpn);
+        }
+    }
+
+    /// Comes to a later instant. What is due at the present one waits, as it did: requests of one
+    /// instant are submitted one after the other, before anything comes of them.
+    fn catch_up(&mut self, at: Nanos) {
+        if at > self.drive.now() {
+            self.drive.advance(at, &mut self.completions);
         }
     }
 

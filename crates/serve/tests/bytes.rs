@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flashtwin_base::{Op, Status};
+use flashtwin_base::{Nanos, Op, Status};
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_serve::directory::{Directory, DirectoryError};
@@ -145,6 +145,37 @@ fn a_torn_journal_ends_with_its_last_batch() {
         let disk = again(&place.0);
         assert_eq!(byte_at(&disk, 0), 1);
         drop(disk);
+    }
+}
+
+/// What has happened by the instant of a cut has happened when it is replayed, and nothing more.
+#[test]
+fn a_cut_between_two_events_is_replayed() {
+    for events in (0..60).step_by(3) {
+        let place = Place::new(&format!("events-{events}"));
+        let mut disk = made(&place.0);
+        for tag in 0..20 {
+            let ask = Ask {
+                op: Op::Write,
+                offset: u64::from(tag) * 65536,
+                length: 65536,
+                fua: true,
+                data: Some(vec![tag as u8 + 1; 65536]),
+            };
+            disk.submit(tag, ask);
+        }
+        disk.commit().unwrap();
+        for _ in 0..events * 5 {
+            let due = disk.next_due().unwrap_or(disk.drive().now());
+            disk.advance(due, &mut Vec::new()).unwrap();
+        }
+        disk.cut(disk.drive().now(), Nanos::ZERO, 0).unwrap();
+        let found = disk.read(0, 20 * 65536).unwrap();
+        drop(disk);
+        assert!(
+            again(&place.0).read(0, 20 * 65536).unwrap() == found,
+            "{events}"
+        );
     }
 }
 

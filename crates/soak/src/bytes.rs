@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Nanos, Op, Status};
@@ -31,6 +32,9 @@ const SEED: u64 = 1;
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 /// Words of a sector that are looked at: its address and the number of its write.
 const WORD: usize = 8;
+
+/// Directories that were made so far.
+static DIRECTORIES: AtomicU64 = AtomicU64::new(0);
 
 /// What a campaign has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -467,7 +471,7 @@ pub fn campaign(
         })?;
         report.drives += 1;
         let left = cuts - report.cuts;
-        life(&config, rng, (seed, index), left, worse, &mut report).map_err(|what| Failure {
+        life(&config, rng, index, left, worse, &mut report).map_err(|what| Failure {
             what: format!("{what} after power cut {}", report.cuts),
             drive,
             index,
@@ -480,14 +484,16 @@ pub fn campaign(
 fn life(
     config: &Config,
     mut rng: Rng,
-    (seed, index): (u64, u64),
+    index: u64,
     left: u64,
     worse: Worse,
     report: &mut Report,
 ) -> Result<(), String> {
     let drive = Drive::new(config, SEED);
     let depth = flashtwin_base::Device::queue_depth(&drive) as usize;
-    let name = format!("flashtwin-bytes-{}-{seed}-{index}", std::process::id());
+    // Campaigns of one process may go side by side.
+    let number = DIRECTORIES.fetch_add(1, Ordering::Relaxed);
+    let name = format!("flashtwin-bytes-{}-{number}", std::process::id());
     let place = (index % 4 == 3).then(|| std::env::temp_dir().join(name));
     let mut disk = match &place {
         None => Disk::in_memory(drive, rng.chance(20)),
