@@ -120,8 +120,15 @@ def takes_long(call: str) -> bool:
     return command in LONG or (command == "test" and not one_fill and "--resume" not in words)
 
 
+# A server waits for clients, and another command for the server: tests/serve has both.
+SERVING = ("serve", "ctl")
 TYPED = dict.fromkeys(
-    [*(one for page in PAGES for one in commands(fenced(page.read_text()))), *commands(examples())]
+    call
+    for call in (
+        *(one for page in PAGES for one in commands(fenced(page.read_text()))),
+        *commands(examples()),
+    )
+    if call.split()[1] not in SERVING
 )
 
 

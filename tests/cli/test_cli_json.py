@@ -171,7 +171,7 @@ def test_commands_on_runs(run: Run, tmp_path: Path) -> None:
 
 def test_the_cache(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FLASHTWIN_CACHE", str(tmp_path / "kept"))
-    kept(tmp_path / "kept", "a", days=1)
+    kept(tmp_path / "kept", 1, days=1)
     check("cache", told(run("cache", "--json")))
     check("cache clear", told(run("cache", "clear", "--json")), lacking=("drives[]",))
 

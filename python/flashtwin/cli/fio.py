@@ -101,7 +101,8 @@ class Words(click.Command):
 @click.option(
     "--trace-format",
     type=click.Choice(get_args(TraceFormat)),
-    help="What traces are, where their first lines do not tell.",
+    metavar="NAME",
+    help=f"What traces are, where their lines do not tell: {', '.join(get_args(TraceFormat))}.",
 )
 @click.option(
     "--trace-event",

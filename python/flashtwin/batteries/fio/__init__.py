@@ -91,7 +91,7 @@ _LINES = Kind(
 
 _PARTS = Kind(
     name="parts of the drive as JSON",
-    parse=lambda text: tuple((int(first), int(size)) for first, size in json.loads(text)),
+    parse=lambda text: tuple((int(first), int(size)) for first, size in parse_json(text.encode())),
     show=json.dumps,
     plain=lambda parts: [list(part) for part in parts],
     accepts=_is_list,

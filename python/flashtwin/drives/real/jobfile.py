@@ -203,10 +203,15 @@ _PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reportin
 
 
 def _global(engine: Engine) -> Options:
-    place = {"filename": TARGET, "direct": str(int(engine.direct))}
+    engine_and_place = {"ioengine": engine.name, "uri": engine.uri or ""}
+    if engine.uri is None:
+        engine_and_place = {
+            "filename": TARGET,
+            "ioengine": engine.name,
+            "direct": str(int(engine.direct)),
+        }
     return {
-        "ioengine": engine.name,
-        **(place if engine.uri is None else {"uri": engine.uri}),
+        **engine_and_place,
         "kb_base": "1024",
         "thread": "1",
         "group_reporting": "1",
