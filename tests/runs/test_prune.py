@@ -92,6 +92,15 @@ def test_the_folder_of_several_targets_goes_with_its_last_run(tmp_path: Path) ->
     ]
 
 
+def test_what_somebody_put_into_a_run_stays(tmp_path: Path) -> None:
+    store(tmp_path / "a")
+    (tmp_path / "a" / "notes.txt").write_text("mine")
+    for run in chosen(stored([tmp_path]), now=NOW):
+        remove(run)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["notes.txt"]
+    assert [run.state for run in stored([tmp_path])] == ["no run"]
+
+
 def test_what_lies_beside_a_place_is_not_ours(tmp_path: Path) -> None:
     store(tmp_path / "a")
     (tmp_path / "report.html").write_text("mine")

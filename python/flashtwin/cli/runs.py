@@ -413,6 +413,8 @@ def _remove(going: list[Stored]) -> None:
     for run in going:
         others = files_of_others(run)
         remove(run)
+        if run.path.exists():
+            terminal.note(f"note: {run.path} is left: it holds what is no part of a run")
         for path in others:
             terminal.note(
                 f"note: {path} is left: it belongs to another directory, of which {run.name} was"

@@ -13,8 +13,9 @@ followed: what they point to lies elsewhere.
 Invariants of a removal: only what was read as a run goes, and what flashtwin itself planned
 (targets and sweeps that never began); never one under way or part of something under way, and never
 another folder; the manifest goes last, so that a removal that was cut off leaves a run that can be
-removed again; the folder of several targets or of a sweep goes with its last run if nothing is left
-in it but what flashtwin put there. A target that is removed leaves the plan too: nobody resumes it.
+removed again; what is no part of a run stays in its folder; the folder of several targets or of a
+sweep goes with its last run if nothing is left in it but what flashtwin put there. A target that is
+removed leaves the plan too: nobody resumes it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from flashtwin.runs import folders, lock, outline, schema
 from flashtwin.runs.listing_index import Index, Row, Stamp, within
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.storage import MOST_JOURNAL, is_there, json_line, read_file, remove_tree
+from flashtwin.runs.writer import is_part_of_a_run
 
 if TYPE_CHECKING:
     from flashtwin.drives.real.real_file import Leftover
@@ -588,7 +590,8 @@ def chosen(
 
 
 def remove(run: Stored) -> None:
-    """Remove a run; refused where a process has begun to write it in the meantime."""
+    """Remove a run, and nothing in its folder that is no part of one; refused where a process has
+    begun to write it in the meantime."""
     if lock.is_held(run.path) or folders.under_way(run.path.parent):
         raise FlashtwinError(f"{run.path} is being written", hint="leave it until it is finished")
     if run.state == NOT_BEGUN:
@@ -597,11 +600,14 @@ def remove(run: Stored) -> None:
     for leftover in leftovers(run):
         _remove_left(leftover)
     with disk(run.path, "remove"):
-        for inside in sorted(run.path.iterdir()):
+        parts = [path for path in sorted(run.path.iterdir()) if is_part_of_a_run(path.name)]
+        for inside in parts:
             if inside.name != "manifest.json":
                 remove_tree(inside)
         (run.path / "manifest.json").unlink()
-        run.path.rmdir()
+        # What somebody else has put there stays, and the folder with it.
+        if not any(run.path.iterdir()):
+            run.path.rmdir()
         folders.forget(run.path.parent, runs=(run.path.name,))
         if run.group is not None:
             folders.remove_empty(run.group)

@@ -6,6 +6,7 @@ Invariants: see `rundir`. A writer holds the journal locked from its making to i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -357,6 +358,25 @@ def abandoned(path: Path) -> bool:
         elif file.name != "host.json" and file.suffix != UNFINISHED:
             return False
     return (path / TABLES).is_file()
+
+
+# Names of what a run has in its directory, whole or half written.
+_OF_A_RUN = re.compile(
+    r"(manifest|findings|host)\.json|report\.html|steps\.(jsonl|tables)|smart|[a-z_]+\.parquet"
+    r"|state-\d+(-[0-9a-f]{32}\.snap|\.part)|\..+\.[0-9a-f]{12}" + re.escape(UNFINISHED)
+)
+
+
+def is_part_of_a_run(name: str) -> bool:
+    """Whether a run has something of that name in its directory."""
+    return _OF_A_RUN.fullmatch(name) is not None
+
+
+def holds_a_run_only(path: Path) -> bool:
+    """Whether a folder itself, and no link to one, holds nothing but what a run has."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    return all(is_part_of_a_run(inside.name) for inside in path.iterdir())
 
 
 def _claimed(path: Path) -> Blocks:

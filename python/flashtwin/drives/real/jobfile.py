@@ -203,15 +203,9 @@ _PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reportin
 
 
 def _global(engine: Engine) -> Options:
-    engine_and_place = {"ioengine": engine.name, "uri": engine.uri or ""}
-    if engine.uri is None:
-        engine_and_place = {
-            "filename": TARGET,
-            "ioengine": engine.name,
-            "direct": str(int(engine.direct)),
-        }
+    file = {"filename": TARGET, "ioengine": engine.name, "direct": str(int(engine.direct))}
     return {
-        **engine_and_place,
+        **(file if engine.uri is None else {"ioengine": engine.name, "uri": engine.uri}),
         "kb_base": "1024",
         "thread": "1",
         "group_reporting": "1",

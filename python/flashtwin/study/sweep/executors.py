@@ -43,10 +43,10 @@ from flashtwin.runner.stop import Stop
 from flashtwin.runs import lock
 from flashtwin.runs.folders import POINTS
 from flashtwin.runs.storage import is_there, remove_tree
+from flashtwin.runs.writer import holds_a_run_only
 from flashtwin.study.sweep.plan import (
     Failure,
     Order,
-    holds_a_run_only,
     is_half_written,
     lying_at,
 )

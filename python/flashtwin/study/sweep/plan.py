@@ -37,7 +37,7 @@ from flashtwin.runs.folders import (
 from flashtwin.runs.listing import DEFAULT_PARENT
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import is_there
-from flashtwin.runs.writer import abandoned
+from flashtwin.runs.writer import abandoned, holds_a_run_only
 from flashtwin.study.sweep.grid import Axis, Point, points
 
 SCHEMA = 1
@@ -198,11 +198,6 @@ def _command(plan: Plan, point: Point) -> tuple[str, ...]:
 # What lies at a point's place: nothing, its finished run, what an earlier attempt at it left, or
 # something else, which is neither believed nor removed.
 Lying = Literal["nothing", "finished", "begun", "another"]
-# Names of what a run has, whole or half written. A folder with anything else in it stays.
-_OF_A_RUN = re.compile(
-    r"(manifest|findings|host)\.json|report\.html|steps\.(jsonl|tables)|smart|[a-z_]+\.parquet"
-    r"|state-\d+(-[0-9a-f]{32}\.snap|\.part)|\..+\.[0-9a-f]{12}" + re.escape(UNFINISHED)
-)
 _HALF_WRITTEN = re.compile(
     rf"\.({'|'.join(map(re.escape, (SWEEP, TABLE, FAILURES, REPORT)))})\.[0-9a-f]{{12}}"
     + re.escape(UNFINISHED)
@@ -248,13 +243,6 @@ def _is_of_today(run: Run) -> bool:
     with contextlib.suppress(FlashtwinError):
         return bool(run.target["identity"].get("model") == _core.MODEL and run.findings is not None)
     return False
-
-
-def holds_a_run_only(place: Path) -> bool:
-    """Whether a folder itself, and no link to one, holds nothing but what a run has."""
-    if place.is_symlink() or not place.is_dir():
-        return False
-    return all(_OF_A_RUN.fullmatch(inside.name) for inside in place.iterdir())
 
 
 def _has_hardly_begun(place: Path) -> bool:
