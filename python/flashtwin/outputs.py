@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -385,3 +386,29 @@ def _refused(path: Path, why: str) -> FlashtwinError:
         hint="give the name of a file, there or new; what it now names is left as it is",
         exit_code=REFUSED,
     )
+
+
+def lock(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file for as long as it is open here or in a child. False where another process
+    has locked it; a file system without locks counts as nobody."""
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
+    return True
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process has locked a regular file; anything else is not opened."""
+    try:
+        # To open another kind of file may be to use it, or to wait.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not lock(handle, shared=True)
+    finally:
+        os.close(handle)

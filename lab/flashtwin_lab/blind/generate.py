@@ -9,7 +9,6 @@ What acknowledged data still lies in the write buffer counts as written.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,7 +25,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.small_drive import TRANSFER_US, SmallDrive, superblock_bytes
 from flashtwin.hypothesis.structures import BITS
-from flashtwin.inputs import read_regular
+from flashtwin.inputs import read_toml
 from flashtwin.model.job import Job, jobs_json
 from flashtwin_lab.blind import disturb
 from flashtwin_lab.blind.truth import Measured, Truth, plateaus_of
@@ -65,10 +64,7 @@ class Drawn:
 def read_prior(path: Path | None = None) -> dict[str, Any]:
     """The prior as it stands in the file; raises `FlashtwinError` where it is none."""
     place = path or PRIOR
-    try:
-        prior = tomllib.loads(read_regular(place, most_bytes=MOST_BYTES).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FlashtwinError(f"{place} is not TOML: {error}", exit_code=USAGE) from error
+    prior = read_toml(place, most_bytes=MOST_BYTES)
     lacking = [
         key
         for key in ("ranges", "host", "designs", "effects", "targets", "drive")

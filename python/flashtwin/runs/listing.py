@@ -605,7 +605,7 @@ def remove(run: Stored) -> None:
             if inside.name != "manifest.json":
                 remove_tree(inside)
         (run.path / "manifest.json").unlink()
-        # What somebody else has put there stays, and the folder with it.
+        # A file that somebody put there stays, and the folder with it.
         if not any(run.path.iterdir()):
             run.path.rmdir()
         folders.forget(run.path.parent, runs=(run.path.name,))

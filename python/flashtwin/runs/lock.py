@@ -7,34 +7,28 @@ without locks counts as nobody writing.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from flashtwin import outputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runs.storage import MOST_JSON, object_of, read_file
 
 JOURNAL = "steps.jsonl"
-_LOCKED = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 def hold(descriptor: int, run: Path) -> None:
     """Lock the journal of a run for as long as its file is open; refused where another process
     has locked it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _LOCKED:
-            raise FlashtwinError(
-                f"another process is writing {run}{_who(run)}",
-                hint="wait for it, end it and go on with --resume, or use another --out",
-                exit_code=USAGE,
-            ) from error
+    if not outputs.lock(descriptor):
+        raise FlashtwinError(
+            f"another process is writing {run}{_who(run)}",
+            hint="wait for it, end it and go on with --resume, or use another --out",
+            exit_code=USAGE,
+        )
 
 
 def _who(run: Path) -> str:
@@ -71,17 +65,4 @@ def _is_still(descriptor: int, path: Path) -> bool:
 
 def is_held(run: Path, name: str = JOURNAL) -> bool:
     """Whether some process is writing the run, or has locked another file that stands for it."""
-    try:
-        # Only a regular file: to open another one may be to use it, or to wait.
-        if not stat.S_ISREG(os.stat(run / name).st_mode):
-            return False
-        descriptor = os.open(run / name, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno in _LOCKED
-    finally:
-        os.close(descriptor)
-    return False
+    return outputs.is_locked(run / name)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
-import fcntl
 import os
 import secrets
 import signal
@@ -30,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from flashtwin import outputs
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model.units import readable_size
 
@@ -137,7 +137,7 @@ def place(path: Path) -> Path:
     )
     if stat.S_ISREG(mode) and (path.name == NAME or _mark_of(path)):
         hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
-        if _is_locked(path):
+        if outputs.is_locked(path):
             hint = "another process is measuring it: wait for that, or name another place"
     raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
 
@@ -280,32 +280,13 @@ def _identity(run: Path) -> str:
 
 
 def _lock_file(handle: int, path: Path) -> None:
-    """Lock an open file for as long as it is open here or in a child; refused where another
-    process measures it. A file system without locks counts as nobody measuring."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise FlashtwinError(
-                f"another process is measuring {path}",
-                hint="wait for it, or end it",
-                exit_code=REFUSED,
-            ) from error
-
-
-def _is_locked(path: Path) -> bool:
-    """Whether a process measures a regular file."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
-    finally:
-        os.close(handle)
-    return False
+    """Lock the file while it is measured or removed; refused where another process measures it."""
+    if not outputs.lock(handle):
+        raise FlashtwinError(
+            f"another process is measuring {path}",
+            hint="wait for it, or end it",
+            exit_code=REFUSED,
+        )
 
 
 def _locked(leftover: Leftover) -> int | None:
