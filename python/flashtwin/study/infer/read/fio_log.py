@@ -20,7 +20,7 @@ import numpy as np
 from flashtwin.analysis.quantiles import median
 from flashtwin.study.infer.read.cells import Numbers, is_number
 from flashtwin.study.infer.read.choices import Choices
-from flashtwin.study.infer.read.layout import BLOCK_LINES, COMMENTS, split
+from flashtwin.study.infer.read.layout import COMMENTS, batches, split
 from flashtwin.study.infer.read.series import Builder, Doubled, Requests
 from flashtwin.study.infer.read.source import SKETCHED, Source
 from flashtwin.study.infer.samples import (
@@ -86,20 +86,10 @@ class _Rows:
 
 
 def _blocks(source: Source) -> Iterator[_Rows]:
-    texts: list[str] = []
-    lines: list[int] = []
     numbers, width = Numbers("point"), None
-    for number, text in source.lines():
-        if not text.strip() or text.lstrip().startswith(COMMENTS):
-            continue
-        texts.append(text)
-        lines.append(number)
-        if len(texts) == BLOCK_LINES:
-            width = _width(texts, lines, width)
-            yield _rows(texts, lines, numbers, width)
-            texts, lines = [], []
-    if texts:
-        yield _rows(texts, lines, numbers, _width(texts, lines, width))
+    for texts, lines in batches(source):
+        width = _width(texts, lines, width)
+        yield _rows(texts, lines, numbers, width)
 
 
 def _width(texts: Sequence[str], lines: Sequence[int], width: int | None) -> int:

@@ -208,11 +208,18 @@ def wrong_count(
 
 def blocks(source: Source, layout: Layout) -> Iterator[Block]:
     """The rows of a table."""
+    for texts, lines in batches(source, after=layout.line):
+        yield _block(texts, lines, layout)
+
+
+def batches(source: Source, *, after: int = 0) -> Iterator[tuple[list[str], list[int]]]:
+    """Lines behind the line `after` and their numbers, without empty ones and comments: as many at
+    a time as may be in memory together."""
     texts: list[str] = []
     lines: list[int] = []
     signs = 0
     for number, text in source.lines():
-        if number <= layout.line or not text or text.isspace():
+        if number <= after or not text or text.isspace():
             continue
         # A row begins with a digit nearly always.
         if not "0" <= text[0] <= "9" and text.lstrip().startswith(COMMENTS):
@@ -221,10 +228,10 @@ def blocks(source: Source, layout: Layout) -> Iterator[Block]:
         lines.append(number)
         signs += len(text)
         if len(texts) == BLOCK_LINES or signs > BLOCK_SIGNS:
-            yield _block(texts, lines, layout)
+            yield texts, lines
             texts, lines, signs = [], [], 0
     if texts:
-        yield _block(texts, lines, layout)
+        yield texts, lines
 
 
 def _block(texts: list[str], lines: list[int], layout: Layout) -> Block:
