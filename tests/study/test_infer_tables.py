@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,54 +27,70 @@ def written(tmp_path: Path, text: str, name: str = "a.csv") -> Path:
     return path
 
 
-def table(header: str, row: str) -> str:
-    """Rows of a second `n` and a rate `r` in MB/s, `t` as a time of day, `b` bytes so far in GB."""
+@dataclass(frozen=True, kw_only=True)
+class At:
+    """A row: second `n`, rate `r` in MB/s, time of day `t` on a `day`, bytes `b` so far in GB."""
+
+    n: int
+    r: float
+    t: str
+    day: int
+    b: float
+
+
+Row = Callable[[At], str]
+
+
+def plain(at: At) -> str:
+    return f"{at.n},{at.r}"
+
+
+def table(header: str, row: Row) -> str:
+    """A header, and a row for each of `RATES`; the first minute is the last one of a day."""
     rows, done = [], 0.0
     for n, r in enumerate(RATES, 1):
         done += r / 1000
-        t = f"{(86_340 + n) // 3600 % 24:02d}:{(86_340 + n) // 60 % 60:02d}:{(86_340 + n) % 60:02d}"
-        day = 1 + (86_340 + n) // 86_400
-        rows.append(eval(f"f{row!r}", {"n": n, "r": r, "t": t, "b": done, "day": day}))
+        day, second = divmod(86_340 + n, 86_400)
+        t = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+        rows.append(row(At(n=n, r=r, t=t, day=1 + day, b=done)))
     return "\n".join([header, *rows])
 
 
 @pytest.mark.parametrize(
     ("header", "row"),
     [
-        ("read_MB_s,write_MB_s,second", "{n / 100},{r},{n}"),
-        ("avg_latency_ms,elapsed_s,write_MB_s", "{n / 7},{n},{r}"),
-        ("block_size_KB,second,write_MB_s", "128,{n},{r}"),
-        ("second,block_size_KB,write_MB_s", "{n},128,{r}"),
-        ("second,write Mbps", "{n},{r * 8}"),
-        ("time_min,write MB/s", "{n / 60},{r}"),
-        ("epoch,write MB/S", "{1777000000 + n},{r}"),
-        ("second,write Mb/s", "{n},{r * 8}"),
-        ("second,write Mbit/s", "{n},{r * 8}"),
-        ("second,write Gbps", "{n},{r / 125}"),
-        ("second;write MB/s", "{n};{r / 3:.6f}".replace("/ 3", "* 1")),
-        ("time (s)\twrite MB/s", "{n}\t{r}"),
-        ("time|write MB/s", "{t}.500|{r}"),
-        ("time,write MB/s", "{t},{r}"),
-        ("timestamp,write MB/s", "2026-05-0{day}T{t}+02:00,{r}"),
-        ("Date,Time,write MB/s", "{day:02d}.05.2026,{t},{r}"),
-        ("when (date),write MB/s", "05/{day:02d}/2026 {t},{r}"),
-        ("timestamp,write MB/s", "{1777000000 + n},{r}"),
-        ("timestamp,write MB/s", "{1777000000000 + n * 1000},{r}"),
-        ("# a comment\nsecond,write_MB_s", "{n},{r}"),
-        ("# second write_MB_s", "{n} {r}"),
-        ("A title\n\nsecond,write", "{n},{r}"),
-        ("second,written_GB", "{n},{b}"),
-        ("second,write_bytes", "{n},{r * 1e6:.0f}"),
-        ("second,sectors written", "{n},{b * 1e9 / 512:.0f}"),
-        ("GB,MB/s", "{b},{r}"),
-        ('"second","write_MB_s"', '"{n}","{r}"'),
-        ("second,write_MB_s,", "{n},{r},"),
-        ("second,write_MB_s", "{n},{r / 1:,.2f}".replace("{r / 1:,.2f}", '"{r:,.2f}"')),
+        ("read_MB_s,write_MB_s,second", lambda at: f"{at.n / 100},{at.r},{at.n}"),
+        ("avg_latency_ms,elapsed_s,write_MB_s", lambda at: f"{at.n / 7},{at.n},{at.r}"),
+        ("block_size_KB,second,write_MB_s", lambda at: f"128,{at.n},{at.r}"),
+        ("second,block_size_KB,write_MB_s", lambda at: f"{at.n},128,{at.r}"),
+        ("second,write Mbps", lambda at: f"{at.n},{at.r * 8}"),
+        ("time_min,write MB/s", lambda at: f"{at.n / 60},{at.r}"),
+        ("epoch,write MB/S", lambda at: f"{1777000000 + at.n},{at.r}"),
+        ("second,write Mb/s", lambda at: f"{at.n},{at.r * 8}"),
+        ("second,write Mbit/s", lambda at: f"{at.n},{at.r * 8}"),
+        ("second,write Gbps", lambda at: f"{at.n},{at.r / 125}"),
+        ("second;write MB/s", lambda at: f"{at.n};{at.r:.6f}"),
+        ("time (s)\twrite MB/s", lambda at: f"{at.n}\t{at.r}"),
+        ("time|write MB/s", lambda at: f"{at.t}.500|{at.r}"),
+        ("time,write MB/s", lambda at: f"{at.t},{at.r}"),
+        ("timestamp,write MB/s", lambda at: f"2026-05-0{at.day}T{at.t}+02:00,{at.r}"),
+        ("Date,Time,write MB/s", lambda at: f"{at.day:02d}.05.2026,{at.t},{at.r}"),
+        ("when (date),write MB/s", lambda at: f"05/{at.day:02d}/2026 {at.t},{at.r}"),
+        ("timestamp,write MB/s", lambda at: f"{1777000000 + at.n},{at.r}"),
+        ("timestamp,write MB/s", lambda at: f"{1777000000000 + at.n * 1000},{at.r}"),
+        ("# a comment\nsecond,write_MB_s", plain),
+        ("# second write_MB_s", lambda at: f"{at.n} {at.r}"),
+        ("A title\n\nsecond,write\ns,MB/s", plain),
+        ("second,written_GB", lambda at: f"{at.n},{at.b}"),
+        ("second,write_bytes", lambda at: f"{at.n},{at.r * 1e6:.0f}"),
+        ("second,sectors written", lambda at: f"{at.n},{at.b * 1e9 / 512:.0f}"),
+        ("GB,MB/s", lambda at: f"{at.b},{at.r}"),
+        ('"second","write_MB_s"', lambda at: f'"{at.n}","{at.r}"'),
+        ("second,write_MB_s,", lambda at: f"{at.n},{at.r},"),
+        ("second,write_MB_s", lambda at: f'{at.n},"{at.r:,.2f}"'),
     ],
 )
-def test_the_clock_the_rate_and_the_unit_are_found(tmp_path: Path, header: str, row: str) -> None:
-    if header.endswith("second,write"):
-        header += "\ns,MB/s"
+def test_the_clock_the_rate_and_the_unit_are_found(tmp_path: Path, header: str, row: Row) -> None:
     samples = read(written(tmp_path, table(header, row)))
     assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-6)
     assert samples.dt_s.sum() == pytest.approx(len(RATES))
@@ -81,27 +99,47 @@ def test_the_clock_the_rate_and_the_unit_are_found(tmp_path: Path, header: str, 
 @pytest.mark.parametrize(
     ("header", "row", "message", "hint"),
     [
-        ("elapsed_s,time_ms,write_MB_s", "{n},{n * 1000},{r}", "elapsed_s, time_ms", "--time-col"),
-        ("second,write_MB_s,write_MiB_s", "{n},{r},{r}", "write_MB_s, write_MiB_s", "--rate-col"),
-        ("second,write mb/s", "{n},{r}", "bits or bytes", "Mbit/s"),
-        ("second,MBPS", "{n},{r}", "bits or bytes", "Mbit/s"),
-        ("time,write_MB_s", "{n},{r}", "time without a unit", "second"),
-        ("time,write_MB_s", "00:{n % 60:02d},{r}", "is no time", "minutes and seconds"),
-        ("second,write_MB_s", "{n},450,5", "3 cells in line 2", "semicolons"),
-        ("second,write_MB_s", "{n};{r}", "1 cell in line 2", "semicolons"),
-        ("second,write_MB_s", "1_000,{r}", "'1_000' in line 2", "without _"),
-        ("second,write_MB_s", "{n},nan", "not a number", "remove"),
-        ("second,write_MB_s", "{n},1e999", "not a number", "large"),
-        ("second,write_MB_s", "{n},{'9' * 5000}", "not a number", "remove"),
-        ("second,write_MB_s", "{n * 1e-300},1", "closer than any program", "unit"),
-        ("second;write MB/s", "{n};3,000", "fraction or thousands", "--decimal"),
-        ("second,read_MB_s", "{n},{r}", "reads alone", "written"),
-        ("second,w/s", "{n},{r}", "requests a second", "--block-size"),
-        ("second,write_GB", "{n},{1 + n // 200}", "each interval or since the start", "total"),
+        (
+            "elapsed_s,time_ms,write_MB_s",
+            lambda at: f"{at.n},{at.n * 1000},{at.r}",
+            "elapsed_s, time_ms",
+            "--time-col",
+        ),
+        (
+            "second,write_MB_s,write_MiB_s",
+            lambda at: f"{at.n},{at.r},{at.r}",
+            "write_MB_s, write_MiB_s",
+            "--rate-col",
+        ),
+        ("second,write mb/s", plain, "bits or bytes", "Mbit/s"),
+        ("second,MBPS", plain, "bits or bytes", "Mbit/s"),
+        ("time,write_MB_s", plain, "time without a unit", "second"),
+        (
+            "time,write_MB_s",
+            lambda at: f"00:{at.n % 60:02d},{at.r}",
+            "is no time",
+            "minutes and seconds",
+        ),
+        ("second,write_MB_s", lambda at: f"{at.n},450,5", "3 cells in line 2", "semicolons"),
+        ("second,write_MB_s", lambda at: f"{at.n};{at.r}", "1 cell in line 2", "semicolons"),
+        ("second,write_MB_s", lambda at: f"1_000,{at.r}", "'1_000' in line 2", "without _"),
+        ("second,write_MB_s", lambda at: f"{at.n},nan", "not a number", "remove"),
+        ("second,write_MB_s", lambda at: f"{at.n},1e999", "not a number", "large"),
+        ("second,write_MB_s", lambda at: f"{at.n},{'9' * 5000}", "not a number", "remove"),
+        ("second,write_MB_s", lambda at: f"{at.n * 1e-300},1", "closer than any program", "unit"),
+        ("second;write MB/s", lambda at: f"{at.n};3,000", "fraction or thousands", "--decimal"),
+        ("second,read_MB_s", plain, "reads alone", "written"),
+        ("second,w/s", plain, "requests a second", "--block-size"),
+        (
+            "second,write_GB",
+            lambda at: f"{at.n},{1 + at.n // 200}",
+            "each interval or since the start",
+            "total",
+        ),
     ],
 )
 def test_two_readings_and_odd_rows_are_refused_by_name(
-    tmp_path: Path, header: str, row: str, message: str, hint: str
+    tmp_path: Path, header: str, row: Row, message: str, hint: str
 ) -> None:
     with pytest.raises(FlashtwinError, match=message) as refused:
         read(written(tmp_path, table(header, row)))
@@ -109,7 +147,7 @@ def test_two_readings_and_odd_rows_are_refused_by_name(
 
 
 def test_one_line_with_another_separator_is_refused_by_its_line(tmp_path: Path) -> None:
-    text = table("second,write_MB_s", "{n},{r}").replace("\n77,", "\n77;")
+    text = table("second,write_MB_s", plain).replace("\n77,", "\n77;")
     with pytest.raises(FlashtwinError, match="line 78") as refused:
         read(written(tmp_path, text))
     assert "semicolons" in (refused.value.hint or "")
@@ -118,16 +156,28 @@ def test_one_line_with_another_separator_is_refused_by_its_line(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("header", "row", "choices"),
     [
-        ("elapsed_s,time_ms,write_MB_s", "{n},{n * 7},{r}", Choices(time_column="elapsed_s")),
-        ("a,b", "{n * 1000},{r}", Choices(time_column="a=ms", rate_column="b=MB/s")),
-        ("second,x,x", "{n},7,{r}", Choices(rate_column="3=MB/s")),
-        ("second,write mb/s", "{n},{r * 8}", Choices(rate_column="write mb/s=Mbit/s")),
-        ("write_MB_s,x", "{r},7", Choices(interval_s=1.0)),
-        ("second,w/s", "{n},{r}", Choices(block_bytes=1_000_000)),
-        ("second;write GB/s", "{n};{r / 1000:.3f}".replace(".3f}", ".3f}"), Choices()),
+        (
+            "elapsed_s,time_ms,write_MB_s",
+            lambda at: f"{at.n},{at.n * 7},{at.r}",
+            Choices(time_column="elapsed_s"),
+        ),
+        (
+            "a,b",
+            lambda at: f"{at.n * 1000},{at.r}",
+            Choices(time_column="a=ms", rate_column="b=MB/s"),
+        ),
+        ("second,x,x", lambda at: f"{at.n},7,{at.r}", Choices(rate_column="3=MB/s")),
+        (
+            "second,write mb/s",
+            lambda at: f"{at.n},{at.r * 8}",
+            Choices(rate_column="write mb/s=Mbit/s"),
+        ),
+        ("write_MB_s,x", lambda at: f"{at.r},7", Choices(interval_s=1.0)),
+        ("second,w/s", plain, Choices(block_bytes=1_000_000)),
+        ("second;write GB/s", lambda at: f"{at.n};{at.r / 1000:.3f}", Choices()),
     ],
 )
-def test_what_was_typed_decides(tmp_path: Path, header: str, row: str, choices: Choices) -> None:
+def test_what_was_typed_decides(tmp_path: Path, header: str, row: Row, choices: Choices) -> None:
     samples = read(written(tmp_path, table(header, row)), choices)
     assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-6)
 
@@ -243,7 +293,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     takes more memory than most files."""
     environment = {key: value for key, value in os.environ.items() if "BYTECODE" not in key}
     environment["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("compiled"))
-    path = written(tmp_path_factory.mktemp("first"), table("second,write_MB_s", "{n},{r}"))
+    path = written(tmp_path_factory.mktemp("first"), table("second,write_MB_s", plain))
     peak_mb(environment, str(path))
     return environment
 
