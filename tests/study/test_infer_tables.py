@@ -182,6 +182,27 @@ def test_what_was_typed_decides(tmp_path: Path, header: str, row: Row, choices: 
     assert samples.size.sum() == pytest.approx(TOTAL, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("header", "choices", "columns"),
+    [
+        ("second,write Mbit/s", Choices(), "second and write Mbit/s (bits)"),
+        ("second,write MB/s", Choices(), "second and write MB/s"),
+        ("second,wMB/s", Choices(), "second and wMB/s (of 1,048,576 bytes, as iostat counts)"),
+        ("second,w/s", Choices(block_bytes=500), "second and w/s (requests of 500 bytes)"),
+        (
+            "second,w/s",
+            Choices(block_bytes=1 << 20),
+            "second and w/s (requests of 1,048,576 bytes)",
+        ),
+        ("second,w/s", Choices(rate_column="w/s=MB/s"), "second and w/s"),
+    ],
+)
+def test_the_columns_are_told_with_a_unit_that_may_be_taken_for_another(
+    tmp_path: Path, header: str, choices: Choices, columns: str
+) -> None:
+    assert read(written(tmp_path, table(header, plain)), choices).columns == columns
+
+
 def log(value: float = 1e6 / 1024, block: int = 0) -> str:
     return "\n".join(f"{1000 * n}, {r * value:.0f}, 1, {block}, 0" for n, r in enumerate(RATES, 1))
 

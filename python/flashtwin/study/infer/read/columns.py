@@ -22,6 +22,8 @@ _OF_DRIVE = re.compile(r"drive|disk|ssd|nvme|composite", re.IGNORECASE)
 _OF_OTHERS = re.compile(
     r"cpu|gpu|core|memory|vrm|package|board|chipset|pch|system|ambient", re.IGNORECASE
 )
+# Bytes of a kbit, an Mbit, a Gbit and a Tbit.
+_BITS = (125.0, 125e3, 125e6, 125e9)
 _NAME_UNIT = "name its unit in the header, for example {}"
 _TIME_OPTION = "say which with --time-column NAME, or --time-column NAME=ms for its unit"
 _RATE_OPTION = "say which with --rate-column NAME, or --rate-column NAME=MB/s for its unit"
@@ -51,13 +53,14 @@ class Chosen:
 
 def _with_unit(column: Column) -> str:
     """A column's name, and its unit where somebody may take it for another."""
-    if column.kind in ("rate", "requests") and column.factor is not None:
-        if column.factor % 125 == 0 and column.factor % 1000:
-            return f"{column.name} (bits)"
-        if column.factor in (125e3, 125e6, 125e9):
-            return f"{column.name} (bits)"
-        if column.factor in (1024.0**2,) and "i" not in column.name.lower().split("/")[0]:
-            return f"{column.name} (of 1,048,576 bytes, as iostat counts)"
+    if column.kind == "requests" and column.factor is not None:
+        return f"{column.name} (requests of {column.factor:,.0f} bytes)"
+    if column.kind != "rate":
+        return column.name
+    if column.factor in _BITS:
+        return f"{column.name} (bits)"
+    if column.factor == 1024.0**2 and "i" not in column.name.lower().split("/")[0]:
+        return f"{column.name} (of 1,048,576 bytes, as iostat counts)"
     return column.name
 
 
@@ -85,14 +88,14 @@ def chosen_of(names: Sequence[str], first_row: Sequence[str], choices: Choices) 
         time=time,
         date=date,
         degrees=degrees,
-        reads=reads[0] if len(reads) == 1 and reads[0] != rate else None,
+        reads=reads[0] if len(reads) == 1 and (rate is None or reads[0].at != rate.at) else None,
         notes=notes,
     )
 
 
 def _rate(columns: Sequence[Column], choices: Choices) -> Column | None:
     if choices.rate_column is not None:
-        return _typed(columns, choices.rate_column, "--rate-column")
+        return replace(_typed(columns, choices.rate_column, "--rate-column"), kind="rate")
     rates = [column for column in columns if column.kind == "rate"]
     writes = [column for column in rates if column.direction == "write"]
     either = [column for column in rates if column.direction == "any"]
