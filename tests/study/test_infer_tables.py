@@ -154,6 +154,20 @@ def test_one_line_with_another_separator_is_refused_by_its_line(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("[" * 200_000, 1),
+        ("second,write_MB_s\n" + "1" * 3_000_000 + ",5\n", 2),
+        ("second," + "x" * 40_000, 1),
+        ("# a comment\n\n" + "x," * 40_000, 3),
+    ],
+)
+def test_a_line_without_end_is_refused_by_its_number(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(FlashtwinError, match=rf"more than [0-9,]+ characters, line {line}\n"):
+        read(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
     ("header", "row", "choices"),
     [
         (

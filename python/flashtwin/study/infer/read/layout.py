@@ -20,7 +20,7 @@ from flashtwin.errors import shortened
 from flashtwin.study.infer.read.cells import is_number
 from flashtwin.study.infer.read.clock import is_time
 from flashtwin.study.infer.read.header import unit_of
-from flashtwin.study.infer.read.source import HEAD_BYTES, Source
+from flashtwin.study.infer.read.source import HEAD_BYTES, Source, too_long
 from flashtwin.study.infer.samples import FEWEST, UnreadableError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks"}
@@ -82,7 +82,15 @@ def layout_of(source: Source) -> Layout:
         layout = _with(separator, lines)
         if layout is not None:
             return layout
+    _refuse_endless(source)
     raise _why_none(lines, separators)
+
+
+def _refuse_endless(source: Source) -> None:
+    """Refuse a line that fills most of the beginning, where a header and its rows should stand."""
+    last = source.first_lines[-1]
+    if len(last) > HEAD_BYTES // 4:
+        raise too_long(len(source.first_lines), HEAD_BYTES // 4)
 
 
 def _numbered(source: Source) -> list[tuple[int, str]]:

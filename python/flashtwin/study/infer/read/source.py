@@ -116,11 +116,16 @@ class Source:
 
 def _bounded(number: int, line: str) -> str:
     if len(line) > LONGEST:
-        raise UnreadableError(
-            f"has a line of more than {LONGEST:,} characters, line {number}",
-            "no program that infer reads writes such a line",
-        )
+        raise too_long(number, LONGEST)
     return line
+
+
+def too_long(number: int, most: int) -> UnreadableError:
+    """The refusal of a line with more than `most` characters."""
+    return UnreadableError(
+        f"has a line of more than {most:,} characters, line {number}",
+        "no program that infer reads writes such a line",
+    )
 
 
 def _encoding_of(first_bytes: bytes) -> str:
