@@ -91,7 +91,7 @@ def read_all(
 def _read(path: Path, choices: Choices) -> Samples | Summary:
     source = Source(path)
     result = format_of(source).read(source, choices)
-    if isinstance(result, Samples) and result.size.size < min(FEWEST, 2):
+    if isinstance(result, Samples) and result.size.size < 2:
         raise UnreadableError(
             f"has {result.size.size} samples of writes", f"at least {FEWEST} are needed"
         )

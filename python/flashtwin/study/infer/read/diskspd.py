@@ -6,6 +6,7 @@ one block size, or the user says it.
 
 from __future__ import annotations
 
+from array import array
 from xml.parsers import expat
 
 import numpy as np
@@ -62,8 +63,13 @@ class _Document:
         self._path: list[str] = []
         self._text = ""
         self._blocks: set[float] = set()
-        self._rows: list[tuple[float, float, float]] = []
+        # Milliseconds, writes and reads a second of one interval after another.
+        self._rows = array("d")
         self._spans = 0
+
+    @property
+    def _count(self) -> int:
+        return len(self._rows) // 3
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
@@ -76,12 +82,12 @@ class _Document:
         if self._path[-3:] == ["TimeSpan", "Iops", "Bucket"]:
             keys = ("SampleMillisecond", "Write", "Read")
             values = [number_of(attributes.get(key, "")) for key in keys]
-            if any(value is None or value < 0 for value in values) or len(self._rows) > MOST_ROWS:
+            if any(value is None or value < 0 for value in values) or self._count > MOST_ROWS:
                 raise UnreadableError(
-                    f"has an interval {len(self._rows) + 1} that is none of DiskSpd's",
+                    f"has an interval {self._count + 1} that is none of DiskSpd's",
                     f"as of {MEASURE}",
                 )
-            self._rows.append((values[0] or 0.0, values[1] or 0.0, values[2] or 0.0))
+            self._rows.extend(value or 0.0 for value in values)
 
     def text(self, data: str) -> None:
         """Text of an element."""
@@ -103,11 +109,11 @@ class _Document:
             raise UnreadableError(
                 f"has {self._spans} time spans", "hand over a document for each, with --join"
             )
-        if len(self._rows) < FEWEST:
+        if self._count < FEWEST:
             raise UnreadableError(
-                f"has {len(self._rows)} intervals: totals are no series", f"measure with {MEASURE}"
+                f"has {self._count} intervals: totals are no series", f"measure with {MEASURE}"
             )
-        table = np.array(self._rows)
+        table = np.array(self._rows).reshape(-1, 3)
         if not np.any(table[:, 1] > 0):
             raise NoWritesError("has reads alone", "infer reads what was written: diskspd -w100")
         sizes = {float(choices.block_bytes)} if choices.block_bytes else self._blocks

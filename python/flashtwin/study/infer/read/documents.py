@@ -23,7 +23,7 @@ _BEGIN = re.compile(r"[{\[]")
 
 
 def objects(pieces: Iterator[str], depth: int) -> Iterator[dict[str, Any]]:
-    """The objects that begin inside of so many others and lists."""
+    """The objects that begin at this depth: inside of `depth` other objects and lists."""
     text, at, level, start = "", 0, 0, None
     for piece in pieces:
         text += piece

@@ -7,6 +7,7 @@ The CSV has the command line, whose number is the interval (one second without o
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from flashtwin.study.infer.read.cells import number_of
 from flashtwin.study.infer.read.choices import Choices
@@ -61,19 +62,13 @@ def read_csv(source: Source, choices: Choices) -> Samples:
         else:
             if reports is None:
                 timed = any(name.rpartition(":")[2] in _TIMES for name in names)
-                told_apart = choices.interval_s is not None or timed
-                chosen = choices if told_apart else _with_interval(choices, interval_s)
-                reports = Reports("dstat", chosen, timed_by=TIMED)
+                if not timed and choices.interval_s is None:
+                    choices = replace(choices, interval_s=interval_s)
+                reports = Reports("dstat", choices, timed_by=TIMED)
             _csv_row(reports, names, groups, cells, number)
     if reports is None:
         raise UnreadableError("has no column of writes of a disk", f"measure with {TIMED}")
     return reports.samples("dsk writ")
-
-
-def _with_interval(choices: Choices, interval_s: float | None) -> Choices:
-    from dataclasses import replace
-
-    return replace(choices, interval_s=interval_s)
 
 
 def _interval_of(command: str) -> float:
