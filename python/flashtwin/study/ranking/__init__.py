@@ -2,8 +2,8 @@
 
 `results.json` has what the group quick found of each drive of the catalogue: a table of numbers,
 made by `flashtwin_lab.make.ranking`; `columns.toml` says which findings those are. Only findings
-that a run has itself are compared. Invariants: a result is of the core's model and of the spec
-that the catalogue has (`Stored.is_current`), or it is left out and counted; speeds only are ranked,
+that a run has itself are compared. Invariants: a result is of the core's model and of the spec that
+the catalogue has (`validated.is_current`), or it is left out and counted; speeds only are ranked,
 so that a large drive is not behind a small one.
 """
 
@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from flashtwin import _core
 from flashtwin.batteries.base import groups
-from flashtwin.catalogue.loader import drive_ids
+from flashtwin.catalogue.validated import is_current
 from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Finding
 from flashtwin.runs.rundir import Run
@@ -63,10 +62,6 @@ class Stored(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     spec: str
     values: dict[str, float]
 
-    def is_current(self, specs: Mapping[str, str], drive: str) -> bool:
-        """Whether the core and the catalogue would find the same today."""
-        return self.model == _core.MODEL and specs.get(drive) == self.spec
-
 
 class Placed(Struct, frozen=True, kw_only=True):
     """Where a drive stands in a column: the place from 1 on, `of` so many."""
@@ -105,8 +100,9 @@ def stored() -> dict[str, Stored]:
 def current() -> tuple[dict[str, Stored], int]:
     """The results that still hold, and how many do not."""
     everything = stored()
-    specs = {drive: _spec_hash(drive) for drive in drive_ids() if drive in everything}
-    holds = {name: row for name, row in everything.items() if row.is_current(specs, name)}
+    holds = {
+        name: row for name, row in everything.items() if is_current(row.model, {name: row.spec})
+    }
     return holds, len(everything) - len(holds)
 
 
@@ -197,9 +193,3 @@ def encoded(results: Mapping[str, Stored]) -> bytes:
         for name in sorted(results)
     ]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def _spec_hash(drive: str) -> str:
-    from flashtwin.catalogue.loader import load
-
-    return load(drive).hash
