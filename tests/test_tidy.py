@@ -348,6 +348,16 @@ def test_what_is_shown_goes_through_one_place() -> None:
     ] == []
 
 
+def test_every_path_of_a_command_may_not_be_empty() -> None:
+    commands = [*(PACKAGE / "cli").glob("*.py"), *(LABORATORY / "commands").glob("*.py")]
+    assert [
+        named(path, number, line.strip())
+        for path in commands
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if "click.Path(" in line
+    ] == []
+
+
 def test_one_module_opens_files_for_writing() -> None:
     found = [
         (path, node.lineno, what)

@@ -11,6 +11,7 @@ import click
 from flashtwin.cli import options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
+ORDERS = ("cut", "fault", "state", "smart")
 # What breaks, and the arguments that say how: names and what reads them.
 FAULTS: dict[str, dict[str, Callable[[str], int | float]]] = {
     "slow-die": {"die": int, "factor": float},
@@ -34,18 +35,19 @@ FAULTS: dict[str, dict[str, Callable[[str], int | float]]] = {
         "flashtwin ctl ./drive state",
     ),
 )
-@click.argument("socket", type=click.Path(path_type=Path))
-@click.argument("order", type=click.Choice(("cut", "fault", "state", "smart")))
+@click.argument("socket", type=options.FilePath())
+@click.argument("order", metavar="ORDER", type=click.Choice(ORDERS))
 @click.argument("words", nargs=-1, metavar="[FAULT [NAME=VALUE...]]")
 @click.option(
-    "--off", type=options.TIME, default=0.0, metavar="TIME", help="With cut: stay off so long."
+    "--off", type=options.TIME, default=0.0, metavar="TIME", help="With cut: how long it stays off."
 )
 def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> None:
     """Order a drive that flashtwin serve serves; SOCKET is its control socket, or its --data.
 
-    cut takes its power: what is under way is never answered, and all clients lose the drive. fault
-    breaks something: slow-die, dead-die, dead-block, unreadable, read-only (its end of life), hot,
-    stall, or vanish, after so many bytes. state and smart print JSON.
+    ORDER is cut, fault, state or smart. cut takes its power: what is under way is never answered,
+    and all clients lose the drive. fault breaks something: slow-die, dead-die, dead-block,
+    unreadable, read-only (its end of life), hot, stall, or vanish, after so many bytes. state and
+    smart print JSON.
     """
     from flashtwin.drives import control
 

@@ -432,8 +432,8 @@ def _remove(going: list[Stored]) -> None:
 def adopt(run: Path, as_json: bool) -> None:
     """Make the file that a killed RUN left on its target that of this directory.
 
-    The file says which directory it belongs to, so that of a run and its copy one goes on. After
-    this it is RUN, and the other one is the copy. Refused while somebody measures there.
+    The file says which directory may use it: a run and its copy cannot both go on with it. After
+    this command RUN may, and the other directory may not. Refused while somebody measures there.
     """
     from flashtwin.runs.listing import adopt as adopted
 

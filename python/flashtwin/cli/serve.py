@@ -57,14 +57,14 @@ FEW = 100
 @click.option("--no-timing", is_flag=True, help="Answer as soon as it is simulated.")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="DIR",
     help="Keep the drive there; the same command goes on with it.",
 )
 @click.option("--compress", is_flag=True, help="Keep data compressed, in memory.")
 @click.option(
     "--socket",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(),
     metavar="PATH",
     help="The unix socket; by default in a directory of its own, or in that of --data.",
 )

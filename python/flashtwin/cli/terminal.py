@@ -152,27 +152,14 @@ def plain_table(
     none where a line would not fit."""
     from rich.cells import cell_len
 
-    lines = [[printable(text) for text in row] for row in (columns, *rows)]
+    from flashtwin.model.text import table as text_table
+
+    heads, *lines = [[printable(text) for text in row] for row in (columns, *rows)]
     if any("\n" in text or "\t" in text for row in lines for text in row):
         return None
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    if sum(widths) + _GAP * (len(columns) - 1) > width():
-        return None
-    to_the_right = [name in right for name in columns]
-
-    def line(row: Sequence[str]) -> str:
-        cells = []
-        for text, wide, is_right in zip(row, widths, to_the_right, strict=True):
-            blanks = " " * (wide - cell_len(text))
-            cells.append(blanks + text if is_right else text + blanks)
-        return (" " * _GAP).join(cells).rstrip()
-
-    rule = "\u2500" * (sum(widths) + _GAP * (len(columns) - 1))
-    return "\n".join([line(lines[0]), rule, *map(line, lines[1:])])
-
-
-# Between the columns of a table.
-_GAP = 3
+    text = text_table(heads, lines, right=right, measured=cell_len)
+    # The rule under the heads is as wide as the table.
+    return text if len(text.split("\n", 2)[1]) <= width() else None
 
 
 def with_content(

@@ -10,7 +10,7 @@ Invariant: an interval is rounded outwards, so the one told never is narrower th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
@@ -77,11 +77,27 @@ def plain(finding: Finding) -> str:
     return f"{readable_number(finding.number * factor, DIGITS)} {unit}".rstrip()
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as their longest text, for what `print` shows of a list."""
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Iterable[str] = (),
+    measured: Callable[[str], int] = len,
+) -> str:
+    """Columns as wide as their longest text, for what `print` shows of a list. Those of the heads
+    in `right` end at the right; `measured` says how many cells of a terminal a text takes."""
     lines = [heads, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    head, *others = ["   ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+    widths = [max(map(measured, column)) for column in zip(*lines, strict=True)]
+    to_the_right = [head in right for head in heads]
+
+    def line_of(row: Sequence[str]) -> str:
+        cells = []
+        for text, wide, is_right in zip(row, widths, to_the_right, strict=True):
+            blanks = " " * (wide - measured(text))
+            cells.append(blanks + text if is_right else text + blanks)
+        return "   ".join(cells).rstrip()
+
+    head, *others = map(line_of, lines)
     return "\n".join([head, "\u2500" * (sum(widths) + 3 * len(widths) - 3), *others])
 
 
