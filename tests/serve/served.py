@@ -57,8 +57,6 @@ def served(
     **options: Any,
 ) -> Iterator[Served]:
     """Serve a drive until the block ends."""
-    from flashtwin.cli.serve import _prepared
-
     spec = Variant(drive=drive, scale=SCALE, sets=sets, kept=False).spec()
     begun: threading.Event = threading.Event()
     stop = threading.Event()
@@ -75,7 +73,7 @@ def served(
             ends.append(
                 serving.serve(
                     spec,
-                    lambda: _prepared(spec, state, 1),
+                    lambda: serving.prepared(spec, state, 1),
                     service,
                     ready,
                     lambda state: not stop.is_set(),

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,12 +20,13 @@ if TYPE_CHECKING:
     from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
     from flashtwin.drives.twin import Twin
 
-# So long is waited for a command that was wishes to end before it is killed.
+# The command of --run has this time to end after SIGTERM before it is killed.
 PATIENCE_S = 5
 LOOPBACK = "127.0.0.1"
-# From this share of late answers on the machine is told to be too slow.
+# With more than this share of late answers, among this number of answers at least, the user is told
+# that the machine is too slow.
 LATE_SHARE = 0.1
-FEW = 100
+LEAST_ANSWERS = 100
 
 
 @click.command(
@@ -132,7 +132,7 @@ def command(
     session = _Session(spec.id, wishes, quiet=quiet or as_json)
 
     def prepared() -> Twin:
-        return _prepared(spec, state, changes["seed"])
+        return serving.prepared(spec, state, changes["seed"])
 
     with _signals(session):
         outcome = serving.serve(
@@ -147,19 +147,6 @@ def command(
 
 def _kept(changes: options.Changes) -> dict[str, Any]:
     return {**changes, "kept": False}
-
-
-def _prepared(spec: Any, state: str, seed: int) -> Twin:
-    from flashtwin.drives import serving
-    from flashtwin.drives.twin import Twin
-
-    if state not in serving.STATES and Path(state).is_file():
-        return Twin.load(spec, state)
-    twin = Twin(spec, seed=seed, preparation=serving.PREPARATION)
-    if state not in serving.STATES:
-        # Refused before memory is taken.
-        return serving.brought(twin, state, serving.silent)
-    return serving.brought(twin.open(), state, serving.silent)
 
 
 def _service(wishes: Mapping[str, Any]) -> Service:
@@ -229,7 +216,7 @@ def _address(option: str, text: str | None) -> str | None:
 
 
 class _Session:
-    """What goes on around the server: the command that runs, the notes, the reason to end."""
+    """The command that runs beside the server, the notes to the user, the reason to end."""
 
     def __init__(self, name: str, wishes: Mapping[str, Any], *, quiet: bool) -> None:
         self._name, self._wishes, self._quiet = name, wishes, quiet
@@ -272,7 +259,7 @@ class _Session:
             terminal.note(f"it started from its data in {addresses.start_s:.3g} s of its time")
 
     def hear(self, state: Mapping[str, Any] | None) -> bool:
-        """Whether to go on."""
+        """Once in a tenth of a second: true to go on serving."""
         self._turn += 1
         if state is not None and self._turn % 10 == 0:
             self._show(state)
@@ -353,7 +340,7 @@ def _say(outcome: Mapping[str, Any]) -> None:
         f" median, {outcome['lateness_us_p99']:.0f} µs at the 99th percentile;"
         f" {outcome['late_share']:.1%} took a tenth longer than the drive"
     )
-    if outcome["late_share"] > LATE_SHARE and outcome["answers"] >= FEW:
+    if outcome["late_share"] > LATE_SHARE and outcome["answers"] >= LEAST_ANSWERS:
         terminal.note(
             "this machine was too slow for the drive: what was measured on it is the machine's",
             head="note:",

@@ -22,9 +22,10 @@ PATIENCE_S = 10.0
 _MAGIC, _OPTION, _REPLY = 0x4E42444D41474943, 0x49484156454F5054, 0x3E889045565A9
 _INFO, _GO, _ABORT, _ACK, _TELLS = 6, 7, 2, 1, 3
 _REQUEST, _ANSWER, _FLUSH, _TRIM = 0x25609513, 0x67446698, 3, 4
-# A flush or a TRIM of a drive in real time may take so long.
+# A drive that is served in real time has this time for a flush or a TRIM.
 _LONG_S = 300.0
-# Bytes of the largest TRIM, and of a sector, of which all are.
+# Bytes of the largest TRIM, of a sector (a TRIM is of whole ones), and of the longest answer to an
+# option.
 _MOST_TRIM, _SECTOR = 1 << 30, 512
 _MOST_BYTES = 1 << 16
 

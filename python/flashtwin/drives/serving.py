@@ -26,7 +26,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Result, Run
-from flashtwin.model.target import Progress, Watch
+from flashtwin.model.target import Progress
 
 STATES = ("fresh", "cache-full", "half-full", "full", "worn")
 # A drive that is worn out has this share of its rated cycles behind it.
@@ -216,34 +216,40 @@ def uri_of(socket: Path) -> str:
 
 
 def worn(spec: _core.Spec) -> str:
-    """The setting that makes a drive a worn one."""
+    """The setting that makes a drive of this spec a worn one."""
     values = {value["key"]: value["value"] for value in spec.values()}
     cycles = int(values["nand.native.endurance"])
     return f"drive.initial_cycles={max(int(cycles * WORN_SHARE), 1)}"
 
 
-def brought(twin: Twin, state: str, watch: Watch) -> Twin:
-    """A twin that was opened, in a state."""
+def prepared(spec: _core.Spec, state: str, seed: int) -> Twin:
+    """A drive in a state: one of `STATES`, or as a file has it that a twin was saved into."""
+    if state not in STATES:
+        if Path(state).is_file():
+            return Twin.load(spec, state)
+        raise FlashtwinError(
+            f"there is no state {state!r}",
+            hint=f"there are {', '.join(STATES)}, or a file that a twin was saved into",
+            exit_code=USAGE,
+        )
+    twin = Twin(spec, seed=seed, preparation=untimed.AUTO).open()
     size = twin.info.capacity_bytes
     match state:
-        case "fresh":
-            pass
         case "cache-full":
-            _fill_cache(twin, watch)
+            _fill_cache(twin)
         case "half-full":
-            twin.do(Fill(label="half full", size=size // 2 // (1 << 20) * (1 << 20)), watch)
+            twin.do(Fill(label="half full", size=size // 2 // (1 << 20) * (1 << 20)), _silent)
         case "full" | "worn":
-            twin.do(Fill(label="full"), watch)
-        case _:
-            raise FlashtwinError(
-                f"there is no state {state!r}",
-                hint=f"there are {', '.join(STATES)}, or a file that a twin was saved into",
-                exit_code=USAGE,
-            )
+            twin.do(Fill(label="full"), _silent)
     return twin
 
 
-def _fill_cache(twin: Twin, watch: Watch) -> None:
+def _silent(progress: Progress) -> bool:
+    """A watch that lets everything happen."""
+    return True
+
+
+def _fill_cache(twin: Twin) -> None:
     """Write in order until the cache holds what it can."""
     size, written = twin.info.capacity_bytes, 0
     piece = max(size // 256 // (1 << 20), 1) << 20
@@ -251,7 +257,7 @@ def _fill_cache(twin: Twin, watch: Watch) -> None:
         job = Job(
             name="cache", rw="write", block_bytes=1 << 17, depth=32, offset=written, size=piece
         )
-        result = twin.do(Run(label="cache", jobs=(job,)), watch)
+        result = twin.do(Run(label="cache", jobs=(job,)), _silent)
         assert isinstance(result, Result) and result.xray is not None, "a twin does everything"
         used, limit = (
             np.asarray(result.xray[name]) for name in ("cache_bytes", "cache_limit_bytes")
@@ -265,11 +271,3 @@ def _fill_cache(twin: Twin, watch: Watch) -> None:
         if used[-1] >= FULL_SHARE * limit[-1]:
             return
         written += piece
-
-
-def silent(progress: Progress) -> bool:
-    """A watch that lets everything happen."""
-    return True
-
-
-PREPARATION = untimed.AUTO
