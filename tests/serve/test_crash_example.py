@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,14 @@ def test_checks_pass_on_a_drive_that_keeps_its_word(tmp_path: Path) -> None:
     assert "2 cuts, every check passed" in done.stdout
     # What had come before the cut.
     assert "data" in (tmp_path / "map").read_text()
+
+
+def test_the_power_goes_even_where_the_writer_ends_before(tmp_path: Path) -> None:
+    done = crashed(tmp_path, "true # writes nothing", 'flashtwin ctl "$ctl" smart > smart')
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "smart").read_text())["ata_smart_attributes"]["table"]
+    losses = [row["raw"]["value"] for row in rows if row["name"] == "Unexpect_Power_Loss_Ct"]
+    assert losses == [2]
 
 
 @needs("nbdinfo")
