@@ -389,7 +389,3 @@ impl PowerCuts {
         safe.into_iter().map(|dead| dead.superblock).collect()
     }
 }
-
-impl Snapshot {}
-
-impl Stamps {}
