@@ -9,7 +9,7 @@ import stat
 import struct
 
 import pytest
-from served import CACHE, FUA, READ, STATUS, TRIM, WRITE, ZEROES, Client, go, request, served
+from served import CACHE, FLUSH, FUA, READ, STATUS, TRIM, WRITE, ZEROES, Client, go, request, served
 
 KIB, MIB = 1 << 10, 1 << 20
 INVALID, NO_SPACE = 22, 28
@@ -84,6 +84,19 @@ def test_a_slow_reader_holds_nobody_up() -> None:
         for _ in range(8):
             assert slow.error() == 0
             slow.exactly(16 * MIB)
+
+
+def test_a_client_may_send_a_lot_before_it_reads() -> None:
+    """The reply that it has begun to read fills its socket; its requests fill the server's room."""
+    flushes = 6000
+    with served() as drive, drive.client().go() as client:
+        client.send(READ, 0, 2 * MIB)
+        assert client.error() == 0
+        client.link.sendall(request(FLUSH, 0, 0) * flushes)
+        # The server takes up no more than it has room for, and hangs up on nobody for it.
+        assert drive.state()["clients"] == 2
+        client.exactly(2 * MIB)
+        assert [client.error() for _ in range(flushes)] == [0] * flushes
 
 
 def test_sockets_are_their_owners_alone() -> None:

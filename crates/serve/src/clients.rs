@@ -8,6 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use rustix::event::PollFlags;
 
 use crate::nbd::Connection;
+use crate::server::{CLIENT_REQUESTS, UNREAD_BYTES};
 
 /// What a socket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,23 +187,24 @@ impl Client {
         self.ends = true;
     }
 
-    /// Bytes that are to be sent.
-    pub(crate) fn unread(&mut self) -> usize {
-        self.connection.output().len() - self.sent
-    }
-
     pub(crate) fn has_output(&self) -> bool {
         self.connection.pending() > self.sent
     }
 
-    /// Whether its next bytes are wanted. A client whose request waits for room is asked again
-    /// without them.
+    /// Its next request may be taken up: it has few that are not answered, and few replies that it
+    /// has not read.
+    pub(crate) fn may_ask(&self) -> bool {
+        let unread = self.connection.pending() - self.sent;
+        unread < UNREAD_BYTES && self.requests < CLIENT_REQUESTS
+    }
+
+    /// Its next bytes are wanted; `full` says that all clients together hold what they may. Only of
+    /// a client whose requests are taken up, so that there is always room for some bytes. A client
+    /// whose request waits for room is asked again without them.
     pub(crate) fn may_read(&self, full: bool) -> bool {
-        let free = self.connection.pending() - self.sent < super::server::CLIENT_BYTES / 16;
-        let few = self.requests < super::server::CLIENT_REQUESTS;
         let ended = self.gone || self.connection.is_ended();
         let waits = self.waits_for_room || (full && self.kind == Socket::Nbd);
-        free && few && !ended && !waits
+        self.may_ask() && !ended && !waits
     }
 
     pub(crate) fn stirred(&mut self, flags: PollFlags) {

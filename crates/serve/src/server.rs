@@ -33,7 +33,7 @@ pub const CLIENT_BYTES: usize = 64 << 20;
 /// Most bytes of all clients.
 pub const ALL_BYTES: usize = 256 << 20;
 /// Replies that a client may leave unread before no more is read from it.
-const UNREAD_BYTES: usize = 1 << 20;
+pub(crate) const UNREAD_BYTES: usize = 1 << 20;
 /// How long a client may hold what others wait for.
 const PATIENCE_NS: u64 = 10_000_000_000;
 /// Bytes of the largest command that the drive is given; longer ones are several, as a host's
@@ -362,7 +362,7 @@ impl Server {
     fn take_requests(&mut self, index: usize) {
         loop {
             let client = &mut self.clients[index];
-            if client.requests >= CLIENT_REQUESTS || client.unread() >= UNREAD_BYTES {
+            if !client.may_ask() {
                 return;
             }
             let room = CLIENT_BYTES.saturating_sub(client.held);
