@@ -103,6 +103,7 @@ def test_a_killed_server_is_a_power_cut(tmp_path: Path) -> None:
     process.stdout.close()
     with served(data=tmp_path / "drive") as drive:
         assert drive.addresses.start_s is not None
+        assert drive.state()["start_s"] == drive.addresses.start_s > 0
         smart = drive.order("smart")
         with drive.client().go() as client:
             for number in range(1, 200):

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use flashtwin_base::Nanos;
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_serve::directory::{Directory, DirectoryError};
 use flashtwin_serve::disk::Disk;
@@ -104,7 +105,8 @@ impl Asked {
     }
 }
 
-/// Whether a directory holds the data of a drive already; refused where it cannot be served.
+/// The seed of the drive that a directory holds, none where it holds no drive yet; an error where
+/// what it holds cannot be served.
 #[pyfunction]
 pub fn stored(py: Python<'_>, spec: &Spec, path: PathBuf) -> PyResult<Option<u64>> {
     py.detach(|| {
@@ -121,7 +123,7 @@ fn disk(
     twin: Option<PyRefMut<'_, Twin>>,
     data: Option<&Path>,
     packed: bool,
-) -> PyResult<(Disk, Option<f64>)> {
+) -> PyResult<(Disk, Option<Nanos>)> {
     let directory = data.map(Directory::lock).transpose();
     let directory = directory.map_err(|error| refused(&error))?;
     if let Some(directory) = directory {
@@ -130,7 +132,7 @@ fn disk(
             let resumed =
                 Disk::resumed(&spec.inner.config, stored.identity, directory, stored.clean);
             let (disk, start) = resumed.map_err(|error| refused(&error))?;
-            return Ok((disk, Some(start.as_secs_f64())));
+            return Ok((disk, Some(start)));
         }
         let (drive, identity) = handed_over(spec, twin)?;
         let made = Disk::in_directory(drive, identity, directory);
@@ -200,10 +202,10 @@ pub fn serve<'py>(
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let asked = Asked(asked);
     let data = asked.path("data");
-    let (mut disk, start_s) = disk(spec, twin, data.as_deref(), asked.is("packed"))?;
+    let (mut disk, start) = disk(spec, twin, data.as_deref(), asked.is("packed"))?;
     disk.set_worse(asked.worse());
     let (listeners, mut places) = listeners(&asked)?;
-    places["start_s"] = json!(start_s);
+    places["start_s"] = json!(start.map(Nanos::as_secs_f64));
     ready.call1(py, (convert::json(py, &places)?,))?;
     let config = &spec.inner.config;
     let export = Export {
@@ -217,6 +219,7 @@ pub fn serve<'py>(
         challenge: None,
     };
     let mut server = Server::new(disk, export, asked.options(), listeners);
+    server.note_start(start.unwrap_or(Nanos::ZERO));
     let wide = asked.is("told");
     let ended = py.detach(|| -> PyResult<Value> {
         let mut raised = None;

@@ -168,7 +168,7 @@ impl Server {
         }
     }
 
-    /// How long the drive took for the start that it comes from.
+    /// The drive took `start` of its own time to start from its data before it was served.
     pub fn note_start(&mut self, start: Nanos) {
         self.report.start_ns = start.0;
     }
