@@ -131,8 +131,8 @@ impl Disk {
         Ok(Disk::new(drive, store, Some(kept)))
     }
 
-    /// The drive that a directory holds, started anew. The answer has how long the drive took for
-    /// its start, and whether it was a power cut that ended its last use.
+    /// The drive that a directory holds, started anew, and how long it took for its start. `clean`
+    /// says that its last use ended in order; otherwise it ended with a power cut.
     ///
     /// # Errors
     /// When the directory is not whole, or the system refuses.
@@ -147,13 +147,13 @@ impl Disk {
         let mut disk = Disk::new(drive, store, None);
         let journal = directory.replay(|record| disk.again(record))?;
         directory.begin_use()?;
-        let path = directory.path().to_owned();
+        let place = directory.path().to_owned();
         disk.kept = Some(Kept {
             directory,
             journal,
             identity,
         });
-        let (now, place) = (disk.drive.now(), path);
+        let now = disk.drive.now();
         let told = |error| DirectoryError::Io { place, error };
         let start = if clean && disk.drive.is_off() {
             let start = disk.drive.power_on(now);
@@ -375,14 +375,12 @@ impl Disk {
         Ok(())
     }
 
-    fn ask_of(&self, change: &Change) -> &Ask {
-        let ask = self.asks[change.tag as usize].as_ref();
-        ask.unwrap_or_else(|| panic!("data was placed of no command: {change:?}"))
-    }
-
-    /// Whether a write covers a unit whole.
+    /// A write covers a unit whole.
     fn covers(&self, change: &Change) -> bool {
-        let (ask, begin) = (self.ask_of(change), u64::from(change.lpn) * self.unit);
+        let (ask, begin) = (
+            ask_of(&self.asks, change),
+            u64::from(change.lpn) * self.unit,
+        );
         ask.offset <= begin && begin + self.unit <= ask.offset + ask.length
     }
 
@@ -390,10 +388,8 @@ impl Disk {
     fn put(&mut self, run: &[Change]) -> io::Result<()> {
         let (first, count) = (run[0], run.len() as u64);
         let begin = u64::from(first.lpn) * self.unit;
-        let whole = self.covers(&first);
-        let ask = self.asks[first.tag as usize].as_ref();
-        let ask = ask.unwrap_or_else(|| panic!("data was placed of no command: {first:?}"));
-        if whole {
+        let ask = ask_of(&self.asks, &first);
+        if self.covers(&first) {
             let from = (begin - ask.offset) as usize;
             let bytes = (count * self.unit) as usize;
             return match &ask.data {
@@ -713,27 +709,29 @@ impl Disk {
         } else {
             self.drive.shut_down()
         };
-        let stored = |this: &mut Disk| -> Result<(), DirectoryError> {
-            this.drive.settle_slots();
-            if let Some(kept) = &this.kept {
-                let place = kept.directory.path().join("bytes");
-                let told = |error| DirectoryError::Io { place, error };
-                this.store.sync().map_err(told)?;
-            }
-            this.keep((true, this.dead))?;
-            if let Some(kept) = &mut this.kept
-                && kept.journal.is_pending()
-            {
-                let place = kept.directory.path().to_owned();
-                let at = this.drive.now();
-                let told = |error| DirectoryError::Io { place, error };
-                kept.journal.commit(at).map_err(told)?;
-            }
-            Ok(())
-        };
-        stored(self)?;
+        self.drive.settle_slots();
+        if let Some(kept) = &self.kept {
+            let place = kept.directory.path().join("bytes");
+            let told = |error| DirectoryError::Io { place, error };
+            self.store.sync().map_err(told)?;
+        }
+        self.keep((true, self.dead))?;
+        if let Some(kept) = &mut self.kept
+            && kept.journal.is_pending()
+        {
+            let place = kept.directory.path().to_owned();
+            let told = |error| DirectoryError::Io { place, error };
+            let committed = kept.journal.commit(self.drive.now());
+            committed.and_then(|()| kept.journal.sync()).map_err(told)?;
+        }
         Ok(time)
     }
+}
+
+/// The command whose data was placed.
+fn ask_of<'a>(asks: &'a [Option<Ask>], change: &Change) -> &'a Ask {
+    let ask = asks[change.tag as usize].as_ref();
+    ask.unwrap_or_else(|| panic!("data was placed of no command: {change:?}"))
 }
 
 /// How much smaller a compressing controller could make data, in percent.
