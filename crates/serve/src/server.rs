@@ -39,9 +39,9 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 /// Bytes of the largest command that the drive is given; longer ones are several, as a host's
 /// block layer makes them.
 const PART_BYTES: u64 = 1 << 20;
-/// Bytes that are read of a client in a turn; one that had fewer than the second number ready has
-/// no more now.
+/// Most bytes that are read of a client in a turn.
 const TURN_BYTES: usize = 1 << 20;
+/// A read that brings fewer bytes has brought all that there is now.
 const ENOUGH_BYTES: usize = 1 << 15;
 /// Ranges of a block status.
 const MOST_RANGES: usize = 1024;
@@ -85,14 +85,13 @@ pub struct Report {
 struct Command {
     client: u64,
     request: Request,
-    /// Bytes that were given to the drive, and that it has done.
+    /// Bytes that were given to the drive.
     given: u64,
-    done: u64,
     parts: u32,
     failure: Option<Errno>,
     /// What was read.
     data: Vec<u8>,
-    /// A flush that follows what FUA asks for and the drive has no command for.
+    /// A flush is to follow: of a TRIM with FUA, which the drive has no command for.
     flushes: bool,
     began: Nanos,
     bytes: usize,
@@ -201,7 +200,7 @@ impl Server {
                 }
                 self.hang_up_on_the_idle(clock);
                 let idle = self.waiting.is_empty() || self.disk.is_closed();
-                if idle && self.tags.len() == self.parts.len() {
+                if idle && !self.is_busy() {
                     self.disk.tidy().map_err(io::Error::other)?;
                 }
             }
@@ -221,19 +220,24 @@ impl Server {
     /// # Errors
     /// As [`Server::run`].
     pub fn end(mut self) -> io::Result<(Disk, Report)> {
-        while !self.disk.is_dead() && self.tags.len() < self.parts.len() {
+        while !self.disk.is_dead() && self.is_busy() {
             self.disk.advance_until_done(&mut self.answers)?;
-            self.hear()?;
+            self.hear();
             self.disk.commit()?;
         }
         self.send();
         Ok((self.disk, self.report))
     }
 
+    /// The drive has a part that it has not answered.
+    fn is_busy(&self) -> bool {
+        self.tags.len() < self.parts.len()
+    }
+
     /// Sleeps until something is to be done.
     fn wait(&mut self, asked_ns: u64) -> io::Result<()> {
         let clock = self.pace.clock();
-        let busy = self.tags.len() < self.parts.len();
+        let busy = self.is_busy();
         let mut until = asked_ns;
         if busy && self.pace.is_timed() {
             let due = self.disk.next_due().map(|due| self.pace.clock_at(due));
@@ -258,7 +262,7 @@ impl Server {
         Ok(())
     }
 
-    /// Waits for the sockets, and notes which can be read and written; whether any.
+    /// Waits for the sockets, and notes which can be read and written; true where one can.
     fn poll(&mut self, timeout: &Timespec) -> io::Result<bool> {
         let full = self.held >= ALL_BYTES;
         let mut fds: Vec<PollFd<'_>> =
@@ -310,19 +314,19 @@ impl Server {
         self.export.read_only = self.disk.drive().ftl().is_read_only();
         self.read_all();
         let clock = self.pace.clock();
-        let busy = self.tags.len() < self.parts.len();
+        let busy = self.is_busy();
         if self.pace.is_timed() || !busy {
             let now = self.pace.drive_at(clock).max(self.disk.drive().now());
             if !self.disk.is_dead() && clock >= self.stalled_ns {
                 self.disk.advance(now, &mut self.answers)?;
             }
         }
-        self.hear()?;
+        self.hear();
         self.give()?;
         if !self.pace.is_timed() && clock >= self.stalled_ns {
-            while self.tags.len() < self.parts.len() {
+            while self.is_busy() {
                 self.disk.advance_until_done(&mut self.answers)?;
-                self.hear()?;
+                self.hear();
                 self.give()?;
             }
             self.pace.join(self.disk.drive().now());
@@ -417,7 +421,6 @@ impl Server {
         let command = Command {
             client: client.number(),
             given: 0,
-            done: 0,
             parts: 0,
             failure: None,
             data,
@@ -468,7 +471,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether the power is to go with the request that was just submitted.
+    /// Counts a request that was just submitted; true where the power is to go with it.
     fn is_cut_now(&mut self, bytes: u64) -> bool {
         self.seen += 1;
         if let Some(left) = &mut self.vanishes {
@@ -535,7 +538,7 @@ impl Server {
     }
 
     /// Takes what the drive has answered.
-    fn hear(&mut self) -> io::Result<()> {
+    fn hear(&mut self) {
         let mut answers = std::mem::take(&mut self.answers);
         for answer in answers.drain(..) {
             let part = self.parts[answer.tag as usize].take();
@@ -556,7 +559,6 @@ impl Server {
             }
         }
         self.answers = answers;
-        Ok(())
     }
 
     fn reply(&mut self, place: usize, at: Nanos) {
@@ -564,8 +566,8 @@ impl Server {
             return;
         };
         self.vacant.push(place);
-        let client = self.clients.iter_mut();
-        let client = client.into_iter().find(|c| c.number() == command.client);
+        let mut clients = self.clients.iter_mut();
+        let client = clients.find(|client| client.number() == command.client);
         let Some(client) = client.filter(|client| !client.is_gone()) else {
             // It hung up; what it held went with it.
             return;
@@ -693,7 +695,7 @@ impl Server {
         }
     }
 
-    /// What goes on, for people and programs.
+    /// The state of the server and of its drive, for people and programs.
     #[must_use]
     pub fn state(&self) -> serde_json::Value {
         control::state(&self.disk, &self.export, &self.report, self.clients.len())
@@ -710,7 +712,7 @@ impl Server {
 }
 
 impl Command {
-    /// What the drive is to do next of it, and whether there is more after that.
+    /// The part that the drive is given next, and true where others follow it.
     fn next_part(&mut self) -> (Ask, bool) {
         let (verb, length) = (self.request.verb, u64::from(self.request.length));
         let op = match verb {
@@ -759,7 +761,6 @@ impl Command {
     /// A part has ended.
     fn ended(&mut self, status: Status, offset: u64, ask: Ask) {
         self.parts -= 1;
-        self.done += ask.length;
         let failure = match status {
             Status::Ok => None,
             Status::OutOfRange => Some(Errno::NoSpace),
