@@ -17,7 +17,8 @@ pub(crate) const PARENTS: [(&str, &str); 2] = [
     ("small", include_str!("small.toml")),
 ];
 
-/// Only drives of so many mapping units and blocks are built: thousands a second.
+/// Only drives with at most this number of mapping units, and of blocks, are built: thousands a
+/// second.
 const UNITS_MOST: u64 = 1 << 16;
 
 /// Holds a text against what must be true of any; the answer is whether it is one that is right.

@@ -273,7 +273,7 @@ impl Client {
         0
     }
 
-    /// A reply of so many bytes is held until it is sent.
+    /// The bytes of a reply count as held until it is sent.
     pub(crate) fn replied(&mut self, bytes: usize) {
         self.counted += bytes;
     }
@@ -288,7 +288,7 @@ impl Client {
         Some(String::from_utf8_lossy(&line[..end]).into_owned())
     }
 
-    /// Whether a request by HTTP has come in, once.
+    /// True once, when a request by HTTP has come in.
     pub(crate) fn took_request(&mut self) -> bool {
         let ended = self.text.windows(4).any(|end| end == b"\r\n\r\n");
         let came = (ended || self.text.len() > HTTP_BYTES) && !self.ends;

@@ -14,27 +14,27 @@ use crate::server::Report;
 /// Longest order.
 pub const LINE_BYTES: usize = 4096;
 
-/// What somebody wants.
+/// An order that came over the control socket.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
-    /// The power goes, for so long.
+    /// The power goes for a while.
     Cut {
         /// For how long.
         off: Nanos,
     },
     /// Something breaks.
     Break(Fault),
-    /// Nothing is answered for so long.
+    /// Nothing is answered for a while.
     Stall {
         /// Seconds of the clock.
         seconds: f64,
     },
-    /// The drive is gone after so many bytes more.
+    /// The drive is gone for good once this many more bytes have been asked for.
     Vanish {
         /// Bytes.
         bytes: u64,
     },
-    /// What goes on.
+    /// The state of the server and of its drive.
     State,
     /// SMART data.
     Smart,
@@ -124,7 +124,7 @@ fn fault(with: &Arguments<'_>) -> Result<Order, String> {
     })
 }
 
-/// What goes on.
+/// The state of the server and of its drive.
 #[must_use]
 pub fn state(disk: &Disk, export: &Export, report: &Report, clients: usize) -> Value {
     let (drive, counts) = (disk.drive(), disk.counts());

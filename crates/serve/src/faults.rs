@@ -9,7 +9,7 @@ use crate::journal::Record;
 /// Something that breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A die takes so many thousandths of its time for all it does.
+    /// All that a die does takes longer: `milli` thousandths of its own time.
     SlowDie {
         /// Which.
         die: u16,
@@ -35,7 +35,7 @@ pub enum Fault {
     },
     /// The drive has come to its end, and can only be read.
     ReadOnly,
-    /// The air around the drive has so many degrees, in thousandths.
+    /// The air around the drive has another temperature.
     Ambient {
         /// Thousandths of a degree.
         millicelsius: i32,
@@ -98,8 +98,8 @@ pub struct Worse {
     pub fua_ignored: bool,
     /// Superblocks that each cut takes with all that is on them.
     pub superblocks_lost: u32,
-    /// Of the units that were written last, so many are found after a cut with their first part
-    /// new and their last part old.
+    /// Units, the last that were written, that are found after a cut with their first part new and
+    /// their last part old.
     pub shorn: u32,
     /// The first cut is the last thing that the drive lives to see.
     pub never_back: bool,
@@ -113,7 +113,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Whether a unit is lost.
+    /// True of a lost unit.
     #[inline]
     #[must_use]
     pub fn has(&self, lpn: u32) -> bool {
@@ -160,7 +160,7 @@ impl Lost {
     }
 }
 
-/// Loses the data of a drive that a test of its place picks.
+/// Loses the units of a drive whose place in the flash, a physical unit, `picks` picks.
 pub fn lose_where(drive: &Drive, lost: &mut Lost, mut picks: impl FnMut(&Drive, u32) -> bool) {
     for lpn in 0..drive.ftl().logical_units() {
         if let Found::Flash(ppn) = drive.ftl().find(lpn)

@@ -20,9 +20,9 @@ pub const RECORD_BYTES: usize = 32;
 pub enum Record {
     /// A request was submitted.
     Submitted(Nanos, Request),
-    /// The end of a batch: so far the drive has come.
+    /// The end of a batch, and the instant that the drive had reached then.
     Reached(Nanos),
-    /// The power went, for so long; so many superblocks were lost, drawn by a seed.
+    /// The power went for a while, and superblocks were lost that a seed chose.
     Cut {
         /// When.
         at: Nanos,
@@ -177,7 +177,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Goes on at the end of a file that holds so many bytes.
+    /// Goes on at the end of a file, which holds `bytes` bytes.
     #[must_use]
     pub fn new(file: File, bytes: u64) -> Journal {
         let batch = Vec::new();
@@ -195,7 +195,7 @@ impl Journal {
         self.batch.extend_from_slice(&record.encode());
     }
 
-    /// Whether the batch has records.
+    /// True where the batch has records.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         !self.batch.is_empty()
@@ -213,7 +213,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What was written is on the disk.
+    /// Has the system bring to its disk all that was written.
     ///
     /// # Errors
     /// As the system has it.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use flashtwin_base::{Histogram, Nanos};
 
-/// Spun at least and at most, in nanoseconds: timers of idle machines overshoot by about the first.
+/// The least and the most that is spun before an instant, in nanoseconds; the timers of an idle
+/// machine overshoot by about the least.
 const LEAST_MARGIN: u64 = 10_000;
 const MOST_MARGIN: u64 = 60_000;
 /// An answer counts as late beyond this share of its own time.
@@ -47,7 +48,7 @@ impl Pace {
         }
     }
 
-    /// Whether answers wait for their time.
+    /// True where answers wait for their time.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.timed

@@ -130,7 +130,7 @@ impl Store {
         }
     }
 
-    /// What is in a file is on the disk.
+    /// Has the system bring to its disk all that is in the file, if there is one.
     ///
     /// # Errors
     /// As the system has it.

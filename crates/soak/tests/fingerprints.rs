@@ -5,7 +5,8 @@
 //! text with all notes, or of the errors, and that of a short run. Where results change on purpose
 //! (`drive::snapshot::MODEL`) or a key is new, `FLASHTWIN_BLESS=1` writes it again, for the drives
 //! that it has. `FINGERPRINTS=FILE` compares another file, and with `FLASHTWIN_BLESS=DRIVES` makes
-//! it, of so many drawn drives: made before a change and compared after it, it is the proof of it.
+//! it, of that number of drawn drives: a file that was made before a change and is compared after
+//! it proves that the change left the drives as they were.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

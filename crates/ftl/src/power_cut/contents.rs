@@ -169,7 +169,7 @@ impl Contents {
         std::mem::take(&mut self.changes)
     }
 
-    /// What was dropped may be taken from now on; the answer is which slots that are.
+    /// Dropped slots may be taken from now on; the answer is which slots these are.
     pub(super) fn settle(&mut self) -> Vec<u32> {
         let mut dropped = std::mem::take(&mut self.dropped);
         dropped.retain(|&slot| {
@@ -236,7 +236,7 @@ impl<P: Policies> Ftl<P> {
         self.cuts.enable_contents();
     }
 
-    /// Whether the host's data has bytes.
+    /// True where the host's data has bytes.
     #[must_use]
     pub fn has_contents(&self) -> bool {
         self.cuts.has_contents()

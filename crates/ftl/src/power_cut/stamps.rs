@@ -317,7 +317,7 @@ impl PowerCuts {
         self.stamps.as_mut()?.contents.as_deref_mut()
     }
 
-    /// Whether data has bytes.
+    /// True where data has bytes.
     pub(crate) fn has_contents(&self) -> bool {
         self.contents().is_some()
     }

@@ -64,7 +64,7 @@ pub(super) enum Stage {
         left: usize,
     },
     Requests,
-    /// Of its data so many bytes have come.
+    /// A write, and how many bytes of its data have come.
     Data(Request, usize),
     /// The data of a write that was refused is read past.
     Skipped {
@@ -80,8 +80,8 @@ pub(super) enum Stage {
 pub enum Progress {
     /// A request has come in.
     Request(Request),
-    /// The next request holds so many bytes, its data or what it reads: call again once there is
-    /// room for them, and grant it.
+    /// The next request needs room for these bytes, those that it writes or reads: call again once
+    /// there is room, and grant it.
     Room(usize),
     /// More bytes have to come.
     Starved,
@@ -220,8 +220,10 @@ impl Connection {
                     }
                     let flags = number::<4>(self.rest(), 0);
                     self.taken += 4;
-                    self.no_zeroes = flags & 2 != 0;
-                    let known = flags & 1 == 1 && flags <= 3;
+                    let [newstyle, no_zeroes] =
+                        [wire::FIXED_NEWSTYLE, wire::NO_ZEROES].map(u64::from);
+                    self.no_zeroes = flags & no_zeroes != 0;
+                    let known = flags & newstyle != 0 && flags & !(newstyle | no_zeroes) == 0;
                     self.stage = if known { Stage::Options } else { Stage::Ended };
                 }
                 Stage::Options => {

@@ -1,14 +1,15 @@
 //! The handshake: what a client asks for before its first request.
 //!
-//! One export, under its name and under the empty one. Every option is answered: those that are not
-//! known as such, those that are not well formed with `INVALID`; the client may go on with others.
+//! One export, under its name and under the empty one. Every option is answered: one that is not
+//! known with `UNSUPPORTED`, one that is not well formed with `INVALID`; the client may go on with
+//! others.
 
 use super::connection::{Connection, Stage};
 use super::wire::{self, export, info, option, option_reply, reply};
 
-/// The only kind of metadata, and its number in replies.
+/// The only kind of metadata, as clients name it.
 const ALLOCATION: &[u8] = b"base:allocation";
-/// Number of the context in replies.
+/// The number that stands for it in replies.
 pub const ALLOCATION_ID: u32 = 1;
 /// Longest name that the specification allows.
 const NAME_BYTES: usize = 4096;
