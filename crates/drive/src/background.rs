@@ -205,5 +205,3 @@ impl<P: Policies> Drive<P> {
         self.issue();
     }
 }
-
-impl Background {}

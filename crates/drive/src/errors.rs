@@ -520,5 +520,3 @@ impl<P: Policies> Drive<P> {
         self.set_refresh_timer(next);
     }
 }
-
-impl BitErrors {}

@@ -714,5 +714,3 @@ fn bus_time(bytes: u64, bytes_per_s: u64) -> Nanos {
 fn die_channel(dies: &[Die], index: u16) -> u16 {
     dies[index as usize].channel
 }
-
-impl Flash {}

@@ -192,7 +192,3 @@ impl<P: Policies> Drive<P> {
         sent
     }
 }
-
-impl HostLink {}
-
-impl Cores {}

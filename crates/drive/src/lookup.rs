@@ -211,5 +211,3 @@ impl<P: Policies> Drive<P> {
             })
     }
 }
-
-impl Lookups {}

@@ -355,5 +355,3 @@ impl<P: Policies> Drive<P> {
         self.power.energy_fj(self.now, &self.flash)
     }
 }
-
-impl Power {}

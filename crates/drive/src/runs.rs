@@ -56,5 +56,3 @@ impl Runs {
         run.bytes
     }
 }
-
-impl Runs {}

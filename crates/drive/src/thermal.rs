@@ -278,5 +278,3 @@ impl<P: Policies> Drive<P> {
         self.thermal.times(self.now)
     }
 }
-
-impl Thermal {}

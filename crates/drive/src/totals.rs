@@ -53,5 +53,3 @@ impl Totals {
         self.bytes[op as usize]
     }
 }
-
-impl Totals {}

@@ -494,5 +494,3 @@ impl<P: Policies> Ftl<P> {
         (valid(emptiest) < units && !cheaper_fold).then_some(chosen)
     }
 }
-
-impl Collection {}

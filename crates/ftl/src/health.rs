@@ -729,5 +729,3 @@ impl<P: Policies> Ftl<P> {
         }
     }
 }
-
-impl Health {}

@@ -164,5 +164,3 @@ impl Writing {
         Ok(())
     }
 }
-
-impl Lanes {}

@@ -84,8 +84,6 @@ impl Lists {
     }
 }
 
-impl Lists {}
-
 #[cfg(test)]
 mod tests {
     use super::*;

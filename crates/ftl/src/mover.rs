@@ -556,5 +556,3 @@ impl<P: Policies> Ftl<P> {
         }
     }
 }
-
-impl Mover {}

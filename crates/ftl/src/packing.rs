@@ -271,8 +271,6 @@ impl Frontier {
     }
 }
 
-impl Packing {}
-
 #[cfg(test)]
 mod tests {
     use super::*;

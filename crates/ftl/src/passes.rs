@@ -310,5 +310,3 @@ impl Passes {
         Ok(())
     }
 }
-
-impl Passes {}

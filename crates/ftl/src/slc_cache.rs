@@ -642,5 +642,3 @@ impl Cache {
         }
     }
 }
-
-impl Cache {}

@@ -467,10 +467,6 @@ impl Victims {
     }
 }
 
-impl Sorted {}
-
-impl Victims {}
-
 #[cfg(test)]
 mod tests {
     use super::*;

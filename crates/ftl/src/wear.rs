@@ -374,5 +374,3 @@ impl Wear {
         Ok(())
     }
 }
-
-impl Wear {}

@@ -223,5 +223,3 @@ impl Writing {
         flying.chain(open).min().unwrap_or(u64::MAX)
     }
 }
-
-impl WriteBuffer {}

@@ -543,7 +543,3 @@ impl MapCache {
         )
     }
 }
-
-impl Clock {}
-
-impl MapCache {}
