@@ -130,9 +130,9 @@ pub trait Device {
         to
     }
 
-    /// Whether the last call of [`Device::advance_some`], [`Device::advance_until_done`] or
-    /// [`Device::serve`] left off before its end, between two moments, as much had happened without
-    /// a completion: the host looks up and calls it again.
+    /// True if the last call of [`Device::advance_some`], [`Device::advance_until_done`] or
+    /// [`Device::serve`] returned before its end. A device may do so between two moments when much
+    /// has happened without a completion; the host looks up and calls it again.
     #[inline]
     fn has_left_off(&self) -> bool {
         false

@@ -130,7 +130,8 @@ impl<T: Copy> EventQueue<T> {
         all.map(|entry| (time_of(entry.key), entry.event))
     }
 
-    /// Whether the queue is in the order that it keeps.
+    /// True if the heap and every lane are in order, and every entry has a number that was given
+    /// out.
     #[cfg(test)]
     fn is_sound(&self) -> bool {
         let heap = (1..self.heap.len()).all(|i| self.heap[(i - 1) / ARITY].key < self.heap[i].key);

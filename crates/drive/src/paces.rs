@@ -17,7 +17,7 @@ pub(crate) struct Paces {
     seed: u64,
     /// Operations of a kind differ in time. Otherwise every pace is the mean and none is drawn.
     pub(crate) on: bool,
-    /// Dies that something is wrong with, and thousandths of the time that they take.
+    /// Dies that are slower than their spec, and thousandths of the spec's time that each takes.
     slow: Vec<(u16, u32)>,
 }
 
@@ -43,8 +43,8 @@ fn kind(class: u8) -> Kind {
 }
 
 impl<P: Policies> Drive<P> {
-    /// From now on a die takes so many thousandths of the time that it took, for all it does.
-    /// Not part of a snapshot.
+    /// From now on every operation of a die takes `milli` thousandths of the time that the spec
+    /// gives it. Not part of a snapshot.
     pub fn slow_die(&mut self, die: u16, milli: u32) {
         self.paces.slow.retain(|(slow, _)| *slow != die);
         self.paces.slow.push((die, milli));

@@ -227,7 +227,7 @@ impl Thermal {
 }
 
 impl<P: Policies> Drive<P> {
-    /// The air around the drive has so many thousandths of a degree from now on. Not part of a
+    /// Sets the temperature of the air around the drive, in thousandths of a degree. Not part of a
     /// snapshot.
     pub fn set_ambient(&mut self, millicelsius: i32) {
         self.look(self.now);

@@ -240,7 +240,7 @@ pub struct OwnKey {
     pub within: Option<Within>,
     /// Values that the soak draws, as `--set` has them.
     pub draws: &'static [&'static str],
-    /// What inference looks for; none where a host cannot tell its values apart.
+    /// How inference looks for its value; none where a host cannot tell its values apart.
     pub free: Option<Free>,
 }
 

@@ -12,7 +12,7 @@ macro_rules! ensure {
     };
 }
 
-/// The same where two values differ; the message has both.
+/// Leaves a check where two values differ; the message has both.
 macro_rules! ensure_eq {
     ($left:expr, $right:expr, $($said:tt)+) => {
         match (&$left, &$right) {
@@ -27,7 +27,7 @@ macro_rules! ensure_eq {
     };
 }
 
-/// The same where two values are equal.
+/// Leaves a check where two values are equal.
 macro_rules! ensure_ne {
     ($left:expr, $right:expr, $($said:tt)+) => {
         crate::ensure::ensure!($left != $right, $($said)+)

@@ -192,7 +192,7 @@ pub(super) fn is_never_emptied(values: &Values) -> Option<bool> {
     Some(kept && fold.idle_after?.is_none() && cache.tier_size? == 0)
 }
 
-/// The key that gives the largest borrowed part, and how large that is.
+/// The size of the largest borrowed part, and the key that gives it.
 pub(super) fn borrowed(cache: &SlcCache) -> (Option<u64>, &'static str) {
     let points = cache.size_by_fill.iter().flatten();
     match points.map(|(_, bytes)| *bytes).max() {

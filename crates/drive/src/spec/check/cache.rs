@@ -41,7 +41,8 @@ fn belongs(found: &mut Findings<'_>, key: &Key) -> Option<()> {
     let entry = found.values.entry(key.name)?;
     let cache = SlcCache::read(found.values);
     let (design, rule) = (cache.mode?, cache.when_full?);
-    // What happens to a cache that is not there waits for one, and a tier has checks of its own.
+    // Without a cache `slc_cache.when_full` may say anything: it has an effect once a later layer
+    // adds a cache. `tier::check` judges the size of a tier.
     let excused = matches!(part, Part::Tier) || key.name == cache_key::when_full;
     if excused || part.is_there(found.values)? || entry.datum == value::default(key, off) {
         return None;
@@ -288,7 +289,8 @@ fn checks(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// What is borrowed comes back in time, and not before anything was written.
+/// Folding gives borrowed blocks back before the drive is full, and does not begin at its first
+/// byte.
 fn gives_back(found: &mut Findings<'_>) -> Option<()> {
     let (cache, fold) = (SlcCache::read(found.values), Fold::read(found.values));
     if !Part::Lends.is_there(found.values)? {

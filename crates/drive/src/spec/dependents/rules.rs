@@ -1,4 +1,4 @@
-//! What is turned off with a mechanism.
+//! Rules by which a mechanism that is switched off takes the keys that depend on it with it.
 
 use super::super::check::link::NCQ;
 use super::super::check::{flash, map};
@@ -14,6 +14,7 @@ pub(super) struct Rule {
     pub dependents: &'static [(&'static str, &'static str)],
 }
 
+/// Rules that are applied before the keys of parts that a cache lacks (`Key::only`) are turned off.
 /// A rule comes before those that depend on its keys.
 pub(super) const BEFORE_PARTS: &[Rule] = &[
     // Flash of one bit a cell has no other mode.
@@ -33,7 +34,7 @@ pub(super) const BEFORE_PARTS: &[Rule] = &[
     },
 ];
 
-/// What is turned off with a part of the cache (`Key::only`) comes between.
+/// Rules that are applied after that, in the same order.
 pub(super) const AFTER_PARTS: &[Rule] = &[
     // Parity is made in the controller, which a copy inside a die passes by.
     Rule {

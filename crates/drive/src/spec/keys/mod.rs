@@ -81,39 +81,39 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// A share of the flash: `--scale` divides it.
     pub scaled: bool,
-    /// What has to be there for it to have an effect, and the value that stands where it is not.
+    /// The part of a cache that it belongs to, and its value where the cache lacks that part.
     pub only: Option<(Part, &'static str)>,
-    /// What inference looks for; none where a host cannot tell its values apart.
+    /// How inference looks for its value; none where a host cannot tell its values apart.
     pub free: Option<Free>,
 }
 
 impl Key {
-    /// The same key with a value that holds where a spec is silent.
+    /// Gives the key a value that holds where a spec is silent.
     const fn or(mut self, default: &'static str) -> Key {
         self.default = Some(default);
         self
     }
 
-    /// The same key with a name.
+    /// Gives the key its dotted name.
     const fn named(mut self, name: &'static str) -> Key {
         self.name = name;
         self
     }
 
-    /// The same key of a part of the cache. Without the part its value is `off`: a later layer that
-    /// leaves the part out sets it, and any other value is a contradiction.
+    /// Makes it a key of a part of the cache. Without the part its value is `off`: a later layer
+    /// that leaves the part out sets it, and any other value is a contradiction.
     const fn only(mut self, part: Part, off: &'static str) -> Key {
         self.only = Some((part, off));
         self
     }
 
-    /// The same key as a value that inference looks for.
+    /// Lets inference look for its value.
     const fn free(mut self, free: Free) -> Key {
         self.free = Some(free);
         self
     }
 
-    /// The same key as a share of the flash, which a smaller drive has less of.
+    /// Makes the key a share of the flash, which a smaller drive has less of.
     const fn scaled(mut self) -> Key {
         self.scaled = true;
         self
