@@ -2,7 +2,7 @@
 //! the keys whose values it looks for.
 
 use flashtwin_drive::spec::choices::{Borrows, DESIGNS, Design, Free, FullRule, RULES, TIER};
-use flashtwin_drive::spec::keys::KEYS;
+use flashtwin_drive::spec::keys::{KEYS, Key};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -34,7 +34,7 @@ pub fn cache_mechanisms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
             let row = free_value(py, &free)?;
             row.set_item("key", key.name)?;
             row.set_item("meaning", key.meaning)?;
-            row.set_item("part", part_of(key.name))?;
+            row.set_item("part", part_of(key))?;
             row.set_item("off", key.only.map(|(_, off)| off.trim_matches('"')))?;
             keys.append(row)?;
         }
@@ -44,9 +44,8 @@ pub fn cache_mechanisms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// The part of the cache that a key belongs to, or the rule; none where it is of all of them.
-fn part_of(name: &str) -> Option<&'static str> {
-    let rule = |rule: &&FullRule| rule.keys.iter().any(|own| own.name == name);
-    let key = KEYS.iter().find(|key| key.name == name)?;
+fn part_of(key: &Key) -> Option<&'static str> {
+    let rule = |rule: &&FullRule| rule.keys.iter().any(|own| own.name == key.name);
     let part = key.only.map(|(part, _)| part.name());
     part.or_else(|| RULES.iter().find(rule).map(|rule| rule.name))
 }
