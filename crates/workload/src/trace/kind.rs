@@ -111,14 +111,11 @@ impl Kind {
             }
         }
         match open[..] {
-            [] => Err(TraceProblem::UnknownFormat(
-                "a trace of a kind that is known",
-            )),
             [layout] => Ok(Kind::Table(layout)),
-            // Comments alone.
-            _ if open.len() == LAYOUTS.len() => Err(TraceProblem::UnknownFormat(
-                "a trace of a kind that is known",
-            )),
+            // A line of none of them, or comments alone.
+            _ if open.is_empty() || open.len() == LAYOUTS.len() => Err(
+                TraceProblem::UnknownFormat("a trace of a kind that is known"),
+            ),
             _ => {
                 let readings = open.iter().map(|layout| {
                     let Layout { name, clock, .. } = layout;
