@@ -8,7 +8,7 @@
 
 use flashtwin_base::Nanos;
 
-use super::number::{decimal, hex, range, shown, whole, words};
+use super::number::{decimal, hex, range, shown, whole};
 use super::{Action, Context, Event, Line, TraceProblem};
 use crate::job::{Direction, SECTOR_BYTES};
 
@@ -241,12 +241,15 @@ impl Layout {
         })
     }
 
-    fn fields<'a>(&self, line: &'a [u8]) -> Box<dyn Iterator<Item = &'a [u8]> + 'a> {
-        if self.commas {
-            Box::new(line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii))
-        } else {
-            Box::new(words(line))
-        }
+    fn fields<'a>(&self, line: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let commas = self.commas;
+        let ends = move |byte: &u8| match commas {
+            true => *byte == b',',
+            false => byte.is_ascii_whitespace(),
+        };
+        line.split(ends)
+            .map(<[u8]>::trim_ascii)
+            .filter(move |field| commas || !field.is_empty())
     }
 
     fn time(&self, field: &[u8]) -> Result<u64, TraceProblem> {
@@ -311,9 +314,11 @@ impl Layout {
                     disk.extend_from_slice(field);
                 }
                 Kind => {
-                    let text = || shown(field);
-                    row.asked = (self.kind)(field)
-                        .ok_or_else(|| TraceProblem::NotKnown { what, text: text() })?;
+                    let unknown = || TraceProblem::NotKnown {
+                        what,
+                        text: shown(field),
+                    };
+                    row.asked = (self.kind)(field).ok_or_else(unknown)?;
                 }
                 Offset => row.offset = scaled(field, what, self.place_bytes)?,
                 Bytes => row.bytes = scaled(field, what, self.length_bytes)?,
