@@ -130,6 +130,25 @@ pub trait Device {
         to
     }
 
+    /// As [`Device::advance`]. Where the device leaves off on the way, `goes_on` is asked with the
+    /// time that it has reached; if it says no, the device stays there and the answer is false.
+    fn advance_while(
+        &mut self,
+        to: Nanos,
+        done: &mut Vec<Completion>,
+        goes_on: &mut dyn FnMut(Nanos) -> bool,
+    ) -> bool {
+        loop {
+            let reached = self.advance_some(to, done);
+            if !self.has_left_off() {
+                return true;
+            }
+            if !goes_on(reached) {
+                return false;
+            }
+        }
+    }
+
     /// True if the last call of [`Device::advance_some`], [`Device::advance_until_done`] or
     /// [`Device::serve`] returned before its end. A device may do so between two moments when much
     /// has happened without a completion; the host looks up and calls it again.

@@ -459,24 +459,20 @@ impl<P: Policies> Drive<P> {
     /// As [`Device::advance`], but it may leave off on its way; the answer is how far time has
     /// come.
     pub fn advance_some(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
-        let reached = self.run_events::<false>(to);
-        if !self.turns.has_left_off {
-            while !self.look_on(to) {
-                if self.turns.are_due() {
-                    self.turns.leave_off();
-                    break;
-                }
+        self.run_events::<false>(to);
+        while !self.turns.has_left_off && !self.look_on(to) {
+            if self.turns.are_due() {
+                self.turns.leave_off();
             }
         }
-        if !self.turns.has_left_off {
-            self.now = self.now.max(to);
-        }
-        self.end_run(done);
-        if self.turns.has_left_off {
+        let reached = if self.turns.has_left_off {
             self.now
         } else {
-            reached
-        }
+            self.now = self.now.max(to);
+            to
+        };
+        self.end_run(done);
+        reached
     }
 
     /// A request arrives now.
@@ -589,12 +585,7 @@ impl<P: Policies> Device for Drive<P> {
 
     #[inline]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) {
-        loop {
-            self.advance_some(to, done);
-            if !self.turns.has_left_off {
-                return;
-            }
-        }
+        self.advance_while(to, done, &mut |_| true);
     }
 
     #[inline]

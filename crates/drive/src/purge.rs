@@ -50,15 +50,8 @@ impl<P: Policies> Drive<P> {
 
     fn pass(&mut self, time: Nanos, go_on: &mut dyn FnMut() -> bool) -> Option<()> {
         let to = self.now + time;
-        loop {
-            self.advance_some(to, &mut Vec::new());
-            if !self.turns.has_left_off {
-                return Some(());
-            }
-            if !go_on() {
-                return None;
-            }
-        }
+        self.advance_while(to, &mut Vec::new(), &mut |_| go_on())
+            .then_some(())
     }
 
     /// Lets the time pass that it takes to erase every superblock that holds anything.

@@ -213,19 +213,12 @@ pub(crate) fn rests_until<D: Device>(
     goes_on: &mut dyn FnMut(Nanos) -> bool,
 ) -> bool {
     let mut done = Vec::new();
-    loop {
-        let reached = device.advance_some(end, &mut done);
-        assert!(
-            done.is_empty(),
-            "the device completes what nobody asked for"
-        );
-        if !device.has_left_off() {
-            return true;
-        }
-        if !goes_on(reached) {
-            return false;
-        }
-    }
+    let rested = device.advance_while(end, &mut done, goes_on);
+    assert!(
+        done.is_empty(),
+        "the device completes what nobody asked for"
+    );
+    rested
 }
 
 /// The host and who is asked whether it goes on: what a device draws its requests from.

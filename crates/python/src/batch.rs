@@ -188,12 +188,7 @@ fn play_step(drive: &mut Drive, step: &Step, goes_on: &mut dyn FnMut() -> bool) 
             }
         }
         Step::Rest(span) => {
-            loop {
-                drive.advance_some(start + *span, &mut Vec::new());
-                if !drive.has_left_off() || !goes_on() {
-                    break;
-                }
-            }
+            drive.advance_while(start + *span, &mut Vec::new(), &mut |_| goes_on());
             Seen {
                 duration: *span,
                 ..Seen::default()

@@ -14,6 +14,7 @@ use pyo3::types::PyDict;
 const SECTOR_BYTES: u64 = 512;
 /// How many commands are played between two looks for a Ctrl-C.
 const LOOK_EVERY: usize = 65_536;
+
 /// How often a drive that is left may leave off on the way.
 const PATIENCE: u32 = 64;
 
@@ -117,27 +118,20 @@ pub fn play(
         status: vec![0; requests.len()],
     };
     let (mut done, mut outstanding) = (Vec::new(), 0);
-    let heard = || Python::attach(|py| py.check_signals());
     for (index, (at, request)) in at_ns.iter().zip(requests).enumerate() {
         if index % LOOK_EVERY == LOOK_EVERY - 1
-            && let Err(raised) = heard()
+            && let Err(raised) = check_signals()
         {
             drain(drive, outstanding);
             return Err(raised);
         }
         let at = Nanos(*at).max(drive.now());
-        loop {
-            drive.advance_some(at, &mut done);
-            if !drive.has_left_off() {
-                break;
-            }
-            heard()?;
-        }
+        advance(drive, at, &mut done)?;
         outstanding -= played.note(&mut done);
         while outstanding >= depth {
             drive.advance_until_done(Nanos::NEVER, &mut done);
             if drive.has_left_off() {
-                heard()?;
+                check_signals()?;
             }
             outstanding -= played.note(&mut done);
         }
@@ -149,11 +143,25 @@ pub fn play(
     while outstanding > 0 {
         drive.advance_until_done(Nanos::NEVER, &mut done);
         if drive.has_left_off() {
-            heard()?;
+            check_signals()?;
         }
         outstanding -= played.note(&mut done);
     }
     Ok(played)
+}
+
+/// Lets a drive go on until `to`; a signal ends that where the drive leaves off.
+pub fn advance(drive: &mut Drive, to: Nanos, done: &mut Vec<Completion>) -> PyResult<()> {
+    let mut heard = Ok(());
+    drive.advance_while(to, done, &mut |_| {
+        heard = check_signals();
+        heard.is_ok()
+    });
+    heard
+}
+
+fn check_signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
 }
 
 /// Waits for what is outstanding, so that the drive can go on after a play that was stopped; not

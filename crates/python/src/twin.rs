@@ -149,16 +149,8 @@ impl Twin {
 
     fn pass_to(&mut self, to: Nanos) -> PyResult<()> {
         let before = self.done.len();
-        loop {
-            self.drive.advance_some(to, &mut self.done);
-            if !self.drive.has_left_off() {
-                break;
-            }
-            if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                self.left_behind = true;
-                return Err(raised);
-            }
-        }
+        direct::advance(&mut self.drive, to, &mut self.done)
+            .inspect_err(|_| self.left_behind = true)?;
         self.outstanding -= (self.done.len() - before) as u32;
         Ok(())
     }
