@@ -27,7 +27,7 @@ pub const TICK_BYTES: u64 = 8 << 30;
 
 /// How often a device may leave off, with much done each time, until what was outstanding at a stop
 /// has completed: about a second of a processor. A drive may take hours for a command.
-pub(crate) const PATIENCE: u32 = 64;
+pub const PATIENCE: u32 = 64;
 
 /// Says when a tick is due, by the work that was done.
 #[derive(Debug)]

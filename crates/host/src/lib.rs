@@ -11,7 +11,7 @@ mod outcome;
 mod phase;
 mod series;
 
-pub use closed_loop::{Flow, Progress, TICK, TICK_BYTES, run, run_telling};
+pub use closed_loop::{Flow, PATIENCE, Progress, TICK, TICK_BYTES, run, run_telling};
 pub use needs::Needs;
 pub use outcome::{Errors, JobTotals, Outcome};
 pub use phase::{MAX_OUTSTANDING, Phase, PhaseError};

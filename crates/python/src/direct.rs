@@ -6,6 +6,7 @@
 
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
+use flashtwin_host::PATIENCE;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,9 +15,6 @@ use pyo3::types::PyDict;
 const SECTOR_BYTES: u64 = 512;
 /// How many commands are played between two looks for a Ctrl-C.
 const LOOK_EVERY: usize = 65_536;
-
-/// How often a drive that is left may leave off on the way.
-const PATIENCE: u32 = 64;
 
 /// A command as Python says it: bytes, and the operation by its number in `OPS`.
 pub struct Asked {
@@ -169,8 +167,8 @@ fn check_signals() -> PyResult<()> {
 fn drain(drive: &mut Drive, mut outstanding: u32) {
     let (mut done, mut left_off) = (Vec::new(), 0);
     while outstanding > 0 && left_off < PATIENCE {
-        left_off += u32::from(drive.has_left_off());
         drive.advance_until_done(Nanos::NEVER, &mut done);
+        left_off += u32::from(drive.has_left_off());
         outstanding -= done.len() as u32;
         done.clear();
     }
