@@ -446,3 +446,12 @@ def test_the_command_reads_and_writes(tmp_path: Path) -> None:
     assert run(str(source), "--out", "x").exit_code == 2
     assert run("--battery", "fill", "--out", str(out)).exit_code == 2
     assert run(str(tmp_path / "nothing.icf")).exit_code == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_refused_by_its_encoding(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "x.icf"
+    path.write_text(FILE, encoding=encoding)
+    refused = run(str(path))
+    assert refused.exit_code == 2
+    assert "x.icf is UTF-16" in refused.output and "hint: save it as" in refused.output

@@ -11,6 +11,8 @@ from flashtwin.cli import completions, options, terminal
 SUFFIX = ".icf"
 # An Iometer configuration has a few kilobytes.
 MOST_BYTES = 4 << 20
+# Byte order marks, and the V of Version without one.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"V\0", b"\0V")
 
 
 @click.command(
@@ -73,7 +75,7 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
 
     data = read_regular(file, most_bytes=MOST_BYTES)
     _, configuration = registry.configured_by(SUFFIX)
-    setup = configuration.parse(data.decode("utf-8", errors="replace"), file.name, targets)
+    setup = configuration.parse(_text(data, file.name), file.name, targets)
     notes = list(setup.notes)
     if setup.battery is not None:
         registry.parse(setup.battery)
@@ -85,6 +87,18 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
         return
     terminal.notes(notes, quiet=False)
     terminal.say(f"--battery {setup.battery}" if setup.battery else (setup.jobs or "").rstrip())
+
+
+def _text(data: bytes, name: str) -> str:
+    from flashtwin.errors import USAGE, FlashtwinError
+
+    if data.startswith(_UTF16):
+        raise FlashtwinError(
+            f"{name} is UTF-16, and neither ANSI nor UTF-8",
+            hint="save it as ANSI or UTF-8",
+            exit_code=USAGE,
+        )
+    return data.decode("utf-8", errors="replace")
 
 
 def _write(battery: str, out: Path, as_json: bool) -> None:
