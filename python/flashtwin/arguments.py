@@ -122,7 +122,7 @@ def _called(function: Callable[..., Any]) -> str:
 def _wrong(value: object, form: Any) -> str | None:
     """What is wrong with a value; none where it is of the form."""
     if not _fits(value, form):
-        return f"is {_shown(value)}, {_kind(value)}"
+        return f"is {_shown(value)}, {kind_of(value)}"
     return _odd(value)
 
 
@@ -191,7 +191,8 @@ def _shown(value: object) -> str:
         return "something"
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """The type of a value, with its article."""
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 

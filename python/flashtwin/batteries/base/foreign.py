@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import msgspec
 
+from flashtwin.arguments import kind_of
 from flashtwin.batteries.base import parameter
 from flashtwin.batteries.base.declared import INSTRUMENTS, Clause, Forecast, Part
 from flashtwin.batteries.base.meaning import Meaning
@@ -275,8 +276,7 @@ def wrong_value(value: Any, kind: Any) -> str | None:
 
 
 def _kind(value: Any) -> str:
-    name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return "None" if value is None else kind_of(value)
 
 
 def _is_preset(value: Any) -> bool:
