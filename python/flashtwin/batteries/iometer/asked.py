@@ -408,7 +408,7 @@ def _pattern(reader: _Reader, load: Load) -> list[str]:
     reads = Fraction(sum(row.share * row.reads for row in load.rows), 100)
     ways = [way for way, share in (("read", reads), ("write", 100 - reads)) if share]
     weights = {way: [(row, _weight(row, way)) for row in load.rows] for way in ways}
-    randoms = {way: _random(reader, load, weights[way]) for way in ways}
+    randoms = {way: _random(load, weights[way]) for way in ways}
     is_random = any(randoms.values())
     name = ways[0] if len(ways) == 1 else "rw"
     lines = [f"rw={'rand' if is_random else ''}{name}"]
@@ -434,7 +434,7 @@ def _weight(row: Row, way: str) -> int:
     return row.share * (row.reads if way == "read" else 100 - row.reads)
 
 
-def _random(reader: _Reader, load: Load, weights: Sequence[tuple[Row, int]]) -> Fraction:
+def _random(load: Load, weights: Sequence[tuple[Row, int]]) -> Fraction:
     """The share at random of one direction; fio draws it without a look at the size."""
 
     def share(rows: Iterable[tuple[Row, int]]) -> Fraction:

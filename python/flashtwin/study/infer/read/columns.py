@@ -71,7 +71,7 @@ def chosen_of(names: Sequence[str], first_row: Sequence[str], choices: Choices) 
     time, date = _time(columns, first_row, choices, taken=rate)
     amount = None
     if rate is None or (time is None and choices.interval_s is None):
-        amount = _amount(columns, choices, alone=rate is None)
+        amount = _amount(columns, alone=rate is None)
     if rate is None and amount is None:
         raise _why_no_rate(columns)
     if time is None and choices.interval_s is None and (rate is None or amount is None):
@@ -145,7 +145,7 @@ def _time(
     return (candidates[0] if candidates else None), None
 
 
-def _amount(columns: Sequence[Column], choices: Choices, *, alone: bool) -> Column | None:
+def _amount(columns: Sequence[Column], *, alone: bool) -> Column | None:
     """The bytes: against a rate those since the start, alone those of each row or since then."""
     sizes = [column for column in columns if column.kind == "bytes"]
     candidates = [column for column in sizes if column.strong] or sizes

@@ -34,7 +34,6 @@ READS = {
     **{"kB_read/s": KB, "MB_read/s": MB, "Blk_read/s": SECTOR},
 }
 AMOUNTS = {"kB_wrtn/s": "kB_wrtn", "MB_wrtn/s": "MB_wrtn", "Blk_wrtn/s": "Blk_wrtn"}
-_SYSTEM = re.compile(r"(?:Linux|Darwin|FreeBSD|SunOS|AIX) .*\(.*\)", re.MULTILINE)
 _TABLE = re.compile(r"^Device:?\s+.*(?:" + "|".join(map(re.escape, WRITES)) + ")", re.MULTILINE)
 _HUMAN = re.compile(r"^\s*(?:tps|r/s|w/s)\s.*\sDevice\s*$", re.MULTILINE)
 # A rate of two decimals says the length of a report only where it is not small.

@@ -39,11 +39,6 @@ class Layout:
     names: tuple[str, ...]
     line: int
 
-    @property
-    def separated_by(self) -> str:
-        """The separator in words."""
-        return SEPARATORS[self.separator]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
