@@ -33,7 +33,8 @@ from flashtwin.runs.rundir import Run
 WINDOW_NS = 500_000_000
 # Characters of a label in a file's name.
 LONGEST = 120
-_USES = {"rw": ("read", "write"), "randrw": ("read", "write"), "readwrite": ("read", "write")}
+# Ways to go, without "rand", that take more than the direction of their name.
+_MIXED = {"rw": ("read", "write"), "readwrite": ("read", "write"), "trimwrite": ("trim", "write")}
 
 _Job = Mapping[str, Any]
 
@@ -81,11 +82,8 @@ def _jobs(step: StepRecord) -> list[_Job]:
 
 
 def _directions(job: _Job) -> tuple[str, ...]:
-    rw = str(job.get("rw", "rw"))
-    plain = rw.removeprefix("rand")
-    if rw in _USES or plain in _USES:
-        return _USES.get(rw) or _USES[plain]
-    return ("trim", "write") if plain == "trimwrite" else (plain,)
+    plain = str(job.get("rw", "rw")).removeprefix("rand")
+    return _MIXED.get(plain, (plain,))
 
 
 def _apart(jobs: Sequence[_Job]) -> bool:
