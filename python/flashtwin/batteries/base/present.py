@@ -17,6 +17,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeVar
 
+from flashtwin.arguments import kind_of
 from flashtwin.batteries.base import foreign, parameter, registry
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Grid
@@ -271,7 +272,7 @@ def present_of(name: str) -> Present:
     if battery.origin is not None:
         present = foreign.called(battery.origin, "present", make)
         if not isinstance(present, Present):
-            why = f"is a {type(present).__name__} and no Present"
+            why = f"is {kind_of(present)} and no Present"
             raise battery.origin.wrong("present", why)
         return Guarded(battery.origin, present)
     present = make()
@@ -325,16 +326,18 @@ class Guarded(Present):
         return self._values("tiles", Tile, subject)
 
     def _called(self, name: str, argument: object) -> Any:
-        function = partial(getattr, self._present, name)
-        call = foreign.called(self._origin, f"present.{name}", function)
-        return foreign.called(self._origin, f"present.{name}", call, argument)
+        # To look a method up may fail as the call does.
+        def call() -> Any:
+            return getattr(self._present, name)(argument)
+
+        return foreign.called(self._origin, f"present.{name}", call)
 
     def _values(self, name: str, kind: type, argument: object) -> list[Any]:
         values = self._called(name, argument)
         return foreign.values_of(self._origin, f"present.{name}", values, kind)
 
     def _refuse(self, name: str, value: object, kind: str) -> NoReturn:
-        why = f"gives a {type(value).__name__} and no {kind}"
+        why = f"gives {kind_of(value)} and no {kind}"
         raise self._origin.wrong(f"present.{name}", why)
 
 
