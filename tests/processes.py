@@ -2,6 +2,7 @@
 
 A process that has ended but that its parent has not collected yet (states Z and X) does not run.
 Where the parent was killed, it stays so until init collects it, and a container may have no init.
+It has ended when all its threads have: until then the files that it had opened stay locked.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from pathlib import Path
 
 def lives(pid: int) -> bool:
     """Whether a process runs."""
-    return _runs(Path(f"/proc/{pid}/stat"))
+    return _runs(Path(f"/proc/{pid}"))
 
 
 def group_lives(group: int) -> bool:
     """Whether any process of a group runs."""
-    return any(_runs(stat, group) for stat in Path("/proc").glob("[0-9]*/stat"))
+    return any(_runs(process, group) for process in Path("/proc").glob("[0-9]*"))
 
 
 def children(pid: int) -> list[int]:
@@ -41,11 +42,13 @@ def wait_for(what: Callable[[], bool], patience_s: float = 60) -> bool:
     return True
 
 
-def _runs(stat: Path, group: int | None = None) -> bool:
-    """Whether the process of a /proc/PID/stat runs and belongs to the group, if one is given."""
-    try:
-        # The command's name stands in brackets and may itself hold brackets and spaces.
-        state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
-    except OSError:
-        return False
-    return state not in "ZX" and group in (None, int(its_group))
+def _runs(process: Path, group: int | None = None) -> bool:
+    """Whether the process of a /proc/PID runs and belongs to the group, if one is given."""
+    for stat in process.glob("task/*/stat"):
+        # A thread may end meanwhile.
+        with suppress(OSError):
+            # The command's name stands in brackets and may itself hold brackets and spaces.
+            state, _parent, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+            if state not in "ZX" and group in (None, int(its_group)):
+                return True
+    return False
