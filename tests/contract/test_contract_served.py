@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "serve"))
 
-from served import served  # noqa: E402
+from served import power_losses, served  # noqa: E402
 
 from flashtwin.drives.contract import check_drive  # noqa: E402
 from flashtwin.errors import RefusedError  # noqa: E402
@@ -37,3 +37,10 @@ def test_an_export_that_is_not_ours_is_not_written_to(tmp_path: Path) -> None:
             with pytest.raises(RefusedError, match="belongs to another server"):
                 served_target(f"nbd+unix:///?socket={foreign}")
         assert drive.state()["writes"] == 0
+
+
+def test_drives_at_named_sockets_of_one_directory_are_told_apart(tmp_path: Path) -> None:
+    with served(socket=tmp_path / "a") as one, served(socket=tmp_path / "b") as other:
+        one.order("cut", off_s=0)
+        drives = [served_target(each.uri, say=lambda text: None).make() for each in (one, other)]
+        assert [power_losses(drive.smart()) for drive in drives] == [1, 0]

@@ -7,7 +7,7 @@ import socket
 import struct
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,13 @@ from flashtwin.runner.target import Variant
 SCALE = "1/176"
 READ, WRITE, DISCONNECT, FLUSH, TRIM, CACHE, ZEROES, STATUS = range(8)
 FUA = 1
+
+
+def power_losses(smart: Mapping[str, Any]) -> int:
+    """How often an ATA drive lost its power, as its SMART data tell."""
+    rows = smart["ata_smart_attributes"]["table"]
+    (count,) = (row["raw"]["value"] for row in rows if row["name"] == "Unexpect_Power_Loss_Ct")
+    return int(count)
 
 
 @dataclass

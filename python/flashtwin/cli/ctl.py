@@ -42,7 +42,9 @@ FAULTS: dict[str, dict[str, Callable[[str], int | float]]] = {
     "--off", type=options.TIME, default=0.0, metavar="TIME", help="With cut: how long it stays off."
 )
 def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> None:
-    """Order a drive that flashtwin serve serves; SOCKET is its control socket, or its --data.
+    """Order a drive that flashtwin serve serves.
+
+    SOCKET is its control socket, or its --data where it is served without --socket.
 
     ORDER is cut, fault, state or smart. cut takes its power: what is under way is never answered,
     and all clients lose the drive. fault breaks something: slow-die, dead-die, dead-block,

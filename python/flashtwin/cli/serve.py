@@ -66,7 +66,8 @@ LEAST_ANSWERS = 100
     "--socket",
     type=options.FilePath(),
     metavar="PATH",
-    help="The unix socket; by default in a directory of its own, or in that of --data.",
+    help="The unix socket, with PATH.ctl beside it for flashtwin ctl; by default nbd.sock in a "
+    "directory of its own, or in that of --data.",
 )
 @click.option(
     "--tcp",

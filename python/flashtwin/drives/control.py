@@ -18,13 +18,25 @@ from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.inputs import parse_json
 
 PATIENCE_S = 60.0
+# The names of the two sockets in a directory that is the drive's own.
+SOCKET, CONTROL = "nbd.sock", "ctl.sock"
 _MOST_BYTES = 1 << 20
 _HINT = "flashtwin serve prints the path of its control socket"
 
 
 def place(path: Path) -> Path:
     """The control socket at a path, or in the directory that the path names."""
-    return path / "ctl.sock" if path.is_dir() else path
+    return path / CONTROL if path.is_dir() else path
+
+
+def beside(socket: Path) -> Path:
+    """The control socket of the drive whose NBD socket is at a path.
+
+    A socket that the user named lies where others may lie too: its own name goes into that of the
+    control socket.
+    """
+    name = CONTROL if socket.name == SOCKET else f"{socket.name}.ctl"
+    return socket.with_name(name)
 
 
 def send(path: Path, order: Mapping[str, Any]) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def prove(path: Path) -> tuple[str, int]:
     The export is proved to be one that `flashtwin serve` serves: its control socket, beside it, is
     told a word, and the export answers to that word.
     """
-    where = control.place(path.parent)
+    where = control.beside(path)
     word = secrets.token_hex(16)
     try:
         name = control.send(where, {"order": "challenge", "token": word})["name"]

@@ -21,7 +21,7 @@ from urllib.parse import quote
 import numpy as np
 
 from flashtwin import _core
-from flashtwin.drives import memory, untimed
+from flashtwin.drives import control, memory, untimed
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model.job import Job
@@ -35,7 +35,6 @@ WORN_SHARE = 0.95
 FULL_SHARE = 0.97
 # The path of a unix socket has 107 bytes at most.
 MOST_PATH_BYTES = 107
-SOCKET, CONTROL = "nbd.sock", "ctl.sock"
 
 Ready = Callable[["Addresses"], None]
 Hear = Callable[[Mapping[str, Any] | None], bool]
@@ -150,8 +149,9 @@ def _serve(
     callbacks: tuple[Ready, Hear],
     with_state: bool,
 ) -> dict[str, Any]:
-    socket, control = service.socket or home / SOCKET, home / CONTROL
-    for path in (socket, control):
+    socket = service.socket or home / control.SOCKET
+    orders = control.beside(socket)
+    for path in (socket, orders):
         if len(str(path.absolute()).encode()) > MOST_PATH_BYTES:
             raise FlashtwinError(
                 f"the path {path} is too long for a socket",
@@ -161,7 +161,7 @@ def _serve(
     order = {
         "data": None if service.data is None else str(service.data),
         "socket": str(socket.absolute()),
-        "control": str(control.absolute()),
+        "control": str(orders.absolute()),
         "tcp": service.tcp,
         "metrics": service.metrics,
         "packed": service.packed,
@@ -178,12 +178,12 @@ def _serve(
     bound: list[Path] = []
 
     def begun(places: Mapping[str, Any]) -> None:
-        bound.extend((socket, control))
+        bound.extend((socket, orders))
         ready(
             Addresses(
                 uri=uri_of(socket.absolute()),
                 socket=socket.absolute(),
-                control=control.absolute(),
+                control=orders.absolute(),
                 tcp=places.get("tcp"),
                 metrics=places.get("metrics"),
                 start_s=places.get("start_s"),

@@ -88,7 +88,7 @@ class Served(Real):
 
     def smart(self) -> dict[str, Any]:
         """SMART data now; see `model.drive.TellsSmart`."""
-        return control.send(self._socket.parent, {"order": "smart"})
+        return control.send(control.beside(self._socket), {"order": "smart"})
 
     def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
         """Go on with the drive as it is now; see `model.drive.Resumes`."""
