@@ -249,7 +249,11 @@ impl Directory {
             if header.clean {
                 file.sync_all()?;
             }
-            fs::rename(&part, &place)
+            fs::rename(&part, &place)?;
+            if header.clean {
+                File::open(&self.path)?.sync_all()?;
+            }
+            Ok(())
         };
         written().map_err(io_at(&place))?;
         self.header = Some(header);
