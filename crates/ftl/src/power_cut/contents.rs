@@ -191,11 +191,6 @@ impl Contents {
         (slot != NONE).then_some(slot)
     }
 
-    /// Slots that there have ever been at once.
-    pub(super) fn slots(&self) -> u32 {
-        self.references.len() as u32
-    }
-
     /// Checks the count of each slot, and that the map leads to the slot of each unit's data.
     pub(super) fn check(&self, map: &Map) -> Checked {
         let mut counted = vec![0u16; self.references.len()];
@@ -247,12 +242,6 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn slot(&self, lpn: u32) -> Option<u32> {
         self.cuts.slot(lpn)
-    }
-
-    /// Slots that there have ever been at once.
-    #[must_use]
-    pub fn slots(&self) -> u32 {
-        self.cuts.slots()
     }
 
     /// Host data that was placed since the last call, unit by unit in its order. A program that

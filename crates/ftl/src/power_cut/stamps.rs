@@ -327,11 +327,6 @@ impl PowerCuts {
         self.contents()?.of(lpn)
     }
 
-    /// Slots that there have ever been at once.
-    pub(crate) fn slots(&self) -> u32 {
-        self.contents().map_or(0, Contents::slots)
-    }
-
     /// Host data that was placed since the last call.
     pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         self.contents_mut()
