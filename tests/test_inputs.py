@@ -70,7 +70,8 @@ def test_a_name_that_is_none(name: str) -> None:
     [
         (b"{", "it is not JSON"),
         (b"\xff", "byte 0 is not UTF-8"),
-        ("{}".encode("utf-16"), "not UTF-8"),
+        ("{}".encode("utf-16"), "it is UTF-16, and has to be UTF-8"),
+        ("{}".encode("utf-32"), "it is UTF-32, and has to be UTF-8"),
         (b'{"a": NaN}', "NaN is not a number"),
         (b"[-Infinity]", "-Infinity is not a number"),
         (b"[1e999]", "1e999 is too large"),

@@ -106,6 +106,44 @@ def _because(path: Path, error: OSError) -> InputError:
     return InputError(path, why, missing=missing, exit_code=USAGE if usage else ENVIRONMENT)
 
 
+def wide_encoding(first_bytes: bytes) -> str | None:
+    """UTF-16 or UTF-32, as Python names it; none where a file begins otherwise. PowerShell and
+    programs of Windows write such files, with a byte order mark or without."""
+    for mark, encoding in _WIDE_MARKS:
+        if first_bytes.startswith(mark):
+            return encoding
+    # Text in ASCII has a zero in every second byte then.
+    half = len(first_bytes) // 2
+    even, odd = first_bytes[::2].count(0), first_bytes[1::2].count(0)
+    if odd > 0.8 * half and even < 0.05 * half:
+        return "utf-16-le"
+    if even > 0.8 * half and odd < 0.05 * half:
+        return "utf-16-be"
+    return None
+
+
+# The mark of UTF-32 begins with that of UTF-16.
+_WIDE_MARKS = (
+    *((b"\xff\xfe\0\0", "utf-32"), (b"\0\0\xfe\xff", "utf-32")),
+    *((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")),
+)
+
+
+def encoding_title(encoding: str) -> str:
+    """What people call it: UTF-16 where Python says utf-16-le."""
+    return encoding.upper()[:6]
+
+
+def _utf8(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        if encoding := wide_encoding(data[:4096]):
+            why = f"it is {encoding_title(encoding)}, and has to be UTF-8"
+            raise ValueError(why) from None
+        raise ValueError(f"byte {error.start} is not UTF-8") from None
+
+
 def parse_json(data: bytes) -> Any:
     """The value in JSON text; raises `ValueError` with a sentence.
 
@@ -113,10 +151,7 @@ def parse_json(data: bytes) -> Any:
     for a float or of more than `MOST_DIGITS` digits, halves of characters (`"\\ud800"`), a name
     twice in an object, and what is nested deeper than `MOST_DEPTH`.
     """
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start} is not UTF-8") from None
+    text = _utf8(data)
     # Most text cannot hold what the slow checks look for.
     plain_numbers = _UNUSUAL_NUMBER.search(data) is None
     try:
@@ -139,10 +174,7 @@ def parse_json(data: bytes) -> Any:
 def parse_toml(data: bytes) -> dict[str, Any]:
     """The table in TOML text; raises `ValueError` with a sentence, in which `tomllib` names the
     line. Refused as in JSON: what is not UTF-8, no number, too large or nested too deep."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start} is not UTF-8") from None
+    text = _utf8(data)
     # Dotted keys nest as brackets do, and take time by the square of their length.
     if deep := _DEEP_KEY.search(text):
         line = text.count("\n", 0, deep.start()) + 1

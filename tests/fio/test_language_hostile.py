@@ -108,6 +108,9 @@ def test_zeros_before_a_number_are_none_of_its_digits(
 
 FILES = [
     (b"\xef\xbb\xbf[a]\nsize=1g\n", "asked.fio:1: the file begins with a byte order mark"),
+    ("[a]\nsize=1g\n".encode("utf-16"), "asked.fio:1: the file is text in UTF-16"),
+    ("[a]\nsize=1g\n".encode("utf-16-be"), "asked.fio:1: the file is text in UTF-16"),
+    (b"[a]\rsize=1g\rfilename=\xe4\r", "asked.fio:3: this is not text in UTF-8"),
     (b"[a]\nsize=1g\nfilename=\xe4\n", "asked.fio:3: this is not text in UTF-8"),
     (b"[\xe4]\nsize=1g\n", "asked.fio:1: this is not text in UTF-8"),
     (b"[a\x00b]\nsize=1g\n", "asked.fio:1: the control character"),

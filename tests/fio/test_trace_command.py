@@ -207,6 +207,9 @@ def test_blkparse_of_no_bytes_is_a_flush(run: Run, folder: Path, event: str) -> 
     [
         (b"\x1f\x8b\x08\x00", "packed by gzip", "gunzip"),
         (b"\x01\x00\x00\x00\x00\x10", "a binary file", "vscsiStats -e"),
+        ("1,R,0,512,1\n".encode("utf-16"), "x:1: this is text in UTF-16", "iconv -f UTF-16"),
+        ("1,R,0,512,1\n".encode("utf-16-be"), "x:1: this is text in UTF-16", "iconv -f UTF-16"),
+        (b"1,R,0,512,170000000000000\r3,W,0,512,1700000\r", "x:2: its time lies 5 years", "repair"),
         (b"time,address\n1,2\n", "x:1: this is not a trace of a kind", "Timestamp,Hostname"),
     ],
 )
@@ -217,6 +220,12 @@ def test_no_text_or_an_unknown_table_is_refused(
     done = run("fio", "--trace=x", *TWIN)
     assert done.exit_code == USAGE
     assert message in done.stderr and hint in done.stderr.partition("hint: ")[2]
+
+
+def test_a_trace_of_more_than_ten_years_is_refused_beforehand(run: Run, folder: Path) -> None:
+    (folder / "x").write_text("fio version 2 iolog\na add\na wait 9000000000000 0\na read 0 512\n")
+    done = run("fio", "--trace=x", "--speed=0.02x", *TWIN)
+    assert done.exit_code == USAGE and "requests take 14 years" in done.stderr
 
 
 def test_the_core_knows_each_format_by_its_name(run: Run, folder: Path) -> None:

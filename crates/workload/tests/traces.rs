@@ -267,6 +267,7 @@ fn formats_are_known_by_their_lines() {
         for text in [
             text.to_owned(),
             text.replace('\n', "\r\n"),
+            text.replace('\n', "\r"),
             format!("\u{feff}{text}"),
         ] {
             let reader = Reader::new(Cursor::new(&text), Options::default());
@@ -366,6 +367,16 @@ fn lines_of_columns_are_refused_by_number() {
             "tencent",
             "1538323200,36028797018963968,4,1,7",
             "line 3: its offset is beyond",
+        ),
+        (
+            "alibaba",
+            "5,R,0,512,17000000",
+            "line 3: its time lies 53 years from that of line 2",
+        ),
+        (
+            "tencent",
+            "153832320,8,4,1,7",
+            "line 3: its time lies 43 years from that of line 2",
         ),
         ("fiu", "1 2 sh 0 8 R", "line 3: it ends before its disk"),
         ("spc", "0,0,512,W,1e3", "line 3: its time is `1e3`"),
@@ -475,6 +486,14 @@ fn a_broken_line_is_named() {
         (
             format!("{msr}1,hm,0,Read,0,512\n"),
             "line 2: it ends before its response time",
+        ),
+        (
+            format!("{msr}\r\r12816637200306162,hm,0,Read,0,512,4\r{msr}"),
+            "line 4: its time lies 364 years from that of line 1",
+        ),
+        (
+            format!("{v2}/d/a wait 99999999999999 0\n/d/a read 0 512\n"),
+            "line 3: its time lies 3 years",
         ),
         (
             format!("{msr}{}\n", "9".repeat(70_000)),

@@ -12,7 +12,6 @@ SUFFIX = ".icf"
 # An Iometer configuration has a few kilobytes.
 MOST_BYTES = 4 << 20
 # Byte order marks, and the V of Version without one.
-_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"V\0", b"\0V")
 
 
 @click.command(
@@ -91,10 +90,11 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
 
 def _text(data: bytes, name: str) -> str:
     from flashtwin.errors import USAGE, FlashtwinError
+    from flashtwin.inputs import encoding_title, wide_encoding
 
-    if data.startswith(_UTF16):
+    if encoding := wide_encoding(data[:4096]):
         raise FlashtwinError(
-            f"{name} is UTF-16, and neither ANSI nor UTF-8",
+            f"{name} is {encoding_title(encoding)}, and neither ANSI nor UTF-8",
             hint="save it as ANSI or UTF-8",
             exit_code=USAGE,
         )

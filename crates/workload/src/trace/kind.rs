@@ -1,7 +1,7 @@
 //! The kind of trace that a file is: named, or told by its first lines.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
 use serde::Deserialize;
 
@@ -235,15 +235,27 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The next line without its end; false at the end of the file.
+/// The next line without its end, which is LF, CR or both; false at the end of the file.
 fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
     line.clear();
-    let mut limited = source.take(MAX_LINE_BYTES as u64 + 1);
-    let read = limited.read_until(b'\n', line)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if read > MAX_LINE_BYTES {
-        return Err(TraceProblem::TooLong);
+    loop {
+        let piece = source.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(!line.is_empty());
+        }
+        let end = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let length = end.unwrap_or(piece.len());
+        if line.len() + length > MAX_LINE_BYTES {
+            return Err(TraceProblem::TooLong);
+        }
+        line.extend_from_slice(&piece[..length]);
+        let is_return = end.is_some_and(|end| piece[end] == b'\r');
+        source.consume(length + usize::from(end.is_some()));
+        if is_return && source.fill_buf()?.first() == Some(&b'\n') {
+            source.consume(1);
+        }
+        if end.is_some() {
+            return Ok(true);
+        }
     }
-    Ok(read > 0)
 }

@@ -35,6 +35,7 @@ use order::Order;
 pub const MAX_LINE_BYTES: usize = 64 << 10;
 /// Files or devices that one trace may name.
 pub const MAX_FILES: usize = 1 << 20;
+const YEAR_NS: u64 = 366 * 86_400 * 1_000_000_000;
 /// Disks that a message lists where the one that was asked for is not there.
 const MOST_LISTED: usize = 16;
 
@@ -148,6 +149,14 @@ pub enum TraceProblem {
     /// Beyond 64 bits.
     #[error("its {0} is beyond what any drive has")]
     TooLarge(&'static str),
+    /// Beside the other lines a time that no recording spans: one that was cut off, for example.
+    #[error("its time lies {} years from that of line {before}", .apart.0 / YEAR_NS)]
+    FarOff {
+        /// The line of the request before it.
+        before: u64,
+        /// Between both.
+        apart: Nanos,
+    },
     /// A line without an end.
     #[error("it is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
@@ -234,8 +243,10 @@ pub struct Reader<R> {
     kind: Kind,
     context: Context,
     order: Order,
-    /// The line of the event that was read last.
+    /// The line of the event that was given out last.
     line: u64,
+    /// The line and the time of the event that was read last.
+    before: Option<(u64, Nanos)>,
     ended: bool,
     /// An error that comes after the events before it.
     failed: Option<TraceError>,
@@ -246,9 +257,10 @@ impl<R: BufRead> Reader<R> {
     pub fn new(source: R, options: Options) -> Result<Reader<R>, TraceError> {
         let mut lines = Lines::new(source);
         let kind = Kind::of(&mut lines, options.format)?;
-        let order = match kind {
-            Kind::Iolog { .. } => Order::as_they_come(),
-            _ => Order::by_time(),
+        // Times of iologs count from their beginning.
+        let (order, before) = match kind {
+            Kind::Iolog { .. } => (Order::as_they_come(), Some((1, Nanos::ZERO))),
+            _ => (Order::by_time(), None),
         };
         Ok(Reader {
             lines,
@@ -259,6 +271,7 @@ impl<R: BufRead> Reader<R> {
             },
             order,
             line: 0,
+            before,
             ended: false,
             failed: None,
         })
@@ -329,6 +342,8 @@ impl<R: BufRead> Reader<R> {
             let parsed = self.kind.parse(text.trim_ascii(), &mut self.context);
             match parsed.map_err(|problem| at(number, problem))? {
                 Line::Event { flush, event } => {
+                    let before = self.before.replace((number, event.at));
+                    check_time(event.at, before).map_err(|problem| at(number, problem))?;
                     if flush {
                         self.order.put(number, flush_before(&event));
                     }
@@ -356,6 +371,18 @@ impl<R: BufRead> Iterator for Reader<R> {
         }
         self.failed.take().map(Err)
     }
+}
+
+/// Refuses a time that is a year or more from the one before it.
+fn check_time(now: Nanos, before: Option<(u64, Nanos)>) -> Result<(), TraceProblem> {
+    let Some((before, earlier)) = before else {
+        return Ok(());
+    };
+    let apart = Nanos(now.0.abs_diff(earlier.0));
+    if apart.0 < YEAR_NS {
+        return Ok(());
+    }
+    Err(TraceProblem::FarOff { before, apart })
 }
 
 fn flush_before(event: &Event) -> Event {

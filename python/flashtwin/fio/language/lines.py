@@ -29,7 +29,7 @@ from pathlib import Path
 from flashtwin.errors import USAGE
 from flashtwin.fio.language.errors import BadValueError, JobFileError, Where
 from flashtwin.fio.language.numbers import evaluate, integer
-from flashtwin.inputs import InputError, read_regular
+from flashtwin.inputs import InputError, encoding_title, read_regular, wide_encoding
 
 _INCLUDE = re.compile(r"include(?:\s+|\s*=\s*)(\S.*)")
 # A job file is smaller than this; a disk that was named by mistake is not.
@@ -221,6 +221,12 @@ def _text(path: str, chain: tuple[Where, ...]) -> str:
             raise JobFileError(where, f"more than {_BYTES_MOST >> 20} MiB are no job file")
     else:
         data = _read(path, chain, where)
+    if encoding := wide_encoding(data[:4096]):
+        raise JobFileError(
+            Where(file=path, line=1, chain=chain),
+            f"the file is text in {encoding_title(encoding)}, which fio does not read",
+            hint="save it as UTF-8 without a byte order mark",
+        )
     # What is no UTF-8 matters where it is not in a comment: `check_characters` tells the line.
     return data.decode("utf-8", errors="surrogateescape")
 

@@ -21,6 +21,7 @@ from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
 from flashtwin.fio.plan.processes import Clone
+from flashtwin.inputs import encoding_title, wide_encoding
 from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace, TraceFormat
 from flashtwin.model.job import Sequence as Order
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MOST_FILES = 65_536
 # The longest request of the core.
 LONGEST_BYTES = (2**32 - 2) * 512
+# The longest time of the core, ten years.
+MOST_NS = 10 * 366 * 86_400 * 10**9
 # What a binary blktrace begins with, a version behind it or before it.
 _BLKTRACE = (b"tae", b"eat")
 # Bytes at the beginning that show a binary file, and how its text is made.
@@ -106,6 +109,7 @@ class Traces:
         path, shape = _path(clone), _shape(job)
         survey = self._survey(path, shape, job)
         self._check_requests(path, survey, job)
+        _check_span(path, survey, job)
         trace = Trace(
             path=str(path.absolute()),
             reading=self.replaying.reading,
@@ -341,6 +345,18 @@ def _shape(job: FioJob) -> Shape:
     return Shape(scale=max(job["replay_scale"], 1), align=job["replay_align"], skip=skip)
 
 
+def _check_span(path: Path, survey: TraceSurvey, job: FioJob) -> None:
+    percent = job["replay_time_scale"]
+    if not job["replay_no_stall"] and survey["span_ns"] * 100 > MOST_NS * percent:
+        years = survey["span_ns"] * 100 / percent / (366 * 86_400 * 10**9)
+        raise JobFileError(
+            _at(path, 0),
+            f"its requests take {years:,.0f} years, the most is ten{_whose(job)}",
+            hint="replay it faster (replay_time_scale, --speed 100x) or without its times"
+            " (replay_no_stall, --speed max)",
+        )
+
+
 def _check_file(path: Path, job: FioJob) -> None:
     try:
         if not path.exists():
@@ -367,6 +383,14 @@ def _check_file(path: Path, job: FioJob) -> None:
             _at(path, 0),
             f"this is a binary trace of blktrace{_whose(job)}",
             hint=f"blkparse -i {path} > {path.name}.txt makes the text that is replayed here",
+        )
+    if encoding := wide_encoding(head):
+        title = encoding_title(encoding)
+        raise JobFileError(
+            _at(path, 1),
+            f"this is text in {title}, and traces are read as UTF-8{_whose(job)}",
+            hint=f"iconv -f {title} -t UTF-8 {path} > {path.name}.utf8 makes the text that is"
+            " replayed here",
         )
     if b"\0" in head:
         raise JobFileError(

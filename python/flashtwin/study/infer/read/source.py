@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from flashtwin.inputs import InputError, open_regular
+from flashtwin.inputs import InputError, open_regular, wide_encoding
 from flashtwin.study.infer.samples import UnreadableError
 
 MOST_BYTES = 256 << 20
@@ -38,10 +38,7 @@ _BINARY = (
     (b"\xff\xd8\xff", "a picture", "hand over the numbers as CSV"),
     (b"PAR1", "a Parquet file", "write it as CSV"),
     (b"SQLite format 3", "an SQLite database", "write the table as CSV"),
-    (b"\xff\xfe\x00\x00", "UTF-32", "save it as UTF-8"),
-    (b"\x00\x00\xfe\xff", "UTF-32", "save it as UTF-8"),
 )
-_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 # Control characters that text has.
 _USUAL = frozenset("\t\n\r\f\x1b\b")
 
@@ -132,26 +129,18 @@ def _encoding_of(first_bytes: bytes) -> str:
     for magic, kind, hint in _BINARY:
         if first_bytes.startswith(magic):
             raise UnreadableError(f"is {kind}", hint)
-    for mark, encoding in _MARKS:
-        if first_bytes.startswith(mark):
-            return encoding
+    encoding = wide_encoding(first_bytes)
+    if encoding == "utf-32":
+        raise UnreadableError("is UTF-32", "save it as UTF-8")
+    if encoding is not None:
+        return encoding
     if b"\x00" in first_bytes:
-        return _utf16_without_mark(first_bytes)
+        raise UnreadableError("is no text", "hand over a log, a table or a report as text")
     try:
         first_bytes.decode()
     except UnicodeDecodeError as error:
         # The last character may be cut in two by the end of what was read.
         if error.start < len(first_bytes) - 4 or len(first_bytes) < HEAD_BYTES:
             return "cp1252"
-    return "utf-8"
-
-
-def _utf16_without_mark(first_bytes: bytes) -> str:
-    """UTF-16 of text in ASCII has a zero in every second byte."""
-    half = len(first_bytes) // 2
-    even, odd = first_bytes[::2].count(0), first_bytes[1::2].count(0)
-    if odd > 0.8 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if even > 0.8 * half and odd < 0.05 * half:
-        return "utf-16-be"
-    raise UnreadableError("is no text", "hand over a log, a table or a report as text")
+    # A byte order mark is no part of the text.
+    return "utf-8-sig"
