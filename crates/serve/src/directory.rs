@@ -112,7 +112,7 @@ impl Header {
         )
     }
 
-    /// The header that text holds; none where it is not one.
+    /// The header that text holds; none where it is not one as [`Header::text`] writes it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Header> {
         let mut lines = text.lines();
@@ -134,8 +134,7 @@ impl Header {
             dead: value("dead")? == "1",
             boot: value("boot")?,
         };
-        let ends = lines.next().is_none() && text.ends_with('\n');
-        ends.then_some(header)
+        (header.text() == text).then_some(header)
     }
 }
 

@@ -11,6 +11,12 @@ fn acknowledged_bytes_survive_cuts() {
 }
 
 #[test]
+#[ignore = "for --full"]
+fn acknowledged_bytes_survive_300_cuts() {
+    campaign(2, 300, Worse::default(), |_| ()).unwrap();
+}
+
+#[test]
 fn drives_that_lie_are_found_out() {
     let ways = [
         Worse {

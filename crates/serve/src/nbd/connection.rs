@@ -356,7 +356,7 @@ impl Connection {
         let mut request = Request {
             verb,
             cookie,
-            offset,
+            offset: if verb == Verb::Flush { 0 } else { offset },
             length: if verb == Verb::Flush { 0 } else { length },
             fua: flags & command::FLAG_FUA != 0,
             one: flags & command::FLAG_REQ_ONE != 0,
