@@ -29,7 +29,7 @@ from block_devices import attached, check_ext4, format_ext4, lacking, mounted
 from processes import children, lives, wait_for
 from served import Served, served
 
-# The writer commits so many rows at most before the power goes; it goes on until it fails.
+# The most rows that are committed before the power goes; the writer goes on until it fails.
 MOST_COMMITS = 40
 # PostgreSQL does not run as root.
 SERVANT = "nobody"
@@ -230,7 +230,7 @@ def _printing(command: list[str]) -> subprocess.Popen[str]:
 
 
 def commit_until_cut(drive: Served, session: Session, commits: int) -> int:
-    """Take the power after so many commits, while the writer goes on; the last that was told."""
+    """Take the power after some commits, while the writer goes on; the last that was told."""
     told = 0
     with session.writer() as writer:
         assert writer.stdout is not None
