@@ -75,6 +75,35 @@ ICF = """Version 1.1.0
 \t4096,100,100,100,0,1,0,0
 'END access specifications
 """
+# Half of the reads at random, which the battery cannot say.
+SERVERS = """Version 1.1.0
+'ACCESS SPECIFICATIONS =========================================================
+'Access specification name,default assignment
+\tserver,NONE
+'size,% of size,% reads,% random,delay,burst,align,reply
+\t8192,100,80,50,0,1,0,0
+'END access specifications
+'MANAGER LIST ==================================================================
+'Manager ID, manager name
+\t1,HOST
+'Worker
+\tWorker 1
+'Worker type
+\tDISK
+'Assigned access specs
+\tserver
+'End assigned access specs
+'Target assignments
+'Target
+\tD:
+'Target type
+\tDISK
+'End target
+'End target assignments
+'End worker
+'End manager
+'END manager list
+"""
 MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
 BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
 # A minute at 400 MB/s and four at 100, as fio logs it and as a table.
@@ -122,13 +151,15 @@ def takes_long(call: str) -> bool:
 
 # A server waits for clients, and another command for the server: tests/serve has both.
 SERVING = ("serve", "ctl")
+# Adopts the file of a process that was killed: tests/cli/test_cli_resume.py kills one.
+ADOPTING = "flashtwin runs adopt "
 TYPED = dict.fromkeys(
     call
     for call in (
         *(one for page in PAGES for one in commands(fenced(page.read_text()))),
         *commands(examples()),
     )
-    if call.split()[1] not in SERVING
+    if call.split()[1] not in SERVING and not call.startswith(ADOPTING)
 )
 
 
@@ -157,6 +188,8 @@ def supply(place: Path) -> None:
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
     (place / "fio.iolog").write_text(IOLOG)
     (place / "sweep.icf").write_text(ICF)
+    (place / "servers.icf").write_text(SERVERS)
+    shutil.copy(place / "job.fio", place / "servers.fio")
     for name in ("fill_bw.1.log", "job_bw.1.log", "job_bw.2.log"):
         (place / name).write_text(BW_LOG)
     for name in ("monday.csv", "tuesday.csv", "erased.csv", "again.csv"):
