@@ -294,6 +294,40 @@ def test_a_drive_that_folds_first_lets_single_requests_wait() -> None:
         assert first[-1] > staged[-1] + 2 * inference.reads_noise()[-1]
 
 
+def test_a_step_of_few_programs_is_no_longer_wait_than_staging() -> None:
+    """The usual step of 4 MiB on a drive that programs 3 MiB at once, and on one of two dies."""
+    facts = replace(_facts(0.1, 0.4), meanwhile=2e6)
+    first = _candidate("dynamic", "fold-first", step_mib=4.0)
+    staged = _curve(facts, _candidate("dynamic", "staged"), known_tests.PAST)
+    noise = inference.reads_noise()[-1]
+    many = _curve(replace(facts, meanwhile=0.25e6), first, known_tests.PAST)[-1]
+    few = _curve(facts, replace(first, buffer_kib=768), known_tests.PAST)[-1]
+    assert few < staged[-1] + noise < many - 2 * noise
+
+
+def test_what_is_written_while_a_program_lasts_says_how_many_programs_a_step_is() -> None:
+    first = _candidate("dynamic", "fold-first", step_mib=4.0)
+    row = small.superblock_bytes(1, 3)
+    assert small.step_bytes(_facts(0.1, 0.4), first) == 4 << 20, "not known: as many bytes"
+    steps = [
+        small.step_bytes(replace(_facts(0.1, 0.4), meanwhile=count), first) / row
+        for count in (1e4, 0.5e6, 1e6)
+    ]
+    assert steps[0] == small.MOST_PROGRAMS and steps[1] == pytest.approx(2 * steps[2])
+    # Past the cache the host has 0.4 of the first speed, and folding 1/(1/0.4 - 1) of it.
+    assert steps[2] == pytest.approx((4 << 20) / 1e6 * (1 / 0.4 - 1) * 0.4)
+
+
+def test_no_test_of_writes_promises_to_tell_folding_first_from_staging() -> None:
+    facts = _facts(0.1, 0.4)
+    sample = [_candidate("dynamic", past, cache_share=0.1) for past in ("staged", "fold-first")]
+    sample.append(_candidate("dynamic", "direct"))
+    again, halves = known_tests.AGAIN, np.array([0.5, 0.5])
+    for part in (None, 1):
+        assert inference._parting(facts, sample[:2], halves, again, part) == 0.0
+        assert inference._parting(facts, sample[1:], halves, again, part) > 0.0
+
+
 def test_a_host_that_was_slow_in_the_fill_makes_no_test_unlike() -> None:
     """A slow start of the fill: all tests look faster, and what tells is where they drop."""
     facts, test = _facts(0.1, 0.4), known_tests.level(95)
@@ -415,11 +449,10 @@ def test_a_test_of_an_earlier_version_that_shows_nothing_is_passed_over() -> Non
     steps = [SimpleNamespace(label=label, cut=False, answer=answer) for label in labels]
     reads = replace(answer, parts=(answer,) * 4)
     steps[1].answer = reads
-    seen = reading._seen(SimpleNamespace(steps=steps), _facts(0.1, 0.4))  # type: ignore[arg-type]
+    answers = reading._answers(SimpleNamespace(steps=steps))  # type: ignore[arg-type]
+    assert [(label, test.name) for label, (test, _) in answers.items()] == [(labels[1], "past")]
     # Regions that were not read say nothing either.
-    assert [(label, item.test, item.curve) for label, item in seen.items()] == [
-        (labels[1], "past", ())
-    ]
+    assert reading.seen_of(reads, known_tests.PAST, _facts(0.1, 0.4)).curve == ()
 
 
 def test_a_test_that_the_buffer_takes_whole_tells_nothing() -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flashtwin.batteries.discover.latency import LONGEST, Waits, in_programs
+from flashtwin.batteries.discover.latency import (
+    BLOCK,
+    LONGEST,
+    Waits,
+    in_programs,
+    written_meanwhile,
+)
 
 PROGRAM_NS = 2e6
 
@@ -48,6 +54,13 @@ def test_a_slower_drive_or_host_and_more_requests_between_waits_say_the_same() -
     slower = Waits(each_ns=40 * reads.each_ns, counts=reads.counts)
     assert _told(40 * writes, slower)[0] == pytest.approx(_told(writes, reads)[0], rel=0.01)
     assert np.exp(_told(writes, reads)[0]) < 3.0, "quick requests take some of the time"
+
+
+def test_what_is_written_while_a_program_lasts() -> None:
+    single = Waits.of_series(_series(np.full(100, PROGRAM_NS / 8)))
+    assert written_meanwhile(single, _reads(PROGRAM_NS)) == pytest.approx(8 * BLOCK, rel=0.08)
+    assert written_meanwhile(single, _reads(20_000.0)) == 0.0
+    assert written_meanwhile(Waits.of_histogram({}), _reads(PROGRAM_NS)) == 0.0
 
 
 def test_one_stall_of_the_host_changes_nothing() -> None:

@@ -126,6 +126,7 @@ def _tested(parameters: Parameters, info: DriveInfo, facts: Facts) -> Steps:
         answer = yield steps.asked(info, facts, test, f"{stem}/write", own_ns)
         if not isinstance(answer, Result) or answer.cut:
             return
+        facts = reading.with_programs(facts, answer) if test.reads else facts
         seen = (*seen, reading.seen_of(answer, test, facts))
         yield Mark(label=f"{stem}/found")
         if is_known(parameters, facts, seen, info):

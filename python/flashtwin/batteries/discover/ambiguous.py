@@ -52,7 +52,8 @@ def reason(belief: Posterior, pair: tuple[str, str]) -> str:
     if set(pair) == {STAGED, FOLD_FIRST}:
         return (
             "where few programs are folded at a time, single writes wait for them no longer than"
-            " for data that passes through the cache"
+            " for data that passes through the cache; on a smaller drive of the same model, which"
+            " has fewer dies, a step would be more programs"
         )
     return "drives of both that fit what was measured draw the same curves in every other test"
 

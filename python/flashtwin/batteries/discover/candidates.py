@@ -64,6 +64,9 @@ SLC_TPROG_US = 400
 # programs a die, as folding keeps under way, and what the host sends. With RAM for one program a
 # die a write never waits for two.
 BUFFER_KIB, LARGER_BUFFER_KIB = 768, 1536
+# A write waits less often for a larger buffer, and longer: buffers of the larger drive that are
+# tried where a host sees how long single writes wait.
+BUFFERS_KIB = (768, LARGER_BUFFER_KIB)
 # The first plateau over what the dies program in SLC mode.
 FIRST = 0.94
 # The standard deviation of the logarithm of sizes and speeds around those of the fill.
@@ -71,13 +74,15 @@ AROUND = 0.03
 BINS = 48
 # Bins of a test end at this power of equal steps.
 FINER = 2.5
-BLOCK, DEPTH = 128 << 10, 32
+BLOCK, DEPTH, MIB = 128 << 10, 32, 1 << 20
 SAMPLE_NS, TEST_SAMPLE_NS, LONG_SAMPLE_NS = 5_000_000, 2_000_000, 1_000_000_000
 # Shorter than the link takes for a block: each sample of single requests has one, or none.
 REQUEST_SAMPLE_NS = 200_000
 # A step of folding is small beside a drive, and would not be beside a simulated one: curves are of
 # steps of this size, how long single writes wait of those of the candidate.
 CURVE_STEP_MIB = 1.0
+# Steps of more programs than this are alike (`latency.LONGEST`).
+MOST_PROGRAMS = 40.0
 # So many times as large is the drive, and as long are its blocks, on which single writes are seen.
 LARGER = 4
 # A first plateau of this share of the fill or more shows its speed in the median over that share.
@@ -95,7 +100,8 @@ class Facts:
     `total_bytes` is what was written, `fill_s` how long that takes at the first plateau's speed.
     `stages` are the plateaus past the first: first and last share of the fill, and speed. `begin_s`
     and `folding_s` are what rests showed: after how long folding begins in idle time, and how long
-    a full cache then takes; none where they are not known.
+    a full cache then takes; none where they are not known. `meanwhile` are the bytes that single
+    writes past the cache hand over while a program of the flash lasts, 0 where that is not known.
     """
 
     total_bytes: float
@@ -106,6 +112,7 @@ class Facts:
     stages: tuple[tuple[float, float, float], ...] = ()
     begin_s: float | None = None
     folding_s: float | None = None
+    meanwhile: float = 0.0
 
     @property
     def expected_s(self) -> float:
@@ -136,7 +143,8 @@ class Candidate:
 
     `second` is the speed past the cache over the first plateau's, past both tiers where there are
     two; `slack` counts where the cache is all of the flash. A host sees what is free beyond the
-    reserve: a negative `reserve_share` is a drive with more flash (`flash`).
+    reserve: a negative `reserve_share` is a drive with more flash (`flash`). `buffer_kib` is of the
+    drive on which single writes are seen.
     """
 
     structure: int
@@ -149,6 +157,7 @@ class Candidate:
     tier_share: float = 0.1
     tier_speed: float = 0.5
     step_mib: float = 4.0
+    buffer_kib: int = LARGER_BUFFER_KIB
     slack: float = 1.12
 
 
@@ -431,9 +440,21 @@ def _spec(facts: Facts, candidate: Candidate, *, larger: bool = False) -> tuple[
     longer blocks, of which folding in steps moves parts."""
     times = LARGER if larger else 1
     slower = facts.fill_s / (times * CAPACITY_BYTES / _slc_rate())
-    if not larger:
-        candidate = replace(candidate, step_mib=CURVE_STEP_MIB)
-    return load(_text(candidate, slower, times), sets=_sets(candidate, times)), slower
+    step = step_bytes(facts, candidate) if larger else CURVE_STEP_MIB * MIB
+    return load(_text(candidate, slower, times), sets=_sets(candidate, times, step)), slower
+
+
+def step_bytes(facts: Facts, candidate: Candidate) -> float:
+    """The step of the small drive, which takes as many programs of all its dies as the candidate's
+    does on the measured drive; as many bytes where it is not known how much that programs at
+    once."""
+    step = candidate.step_mib * MIB
+    if facts.meanwhile == 0.0:
+        return step
+    # Folding goes on at the native rate while the host has the rate past the cache.
+    at_once = facts.meanwhile * native_ratio(candidate) / min(candidate.second, 0.95)
+    row = superblock_bytes(1, BITS[candidate.cell])
+    return min(step / at_once, MOST_PROGRAMS) * row
 
 
 def _plan(facts: Facts, candidate: Candidate, test: Test) -> tuple[Plan, int]:
@@ -555,7 +576,7 @@ def _text(candidate: Candidate, slower: float, times: int) -> str:
         wordlines=times * WORDLINES,
         slc_tprog_us=SLC_TPROG_US,
         native_tprog_us=SLC_TPROG_US * bits / (FIRST * native_ratio(candidate)),
-        write_buffer_kib=LARGER_BUFFER_KIB if times > 1 else BUFFER_KIB,
+        write_buffer_kib=candidate.buffer_kib if times > 1 else BUFFER_KIB,
         system_mb=5,
         rearm_bytes=0.1 * candidate.cache_share * capacity,
         idle=f"{max(candidate.idle_s / slower * 1e6, 1):.0f} us",
@@ -563,7 +584,7 @@ def _text(candidate: Candidate, slower: float, times: int) -> str:
     ).text()
 
 
-def _sets(candidate: Candidate, times: int) -> tuple[str, ...]:
+def _sets(candidate: Candidate, times: int, step: float) -> tuple[str, ...]:
     capacity = times * CAPACITY_BYTES
     of, least = hypothesis.structures()[candidate.structure], superblock_share()
     # A cache is counted in superblocks: one is the least.
@@ -575,7 +596,7 @@ def _sets(candidate: Candidate, times: int) -> tuple[str, ...]:
         borrowed=(max(cache - own, least) if of.name == HYBRID else cache) * capacity,
         own=(cache if of.name == STATIC else own) * capacity,
         reserve=flash(candidate)[1] * capacity,
-        step=candidate.step_mib * 2**20,
+        step=step,
         tier=_tier(candidate) * capacity,
         tier_program_s=round(tier_us) / 1e6,
     )

@@ -4,7 +4,8 @@ A drive that folds a step before it takes more spends the time in waits as long 
 many programs, with short ones between them. One that stages waits often, for a program or a few.
 How many requests of a host that is depends on how many dies there are; how many programs does not.
 Reads between the writes say how long a program takes: those that find their die programming wait
-for its end. Invariants: pure; only ratios of latencies count.
+for its end. What the host writes meanwhile says how much all dies program at once, and so how many
+programs a step of some bytes is. Invariants: pure; only ratios of latencies count.
 """
 
 from __future__ import annotations
@@ -91,7 +92,19 @@ def in_programs(series: Mapping[str, Any], single: Waits, reads: Waits) -> Float
         return np.zeros(0)
     longest = [series["lat_max_ns"][part].max() for part in np.array_split(there, PARTS)]
     single = single.up_to(HOSTS * float(np.sort(longest)[-2]))
-    program_ns = reads.quantile_ns(PROGRAM) - float(reads.each_ns.min())
-    if program_ns * BLOCK / single.mean_ns < LEAST_BYTES:
+    if written_meanwhile(single, reads) == 0.0:
         return np.zeros(0)
-    return np.array([np.clip(np.log(single.usual_ns / program_ns), SHORTEST, LONGEST)])
+    waits = np.log(single.usual_ns / _program_ns(reads))
+    return np.array([np.clip(waits, SHORTEST, LONGEST)])
+
+
+def written_meanwhile(single: Waits, reads: Waits) -> float:
+    """How many bytes single writes hand over while a program lasts; 0 where reads do not say."""
+    if not reads.counts.sum() or not single.counts.sum():
+        return 0.0
+    written = _program_ns(reads) * BLOCK / single.mean_ns
+    return written if written >= LEAST_BYTES else 0.0
+
+
+def _program_ns(reads: Waits) -> float:
+    return reads.quantile_ns(PROGRAM) - float(reads.each_ns.min())

@@ -31,7 +31,7 @@ from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.tests import Test
 from flashtwin.hypothesis import structures as hypothesis
-from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, TIERS
+from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, STAGED, TIERS
 from flashtwin.inputs import read_toml
 from flashtwin.model.target import Capabilities
 
@@ -213,6 +213,7 @@ def posterior(facts: Facts, seen: tuple[Seen, ...], count: int) -> Posterior:
     pool += [item for c, _ in _best(alive, 1) for item in levels.proposed(facts, sizes, c)]
     if known_tests.named(seen[-1].test).reads:
         pool += [replace(c, step_mib=step) for c in _folding_first(pool) for step in _steps_mib()]
+        pool += [replace(c, buffer_kib=kib) for c in pool for kib in small.BUFFERS_KIB]
     population = _fits(facts, seen, pool)
     for _ in range(ROUNDS):
         population |= _moved(facts, seen, population, rng)
@@ -485,13 +486,21 @@ def _sample(belief: Posterior) -> tuple[list[Candidate], Floats]:
     return sample, np.array(weights)
 
 
+def _as_drawn(kind: tuple[str, str], part: int | None) -> tuple[str, ...]:
+    """A structure, or a part of its name, as curves of writes show it."""
+    name, past = kind
+    shown = (name, STAGED if past == FOLD_FIRST else past)
+    return shown if part is None else shown[part : part + 1]
+
+
 def _parting(
     facts: Facts, sample: list[Candidate], weights: Floats, test: Test, part: int | None
 ) -> float:
     """The chance that two candidates that differ, drawn by their weights, are told apart by a
-    test."""
+    test. How large a step of folding is shows in no test but single writes, so that a drive that
+    stages and one that folds first draw the same curve in all others."""
     known = small.structures()
-    kinds = [c.structure if part is None else known[c.structure][part] for c in sample]
+    kinds = [_as_drawn(known[c.structure], part) for c in sample]
     curves = [shown[-1] for shown in _curves(facts, sample, [test])]
     total = 0.0
     for a, b in combinations(range(len(sample)), 2):

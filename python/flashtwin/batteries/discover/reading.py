@@ -142,6 +142,14 @@ def with_rests(facts: Facts, rungs: Sequence[rests.Rung]) -> Facts:
     )
 
 
+def with_programs(facts: Facts, result: Result) -> Facts:
+    """The facts with what single writes past the cache hand over while a program lasts."""
+    if len(result.parts) <= steps.MIXED:
+        return facts
+    written, between = _single(result)
+    return replace(facts, meanwhile=round(latency.written_meanwhile(written, between), 1))
+
+
 def _wait_ns(result: Result, part: int) -> float:
     return places.mean_wait(_columns(result.parts[part], READ))
 
@@ -151,9 +159,13 @@ def _waits(result: Result) -> small.Floats:
     no reads between writes."""
     if len(result.parts) <= steps.MIXED:
         return np.zeros(0)
+    return latency.in_programs(_columns(result.parts[steps.SINGLE], WRITE), *_single(result))
+
+
+def _single(result: Result) -> tuple[latency.Waits, latency.Waits]:
+    """Waits of single writes, and of reads between writes."""
     single, mixed = result.parts[steps.SINGLE], result.parts[steps.MIXED]
-    written, between = _latencies(single, "write"), _latencies(mixed, "read")
-    return latency.in_programs(_columns(single, WRITE), written, between)
+    return _latencies(single, "write"), _latencies(mixed, "read")
 
 
 def _latencies(result: Result, direction: str) -> latency.Waits:
@@ -203,7 +215,10 @@ def measured_in(record: Record) -> Measured | None:
         return None
     rungs = _rungs(record)
     facts = with_rests(facts, rungs)
-    seen = _seen(record, facts)
+    answers = _answers(record)
+    for test, answer in answers.values():
+        facts = with_programs(facts, answer) if test.reads else facts
+    seen = {label: seen_of(answer, test, facts) for label, (test, answer) in answers.items()}
     return Measured(
         facts=facts, rungs=rungs, seen=tuple(seen.values()), last=next(reversed(seen), FILL)
     )
@@ -257,9 +272,9 @@ def _rungs(record: Record) -> tuple[rests.Rung, ...]:
     )
 
 
-def _seen(record: Record, facts: Facts) -> dict[str, Seen]:
-    """What the tests that were run to their end showed, in order, by the label of their step."""
-    seen: dict[str, Seen] = {}
+def _answers(record: Record) -> dict[str, tuple[Test, Result]]:
+    """The tests that were run to their end, in order, by the label of their step."""
+    answers: dict[str, tuple[Test, Result]] = {}
     tests = 0
     for step in record.steps:
         number, dash, name = step.label.removeprefix(f"{NAME}/").partition("-")
@@ -268,8 +283,8 @@ def _seen(record: Record, facts: Facts) -> dict[str, Seen]:
         if isinstance(step.answer, Result):
             tests += 1
             if (test := name.removesuffix("/write")) not in known_tests.SHOW_NOTHING:
-                seen[step.label] = seen_of(step.answer, known_tests.named(test), facts)
-    return seen
+                answers[step.label] = known_tests.named(test), step.answer
+    return answers
 
 
 def _told(
