@@ -1,4 +1,7 @@
-"""Habits of wording that make a sentence be read twice, counted by room: downwards only.
+"""Habits that make a reader read twice or jump, counted by room: downwards only.
+
+Of wording: phrases in comments and docstrings. Of jumps, in what ships: imports within functions,
+dataclasses that are built in one place, private functions of at most four lines with one caller.
 
 `habits.toml` has the counts that a room may have. One that has fewer now writes them down with
 FLASHTWIN_BLESS=1, and no room may have more again.
@@ -6,6 +9,7 @@ FLASHTWIN_BLESS=1, and no room may have more again.
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
@@ -21,6 +25,10 @@ PYTHON = [
     *(path for path in sorted((ROOT / "python" / "flashtwin").iterdir()) if path.is_dir()),
     *(ROOT / name for name in ("lab", "tests", "fuzz")),
 ]
+# Rooms whose jumps are counted: those that were read for it.
+JUMPS = {
+    *("api", "catalogue", "charts", "cli", "drives", "fio", "model", "report", "runner", "runs"),
+}
 RUST = sorted((ROOT / "crates").iterdir())
 
 
@@ -54,8 +62,62 @@ def counted(room: Path) -> dict[str, int]:
     return dict(count)
 
 
+def jumps(room: Path) -> dict[str, int]:
+    """Where a reader of a room has to look elsewhere for little."""
+    count: Counter[str] = Counter(inner_imports=0, built_once=0, short_helpers=0)
+    for path in sorted(room.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        inner = (node for function in functions for node in ast.walk(function))
+        count["inner_imports"] += len(
+            {node for node in inner if isinstance(node, ast.Import | ast.ImportFrom)}
+        )
+        names = Counter(
+            node.id if isinstance(node, ast.Name) else node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name | ast.Attribute)
+        )
+        count["short_helpers"] += sum(
+            names[function.name] == 1 and is_short_helper(function) for function in functions
+        )
+        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        count["built_once"] += sum(BUILT[cls.name] == 1 for cls in classes if is_dataclass(cls))
+    return dict(count)
+
+
+def is_short_helper(function: ast.FunctionDef) -> bool:
+    """A private function, not one that a decorator hands to others, of at most four lines."""
+    private = function.name.startswith("_") and not function.name.startswith("__")
+    body = function.body[ast.get_docstring(function) is not None :]
+    return (
+        private
+        and not function.decorator_list
+        and bool(body)
+        and (body[-1].end_lineno or 0) - body[0].lineno < 4
+    )
+
+
+def is_dataclass(cls: ast.ClassDef) -> bool:
+    return any("dataclass" in ast.unparse(decorator) for decorator in cls.decorator_list)
+
+
+# How often each name is called in what ships.
+BUILT = Counter(
+    ast.unparse(node.func).rpartition(".")[2]
+    for path in (ROOT / "python" / "flashtwin").rglob("*.py")
+    for node in ast.walk(ast.parse(path.read_text()))
+    if isinstance(node, ast.Call)
+)
+
+
+def all_of(room: Path) -> dict[str, int]:
+    """Every habit of a room."""
+    ships = room.parent == ROOT / "python" / "flashtwin" and room.name in JUMPS
+    return {**counted(room), **(jumps(room) if ships else {})}
+
+
 def test_rooms_lose_habits_and_gain_none() -> None:
-    now = {str(room.relative_to(ROOT)): counted(room) for room in (*PYTHON, *RUST) if room.is_dir()}
+    now = {str(room.relative_to(ROOT)): all_of(room) for room in (*PYTHON, *RUST) if room.is_dir()}
     if os.environ.get("FLASHTWIN_BLESS"):
         lines = [
             f'["{room}"]\n' + "".join(f"{habit} = {count}\n" for habit, count in of.items())

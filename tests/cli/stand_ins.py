@@ -15,6 +15,7 @@ from fakes import FakeDrive, Law
 
 import flashtwin.report
 from flashtwin.catalogue import loader, summary
+from flashtwin.cli import drives
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner import target as targets
 from flashtwin.runner.target import Target
@@ -26,6 +27,7 @@ def install(setattr_: Callable[[Any, str, Any], None]) -> None:
     """Put them in place."""
     setattr_(loader, "load", load)
     setattr_(summary, "load", load)
+    setattr_(drives, "load", load)
     setattr_(targets, "twin_target", twin_target)
     setattr_(flashtwin.report, "build", build)
 

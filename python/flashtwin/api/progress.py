@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from flashtwin.cli.progress import display
 from flashtwin.model import units
 from flashtwin.runner.events import Observer, Status
-
-if TYPE_CHECKING:
-    from flashtwin.runs.rundir import Run
+from flashtwin.runs.rundir import Run
 
 # None: where somebody watches; True: anywhere; False: nowhere; or what is called.
 Progress = bool | Callable[[Status], None] | None
@@ -47,8 +46,6 @@ def progress_shown(
     elif progress is not False and _in_notebook():
         yield _Cell().observer
     elif progress or (progress is None and sys.stderr.isatty()):
-        from flashtwin.cli.progress import display
-
         with display(quiet=False) as block:
             yield block.observer
     else:

@@ -14,19 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from flashtwin.arguments import checked
+from flashtwin.charts.chart import Chart
+from flashtwin.cli import findings, terminal
+from flashtwin.cli.findings import value
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.findings import Findings
 from flashtwin.model.histogram import percentiles
+from flashtwin.model.step import NotPossible, Result
+from flashtwin.report import build
+from flashtwin.report.notebook import latencies, outline, speeds
+from flashtwin.runner.conclude import reconclude
 from flashtwin.runs import tables
-from flashtwin.runs.export.export import Format
+from flashtwin.runs.compare.compare import Comparison, compare
+from flashtwin.runs.export.export import Format, export
+from flashtwin.runs.fitted import with_twins
 from flashtwin.runs.rundir import Run as Stored
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from flashtwin.charts.chart import Chart
-    from flashtwin.model.step import NotPossible, Result
-    from flashtwin.runs.compare.compare import Comparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +76,6 @@ class Run:
     @checked
     def conclude(self, *, write: bool = False) -> Findings:
         """The findings again, with today's analysis of what was measured; `write` stores them."""
-        from flashtwin.runner.conclude import reconclude
-
         findings = reconclude(self.stored, write=write).findings
         if write:
             self.__dict__.pop("findings", None)
@@ -138,9 +141,6 @@ class Run:
     def report(self, out: str | Path | None = None) -> Path:
         """Write the HTML page, by default report.html in the run directory; a twin that was fitted
         to the run is on it."""
-        from flashtwin.report import build
-        from flashtwin.runs.fitted import with_twins
-
         runs = with_twins([self.stored])
         if out is not None:
             return build(runs, Path(out))
@@ -149,29 +149,21 @@ class Run:
     @checked
     def export(self, form: Format, out: str | Path) -> list[Path]:
         """Write the tables ("csv", "parquet") or fio's JSON ("fio-json") into a new directory."""
-        from flashtwin.runs.export.export import export
-
         return export(self.stored, form, Path(out))
 
     @checked
     def compare(self, *others: Run) -> Comparison:
         """Hold other runs against this one."""
-        from flashtwin.runs.compare.compare import compare
-
         return compare([self.stored, *(run.stored for run in others)])
 
     @checked
     def chart(self, label: str | None = None, *, over: Literal["gb", "s"] = "gb") -> Chart:
         """Speed over data or time: of one step, or of every step that is a curve."""
-        from flashtwin.report.notebook import speeds
-
         return speeds(tables.series(self.stored), label, over)
 
     @checked
     def latency_chart(self, label: str | None = None) -> Chart:
         """The share of requests below each latency, of one step or of all."""
-        from flashtwin.report.notebook import latencies
-
         return latencies(tables.hist(self.stored), label)
 
     def _step(self, label: str) -> int:
@@ -198,8 +190,6 @@ class Run:
         return f"{head}\n{_tables({self.target: self.findings})}"
 
     def _repr_html_(self) -> str:
-        from flashtwin.report.notebook import outline
-
         head = f"<p><b>{escape(self.target)}</b>, {escape(self.state)}, seed {self.seed}<br>"
         place = f"<code>{escape(str(self.path))}</code></p>"
         return head + place + outline(tables.series(self.stored)) + self.findings._repr_html_()
@@ -276,8 +266,6 @@ class Runs(Sequence[Run]):
     @checked
     def report(self, out: str | Path | None = None) -> Path:
         """Write the HTML page of all, by default report.html in their folder."""
-        from flashtwin.report import build
-
         stored = [run.stored for run in self.runs]
         if out is not None:
             return build(stored, Path(out))
@@ -310,8 +298,6 @@ class Runs(Sequence[Run]):
 
 def _cell(findings: Findings, name: str) -> str:
     """A value with its interval; the note is what the pointer shows."""
-    from flashtwin.cli.findings import value
-
     finding = next((finding for finding in findings if finding.id == name), None)
     if finding is None:
         return "<td></td>"
@@ -319,6 +305,4 @@ def _cell(findings: Findings, name: str) -> str:
 
 
 def _tables(by_run: Mapping[str, Findings]) -> str:
-    from flashtwin.cli import findings, terminal
-
     return terminal.rendered(*findings.tables(by_run))

@@ -22,15 +22,16 @@ from numpy.typing import ArrayLike
 
 from flashtwin import outputs
 from flashtwin.arguments import checked, explained
+from flashtwin.catalogue.loader import load
 from flashtwin.drives import untimed
+from flashtwin.drives.twin import Twin as Simulated
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.step import Step
+from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.runs.tables import need_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from flashtwin.model.step import NotPossible, Result
 
 Op = Literal["read", "write", "trim", "flush"]
 OPS: tuple[Op, ...] = ("read", "write", "trim", "flush")
@@ -95,9 +96,6 @@ class Twin:
         sets: Mapping[str, object] | Sequence[str] | None = None,
         scale: str | None = None,
     ) -> None:
-        from flashtwin.catalogue.loader import load
-        from flashtwin.drives.twin import Twin as Simulated
-
         spec = load(str(drive), firmware=as_words(firmware), sets=as_sets(sets), scale=scale)
         self._twin = Simulated(spec, seed=seed).open()
         self._under_way: dict[int, tuple[Op, int, int, int]] = {}

@@ -15,14 +15,12 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flashtwin.catalogue import DRIVES, folders
+from flashtwin._core import Spec
+from flashtwin.catalogue import DRIVES, folders, shorthand
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
-
-if TYPE_CHECKING:
-    from flashtwin._core import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,12 +125,9 @@ def load(
     for text in (target, *firmware, *sets, scale or ""):
         if not is_text(text) or "\0" in text:
             raise FlashtwinError(f"{text!a} is not text in UTF-8", hint="give it in UTF-8")
-    if sets:
-        from flashtwin.catalogue import shorthand
-
-        if shorthand.named(sets):
-            known = load(target, firmware=firmware, sets=shorthand.plain(sets))
-            sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
+    if sets and shorthand.named(sets):
+        known = load(target, firmware=firmware, sets=shorthand.plain(sets))
+        sets = shorthand.expanded(sets, {row["key"]: row["value"] for row in known.values()})
     core = _extension()
     if is_spec_text(target):
         return _parsed(core, target, firmware, sets, scale)

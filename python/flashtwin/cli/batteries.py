@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import completions, options, terminal
+from flashtwin.batteries.base import groups, registry
+from flashtwin.batteries.base.meaning import Meaning
+from flashtwin.batteries.base.registry import Battery
+from flashtwin.cli import completions, findings, options, progress, terminal
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model import units
+from flashtwin.model.finding import Finding
+from flashtwin.runner import forecast
+from flashtwin.runner.forecast import Forecast
+from flashtwin.runner.request import Request
+from flashtwin.runs.listing import named
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from flashtwin.batteries.base.meaning import Meaning
-    from flashtwin.batteries.base.registry import Battery
-    from flashtwin.model.finding import Finding
-    from flashtwin.runner.forecast import Forecast
 
 # How well a battery's original is known.
 TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
@@ -70,9 +76,6 @@ def batteries(
         return
     taken = None
     if target is not None:
-        from flashtwin.runner import forecast
-        from flashtwin.runner.request import Request
-
         request = Request(
             targets=(target,), batteries=name, size=size, sets=sets, firmware=firmware, scale=scale
         )
@@ -81,10 +84,6 @@ def batteries(
 
 
 def _all(as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from flashtwin.batteries.base import groups, registry
-
     known_groups = groups.groups()
     batteries, wrong = registry.available()
     for error in wrong:
@@ -126,10 +125,6 @@ def _all(as_json: bool) -> None:
 
 
 def _one_battery(text: str, taken: Forecast | None, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from flashtwin.batteries.base import registry
-
     requests = registry.parse(text)
     if len(requests) > 1:
         raise FlashtwinError(
@@ -191,9 +186,6 @@ def _taken(name: str, taken: Forecast) -> dict[str, object]:
 
 def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
     """What a battery takes on a target, in words."""
-    from flashtwin.cli import progress
-    from flashtwin.model import units
-
     estimate = taken.estimate
     takes = f"about {units.rough_seconds(estimate.wall_s)}"
     if taken.info.can.virtual_time:
@@ -219,8 +211,6 @@ def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
 @click.pass_context
 def explain(context: click.Context, finding: str | None, run: str | None, as_json: bool) -> None:
     """Say what FINDING means and how it is found; without one, list them."""
-    from flashtwin.batteries.base import registry
-
     if finding is None:
         if run is not None:
             raise click.UsageError("--run needs a FINDING", context)
@@ -243,8 +233,6 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
 
 
 def _meanings(as_json: bool) -> None:
-    from flashtwin.batteries.base import registry
-
     rows = registry.meanings()
     if as_json:
         terminal.print_json({"findings": [row.to_json() for row in rows]})
@@ -255,8 +243,6 @@ def _meanings(as_json: bool) -> None:
 
 def _values(word: str, finding_id: str, meaning: Meaning) -> list[tuple[str, Finding]]:
     """The findings of this kind that the runs have; of one variant, if it is named."""
-    from flashtwin.runs.listing import named
-
     variant = finding_id.strip().partition("[")[2].removesuffix("]")
     values = [
         (str(run.target["name"]), finding)
@@ -274,8 +260,6 @@ def _values(word: str, finding_id: str, meaning: Meaning) -> list[tuple[str, Fin
 
 
 def _value(target: str, finding: Finding) -> list[RenderableType]:
-    from flashtwin.cli import findings
-
     parts = [terminal.cell(f"\n{target}, {finding.id}: {findings.value(finding)}", "bold")]
     if finding.note:
         parts.append(terminal.cell(finding.note))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.drives.snapshots import Entry, Store
 from flashtwin.model import units
-
-if TYPE_CHECKING:
-    from flashtwin.drives.snapshots import Entry, Store
 
 
 @click.group(
@@ -95,8 +92,6 @@ def _drives(entries: Sequence[Entry]) -> str:
 
 
 def _store() -> Store | None:
-    from flashtwin.drives.snapshots import Store
-
     return Store.from_environment()
 
 

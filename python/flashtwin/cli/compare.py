@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import completions, options, terminal
+from flashtwin import report
+from flashtwin.cli import completions, findings, options, terminal
 from flashtwin.errors import DONE, MISS, shortened
 from flashtwin.model import text, units
+from flashtwin.model.finding import Finding
+from flashtwin.runs.compare import limits as limits_of_findings
+from flashtwin.runs.compare.compare import Comparison, Pair, compare
+from flashtwin.runs.compare.curves import CurvePair, spark
+from flashtwin.runs.compare.latencies import RESOLUTION, SHARES, LatencyPair
+from flashtwin.runs.compare.measures import LEAST_PERCENT, Measure, counts, percent_text
+from flashtwin.runs.fitted import with_twins
+from flashtwin.runs.listing import named
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-    from flashtwin.model.finding import Finding
-    from flashtwin.runs.compare.compare import Comparison, Pair
-    from flashtwin.runs.compare.curves import CurvePair
-    from flashtwin.runs.compare.latencies import LatencyPair
-    from flashtwin.runs.compare.measures import Measure
 
 STYLES = {
     "better": "green",
@@ -71,12 +75,6 @@ def command(
     to which a twin was fitted is held against the twin. Exit code 0, or with --fail-on 1 if some
     finding is beyond its limit.
     """
-    from flashtwin import report
-    from flashtwin.runs.compare import limits as limits_of_findings
-    from flashtwin.runs.compare.compare import compare
-    from flashtwin.runs.fitted import with_twins
-    from flashtwin.runs.listing import named
-
     allowed = limits_of_findings.parse(limits) if limits else None
     stored = named(runs, once=True)
     comparison = compare(with_twins(stored) if len(stored) == 1 else stored, allowed)
@@ -164,8 +162,6 @@ def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableT
 def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
     """What fits on a narrow terminal: findings under headings of battery and variant, and values
     without intervals where both do not fit. What is left out is in --json."""
-    from flashtwin.cli import findings
-
     columns = [base, pair.name, "difference"]
     for value_text in (findings.value, findings.plain):
         table = terminal.table(["finding", *columns, "verdict"], right=columns)
@@ -191,8 +187,6 @@ def _verdict(measure: Measure) -> Text:
 
 
 def _value(finding: Finding | None) -> str:
-    from flashtwin.cli import findings
-
     return _side_text(finding, findings.value)
 
 
@@ -201,15 +195,11 @@ def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> st
 
 
 def _counts(pair: Pair) -> str:
-    from flashtwin.runs.compare.measures import counts
-
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
     return f"findings: {verdicts}" if verdicts else "neither run has findings"
 
 
 def _curves(curves: Sequence[CurvePair]) -> RenderableType:
-    from flashtwin.runs.compare.measures import LEAST_PERCENT
-
     numbers = ["mean", "typical place", "largest"]
     rows = []
     for pair in curves:
@@ -221,9 +211,6 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
 
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
     """The curve that differs most as two lines of blocks; none where both are the same."""
-    from flashtwin.runs.compare.curves import spark
-    from flashtwin.runs.compare.measures import LEAST_PERCENT
-
     most = max(pair.curves, key=lambda curve: curve.typical)
     if most.typical < LEAST_PERCENT:
         return []
@@ -259,8 +246,6 @@ def _latency_table(
 
 
 def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
-    from flashtwin.runs.compare.latencies import RESOLUTION, SHARES
-
     moved = [latency for latency in pair.latencies if every or latency.largest > RESOLUTION]
     moved.sort(key=lambda latency: -latency.largest)
     latencies = moved if every else moved[:LATENCIES_SHOWN]
@@ -275,6 +260,4 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
 
 
 def _percent(value: float | None) -> str:
-    from flashtwin.runs.compare.measures import percent_text
-
     return percent_text(value)

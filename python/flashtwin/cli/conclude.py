@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, findings, options, terminal
+from flashtwin.runner.conclude import reconclude
+from flashtwin.runs import listing
+from flashtwin.runs.rundir import Run
 
 
 @click.command(
@@ -25,11 +28,6 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     RUN is a run directory or the name of one in ./flashtwin-runs, of this flashtwin or an older
     one, finished or not. Nothing is measured again.
     """
-    from flashtwin.cli import findings
-    from flashtwin.runner.conclude import reconclude
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run
-
     outcome = reconclude(Run(listing.find(run)), write=write)
     if as_json:
         terminal.print_json(outcome.to_json())

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from flashtwin.cli import options, terminal
+from flashtwin.drives import control
 from flashtwin.errors import USAGE, FlashtwinError
 
 ORDERS = ("cut", "fault", "state", "smart")
@@ -51,8 +52,6 @@ def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> Non
     unreadable, read-only (its end of life), hot, stall, or vanish, after so many bytes. state and
     smart print JSON.
     """
-    from flashtwin.drives import control
-
     if words and order != "fault":
         raise click.UsageError(f"{order} takes no arguments")
     if off and order != "cut":

@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from flashtwin import outputs
+from flashtwin.catalogue import loader
+from flashtwin.catalogue.folders import ID, ID_RULE
+from flashtwin.catalogue.label import Label, spec_text
+from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.catalogue.prediction import predictions
+from flashtwin.catalogue.summary import describe, differences, grouped, written
 from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS, USAGE
 from flashtwin.model import units
+from flashtwin.runs.submission.check import check as check_folder
+from flashtwin.study.listing import listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
 
 INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
 CELLS = click.Choice(["slc", "mlc", "tlc", "qlc"])
@@ -49,8 +59,6 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
     dynamic, hybrid, whole-drive), cache_bytes, cache_mb_s, fill_mb_s, read_mb_s, small_read_mb_s,
     small_write_mb_s, rows, passed, validating and fitted.
     """
-    from flashtwin.study.listing import listing
-
     lines = listing(where=where, sort=sort)
     if as_json:
         terminal.print_json({"drives": [line.to_json() for line in lines]})
@@ -111,9 +119,6 @@ def show(
 
     DRIVE is an id of the catalogue or a spec file that ends in .toml.
     """
-    from flashtwin.catalogue.loader import load
-    from flashtwin.catalogue.summary import describe, grouped, written
-
     spec = load(drive, firmware=firmware, sets=sets, scale=scale)
     if as_json:
         terminal.print_json(describe(spec))
@@ -186,8 +191,6 @@ def check(
             raise click.UsageError("--firmware, --set and --scale belong to a SPEC")
         context.exit(_check_catalogue(catalogue, as_json))
     assert spec is not None
-    from flashtwin.catalogue import loader
-
     if not as_json:
         good = loader.check(spec, firmware=firmware, sets=sets, scale=scale)
         size = units.readable_size(good.capacity_bytes)
@@ -207,8 +210,6 @@ def check(
 
 
 def _check_catalogue(folder: Path, as_json: bool) -> int:
-    from flashtwin.runs.submission.check import check as check_folder
-
     checked = check_folder(folder)
     if as_json:
         terminal.print_json(checked.to_json())
@@ -241,9 +242,6 @@ def diff(first: str, second: str, as_json: bool) -> None:
 
     A SPEC is an id of the catalogue or a spec file that ends in .toml. Exit code 0 either way.
     """
-    from flashtwin.catalogue.loader import load
-    from flashtwin.catalogue.summary import differences
-
     first_spec, second_spec = load(first), load(second)
     differing = differences(first_spec, second_spec)
     if as_json:
@@ -302,12 +300,6 @@ def new(
     On a terminal what is missing is asked for. The values from the label have the origin
     datasheet, all others are marked prior, to be replaced by what is known.
     """
-    from flashtwin import outputs
-    from flashtwin.catalogue.folders import ID, ID_RULE
-    from flashtwin.catalogue.label import Label, spec_text
-    from flashtwin.catalogue.loader import BadSpecError, load
-    from flashtwin.catalogue.prediction import predictions
-
     if not ID.fullmatch(drive_id):
         raise click.BadParameter(ID_RULE, param_hint="ID")
     label = Label(

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from flashtwin.cli import completions, options, terminal
+from flashtwin.runs import listing
+from flashtwin.runs.export.export import export_all
 
 # As in flashtwin.runs.export.export, which is not imported to print a help page.
 FORMATS = ("csv", "parquet", "fio-json")
@@ -35,9 +37,6 @@ def command(run: str, form: str, out: Path | None, as_json: bool) -> None:
     RUN is a run directory, or the name of one in ./flashtwin-runs; of a folder of several runs each
     gets a directory of its own.
     """
-    from flashtwin.runs import listing
-    from flashtwin.runs.export.export import export_all
-
     runs = listing.named([run])
     parent = out or Path(f"{listing.find(run).resolve().name}-{form}")
     alone = len(runs) == 1

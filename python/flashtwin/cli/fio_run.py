@@ -11,36 +11,41 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from flashtwin.batteries.fio import NAME
-from flashtwin.cli import terminal
+from flashtwin._core import Spec
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.fio import NAME, Parameters
+from flashtwin.cli import progress, terminal
+from flashtwin.drives import untimed
+from flashtwin.drives.twin import reads_note
 from flashtwin.errors import DONE, MISS, TERMINATED, USAGE, FlashtwinError
+from flashtwin.fio import drives, on_files
+from flashtwin.fio.answer import Answer, check_logs, check_written, inputs_of, write
+from flashtwin.fio.drives import FilesDrive, JobsTwin, answer_of, parameters, phases_of
+from flashtwin.fio.language.script import Script
+from flashtwin.fio.on_files import prepare
+from flashtwin.fio.plan.files import Target as FilesTarget
+from flashtwin.fio.plan.plan import PhaseResult, Plan, plan, refuse_traced_writes
+from flashtwin.fio.plan.traces import Replaying
+from flashtwin.fio.report.formats import Shape
+from flashtwin.fio.run import Expected, FioTwin, check_memory, run_plan
 from flashtwin.model.step import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from flashtwin._core import Spec
-    from flashtwin.batteries.fio import Parameters
-    from flashtwin.fio import on_files
-    from flashtwin.fio.answer import Answer
-    from flashtwin.fio.language.script import Script
-    from flashtwin.fio.plan.plan import PhaseResult, Plan
-    from flashtwin.fio.plan.traces import Replaying
-    from flashtwin.fio.report.formats import Shape
-    from flashtwin.fio.run import FioTwin
-    from flashtwin.model.target import Progress
-    from flashtwin.runner.events import Observer
-    from flashtwin.runner.request import Request
-    from flashtwin.runner.stop import Stop
-    from flashtwin.runner.target import Target, Variant
-    from flashtwin.runs.rundir import Run
+from flashtwin.model.target import Interrupted, Progress
+from flashtwin.runner import request, stop
+from flashtwin.runner.batch import default_out
+from flashtwin.runner.events import Observer, Status
+from flashtwin.runner.request import Request, test
+from flashtwin.runner.stop import Stop, listening, nothing_left
+from flashtwin.runner.target import Target, Variant, files_target, free_path, is_spec, twin_target
+from flashtwin.runs import listing
+from flashtwin.runs.export import job_files
+from flashtwin.runs.rundir import Run
 
 # A twin answers in less than that or is worth a line; an observer hears ten times a second.
 QUICK_S, OFTEN_S = 1.0, 0.1
@@ -75,9 +80,6 @@ class Keeping:
 
     def request(self, command: FioCommand, target: Target, jobs: Parameters) -> Request:
         """The run to be made; its command has no path of this machine."""
-        from flashtwin.runner.batch import default_out
-        from flashtwin.runner.request import Request
-
         words = [word if word.startswith("-") else Path(word).name for word in self.words]
         words += ["--on", Path(command.variant.drive).name]
         words += ["--budget", self.budget] if self.budget is not None else []
@@ -93,12 +95,6 @@ class Keeping:
 
 def on_twin(command: FioCommand, replaying: Replaying) -> int:
     """Run the jobs on a simulated drive, and answer as fio does."""
-    from flashtwin.drives.twin import reads_note
-    from flashtwin.fio.answer import Answer, check_written
-    from flashtwin.fio.plan.plan import refuse_traced_writes
-    from flashtwin.fio.run import FioTwin, check_memory
-    from flashtwin.runner import stop
-
     spec, planned = _planned(command, replaying)
     if command.readonly:
         refuse_traced_writes(planned)
@@ -132,11 +128,8 @@ def on_twin(command: FioCommand, replaying: Replaying) -> int:
 
 def _planned(command: FioCommand, replaying: Replaying | None = None) -> tuple[Spec, Plan]:
     """The drive, and what it runs."""
-    from flashtwin.fio.plan.files import Target
-    from flashtwin.fio.plan.plan import plan
-
     spec = command.variant.spec()
-    target = Target(
+    target = FilesTarget(
         name=command.variant.drive, bytes=spec.capacity_bytes, unit_bytes=spec.map_unit_bytes
     )
     return spec, plan(command.read.jobs, target, replaying=replaying)
@@ -144,8 +137,6 @@ def _planned(command: FioCommand, replaying: Replaying | None = None) -> tuple[S
 
 def _goes_on(command: FioCommand, spec: Spec, planned: Plan) -> bool:
     """Print the notes; the answer is whether the jobs are to run and their logs can be written."""
-    from flashtwin.fio.answer import check_logs
-
     terminal.notes(
         (*spec.notes, *spec.warnings, *command.read.notes, *planned.notes), command.quiet
     )
@@ -163,8 +154,6 @@ def _say() -> Callable[[str], object]:
 def _run(
     twin: FioTwin, planned: Plan, command: FioCommand, answer: Answer, stop_asked: Stop
 ) -> list[PhaseResult]:
-    from flashtwin.fio.run import run_plan
-
     with ExitStack() as stack:
         progress = _Progress(twin.name, planned, command.quiet, stack)
 
@@ -211,8 +200,6 @@ class _Progress:
     def __init__(self, name: str, plan: Plan, quiet: bool, stack: ExitStack) -> None:
         self._name, self._quiet, self._stack = name, quiet, stack
         self._observer: Observer | None = None
-        from flashtwin.fio.run import Expected
-
         self._phases = [Expected(phase) for phase in plan.phases]
         self._labels = [
             ", ".join(dict.fromkeys(process.job.name for process in phase)) for phase in plan.phases
@@ -225,8 +212,6 @@ class _Progress:
         now = time.monotonic()
         if now - self._last < OFTEN_S or now - self._begun < QUICK_S:
             return
-        from flashtwin.runner.events import Status
-
         self._last = now
         phase = min(self._done, len(self._phases) - 1)
         within = self._phases[phase].share(at)
@@ -252,8 +237,6 @@ class _Progress:
 
     def _observed(self) -> Observer:
         if self._observer is None:
-            from flashtwin.cli import progress
-
             display = self._stack.enter_context(progress.display(self._quiet))
             self._observer = display.observer(self._name)
         return self._observer
@@ -265,9 +248,6 @@ class _Progress:
 
 def on_path(command: FioCommand) -> int:
     """Let fio itself run the jobs, on files that we make; fio's exit code becomes ours."""
-    from flashtwin.fio import on_files
-    from flashtwin.runner.stop import listening
-
     path, prepared = _prepared(command)
     notes = [note for note in (*command.read.notes, *prepared.notes) if not note.twin]
     terminal.notes(dict.fromkeys(notes), command.quiet)
@@ -284,9 +264,6 @@ def on_path(command: FioCommand) -> int:
 
 def _prepared(command: FioCommand) -> tuple[Path, on_files.Prepared]:
     """Where the files are made, and the jobs as fio gets them."""
-    from flashtwin.fio.on_files import prepare
-    from flashtwin.runner.target import free_path
-
     on = command.variant.drive
     path = free_path(on, sized=False, changes=command.variant.changes)
     return path, prepare(command.read.jobs, on)
@@ -294,9 +271,6 @@ def _prepared(command: FioCommand) -> tuple[Path, on_files.Prepared]:
 
 def _answering(command: FioCommand, words: Sequence[str] = ()) -> on_files.OutputOptions:
     """How fio is to answer."""
-    from flashtwin.fio import on_files
-    from flashtwin.fio.answer import inputs_of
-
     return on_files.OutputOptions(
         words=(f"--terse-version={command.shape.terse}", *words),
         formats=command.shape.formats,
@@ -308,8 +282,6 @@ def _answering(command: FioCommand, words: Sequence[str] = ()) -> on_files.Outpu
 
 def run(command: FioCommand, keeping: Keeping) -> int:
     """Run the jobs, keep the run, print the answer."""
-    from flashtwin.runner.target import is_spec
-
     _refuse_status(command.shape)
     return (
         _keep_twin(command, keeping)
@@ -330,12 +302,6 @@ def _refuse_status(shape: Shape) -> None:
 
 
 def _keep_twin(command: FioCommand, keeping: Keeping) -> int:
-    from flashtwin.drives import untimed
-    from flashtwin.fio.answer import Answer
-    from flashtwin.fio.drives import JobsTwin, parameters, phases_of
-    from flashtwin.fio.run import check_memory
-    from flashtwin.runner.target import twin_target
-
     spec, planned = _planned(command)
     if not _goes_on(command, spec, planned):
         return DONE
@@ -358,15 +324,8 @@ def _keep_twin(command: FioCommand, keeping: Keeping) -> int:
 
 
 def _keep_files(command: FioCommand, keeping: Keeping) -> int:
-    from flashtwin.fio import on_files
-    from flashtwin.fio.answer import write
-    from flashtwin.fio.drives import FilesDrive, answer_of, parameters
-    from flashtwin.fio.plan.files import Target
-    from flashtwin.fio.plan.plan import plan
-    from flashtwin.runner.target import files_target
-
     read, quiet = command.read, command.quiet
-    planned = plan(read.jobs, Target(name=command.variant.drive, bytes=_NO_END))
+    planned = plan(read.jobs, FilesTarget(name=command.variant.drive, bytes=_NO_END))
     terminal.notes(dict.fromkeys(note for note in read.notes if not note.twin), quiet)
     path, prepared = _prepared(command)
     terminal.notes(dict.fromkeys(prepared.notes), quiet)
@@ -398,12 +357,6 @@ class Resumed:
 def resume(resumed: Resumed) -> int:
     """Go on with a run of fio's jobs, and print fio's answer to all of them: those that were over
     before are answered from their steps."""
-    from flashtwin.cli import progress
-    from flashtwin.model.target import Interrupted
-    from flashtwin.runner import request
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run
-
     _refuse_status(resumed.shape)
     run, quiet = Run(listing.find(resumed.run)), resumed.quiet
     if [row["name"] for row in run.manifest["batteries"]] != [NAME]:
@@ -428,19 +381,15 @@ def resume(resumed: Resumed) -> int:
 
 def _stored_answer(run: Run, resumed: Resumed) -> list[FlashtwinError]:
     """Print fio's answer from the run's steps; the answer is what could not be written."""
-    from flashtwin.batteries.base import registry
-    from flashtwin.fio import drives
-    from flashtwin.fio.answer import Answer, write
-    from flashtwin.fio.plan.files import Target
-    from flashtwin.fio.plan.plan import plan
-
     say = _say()
     if run.target["kind"] == "files":
         text = drives.answer_of_steps([step.fio for step in run.steps], resumed.formats)
         return write(text, resumed.output, say)
     parameters = registry.request(NAME, run.manifest["batteries"][0]["parameters"]).parameters
     size = int(run.target["capacity_bytes"])
-    planned = plan(drives.jobs_of(parameters.file), Target(name=run.target["name"], bytes=size))
+    planned = plan(
+        drives.jobs_of(parameters.file), FilesTarget(name=run.target["name"], bytes=size)
+    )
     by_label = {step.label: run.result(step.step) for step in run.steps if step.fio}
     results = [by_label.get(group.label) for group in parameters.groups]
     ran = [result if isinstance(result, Result) else None for result in results]
@@ -452,10 +401,6 @@ def _stored_answer(run: Run, resumed: Resumed) -> list[FlashtwinError]:
 def _carried_out(request: Request, quiet: bool, answered: Callable[[], bool]) -> str | None:
     """Run the groups; the answer is the message where somebody stopped them and there is
     something to print."""
-    from flashtwin.cli import progress
-    from flashtwin.model.target import Interrupted
-    from flashtwin.runner.request import test
-
     try:
         test(request, partial(progress.observers, quiet))
     except Interrupted as stop:
@@ -468,9 +413,6 @@ def _carried_out(request: Request, quiet: bool, answered: Callable[[], bool]) ->
 def _ended(
     out: Path | None, stopped: str | None, failed: Sequence[FlashtwinError], quiet: bool
 ) -> int:
-    from flashtwin.fio.answer import check_written
-    from flashtwin.runner.stop import nothing_left
-
     check_written(failed)
     if stopped or not quiet:
         terminal.note(stopped or f"the run is in {out}")
@@ -486,9 +428,6 @@ def _hear(quiet: bool) -> Callable[[str], None]:
 
 def convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) -> int:
     """Write the steps of a run as the job files that fio would run; `words` have to be none."""
-    from flashtwin.runs.export import job_files
-    from flashtwin.runs.rundir import Run
-
     if words:
         raise FlashtwinError(
             f"--convert takes a run and no jobs, and {words[0]} is one",

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from flashtwin.batteries.base import registry
 from flashtwin.cli import completions, options, terminal
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.inputs import encoding_title, read_regular, wide_encoding
+from flashtwin.outputs import write
 
 SUFFIX = ".icf"
 # An Iometer configuration has a few kilobytes.
@@ -69,9 +73,6 @@ def command(
 
 
 def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
-    from flashtwin.batteries.base import registry
-    from flashtwin.inputs import read_regular
-
     data = read_regular(file, most_bytes=MOST_BYTES)
     _, configuration = registry.configured_by(SUFFIX)
     setup = configuration.parse(_text(data, file.name), file.name, targets)
@@ -89,9 +90,6 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
 
 
 def _text(data: bytes, name: str) -> str:
-    from flashtwin.errors import USAGE, FlashtwinError
-    from flashtwin.inputs import encoding_title, wide_encoding
-
     if encoding := wide_encoding(data[:4096]):
         raise FlashtwinError(
             f"{name} is {encoding_title(encoding)}, and neither ANSI nor UTF-8",
@@ -102,10 +100,6 @@ def _text(data: bytes, name: str) -> str:
 
 
 def _write(battery: str, out: Path, as_json: bool) -> None:
-    from flashtwin.batteries.base import registry
-    from flashtwin.errors import USAGE, FlashtwinError
-    from flashtwin.outputs import write
-
     follower, configuration = registry.configured_by(SUFFIX)
     (first, *more) = registry.parse(battery)
     if first.name != follower.name or more:

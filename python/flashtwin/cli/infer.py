@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import findings, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
-
-if TYPE_CHECKING:
-    from flashtwin.study.infer.infer import Inferred
-    from flashtwin.study.infer.read import Choices
+from flashtwin.model.units import parse_block, parse_seconds, parse_size
+from flashtwin.study.infer.infer import Inferred, infer, of_summary
+from flashtwin.study.infer.read import Choices, read, read_all
+from flashtwin.study.infer.samples import Summary
 
 FILE = options.FilePath(dir_okay=False)
 HISTORIES = ("fresh", "preconditioned")
@@ -92,10 +91,6 @@ def command(
     and a rate; temperature_C where there is one. Logs of several files are jobs that ran at once
     and are summed. Figures of CrystalDiskMark and its kind are shown.
     """
-    from flashtwin.study.infer.infer import infer, of_summary
-    from flashtwin.study.infer.read import read, read_all
-    from flashtwin.study.infer.samples import Summary
-
     _check(history, first)
     choices = _choices(decided, doubled)
     samples = read_all(files, choices, join=join)
@@ -112,9 +107,6 @@ def command(
 
 def _choices(decided: dict[str, str | None], doubled: bool) -> Choices:
     """What the options decide of how a file is read."""
-    from flashtwin.model.units import parse_block, parse_seconds
-    from flashtwin.study.infer.read import Choices
-
     interval_s = _above_0("--interval", decided["interval"], parse_seconds, "1s")
     block_bytes = _above_0("--block-size", decided["block_size"], parse_block, "128k")
     decimal = decided["decimal"]
@@ -149,8 +141,6 @@ def _above_0(
 
 
 def _check(history: str, first: Path | None) -> None:
-    from flashtwin.model.units import parse_size
-
     if first is not None and history != "preconditioned":
         raise FlashtwinError(
             f"--first says what ended a plateau of a full drive, not of one that was {history}",
@@ -173,8 +163,6 @@ def _check(history: str, first: Path | None) -> None:
 
 
 def _show(answer: Inferred) -> None:
-    from flashtwin.cli import findings
-
     terminal.say(answer.sentence)
     if answer.figures:
         rows = [(figure.name, f"{figure.value:,.6g}", figure.unit) for figure in answer.figures]

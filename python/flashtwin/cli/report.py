@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from flashtwin import report
 from flashtwin.cli import completions, options, terminal
+from flashtwin.runs import fitted, listing
 
 
 @click.command(
@@ -31,9 +33,6 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
 
     A run to which a twin was fitted has the twin's curve beside its own.
     """
-    from flashtwin import report
-    from flashtwin.runs import fitted, listing
-
     stored = fitted.with_twins(listing.named(runs))
     default = listing.find(runs[0]) / "report.html" if len(runs) == 1 else Path("report.html")
     within = default.parent if out is None else None

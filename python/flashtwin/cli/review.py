@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, options
+from flashtwin.cli import completions, options, test
+from flashtwin.runner.request import Request
 
 
 @click.command(
@@ -53,9 +54,6 @@ def command(
     out on all of them, and told. It is flashtwin test with --group; a review that was stopped is
     gone on with by flashtwin test --resume, whose page ranks nothing.
     """
-    from flashtwin.cli import test
-    from flashtwin.runner.request import Request
-
     if quick and group is not None:
         raise click.UsageError("--quick is a group itself; leave out --group", context)
     asked_for = Request(

@@ -11,17 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, findings, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
+from flashtwin.runs import listing
 from flashtwin.runs.condition import SORTS
+from flashtwin.runs.journal import StepRecord
+from flashtwin.runs.listing import (
+    Stored,
+    chosen,
+    files_of_others,
+    left_files,
+    remove,
+    size_of,
+    total_bytes,
+)
+from flashtwin.runs.listing import adopt as adopted
+from flashtwin.runs.query import search
+from flashtwin.runs.rundir import Run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from flashtwin.runs.journal import StepRecord
-    from flashtwin.runs.listing import Stored
-    from flashtwin.runs.rundir import Run
 
 # Rows of the steps that are shown without --all.
 STEPS_SHOWN = 40
@@ -100,8 +111,6 @@ def listed(
 
     What cannot be read as a run is listed too, with the reason.
     """
-    from flashtwin.runs.query import search
-
     stored = search(places, where=where, sort=sort)
     chosen = stored[:limit]
     if as_json:
@@ -152,8 +161,6 @@ def _cells(runs: Sequence[Stored]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:
-    from flashtwin.runs.listing import total_bytes
-
     runs = sum(run.is_run for run in stored)
     text = f"{_counted(runs)}, {units.readable_size(total_bytes(stored))}"
     if other := len(stored) - runs:
@@ -177,8 +184,6 @@ def show(run: str, every: bool, as_json: bool) -> None:
 
     RUN is a run directory, or the name of one in ./flashtwin-runs.
     """
-    from flashtwin.runs import listing
-
     stored = [(each, listing.stored_in(each.path)) for each in listing.named([run])]
     if as_json:
         terminal.print_json({"runs": [_json(each, about) for each, about in stored]})
@@ -213,8 +218,6 @@ def _step_json(step: StepRecord) -> dict[str, Any]:
 
 
 def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
-    from flashtwin.cli import findings
-
     took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
     head = f"{run.path}: {about.titled}, {about.state}, {about.began}{took}"
     parts: list[RenderableType] = [terminal.cell(head, "bold")]
@@ -313,8 +316,6 @@ def _step(step: StepRecord) -> tuple[str, ...]:
 
 
 def _files(run: Run) -> list[tuple[str, int]]:
-    from flashtwin.runs.listing import size_of
-
     sizes = []
     for at in sorted(run.path.iterdir()):
         # A link has its own size: what it leads to does not belong to the run.
@@ -359,9 +360,6 @@ def prune(
 
     A run under way stays, and so does every folder that is not a run.
     """
-    from flashtwin.runs.listing import chosen, total_bytes
-    from flashtwin.runs.query import search
-
     if keep is None and older_than is None and where is None:
         raise FlashtwinError(
             "prune without a choice would remove every run",
@@ -408,8 +406,6 @@ def _somebody_there() -> bool:
 
 
 def _remove(going: list[Stored]) -> None:
-    from flashtwin.runs.listing import files_of_others, remove
-
     for run in going:
         others = files_of_others(run)
         remove(run)
@@ -435,8 +431,6 @@ def adopt(run: Path, as_json: bool) -> None:
     The file says which directory may use it: a run and its copy cannot both go on with it. After
     this command RUN may, and the other directory may not. Refused while somebody measures there.
     """
-    from flashtwin.runs.listing import adopt as adopted
-
     paths = adopted(run)
     if as_json:
         terminal.print_json({"run": str(run), "files": [str(path) for path in paths]})
@@ -446,8 +440,6 @@ def adopt(run: Path, as_json: bool) -> None:
 
 
 def _show(going: list[Stored]) -> None:
-    from flashtwin.runs.listing import left_files
-
     if not going:
         return
     rows = [
@@ -464,6 +456,4 @@ def _show(going: list[Stored]) -> None:
 
 
 def _runs_and_size(going: list[Stored]) -> str:
-    from flashtwin.runs.listing import total_bytes
-
     return f"{_counted(len(going))}, {units.readable_size(total_bytes(going))}"

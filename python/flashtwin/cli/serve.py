@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import shlex
 import signal
@@ -9,16 +10,16 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from flashtwin.cli import completions, options, terminal
+from flashtwin.drives import serving
+from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
+from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, USAGE, FlashtwinError
-
-if TYPE_CHECKING:
-    from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
-    from flashtwin.drives.twin import Twin
+from flashtwin.runner.target import Variant
 
 # The command of --run has this time to end after SIGTERM before it is killed.
 PATIENCE_S = 5
@@ -120,9 +121,6 @@ def command(
 
     It ends with Ctrl-C, or with the command of --run. flashtwin ctl cuts its power and breaks it.
     """
-    from flashtwin.drives import serving
-    from flashtwin.runner.target import Variant
-
     service = _service(wishes)
     worn: tuple[str, ...] = ()
     spec = Variant(drive=drive, **_kept(changes)).spec()
@@ -151,8 +149,6 @@ def _kept(changes: options.Changes) -> dict[str, Any]:
 
 
 def _service(wishes: Mapping[str, Any]) -> Service:
-    from flashtwin.drives.serving import Service
-
     return Service(
         speed=wishes["speed"],
         is_timed=not wishes["no_timing"],
@@ -167,14 +163,10 @@ def _service(wishes: Mapping[str, Any]) -> Service:
 
 
 def _cuts(wishes: Mapping[str, Any]) -> Cuts:
-    from flashtwin.drives.serving import Cuts
-
     return Cuts(at=wishes["cut_at"], chance=wishes["cut_chance"], seed=wishes["cut_seed"])
 
 
 def _worse(ways: tuple[str, ...]) -> Worse:
-    from flashtwin.drives.serving import Worse
-
     flags = {"flush-ignored", "fua-ignored", "never-back"}
     counts = {"lost-superblocks": "superblocks_lost", "shorn-writes": "shorn"}
     values: dict[str, Any] = {}
@@ -196,8 +188,6 @@ def _worse(ways: tuple[str, ...]) -> Worse:
 
 def _address(option: str, text: str | None) -> str | None:
     """An address with its port; without one it is this machine's own."""
-    import ipaddress
-
     if text is None:
         return None
     host, colon, port = text.rpartition(":")

@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from flashtwin.cli import completions, options, terminal
+from flashtwin.runs import listing
+from flashtwin.runs.rundir import Run
+from flashtwin.runs.submission import submit as making
 
 
 @click.command(
@@ -35,10 +38,6 @@ def command(run: str, out: Path | None, drive: str | None, twin: bool, as_json: 
     serial number, no name of a machine or a user and no path goes in. A run that is not finished
     or was cut short is refused. flashtwin check --catalogue checks such a folder.
     """
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run
-    from flashtwin.runs.submission import submit as making
-
     stored = Run(listing.find(run))
     place = making.submit(stored, out, drive=drive, twin=twin)
     if as_json:

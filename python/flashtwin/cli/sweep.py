@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from flashtwin.cli import completions, options, progress, terminal
+from flashtwin.batteries.base import registry
+from flashtwin.cli import completions, findings, options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from flashtwin.model.finding import Finding
-    from flashtwin.runner.estimate import Estimate
-    from flashtwin.study.sweep.plan import Failure
-    from flashtwin.study.sweep.run import Row, Sweep
+from flashtwin.model.finding import Finding
+from flashtwin.report import sweep as page
+from flashtwin.runner.estimate import Estimate
+from flashtwin.study.sweep.executors import executor_of
+from flashtwin.study.sweep.grid import axes
+from flashtwin.study.sweep.plan import Failure, Plan
+from flashtwin.study.sweep.run import Row, Sweep, columns, named, reasons, sweep, varying
 
 # What a point takes besides its simulation: its drive, its tables, its findings.
 POINT_S = 0.5
@@ -85,13 +86,6 @@ def command(
     command with the same --out goes on after a stop and tries failed points again. Exit code 1
     where a point has no result.
     """
-    from flashtwin.batteries.base import registry
-    from flashtwin.report import sweep as page
-    from flashtwin.study.sweep.executors import executor_of
-    from flashtwin.study.sweep.grid import axes
-    from flashtwin.study.sweep.plan import Plan
-    from flashtwin.study.sweep.run import sweep
-
     plan = Plan(
         drive=drive,
         batteries=battery or registry.standard()[0],
@@ -148,8 +142,6 @@ class _ShownProgress:
 
 
 def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
-    from flashtwin.study.sweep.run import columns, named, reasons, varying
-
     findings = columns(sweep.rows)
     names_by_word = {word: named(word, findings) for word in words}
     vary = varying(sweep.rows)
@@ -186,8 +178,6 @@ def _titles(names: Sequence[str], findings: Mapping[str, Finding]) -> list[str]:
 
 
 def _texts(row: Row, names: Sequence[str]) -> list[str]:
-    from flashtwin.cli import findings
-
     values = [value for _, value in row.settings]
     if row.failure:
         return [str(row.number), *values, *("failed" if n == 0 else "" for n in range(len(names)))]

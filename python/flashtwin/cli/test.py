@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from flashtwin.cli import completions, options, terminal
-from flashtwin.errors import DONE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flashtwin.runner.request import Request
-    from flashtwin.runs.rundir import Run
+from flashtwin import report
+from flashtwin.batteries.base import registry
+from flashtwin.cli import completions, findings, options, progress, terminal
+from flashtwin.errors import DONE, FlashtwinError
+from flashtwin.model.target import Interrupted
+from flashtwin.runner import forecast, request
+from flashtwin.runner.request import Request
+from flashtwin.runs.rundir import Run
+from flashtwin.study import ranking
 
 
 @click.command(
@@ -99,9 +101,6 @@ def command(
     where it was, a file is used again or made and filled anew. The targets need not be named; if
     they are, they must be those of the run.
     """
-    from flashtwin.batteries.base import registry
-    from flashtwin.runner import request
-
     if resume is not None:
         _only_resume(context)
         go_on(resume, targets, quiet=quiet, as_json=as_json, page=not no_report)
@@ -133,9 +132,6 @@ def carry_out(
 
     `ranks`: the drives are ranked among the catalogue's twins, on the page and in JSON.
     """
-    from flashtwin.cli import progress
-    from flashtwin.runner import request
-
     if not quiet and (same := asked_for.unfinished()):
         again = terminal.typed(f"flashtwin test --resume {shlex.quote(same.name)}")
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
@@ -146,17 +142,12 @@ def carry_out(
 def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
     """A request for the batteries of a group. What does not suit the targets is left out and
     noted."""
-    from flashtwin.runner import forecast
-
     say = silent if quiet else partial(terminal.note, head="note:", colour="yellow")
     return forecast.of_group(asked_for, group, say)
 
 
 def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:
     """Resume a run and print what was found; `words` are its targets, if they are named."""
-    from flashtwin.cli import progress
-    from flashtwin.runner import request
-
     show = partial(progress.observers, quiet)
     outcome = request.resume(run, show, words=words, say=silent if quiet else None)
     if not outcome.did_anything and not quiet:
@@ -194,10 +185,6 @@ def _present(
     if not page:
         _print(runs, None, as_json, ranks)
         return
-    from flashtwin import report
-    from flashtwin.errors import FlashtwinError
-    from flashtwin.model.target import Interrupted
-
     try:
         page_path = report.build(runs, where / "report.html", within=where, ranks=ranks)
     except FlashtwinError:
@@ -212,8 +199,6 @@ def _present(
 
 
 def _print(runs: Sequence[Run], page: Path | None, as_json: bool, ranks: bool) -> None:
-    from flashtwin.cli import findings
-
     names = _columns(runs)
     if as_json:
         answer: dict[str, Any] = {
@@ -234,8 +219,6 @@ def _print(runs: Sequence[Run], page: Path | None, as_json: bool, ranks: bool) -
 
 def _ranking(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Each drive's places among the catalogue's twins."""
-    from flashtwin.study import ranking
-
     return [row.to_json() for row in ranking.ranked_runs(runs)]
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import options, progress, terminal
 from flashtwin.model import units
+from flashtwin.runner.target import Variant
+from flashtwin.runner.timeline import Stretch, record
 
 
 @click.command(
@@ -68,10 +70,6 @@ def command(
     Nothing is simulated that comes after the recording. A second is 1 MB of trace where the drive
     is filled and 100 MB where a fast one is read at random.
     """
-    from flashtwin.cli import progress
-    from flashtwin.runner.target import Variant
-    from flashtwin.runner.timeline import Stretch, record
-
     variant = Variant(drive=drive, **changes)
     name = variant.spec().id
     where = out if out is not None else Path(f"{name}.pftrace")

@@ -13,21 +13,20 @@ and one that cannot be written does not keep the others from it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from types import TracebackType
+from typing import IO
 
 from flashtwin import outputs
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from types import TracebackType
-
-    from flashtwin.fio.language.script import Note, Script
-    from flashtwin.fio.plan.plan import PhaseResult, Plan
-    from flashtwin.fio.report.formats import Shape
-    from flashtwin.fio.report.logs import Log
+from flashtwin.fio.language.script import Note, Script
+from flashtwin.fio.plan.plan import PhaseResult, Plan
+from flashtwin.fio.report import logs
+from flashtwin.fio.report.formats import PROGRAM, Shape, rendered
+from flashtwin.fio.report.groups import all_of, preamble
+from flashtwin.fio.report.logs import Log, files_of
 
 # Names of files that stand for stdout.
 STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -45,8 +44,6 @@ def output_file(output: Path | None, inputs: Iterable[Path] = ()) -> Path | None
 def check_logs(read: Script, plan: Plan, on: str, output: Path | None) -> tuple[Note, ...]:
     """Refuse logs that cannot be written; the answer is notes on those that get another name
     than fio gives them."""
-    from flashtwin.fio.report import logs
-
     traces = [process.job.fio.trace for process in plan.processes if process.job.fio]
     inputs = {*inputs_of(read, on), *(Path(trace.path) for trace in traces if trace)}
     logs.check(plan.processes, inputs=inputs, output=output)
@@ -71,9 +68,6 @@ class Answer:
     def __init__(
         self, plan: Plan, shape: Shape, output: Path | None, write: Callable[[str], object]
     ) -> None:
-        from flashtwin.fio.report.formats import PROGRAM
-        from flashtwin.fio.report.groups import preamble
-
         self._shape = shape
         self._begin = preamble(plan.processes, PROGRAM)
         self._before: list[PhaseResult] = []
@@ -107,16 +101,11 @@ class Answer:
         self.failed += self._place.close()
 
     def _add(self, phases: Iterable[PhaseResult]) -> None:
-        from flashtwin.fio.report.formats import rendered
-        from flashtwin.fio.report.groups import all_of
-
         self._place.add(rendered(all_of(phases), self._shape, self._begin))
         self._begin = ""
 
     def write_logs(self, phases: Sequence[PhaseResult]) -> None:
         """All logs, each whole or not at all."""
-        from flashtwin.fio.report.logs import files_of
-
         refused = [_refused(log) for log in files_of(phases)]
         self.failed[:0] = [error for error in refused if error]
 

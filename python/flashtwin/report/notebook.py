@@ -7,16 +7,15 @@ rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtwin.charts.chart import Chart
+from flashtwin.charts.figures import SCHEMA
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs.tables import Sheet, Words
-
-if TYPE_CHECKING:
-    from flashtwin.charts.chart import Chart
 
 ROWS = 5000
 MOST, FEWEST = 1000, 50
@@ -72,9 +71,6 @@ def latencies(hist: Sheet, label: str | None) -> Chart:
 
 def _chart(rows: list[dict[str, Any]], interpolate: str, encoding: dict[str, Any]) -> Chart:
     """A line for each colour, over rows that lie in the chart; the pointer shows each."""
-    from flashtwin.charts.chart import Chart
-    from flashtwin.charts.figures import SCHEMA
-
     tip = [{"field": channel["field"], "type": channel["type"]} for channel in encoding.values()]
     return Chart(
         spec={

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.report import (
+    article,
+    compared,
     endurance,
     findings,
     latency,
     masthead,
     provenance,
+    ranked,
     template,
     truth,
     xray,
@@ -28,10 +31,8 @@ from flashtwin.report import (
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.report.findings import Truths
 from flashtwin.report.xray import Inside
+from flashtwin.runs.compare.compare import Comparison
 from flashtwin.runs.rundir import Run
-
-if TYPE_CHECKING:
-    from flashtwin.runs.compare.compare import Comparison
 
 SCRIPTS = (
     "dom.js",
@@ -130,8 +131,6 @@ def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
     """What the page of a review has besides: a written verdict, and the drives among the twins."""
     if not ranks:
         return {"article": [], "ranked": None}
-    from flashtwin.report import article, ranked
-
     return {"article": article.verdict(contents), "ranked": ranked.ranking_of(contents.drives)}
 
 
@@ -139,8 +138,6 @@ def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, An
     """What the page has of a comparison; `same` are the findings that are equal in all runs."""
     if comparison is None:
         return {"compared": [], "setups": [], "same_setups": 0, "same": frozenset()}
-    from flashtwin.report import compared
-
     return {
         "compared": compared.sections_of(comparison, contents),
         "setups": compared.setups_of(comparison),
@@ -163,8 +160,6 @@ def _data(
         spec = figures.tails(drives, "Latency below which so many requests stay")
         panels["latency"] = {"kind": "latency", "spec": spec}
     if comparison is not None:
-        from flashtwin.report import compared
-
         panels |= compared.panels(comparison, contents, _curve_phases(contents))
         deltas = compared.payload(comparison, contents)
     return {

@@ -30,10 +30,12 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 import msgspec
 
+from flashtwin.drives.real import real_file
+from flashtwin.drives.real.real_file import Leftover
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
@@ -45,9 +47,6 @@ from flashtwin.runs.listing_index import Index, Row, Stamp, within
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.storage import MOST_JOURNAL, is_there, json_line, read_file, remove_tree
 from flashtwin.runs.writer import is_part_of_a_run
-
-if TYPE_CHECKING:
-    from flashtwin.drives.real.real_file import Leftover
 
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
@@ -626,8 +625,6 @@ def files_of_others(run: Stored) -> list[Path]:
 
 def leftovers(run: Stored) -> list[Leftover]:
     """What host.json says of the files that the run measured."""
-    from flashtwin.drives.real.real_file import Leftover
-
     return [
         Leftover(
             path=Path(row["path"]),
@@ -641,8 +638,6 @@ def leftovers(run: Stored) -> list[Leftover]:
 
 def _remove_left(leftover: Leftover) -> None:
     """Remove the file of a killed run, if its marks say that it is that file and of that run."""
-    from flashtwin.drives.real import real_file
-
     if leftover.is_ours and (file := real_file.take_over(leftover)):
         real_file.remove(file)
 
@@ -650,8 +645,6 @@ def _remove_left(leftover: Leftover) -> None:
 def adopt(path: Path) -> list[Path]:
     """Make the files of a run those of this directory of it; refused where a process writes the
     run or measures a file, and where there is none."""
-    from flashtwin.drives.real import real_file
-
     place = find(path)
     run = stored_in(place)
     rows = leftovers(run) if run.is_run else []

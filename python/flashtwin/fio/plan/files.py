@@ -9,6 +9,7 @@ process looks at it is up to those before it, see `fio.plan.setup`.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -213,8 +214,6 @@ def _made_length(clone: Clone, name: str) -> int:
 
 
 def _drawn(text: str) -> float:
-    import hashlib
-
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
 
 

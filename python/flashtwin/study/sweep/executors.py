@@ -26,9 +26,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from flashtwin import __version__
+from flashtwin import __version__, _core
+from flashtwin._core import Spec
 from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
 from flashtwin.drives.real.scratch import Scratch
@@ -50,9 +51,6 @@ from flashtwin.study.sweep.plan import (
     is_half_written,
     lying_at,
 )
-
-if TYPE_CHECKING:
-    from flashtwin._core import Spec
 
 # How long a stop may stay unseen, and how long a scheduler has to answer.
 POLL_S = 0.2
@@ -315,8 +313,6 @@ def machine() -> tuple[str, int | None]:
 
 def version() -> str:
     """The versions in this process that a run's results depend on."""
-    from flashtwin import _core
-
     return f"{__version__} (model {_core.MODEL})"
 
 
