@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +17,18 @@ from fakes import FakeDrive, Law
 import flashtwin.report
 from flashtwin.catalogue import loader, summary
 from flashtwin.cli import drives
+from flashtwin.cli.app import COMMANDS
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner import target as targets
 from flashtwin.runner.target import Target
 
 GB = 10**9
+# What is imported while a stand-in is in its place would keep it.
+for name in (
+    "flashtwin.api",
+    *(f"flashtwin.cli.{place.partition('.')[0]}" for place, _ in COMMANDS.values()),
+):
+    import_module(name)
 
 
 def install(setattr_: Callable[[Any, str, Any], None]) -> None:
