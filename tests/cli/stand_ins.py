@@ -23,7 +23,7 @@ from flashtwin.runner import target as targets
 from flashtwin.runner.target import Target
 
 GB = 10**9
-# What is imported while a stand-in is in its place would keep it.
+# A module that is first imported while a stand-in is in its place would keep it.
 for name in (
     "flashtwin.api",
     *(f"flashtwin.cli.{place.partition('.')[0]}" for place, _ in COMMANDS.values()),
