@@ -1,6 +1,6 @@
 """`./dev abuse`: hostile cases against this flashtwin, for a while or from a seed.
 
-    ./dev abuse                            a minute of all kinds
+    ./dev abuse                            a minute of all kinds that are quick to begin
     ./dev abuse --kind jobs --seconds 600  ten minutes of one
     ./dev abuse --kind jobs --seed 1234    one case again
     ./dev abuse --kind runs --seed 1 --cases 2000
@@ -36,7 +36,7 @@ def main() -> int:
     """Run the campaigns that were asked for."""
     known = campaign.kinds()
     asked = _arguments(known)
-    counts = dict(asked.kind or [(name, None) for name in known])
+    counts = dict(asked.kind or [(name, None) for name, kind in known.items() if not kind.slow])
     bounded = asked.cases is not None or None not in counts.values()
     one_case = asked.seed is not None and not bounded and asked.seconds is None
     usual = 1 if one_case else asked.cases
@@ -71,7 +71,10 @@ def _arguments(known: campaign.Mapping[str, campaign.Kind]) -> argparse.Namespac
         prog="./dev abuse",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="\n".join(f"{kind.name:<10} {kind.tries}" for kind in known.values()),
+        epilog="\n".join(
+            f"{kind.name:<10} {kind.tries}{', only where named' if kind.slow else ''}"
+            for kind in known.values()
+        ),
     )
     parser.add_argument("--seconds", type=float, help="how long in all; by default a minute")
     parser.add_argument("--seed", type=int, help="the first case; alone, this case and no other")

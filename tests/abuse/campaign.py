@@ -33,12 +33,16 @@ _LATER = ("duckdb", "jinja2", "rich.console")
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What a kind of cases tries; `prepare` makes once, with the program, what they begin from."""
+    """What a kind of cases tries; `prepare` makes once, with the program, what they begin from.
+
+    `slow`: that alone takes most of a minute, and only who names the kind waits for it.
+    """
 
     name: str
     tries: str
     case: Case
     prepare: Callable[[Path], None] | None = None
+    slow: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

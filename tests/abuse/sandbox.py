@@ -112,15 +112,17 @@ class Sandbox:
         work: Work = program,
         limits: Sequence[tuple[int, int]] = (),
         codes: Sequence[int] | None = None,
+        patience_s: float | None = None,
     ) -> Outcome:
         """Run a command to its end and judge it.
 
         `stop_after_s`: when to send the signal `number`, which it has to hear as soon as a refusal.
+        `patience_s`: how long one that takes its time may work or sleep, instead of `HANG_S`.
         """
         at = self.folder / f"call-{len(self.outcomes)}"
         before = set(_children())  # of a test that ran in this process, say
         child = _fork(arguments, self.inside, at, work, limits)
-        outcome = _watch(child, arguments, at, stop_after_s, number)
+        outcome = _watch(child, arguments, at, stop_after_s, number, patience_s or HANG_S)
         left = _ended_children(before)
         self.outcomes.append(outcome)
         said = complaints(outcome, codes)
@@ -295,11 +297,16 @@ def _address_space() -> int:
 
 
 def _watch(
-    pid: int, arguments: Sequence[str], at: Path, stop_after_s: float | None, number: int
+    pid: int,
+    arguments: Sequence[str],
+    at: Path,
+    stop_after_s: float | None,
+    number: int,
+    patience_s: float,
 ) -> Outcome:
     began = time.monotonic()
     signalled: float | None = None
-    patience = _Patience(pid)
+    patience = _Patience(pid, patience_s)
     descriptor = os.pidfd_open(pid)
     ended = select.poll()
     ended.register(descriptor, select.POLLIN)
@@ -307,7 +314,7 @@ def _watch(
         if stop_after_s is not None and signalled is None:
             if time.monotonic() - began >= stop_after_s:
                 _send(pid, number)
-                signalled, patience = time.monotonic(), _Patience(pid)
+                signalled, patience = time.monotonic(), _Patience(pid, HANG_S)
         elif patience.over():
             _send(pid, signal.SIGKILL)
             break
@@ -331,8 +338,8 @@ def _watch(
 class _Patience:
     """How long a process may still work, or sleep."""
 
-    def __init__(self, pid: int) -> None:
-        self.lost = False
+    def __init__(self, pid: int, most_s: float) -> None:
+        self.lost, self._most_s = False, most_s
         self._pid = pid
         self._before, _ = _spent(pid)
         self._awake, self._moved = self._before, time.monotonic()
@@ -343,7 +350,7 @@ class _Patience:
         if spent != self._awake or not sleeps:
             self._awake, self._moved = spent, time.monotonic()
         asleep = time.monotonic() - self._moved
-        self.lost = spent - self._before > HANG_S or asleep > HANG_S
+        self.lost = max(spent - self._before, asleep) > self._most_s
         return self.lost
 
 

@@ -30,6 +30,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.report import drives, endurance, page, provenance, template, xray
 from flashtwin.report.drives import Contents
 from flashtwin.runs import frames
+from flashtwin.runs.compare.compare import compare
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.writer import Writer
 
@@ -179,6 +180,24 @@ def test_more_runs_than_a_page_draws_stand_in_its_table(
     assert "are shown of the first 2, d0 to d1" in page.render(runs)
     monkeypatch.setattr(drives, "MOST_CURVES", 0)
     assert "are shown of the first, d0: " in page.render(runs)
+
+
+def test_more_runs_than_a_page_draws_are_counted_in_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = [Paper(name=f"d{n}", patterns=("1m-q1",), passes=1, cells=()) for n in range(7)]
+    runs = [make_run(tmp_path / paper.name, paper) for paper in papers]
+    comparison = compare(runs)
+    all_drawn = page.render(runs, comparison)
+    monkeypatch.setattr(drives, "MOST_DRIVES", 3)
+    text = page.render(runs, comparison)
+    assert "The table has all 7 runs." in text and len(text) < len(all_drawn)
+    counts = text[text.index('<ul class="counts">') :].partition("</ul>")[0]
+    assert [f"d{n}</span>" in counts for n in range(7)] == [False] + [True] * 6
+    assert "d2 against d0" in text and "d3 against d0" not in text
+    monkeypatch.setattr(drives, "MOST_DRIVES", 1)
+    alone = page.render(runs, comparison)
+    assert 'id="differences"' in alone and "d1 against d0" not in alone
 
 
 def test_whatever_a_run_says_is_text(tmp_path: Path) -> None:

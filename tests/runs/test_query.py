@@ -36,6 +36,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Stored]:
     return stored([place])
 
 
+def test_a_condition_over_runs_reads_no_finding(
+    runs: list[Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "short_names", None)
+    assert told(runs, "seed >= 2 and target like 'other'") == "c"
+
+
 def told(runs: list[Stored], condition: str) -> str:
     return "".join(run.path.name for run in where(runs, condition))
 
@@ -58,6 +65,9 @@ def told(runs: list[Stored], condition: str) -> str:
         ("seed = 1 -- the first", "a"),
         ("bytes > 0 and capacity_bytes = 240000000000 and kind = 'twin'", "abc"),
         ("false", ""),
+        ("target = 'cache_size > 20' or seed IN (2)", "b"),
+        ("not (target is null) AND seed*2 = 4", "b"),
+        ('"seed" = 3 and flashtwin is not null', "c"),
     ],
 )
 def test_conditions(runs: list[Stored], condition: str, names: str) -> None:

@@ -173,6 +173,11 @@ def test_the_twin_is_measured_by_the_same_fill_and_stands_beside_the_run(
         beside.measure(measured, twin)
     assert twin_of(measured) is None
     remove_tree(place)
+    # One that was killed before it wrote a manifest is nobody else's.
+    place.mkdir()
+    (place / "steps.tables").touch()
+    beside.check(measured)
+    remove_tree(place)
 
 
 def test_a_run_without_a_fill_is_refused(spec_text: str, tmp_path: Path) -> None:

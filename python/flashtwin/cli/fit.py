@@ -92,8 +92,11 @@ def command(
             study=study,
             tell=lambda done, label: report(min(done, count), label),
         )
-    outputs.write(path, twin.toml)
-    twin_run = beside.measure(stored, twin) if measured else None
+    try:
+        twin_run = beside.measure(stored, twin) if measured else None
+    finally:
+        # Written last: where this was killed before, the same command is not refused by its spec.
+        outputs.write(path, twin.toml)
     if as_json:
         where = None if twin_run is None else str(twin_run)
         terminal.print_json({"path": str(path), "twin_run": where, **twin.to_json()})

@@ -4,7 +4,8 @@ The numbers are those of `comparison`; here they become text, charts and small p
 are those of the report, over the same axis, so they zoom with it: the curves of both runs over one
 another, and under them by how many % the other one is faster at each place. The pictures are drawn
 as paths and not by the scripts: each curve in outline, and each finding with its interval on a
-scale of its own. Invariant: what differs significantly is on the page, whatever else is left out.
+scale of its own. Invariant: every run is counted, however many there are; of those that the page
+draws, what differs significantly is on it, whatever else is left out.
 """
 
 from __future__ import annotations
@@ -122,33 +123,46 @@ class Section:
             rows.setdefault(change.heading, []).append(change)
         return list(rows.items())
 
-    @property
-    def counts(self) -> list[tuple[str, int]]:
-        """How many findings are better, worse and so on, in that order; the last count is of
-        those that are the same."""
-        there = Counter(change.verdict for change in self.changes)
-        return [(word, there[word]) for word in VERDICTS.values() if there[word]] + [
-            ("the same", self.same)
-        ]
+
+def counted(
+    comparison: Comparison, every: Contents
+) -> list[tuple[Drive, list[tuple[str, int]], int]]:
+    """How many findings of each run are better, worse and so on, in that order, also of runs that
+    the page does not draw; the last count is of those that are the same. Then how many are beyond
+    their limits."""
+    rows = []
+    for _, pair, drive in _pairs(comparison, every):
+        failed = {failure.measure.id for failure in pair.failures}
+        there = Counter[str](measure.verdict for measure in _changed(pair, failed))
+        counts = [(word, there[verdict]) for verdict, word in VERDICTS.items() if there[verdict]]
+        same = sum(measure.verdict == "same" for measure in pair.measures)
+        rows.append((drive, [*counts, ("the same", same)], len(failed)))
+    return rows
+
+
+def _changed(pair: Pair, failed: set[str]) -> list[Measure]:
+    return [
+        measure for measure in pair.measures if measure.verdict not in QUIET or measure.id in failed
+    ]
 
 
 def sections_of(comparison: Comparison, contents: Contents) -> list[Section]:
-    """A section for each pair; the drives are those of the page, in the order of the runs."""
+    """A section for each pair that is drawn, in the order of the runs."""
     return [
         _section(number, pair, contents, drive)
         for number, pair, drive in _pairs(comparison, contents)
     ]
 
 
-def setups_of(comparison: Comparison) -> list[Setup]:
-    """The values in which the set-ups differ. A hash is shown only where nothing else explains
-    the difference."""
+def setups_of(comparison: Comparison, count: int) -> list[Setup]:
+    """The values in which the set-ups differ, of the first `count` runs. A hash is shown only where
+    nothing else explains the difference."""
     rows = comparison.setups.rows
     spelled = any(row.section == "spec" for row in rows)
     return [
         Setup(
             key=f"{row.section} {row.key}",
-            values=_readable(row.values),
+            values=_readable(row.values)[:count],
         )
         for row in rows
         if not (spelled and (row.section, row.key) == ("target", "hash"))
@@ -208,7 +222,8 @@ def panels(comparison: Comparison, contents: Contents, phases: Sequence[str]) ->
 
 
 def _pairs(comparison: Comparison, contents: Contents) -> Iterator[tuple[int, Pair, Drive]]:
-    pairs = zip(comparison.pairs, contents.drives[1:], strict=True)
+    """The pairs of the drives that the contents have, which may be fewer than were compared."""
+    pairs = zip(comparison.pairs, contents.drives[1:], strict=False)
     return ((number, pair, drive) for number, (pair, drive) in enumerate(pairs, 1))
 
 
@@ -222,9 +237,6 @@ def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Secti
     base = contents.drives[0]
     failed = {failure.measure.id for failure in pair.failures}
     headings = _headings(contents)
-    changes = [
-        measure for measure in pair.measures if measure.verdict not in QUIET or measure.id in failed
-    ]
     return Section(
         number=number,
         base=base,
@@ -232,7 +244,7 @@ def _section(number: int, pair: Pair, contents: Contents, other: Drive) -> Secti
         phases=tuple(sorted({phase.name for _, phase in _drawn(pair, contents)})),
         changes=tuple(
             _change(measure, headings.get(measure.id), measure.id in failed, base, other)
-            for measure in changes
+            for measure in _changed(pair, failed)
         ),
         same=sum(measure.verdict == "same" for measure in pair.measures),
         curves=tuple(map(_curve, pair.curves)),

@@ -67,11 +67,11 @@ def render(
     if not runs:
         raise FlashtwinError("no run to report on", hint="give a run directory", exit_code=USAGE)
     every = Contents.of(runs)
-    # What is compared stands in a table of all runs; elsewhere curves are for as many as fit.
-    contents = every if comparison else every.drawn()
+    # All runs stand in a table; curves, findings and set-ups are for as many as fit.
+    contents = every.drawn()
     drives, insides = contents.drives, xray.insides_of(contents)
     spec_drives, sections = provenance.specs_of(drives)
-    compared = _compared(contents, comparison)
+    compared = _compared(every, contents, comparison)
     latencies = latency.rows_of(contents)
     truths = truth.truths_of(contents, insides)
     cards = [findings.card(table, drives, compared["same"], truths) for table in contents.tables]
@@ -134,13 +134,14 @@ def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
     return {"article": article.verdict(contents), "ranked": ranked.ranking_of(contents.drives)}
 
 
-def _compared(contents: Contents, comparison: Comparison | None) -> dict[str, Any]:
+def _compared(every: Contents, contents: Contents, comparison: Comparison | None) -> dict[str, Any]:
     """What the page has of a comparison; `same` are the findings that are equal in all runs."""
     if comparison is None:
-        return {"compared": [], "setups": [], "same_setups": 0, "same": frozenset()}
+        return {"compared": [], "counted": [], "setups": [], "same_setups": 0, "same": frozenset()}
     return {
         "compared": compared.sections_of(comparison, contents),
-        "setups": compared.setups_of(comparison),
+        "counted": compared.counted(comparison, every),
+        "setups": compared.setups_of(comparison, len(contents.drives)),
         "same_setups": comparison.setups.same,
         "same": compared.same_findings(comparison),
     }

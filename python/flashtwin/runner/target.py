@@ -147,7 +147,7 @@ def file_target(
 def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | None) -> Drive:
     from flashtwin.drives.real.real import Real
 
-    return Real(path, size, say=say, leftover=None if leftover is None else _leftover(leftover))
+    return Real(path, size, say=say, leftover=_leftover(leftover) if leftover else None)
 
 
 def served_target(uri: str, *, say: Say | None = None) -> Target:
@@ -194,12 +194,7 @@ def files_target(
 def _leftover(row: Mapping[str, Any]) -> Leftover:
     from flashtwin.drives.real.real_file import Leftover
 
-    return Leftover(
-        path=Path(row["path"]),
-        size_bytes=row["size_bytes"],
-        mark=row["mark"],
-        run=Path(row["run"]),
-    )
+    return Leftover.of(row, Path(row["run"]))
 
 
 def from_form(

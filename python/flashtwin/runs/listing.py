@@ -30,7 +30,7 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import msgspec
 
@@ -55,6 +55,7 @@ UNREADABLE, NO_RUN = "unreadable", "no run"
 NEWEST = 50
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
+FindingLike = TypeVar("FindingLike", Finding, schema.Finding)
 _HEADS = ("run", "started", "state", "target", "findings")
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
@@ -139,10 +140,10 @@ class Stored:
         }
 
 
-def key_findings(findings: Findings, most: int = 3) -> Findings:
+def key_findings(findings: Iterable[FindingLike], most: int = 3) -> list[FindingLike]:
     """At most `most` findings: the headline ones, or the first where there are none."""
     there = [finding for finding in findings if finding.value is not None]
-    return Findings(([finding for finding in there if finding.headline] or there)[:most])
+    return ([finding for finding in there if finding.headline] or there)[:most]
 
 
 def _key_text(findings: Findings) -> str:
@@ -231,9 +232,9 @@ def _described(
         return Stored(path=folder, state=UNREADABLE, why=why, group=group, busy=busy)
     if index is not None and (row := index.get(folder, stamp)):
         return _of_row(row, folder, stamp, group=group, busy=busy)
-    described = _looked_into(folder, stamp)
+    described, text = _looked_into(folder, stamp)
     if index is not None and stamp.settled and described.state in _SETTLED:
-        index.put(folder, _as_row(described, stamp))
+        index.put(folder, _as_row(described, text, stamp))
     return replace(described, group=group, busy=busy)
 
 
@@ -241,29 +242,31 @@ def _described(
 _SETTLED = ("finished", "interrupted", "failed")
 
 
-def _looked_into(folder: Path, stamp: Stamp) -> Stored:
+def _looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None]:
+    """What lies in a folder, and the text of its findings where that is known to be sound."""
     size = stamp.bytes
     if "manifest.json" not in stamp.names:
         if waits := _not_begun(folder, size):
-            return waits
+            return waits, None
         started = not stamp.names.isdisjoint({"host.json", lock.JOURNAL})
         why = "manifest.json is missing" if started else "it holds no run"
-        return Stored(path=folder, state=NO_RUN, why=why, bytes=size)
+        return Stored(path=folder, state=NO_RUN, why=why, bytes=size), None
     run = Run(folder)
     try:
-        return _outlined(folder, size) or _read(run, size)
+        return _outlined(folder, size) or (_read(run, size), None)
     except FlashtwinError as error:
         why = error.message.removeprefix(f"{folder}/")
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         why = f"manifest.json is not what flashtwin writes ({type(error).__name__}: {error})"
-    return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=_written(folder))
+    began = _written(folder)
+    return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=began), None
 
 
 _COLUMNS = [name for name in Row.__struct_fields__ if name not in ("stamp", "findings")]
 
 
-def _as_row(run: Stored, stamp: Stamp) -> Row:
-    findings = msgspec.Raw(json_line(run.findings.to_json()))
+def _as_row(run: Stored, text: msgspec.Raw | None, stamp: Stamp) -> Row:
+    findings = text or msgspec.Raw(json_line(run.findings.to_json()))
     cells = {name: getattr(run, name) for name in _COLUMNS}
     return Row(stamp=stamp.digest, findings=findings, **cells)
 
@@ -401,12 +404,14 @@ def _may_hold_runs(folder: Path) -> bool:
     return not os.path.exists(folder / lock.JOURNAL)
 
 
-def _outlined(run: Path, size: int) -> Stored | None:
-    """A finished run with nothing wrong in it, which is read soonest; none where it is another."""
+def _outlined(run: Path, size: int) -> tuple[Stored, msgspec.Raw] | None:
+    """A finished run with nothing wrong in it, which is read soonest, and the text of its findings;
+    none where it is another."""
     parts = outline.of(run)
     if parts is None:
         return None
-    manifest, host, findings = parts
+    manifest, host, text, rows = parts
+    most_telling = Findings(row.read() for row in key_findings(rows))
     target = manifest.target
     return Stored(
         path=run,
@@ -423,10 +428,10 @@ def _outlined(run: Path, size: int) -> Stored | None:
         flashtwin=manifest.flashtwin,
         steps=len(manifest.steps),
         bytes=size,
-        key_text=_key_text(findings),
-        findings=findings,
+        key_text=_key_text(most_telling),
+        findings=Findings.later(partial(_findings_of, text)),
         left=_left(msgspec.to_builtins(host)),
-    )
+    ), text
 
 
 def _read(run: Run, size: int) -> Stored:
@@ -625,15 +630,7 @@ def files_of_others(run: Stored) -> list[Path]:
 
 def leftovers(run: Stored) -> list[Leftover]:
     """What host.json says of the files that the run measured."""
-    return [
-        Leftover(
-            path=Path(row["path"]),
-            size_bytes=int(row["size_bytes"]),
-            mark=str(row["mark"]),
-            run=run.path,
-        )
-        for row in run.left
-    ]
+    return [Leftover.of(row, run.path) for row in run.left]
 
 
 def _remove_left(leftover: Leftover) -> None:

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.findings import Findings
 from flashtwin.runs import schema as schemas
 from flashtwin.runs.rundir import FINDINGS, HOST, MANIFEST, SCHEMA
 from flashtwin.runs.storage import MOST_JSON, digest_of, is_sealed, read_file
@@ -68,12 +67,12 @@ class Host(Struct, frozen=True):
 
 class _Findings(Struct, frozen=True):
     schema: int
-    findings: list[schemas.Finding]
+    findings: msgspec.Raw
 
 
-def of(run: Path) -> tuple[Manifest, Host, Findings] | None:
+def of(run: Path) -> tuple[Manifest, Host, msgspec.Raw, list[schemas.Finding]] | None:
     """The parts of a finished run, each of which is as it was written and has all its files; none
-    where that is not so."""
+    where that is not so. The findings as text, without blanks, and as rows of their file."""
     try:
         text = read_file(run / MANIFEST, MOST_JSON)
         if not is_sealed(text, MANIFEST):
@@ -85,13 +84,15 @@ def of(run: Path) -> tuple[Manifest, Host, Findings] | None:
         if digest_of(text) != manifest.files.get(FINDINGS):
             return None
         stored = msgspec.json.decode(text, type=_Findings)
+        compact = msgspec.Raw(msgspec.json.format(bytes(stored.findings), indent=-1))
+        rows = msgspec.json.decode(compact, type=list[schemas.Finding])
         text = read_file(run / HOST, MOST_JSON)
         if stored.schema != SCHEMA or not is_sealed(text, HOST):
             return None
         host = msgspec.json.decode(text, type=Host)
     except (FlashtwinError, msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    return manifest, host, Findings(row.read() for row in stored.findings)
+    return manifest, host, compact, rows
 
 
 def _lacks(run: Path, manifest: Manifest) -> bool:

@@ -21,7 +21,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,9 +118,9 @@ def matching(runs: Sequence[Stored], condition: str) -> list[Stored]:
     """The runs for which an SQL condition holds, in their order."""
     # Without its name a condition cannot ask the table of findings, which takes longest to fill.
     asks_findings = "findings" in condition.lower()
-    tables = _tables(runs, with_findings=asks_findings)
-    numbers = _holding(condition, "runs", tables, _known(runs), _hint(runs))
-    return [runs[number] for number in numbers]
+    tables = _tables(runs, condition, with_findings=asks_findings)
+    answer = _answer(condition, "runs", tables, lambda: (_known(runs), _hint(runs)))
+    return [runs[number] for number in answer]
 
 
 def holding(
@@ -131,14 +131,17 @@ def holding(
     shape, rows = tables[table]
     numbered = {"_row": "BIGINT", **shape}, [{"_row": i, **row} for i, row in enumerate(rows)]
     names = list(shape)
-    return _holding(
-        condition, table, {**tables, table: numbered}, names, f"columns: {', '.join(names)}"
-    )
+    known = names, f"columns: {', '.join(names)}"
+    return _answer(condition, table, {**tables, table: numbered}, lambda: known)
 
 
-def _holding(
-    condition: str, table: str, tables: Mapping[str, Any], names: Sequence[str], hint: str
+def _answer(
+    condition: str,
+    table: str,
+    tables: Mapping[str, Any],
+    known: Callable[[], tuple[Sequence[str], str]],
 ) -> list[int]:
+    """The rows for which a condition holds; `known` gives the names for a refusal, and its hint."""
     if find_spec("duckdb") is None:
         raise FlashtwinError(
             "--where asks DuckDB, which is not installed",
@@ -146,9 +149,10 @@ def _holding(
             exit_code=ENVIRONMENT,
         )
     if wrong := _no_text(condition):
-        raise FlashtwinError(f"--where: {wrong}", hint=hint, exit_code=USAGE)
+        raise FlashtwinError(f"--where: {wrong}", hint=known()[1], exit_code=USAGE)
     answer = _judged(json.dumps({"condition": condition, "table": table, "tables": tables}))
     if reason := answer.get("wrong"):
+        names, hint = known()
         reason = _unknown(reason, names) or reason
         raise FlashtwinError(f"--where: {reason}", hint=hint, exit_code=USAGE)
     return sorted(answer["rows"])
@@ -241,8 +245,24 @@ def _columns(name: str) -> list[str]:
     return [name if side == "value" else f"{name}_{side}" for side in SIDES]
 
 
-def _tables(runs: Sequence[Stored], *, with_findings: bool) -> dict[str, Any]:
+# A condition of these words, numbers, texts and the columns of every run asks for no finding.
+_OPERATORS = ("and", "or", "not", "in", "is", "null", "like", "ilike", "between", "true", "false")
+_PLAIN_WORDS = {*COLUMNS, *_OPERATORS}
+_TEXT = re.compile(r"'[^']*'")
+_NAME = re.compile(r"[a-z_]\w*|\"[^\"]*\"")
+
+
+def _asks_for_findings(condition: str) -> bool:
+    """Whether a condition may name a finding; those take longest to read and to fill in."""
+    left = _TEXT.sub("", condition.lower())
+    return any(name.strip('"') not in _PLAIN_WORDS for name in _NAME.findall(left)) or "*" in left
+
+
+def _tables(runs: Sequence[Stored], condition: str, *, with_findings: bool) -> dict[str, Any]:
     """Each table's columns with their types, and its rows."""
+    if not _asks_for_findings(condition):
+        rows = [{"_row": index, **_row(run)} for index, run in enumerate(runs)]
+        return {"runs": ({"_row": "BIGINT", **COLUMNS}, _cells(rows)), "findings": (_FINDINGS, [])}
     names = short_names(runs)
     choices = {finding.id for run in runs for finding in run.findings if finding.choices}
     shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
@@ -250,7 +270,9 @@ def _tables(runs: Sequence[Stored], *, with_findings: bool) -> dict[str, Any]:
         shape[name] = {**SIDES, "value": "VARCHAR"} if name in choices else SIDES
         for column in columns:
             shape.update(zip(_columns(column), shape[name].values(), strict=True))
-    rows = [{"_row": index, **_row(run, names)} for index, run in enumerate(runs)]
+    rows = [
+        {"_row": index, **_with_findings(_row(run), run, names)} for index, run in enumerate(runs)
+    ]
     found_rows = [
         {**_sides(finding), "run": str(run.path), "value": finding.number}
         | {"choice": finding.value if finding.choices else None}
@@ -277,11 +299,11 @@ def _cells(value: Any) -> Any:
     return None if isinstance(value, int) and abs(value) >= 1 << 63 else value
 
 
-def _row(run: Stored, names: dict[str, tuple[str, ...]]) -> dict[str, Any]:
+def _row(run: Stored) -> dict[str, Any]:
     started = None
     if run.started is not None:
         started = run.started.astimezone().replace(tzinfo=None).isoformat(sep=" ")
-    row: dict[str, Any] = {
+    return {
         "path": str(run.path),
         "name": run.path.name,
         "target": run.target,
@@ -298,6 +320,11 @@ def _row(run: Stored, names: dict[str, tuple[str, ...]]) -> dict[str, Any]:
         "steps": run.steps,
         "bytes": run.bytes,
     }
+
+
+def _with_findings(
+    row: dict[str, Any], run: Stored, names: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
     for finding in run.findings:
         row[finding.id] = _sides(finding)
         for short in names[finding.id]:

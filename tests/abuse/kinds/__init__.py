@@ -14,6 +14,7 @@ from kinds import (
     infer,
     jobs,
     kept,
+    killed,
     kills,
     outputs,
     prepared,
@@ -55,4 +56,13 @@ _ROWS = (
 )
 KINDS = tuple(
     Kind(name=name, tries=tries, case=case, prepare=prepare) for name, tries, case, prepare in _ROWS
+) + tuple(
+    Kind(
+        name=command.name,
+        tries=f"{command.tries} killed at any moment, and going on or the same again",
+        case=command.case,
+        prepare=command.prepare,
+        slow=command.slow,
+    )
+    for command in killed.COMMANDS
 )

@@ -23,11 +23,12 @@ import secrets
 import signal
 import stat
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from flashtwin import outputs
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
@@ -92,6 +93,12 @@ class Leftover:
     size_bytes: int
     mark: str | None
     run: Path
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], run: Path) -> Leftover:
+        """The file that a row of host.json names, for the run that asks for it."""
+        path, size_bytes = Path(row["path"]), int(row["size_bytes"])
+        return cls(path=path, size_bytes=size_bytes, mark=row["mark"], run=run)
 
     @property
     def is_there(self) -> bool:

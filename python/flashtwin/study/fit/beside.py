@@ -17,6 +17,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs.fitted import command_of_twin, is_made_by_fit, place_of_twin
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import remove_tree
+from flashtwin.runs.writer import abandoned
 from flashtwin.study.fit.fit import Twin
 
 
@@ -24,7 +25,8 @@ def check(run: Run) -> None:
     """Raises `FlashtwinError` where something lies that no fit of this run has made."""
     path = run.path.resolve()
     place = place_of_twin(path)
-    if place.exists() and not is_made_by_fit(place, path):
+    # One that was killed before its manifest was written left nothing that says whose it is.
+    if place.exists() and not is_made_by_fit(place, path) and not abandoned(place):
         raise FlashtwinError(
             f"{place} is there already, and is no twin of {run.path.name}",
             hint="move it away, or fit without measuring the twin: --no-run",
