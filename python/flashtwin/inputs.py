@@ -30,6 +30,15 @@ MOST_OBJECTS = 64
 # NVMe counts in 128 bits.
 MOST_DIGITS = 39
 
+# How a packed file begins: the program that packed it, the one that unpacks it, and that one's
+# option for writing to stdout.
+PACKED = {
+    b"\x1f\x8b": ("gzip", "gunzip", "-c"),
+    b"\xfd7zXZ\0": ("xz", "unxz", "-c"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "unzstd", "-c"),
+    b"BZh": ("bzip2", "bunzip2", "-c"),
+    b"PK\x03\x04": ("zip", "unzip", "-p"),
+}
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",

@@ -21,7 +21,7 @@ from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
 from flashtwin.fio.plan.processes import Clone
-from flashtwin.inputs import encoding_title, wide_encoding
+from flashtwin.inputs import PACKED, encoding_title, wide_encoding
 from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace, TraceFormat
 from flashtwin.model.job import Sequence as Order
 
@@ -36,15 +36,8 @@ LONGEST_BYTES = (2**32 - 2) * 512
 MOST_NS = 10 * 366 * 86_400 * 10**9
 # What a binary blktrace begins with, a version behind it or before it.
 _BLKTRACE = (b"tae", b"eat")
-# Bytes at the beginning that show a binary file, and how its text is made.
+# Bytes at the beginning that show a binary file.
 _HEAD_BYTES = 4096
-_PACKED = {
-    b"\x1f\x8b": ("gzip", "gunzip -c"),
-    b"BZh": ("bzip2", "bunzip2 -c"),
-    b"\xfd7zXZ": ("xz", "xz -dc"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -dc"),
-    b"PK\x03\x04": ("zip", "unzip -p"),
-}
 _DIRECTIONS = ("read", "write", "trim", "sync")
 # Options that a trace replaces: fio 3.33 ignores them where it replays one.
 _IDLE = (
@@ -371,12 +364,13 @@ def _check_file(path: Path, job: FioJob) -> None:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise _unreadable(path, error, job) from error
-    for mark, (kind, unpack) in _PACKED.items():
+    for mark, (kind, unpack, to_stdout) in PACKED.items():
         if head.startswith(mark):
             raise JobFileError(
                 _at(path, 0),
                 f"this is packed by {kind}{_whose(job)}",
-                hint=f"{unpack} {path} > {path.stem} makes the text that is replayed here",
+                hint=f"{unpack} {to_stdout} {path} > {path.stem} makes the text that is replayed"
+                " here",
             )
     if head[1:4] == _BLKTRACE[0] or head[:3] == _BLKTRACE[1]:
         raise JobFileError(

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from flashtwin.inputs import InputError, open_regular, wide_encoding
+from flashtwin.inputs import PACKED, InputError, open_regular, wide_encoding
 from flashtwin.study.infer.samples import UnreadableError
 
 MOST_BYTES = 256 << 20
@@ -27,10 +27,6 @@ PIECE = 1 << 16
 SKETCHED = 400
 
 _BINARY = (
-    (b"\x1f\x8b", "compressed by gzip", "unpack it: gunzip FILE"),
-    (b"\xfd7zXZ\x00", "compressed by xz", "unpack it: unxz FILE"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it: unzstd FILE"),
-    (b"BZh", "compressed by bzip2", "unpack it: bunzip2 FILE"),
     (b"PK\x03\x04", "a ZIP archive, which an Excel workbook is too", "unpack it, or save as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
     (b"%PDF", "a PDF", "hand over the numbers as CSV"),
@@ -38,6 +34,10 @@ _BINARY = (
     (b"\xff\xd8\xff", "a picture", "hand over the numbers as CSV"),
     (b"PAR1", "a Parquet file", "write it as CSV"),
     (b"SQLite format 3", "an SQLite database", "write the table as CSV"),
+    *(
+        (mark, f"compressed by {kind}", f"unpack it: {unpack} FILE")
+        for mark, (kind, unpack, _) in PACKED.items()
+    ),
 )
 # Control characters that text has.
 _USUAL = frozenset("\t\n\r\f\x1b\b")
