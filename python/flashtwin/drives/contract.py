@@ -20,6 +20,7 @@ import numpy as np
 
 from flashtwin.model.drive import Drive
 from flashtwin.model.histogram import BUCKETS, mean_ns
+from flashtwin.model.job import directions_of
 from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Series
 from flashtwin.model.step import (
     Ask,
@@ -279,12 +280,7 @@ def check_run(step: Run, result: Result, *, holds_depth: bool = True) -> None:
 
 def used_by(jobs: Sequence[Job]) -> set[int]:
     """The directions that jobs ask for."""
-    reads_and_writes = {READ, WRITE}
-    used = [
-        reads_and_writes if job.rw in ("rw", "randrw") else {_CODES[job.rw.removeprefix("rand")]}
-        for job in jobs
-    ]
-    return set().union(*used)
+    return {_CODES[name] for job in jobs for name in directions_of(job.rw)}
 
 
 def check_series(

@@ -24,7 +24,7 @@ from flashtwin.drives.real.options import options_of as options_of_job
 from flashtwin.fio.report.document import document
 from flashtwin.fio.report.job import DIRECTIONS, Direction, JobReport, Spread, level_of
 from flashtwin.model.histogram import bins_of, middle_of
-from flashtwin.model.job import job_of
+from flashtwin.model.job import directions_of, job_of
 from flashtwin.model.series import Counts, Series
 from flashtwin.model.step import JobTotals
 from flashtwin.runs.journal import StepRecord
@@ -33,8 +33,6 @@ from flashtwin.runs.rundir import Run
 WINDOW_NS = 500_000_000
 # Characters of a label in a file's name.
 LONGEST = 120
-# Ways to go, without "rand", that take more than the direction of their name.
-_MIXED = {"rw": ("read", "write"), "readwrite": ("read", "write"), "trimwrite": ("trim", "write")}
 
 _Job = Mapping[str, Any]
 
@@ -82,8 +80,7 @@ def _jobs(step: StepRecord) -> list[_Job]:
 
 
 def _directions(job: _Job) -> tuple[str, ...]:
-    plain = str(job.get("rw", "rw")).removeprefix("rand")
-    return _MIXED.get(plain, (plain,))
+    return directions_of(str(job.get("rw", "rw")))
 
 
 def _apart(jobs: Sequence[_Job]) -> bool:

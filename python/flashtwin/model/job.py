@@ -367,6 +367,16 @@ ReadWrite = Literal[
 ]
 
 
+# The directions of a `rw` without its "rand", where they are more than its name says.
+_MIXED = {"rw": ("read", "write"), "readwrite": ("read", "write"), "trimwrite": ("trim", "write")}
+
+
+def directions_of(rw: str) -> tuple[str, ...]:
+    """The directions of a `rw`, by their names."""
+    plain = rw.removeprefix("rand")
+    return _MIXED.get(plain, (plain,))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """One stream of requests, closed loop: `threads` times `depth` requests are always outstanding.

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.output import DIRECTIONS, DirectionTotals, FioOutput, JobOutput
 from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of
+from flashtwin.model.job import directions_of
 from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Counts, Ints, Series
 from flashtwin.model.step import Job, JobTotals
 
@@ -49,13 +50,8 @@ class Measured:
 
 def directions(jobs: Sequence[Job]) -> list[int]:
     """The directions that jobs use, in the order of their codes."""
-    used = set()
-    for job in jobs:
-        if job.rw in ("rw", "randrw"):
-            used |= {READ, WRITE}
-        else:
-            used.add({"read": READ, "write": WRITE, "trim": TRIM}[job.rw.removeprefix("rand")])
-    return sorted(used)
+    codes = {"read": READ, "write": WRITE, "trim": TRIM}
+    return sorted({codes[name] for job in jobs for name in directions_of(job.rw)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from flashtwin.fio.language.script import Note
 from flashtwin.fio.language.table import LAY_NOTHING_OUT, NEVER_EXTEND, engine_of
 from flashtwin.fio.plan.files import Ground, Part, Target, filesize, is_whole, names, parts
 from flashtwin.fio.plan.processes import Clone
+from flashtwin.model.job import directions_of
 
 # Ways of `fallocate` after which a new file is as long as before it: 0.
 _KEEPS_LENGTH = ("none", "keep", "0")
@@ -77,9 +78,8 @@ class Setup:
     def _make(self, clone: Clone, part: Part) -> None:
         """Make a file as long as a process works on it."""
         job, engine = clone.job, engine_of(str(clone.job["ioengine"]))
-        rw = job["rw"].rw
-        reads = rw in ("read", "randread", "rw", "randrw")
-        writes = "write" in rw or rw in ("rw", "randrw")
+        directions = directions_of(job["rw"].rw)
+        reads, writes = "read" in directions, "write" in directions
         if engine in LAY_NOTHING_OUT:
             return
         if job["create_on_open"]:
