@@ -11,7 +11,7 @@ import pytest
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.study.infer.infer import Inferred, infer
-from flashtwin.study.infer.read import joined, read, summed
+from flashtwin.study.infer.read import Choices, joined, read, summed
 
 RATES = [*[3000.0] * 40, *[500.0] * 400]
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_is_refused_with_a_hint(
 
 def test_doubled_time_stamps_are_summed_where_that_is_asked_for(tmp_path: Path) -> None:
     twice = csv_of(RATES) + "\n" + csv_of(RATES).partition("\n")[2]
-    samples = read(written(tmp_path, twice), doubled=True)
+    samples = read(written(tmp_path, twice), Choices(doubled=True))
     assert samples.size.sum() == pytest.approx(2 * 1e6 * sum(RATES))
 
 

@@ -251,7 +251,7 @@ def test_single_requests_are_summed_by_time(tmp_path: Path, name: str) -> None:
     speeds = [speed.value for _, _, speed in infer(samples).plateaus]
     assert speeds == pytest.approx([20 * 131072e3, 5 * 131072e3], rel=0.03)
     with pytest.raises(FlashtwinError, match="single requests"):
-        read(path, doubled=True)
+        read(path, Choices(doubled=True))
 
 
 def test_a_log_without_writes_is_left_out_of_a_set(tmp_path: Path) -> None:

@@ -39,9 +39,9 @@ def read_any(path: Path, choices: Choices = NONE) -> Samples | Summary:
         raise _refused(path, error) from error
 
 
-def read(path: Path, choices: Choices = NONE, *, doubled: bool = False) -> Samples:
-    """The writes of a file. `doubled`: rows of one time stamp are summed and not refused."""
-    result = read_any(path, replace(choices, doubled=choices.doubled or doubled))
+def read(path: Path, choices: Choices = NONE) -> Samples:
+    """The writes of a file."""
+    result = read_any(path, choices)
     if isinstance(result, Summary):
         raise FlashtwinError(
             f"{path.name}: is of {result.program}: {result.why}",
