@@ -7,6 +7,7 @@ It has ended when all its threads have: until then the files that it had opened 
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,6 +41,13 @@ def wait_for(what: Callable[[], bool], patience_s: float = 60) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def reached(process: subprocess.Popen[str], is_there: Callable[[], bool]) -> None:
+    """Wait until a program has come to something; what it said is the failure where it ends
+    before."""
+    wait_for(lambda: is_there() or process.poll() is not None)
+    assert is_there(), process.communicate()
 
 
 def _runs(process: Path, group: int | None = None) -> bool:

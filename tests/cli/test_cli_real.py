@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import reached
 from program import begun, flashtwin
 
 FIO = shutil.which("fio")
@@ -71,12 +72,7 @@ def test_a_signal_leaves_fio_s_answer_and_a_run_that_goes_on(tmp_path: Path) -> 
 
 
 def _wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
-    for _ in range(3000):
-        if path.exists() and text in path.read_text():
-            return
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    raise AssertionError(f"no {text} in {path}")
+    reached(process, lambda: path.exists() and text in path.read_text())
 
 
 def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:

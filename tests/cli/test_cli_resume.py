@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from processes import reached
 from program import begun, flashtwin
 
 from flashtwin import _core
@@ -89,11 +90,8 @@ def test_several_of_which_some_never_began(tmp_path: Path) -> None:
     whole = flashtwin(*words, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0 and not (tmp_path / "whole" / "plan.json").exists()
     process = begun(*words, "--out", "run", cwd=tmp_path)
-    for _ in range(3000):
-        if all((tmp_path / "run" / one / "steps.jsonl").exists() for one in PAIR):
-            break
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    journals = [tmp_path / "run" / name / "steps.jsonl" for name in PAIR]
+    reached(process, lambda: all(path.exists() for path in journals))
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -125,11 +123,7 @@ def _interrupt(cwd: Path, label: str, *words: str, number: signal.Signals = sign
     """Run it until the journal of `run` has a step, then stop it; what it said."""
     process = begun(*words, cwd=cwd)
     journal = cwd / "run" / "steps.jsonl"
-    for _ in range(3000):
-        if journal.exists() and f'"{label}' in journal.read_text():
-            break
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    reached(process, lambda: journal.exists() and f'"{label}' in journal.read_text())
     os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == (130 if number == signal.SIGINT else -number)

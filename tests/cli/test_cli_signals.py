@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from processes import wait_for
 from program import PROGRAM, environment
 from thinning import thinned
 
@@ -153,9 +154,7 @@ def test_many_processes_hear_a_signal(tmp_path: Path) -> None:
      --scale 1/16 --quiet""".split()  # noqa: SIM905
     process = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=environment())
     try:
-        waits = time.monotonic() + 60
-        while not any(tmp_path.glob("*out.json*")) and time.monotonic() < waits:
-            time.sleep(0.02)
+        wait_for(lambda: any(tmp_path.glob("*out.json*")))
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 128
     finally:

@@ -6,10 +6,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from processes import reached
 from program import begun, flashtwin
 
 from flashtwin import _core
@@ -105,13 +105,11 @@ def test_ctrl_c_ends_with_130_and_keeps_what_is_done(tmp_path: Path, targets: li
 
 def _wait_for_a_fill(places: list[Path], process: subprocess.Popen[str]) -> None:
     """Until each run has come to its fills: the journal names the purge before the first."""
-    for _ in range(3000):
-        journals = [place / "steps.jsonl" for place in places]
-        if all(path.exists() and '"fill/' in path.read_text() for path in journals):
-            return
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    raise AssertionError("no fill began")
+    journals = [place / "steps.jsonl" for place in places]
+    reached(
+        process,
+        lambda: all(path.exists() and '"fill/' in path.read_text() for path in journals),
+    )
 
 
 def spec(tmp_path: Path, *lines: str) -> Path:

@@ -9,14 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from processes import children
+from processes import children, wait_for
 
 from flashtwin import outputs
 from flashtwin.cli.app import app
@@ -153,9 +152,7 @@ def begun(
         cwd=where, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        waits = time.monotonic() + 60
-        while not jobs_run(process) and time.monotonic() < waits:
-            time.sleep(0.02)
+        wait_for(lambda: jobs_run(process))
         yield process
     finally:
         process.kill()
