@@ -247,6 +247,6 @@ def test_a_sweep(tmp_path: Path) -> None:
         findings={one.id: one for one in usual()},
     )
     done = Sweep(out=tmp_path, plan=plan, rows=(row,), failures=(failure,), repeated=0)
-    value = json.loads(json.dumps(sweep._json(done, tmp_path / "report.html")))
+    value = json.loads(json.dumps(sweep.document(done, tmp_path / "report.html")))
     check_type(value, "sweep")
     check("sweep", value)

@@ -38,7 +38,7 @@ def place(tmp_path: Path) -> Path:
 def quick_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judging process is forked and not started; without DuckDB there is none."""
     pytest.importorskip("duckdb")
-    monkeypatch.setattr(query, "_asked", fork_server.judge)
+    monkeypatch.setattr(query, "ask_child", fork_server.judge)
 
 
 def listed(done: Result) -> list[str]:

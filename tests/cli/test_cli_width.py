@@ -122,7 +122,7 @@ def test_a_sweep_with_long_keys_fits(
         )
     swept = Sweep(out=tmp_path, plan=plan, rows=tuple(rows), failures=(), repeated=0)
     monkeypatch.setenv("COLUMNS", "80")
-    sweep._print(swept, tmp_path / "report.html", ())
+    sweep.print_sweep(swept, tmp_path / "report.html", ())
     lines = capsys.readouterr().out.splitlines()
     table = [line for line in lines if not line.startswith("report:")]
     assert len(table) > len(rows) and max(map(len, table)) <= 80

@@ -147,8 +147,8 @@ def test_every_number_that_a_review_ranks_by_has_its_words_or_none() -> None:
     [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (23, "23rd")],
 )
 def test_places_are_told_as_people_do(number: int, text: str) -> None:
-    assert ranked._ordinal(number) == text
-    assert ranked._ordinal(100 + number) == f"1{number:02d}{text[-2:]}"
+    assert ranked.ordinal(number) == text
+    assert ranked.ordinal(100 + number) == f"1{number:02d}{text[-2:]}"
 
 
 def test_a_verdict_on_ratings_is_a_word_apart_from_the_name() -> None:

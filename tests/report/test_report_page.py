@@ -369,10 +369,10 @@ def test_templates_are_compiled_once_where_that_can_be_kept(
     monkeypatch.setattr(template, "COMPILED", tmp_path / place)
     monkeypatch.setattr("sys.dont_write_bytecode", False)
     for _ in range(2):
-        template._environment.cache_clear()
+        template.environment.cache_clear()
         assert page.render(pair) == text
     assert (tmp_path / place).is_dir() == (place == "kept")
-    template._environment.cache_clear()
+    template.environment.cache_clear()
 
 
 class MadeUp(Present):

@@ -37,13 +37,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def read_anew(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the runs whose files a listing reads."""
     names: list[str] = []
-    read = listing._looked_into
+    read = listing.looked_into
 
     def counted(folder: Path, stamp: listing_index.Stamp) -> Stored:
         names.append(folder.name)
         return read(folder, stamp)
 
-    monkeypatch.setattr(listing, "_looked_into", counted)
+    monkeypatch.setattr(listing, "looked_into", counted)
     return names
 
 
@@ -185,7 +185,7 @@ def test_the_index_is_that_of_a_place_however_it_is_spelled(
 def test_a_finished_run_is_outlined_as_it_is_read(place: Path) -> None:
     for path in (*map(place.joinpath, NAMES), place / "stopped"):
         slow = listing._read(Run(path), listing.size_of(path))
-        quick = listing._outlined(path, slow.bytes)
+        quick = listing.outlined(path, slow.bytes)
         assert (quick and quick[0]) == (slow if path.name != "stopped" else None)
 
 

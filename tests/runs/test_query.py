@@ -18,13 +18,13 @@ from flashtwin.runs.query import short_names
 
 pytest.importorskip("duckdb")
 # The judging process as users start it.
-STARTED = query._asked
+STARTED = query.ask_child
 
 
 @pytest.fixture(autouse=True)
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The judging process has imported DuckDB when it is asked."""
-    monkeypatch.setattr(query, "_asked", fork_server.judge)
+    monkeypatch.setattr(query, "ask_child", fork_server.judge)
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +209,7 @@ def test_without_duckdb(runs: list[Stored], monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.full
 def test_runs_of_hundreds_of_findings_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB takes more memory for them, also as its process ends: it crashed at the bound then."""
-    monkeypatch.setattr(query, "_asked", STARTED)
+    monkeypatch.setattr(query, "ask_child", STARTED)
     names = [f"finding {number}" for number in range(120)]
     kinds = {"value": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "unit": "VARCHAR"}
     shape = {

@@ -55,10 +55,10 @@ def test_workers_of_one_machine_count_together() -> None:
     """Two busy workers of three have room; the first always works, and says itself what fails."""
     gib, workers = 1 << 30, [("a", 1), ("b", 1), ("c", 1)]
     needs = gib - memory.PROCESS_BYTES
-    assert executors._chosen(workers, 2 * gib, needs) == ["a", "b"]
-    assert executors._chosen(workers, gib // 2, needs) == ["a"]
-    assert executors._chosen(workers, None, needs) == ["a", "b", "c"]
-    assert executors._chosen([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
+    assert executors.workers_with_room(workers, 2 * gib, needs) == ["a", "b"]
+    assert executors.workers_with_room(workers, gib // 2, needs) == ["a"]
+    assert executors.workers_with_room(workers, None, needs) == ["a", "b", "c"]
+    assert executors.workers_with_room([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
 
 
 @pytest.mark.full
@@ -68,7 +68,9 @@ def test_a_cluster_without_room_for_two_runs_one_after_the_other(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(executors, "_chosen", lambda workers, free, needs: [workers[0][0]])
+    monkeypatch.setattr(
+        executors, "workers_with_room", lambda workers, free, needs: [workers[0][0]]
+    )
     done = sweep(make_plan(), tmp_path / "there", executor=Cluster(address))
     assert done.failures == () and len(done.runs) == 4
 

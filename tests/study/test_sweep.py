@@ -60,12 +60,12 @@ def told(run: Path) -> dict[str, bytes]:
 
 def shown_on_the_terminal(done: Sweep, capsys: pytest.CaptureFixture[str]) -> None:
     """--show takes names as findings answer to them; a wrong one costs nobody the table."""
-    command._print(done, done.out / "report.html", ("cache_size", "fill.mean[1m-q1]"))
+    command.print_sweep(done, done.out / "report.html", ("cache_size", "fill.mean[1m-q1]"))
     told = capsys.readouterr().out
     assert "Where the first plateau ends" in told and "Mean speed of the fill" in told
     assert "Duration" not in told
     with pytest.raises(FlashtwinError, match="no point has a finding cash"):
-        command._print(done, done.out / "report.html", ("cash",))
+        command.print_sweep(done, done.out / "report.html", ("cash",))
     assert "report: " in capsys.readouterr().out
 
 

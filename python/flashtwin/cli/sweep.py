@@ -98,9 +98,9 @@ def command(
         result = sweep(plan, where, executor=executor_of(jobs, cluster), watcher=watcher)
     report = page.build(result, where)
     if as_json:
-        terminal.print_json(_json(result, report))
+        terminal.print_json(document(result, report))
     else:
-        _print(result, report, shown)
+        print_sweep(result, report, shown)
     return MISS if result.failures else None
 
 
@@ -141,7 +141,7 @@ class _ShownProgress:
             terminal.note(f"note: {point} failed: {failure.message.splitlines()[-1]}")
 
 
-def _print(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
+def print_sweep(sweep: Sweep, report: Path, words: tuple[str, ...]) -> None:
     findings = columns(sweep.rows)
     names_by_word = {word: named(word, findings) for word in words}
     vary = varying(sweep.rows)
@@ -185,7 +185,7 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
     return [str(row.number), *values, *cells]
 
 
-def _json(sweep: Sweep, report: Path) -> dict[str, Any]:
+def document(sweep: Sweep, report: Path) -> dict[str, Any]:
     return {
         "report": str(report),
         "out": str(sweep.out),

@@ -81,12 +81,12 @@ def _cells(values: dict[str, float]) -> tuple[str, ...]:
 def _sentence(row: ranking.Ranked) -> str:
     """The places of a drive, column by column: is 3rd of 28 in reads of 4 KiB."""
     places = [
-        f"{_ordinal(placed.place)} of {placed.of} in {placed.column.words}" for placed in row.places
+        f"{ordinal(placed.place)} of {placed.of} in {placed.column.words}" for placed in row.places
     ]
     return f"{row.drive} is {listed(places)}."
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
     """1st, 2nd, 3rd, 11th, 21st."""
     last = 0 if number // 10 % 10 == 1 else number % 10
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }"

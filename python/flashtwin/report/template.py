@@ -33,7 +33,7 @@ SHAPES = (
 def page(name: str, scripts: Sequence[str], data: Mapping[str, Any], **values: object) -> str:
     """A page by its template's file: its own values, and what every page has."""
     text: str = (
-        _environment()
+        environment()
         .get_template(name)
         .render(
             version=__version__,
@@ -54,7 +54,7 @@ def page(name: str, scripts: Sequence[str], data: Mapping[str, Any], **values: o
 
 
 @cache
-def _environment() -> Any:
+def environment() -> Any:
     """Where the templates are; a value that one lacks is an error."""
     from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 

@@ -232,7 +232,7 @@ def _described(
         return Stored(path=folder, state=UNREADABLE, why=why, group=group, busy=busy)
     if index is not None and (row := index.get(folder, stamp)):
         return _of_row(row, folder, stamp, group=group, busy=busy)
-    described, text = _looked_into(folder, stamp)
+    described, text = looked_into(folder, stamp)
     if index is not None and stamp.settled and described.state in _SETTLED:
         index.put(folder, _as_row(described, text, stamp))
     return replace(described, group=group, busy=busy)
@@ -242,7 +242,7 @@ def _described(
 _SETTLED = ("finished", "interrupted", "failed")
 
 
-def _looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None]:
+def looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None]:
     """What lies in a folder, and the text of its findings where that is known to be sound."""
     size = stamp.bytes
     if "manifest.json" not in stamp.names:
@@ -253,7 +253,7 @@ def _looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None
         return Stored(path=folder, state=NO_RUN, why=why, bytes=size), None
     run = Run(folder)
     try:
-        return _outlined(folder, size) or (_read(run, size), None)
+        return outlined(folder, size) or (_read(run, size), None)
     except FlashtwinError as error:
         why = error.message.removeprefix(f"{folder}/")
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
@@ -404,7 +404,7 @@ def _may_hold_runs(folder: Path) -> bool:
     return not os.path.exists(folder / lock.JOURNAL)
 
 
-def _outlined(run: Path, size: int) -> tuple[Stored, msgspec.Raw] | None:
+def outlined(run: Path, size: int) -> tuple[Stored, msgspec.Raw] | None:
     """A finished run with nothing wrong in it, which is read soonest, and the text of its findings;
     none where it is another."""
     parts = outline.of(run)

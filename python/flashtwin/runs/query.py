@@ -169,7 +169,7 @@ def _no_text(condition: str) -> str | None:
     return None if odd is None else f"the character {odd!a} is not part of a condition"
 
 
-def _asked(question: str) -> subprocess.CompletedProcess[bytes]:
+def ask_child(question: str) -> subprocess.CompletedProcess[bytes]:
     """The judging process, once it has ended."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "flashtwin.runs.condition", str(MOST_S), str(MOST_BYTES)],
@@ -183,7 +183,7 @@ def _asked(question: str) -> subprocess.CompletedProcess[bytes]:
 def _judged(question: str) -> dict[str, Any]:
     """The answer of the judging process. If it ended without one, the condition exceeded its
     limits."""
-    process = _asked(question)
+    process = ask_child(question)
     if process.returncode == -signal.SIGALRM:
         return {"wrong": f"judging the condition takes longer than {MOST_S} s"}
     if process.returncode == -signal.SIGINT:

@@ -285,11 +285,11 @@ def _with_room(client: Any, drive_bytes: int) -> list[str]:
     return [
         address
         for name, workers in machines.items()
-        for address in _chosen(workers, free[name], drive_bytes)
+        for address in workers_with_room(workers, free[name], drive_bytes)
     ]
 
 
-def _chosen(
+def workers_with_room(
     workers: Sequence[tuple[str, int]], free_bytes: int | None, drive_bytes: int
 ) -> list[str]:
     """The workers of one machine whose drives fit into its memory together."""
