@@ -88,6 +88,8 @@ def table(header: str, row: Row) -> str:
         ('"second","write_MB_s"', lambda at: f'"{at.n}","{at.r}"'),
         ("second,write_MB_s,", lambda at: f"{at.n},{at.r},"),
         ("second,write_MB_s", lambda at: f'{at.n},"{at.r:,.2f}"'),
+        ("Zeitpunkt;MB/s", lambda at: f"2024-05-0{at.day}T{at.t}+02:00;{at.r}"),
+        ("MB/s,when", lambda at: f"{at.r},0{at.day}.05.2024 {at.t}"),
     ],
 )
 def test_the_clock_the_rate_and_the_unit_are_found(tmp_path: Path, header: str, row: Row) -> None:

@@ -135,6 +135,10 @@ def _time(
         return None, None
     times = [column for column in columns if column.kind == "time" and column is not taken]
     candidates = [column for column in times if column.strong] or times
+    if not candidates:
+        # Cells with a date need no heading that says what they are.
+        rows = zip(columns, first_row, strict=False)
+        candidates = [column for column, cell in rows if column is not taken and is_time(cell)]
     if len(candidates) == 2:
         date, clock = candidates
         together = f"{first_row[date.at]} {first_row[clock.at]}"
