@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -107,3 +108,21 @@ def test_a_signal_while_a_drive_is_trimmed_leaves_a_drive_that_goes_on(drive: _c
     before = drive.now_ns()
     drive.flush(lambda *_: True)
     assert drive.now_ns() >= before
+
+
+def test_a_signal_ends_drives_of_other_threads() -> None:
+    """The caller's own drive is done early; that of the other thread would go on for years."""
+
+    def writes(count: int) -> str:
+        fields = {"rw": "randwrite", "block_bytes": 4096, "depth": 32, "io_bytes": count * 4096}
+        return json.dumps([{"name": "w", **fields}])
+
+    spec = load("bx500-240", scale="1/16")
+    begun_s = time.process_time()
+
+    def work() -> None:
+        when(lambda: time.process_time() - begun_s > 1.0)
+        interrupt()
+
+    with beside(work):
+        _core.simulate([(spec, 1, [(writes(count), 10**9)]) for count in (10_000, 10**13)], 2)

@@ -5,7 +5,8 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
 
 use flashtwin_base::{Device, Nanos, Op, Request, memory};
 use flashtwin_drive::Drive;
@@ -20,6 +21,8 @@ use crate::spec::Spec;
 use crate::twin;
 
 const SECTOR_BYTES: u64 = 512;
+/// Between two looks for a Ctrl-C of a thread that has no plan left.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Sectors of the longest command.
 const MOST_SECTORS: u64 = 1 << 31;
 
@@ -132,18 +135,22 @@ fn all(plans: &[Plan<'_>], threads: usize) -> PyResult<Vec<Vec<Seen>>> {
         *slots[index].lock().expect("no thread panics with it") = seen;
         Some(())
     };
+    let look = || {
+        Python::attach(|py| py.check_signals()).inspect_err(|_| stop.store(true, Ordering::Relaxed))
+    };
     let raised = thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|| while take().is_some() {});
-        }
+        let others: Vec<_> = (1..threads)
+            .map(|_| scope.spawn(|| while take().is_some() {}))
+            .collect();
         while take().is_some() {
             if let Some(raised) = heard.lock().expect("no thread panics with it").take() {
                 return Err(raised);
             }
-            if let Err(raised) = Python::attach(|py| py.check_signals()) {
-                stop.store(true, Ordering::Relaxed);
-                return Err(raised);
-            }
+            look()?;
+        }
+        while !others.iter().all(ScopedJoinHandle::is_finished) {
+            thread::park_timeout(LOOK_EVERY);
+            look()?;
         }
         Ok(())
     });

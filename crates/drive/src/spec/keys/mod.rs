@@ -290,7 +290,16 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
         thermal::KEYS,
         smart::KEYS,
     ];
-    sections.concat()
+    let keys = sections.concat();
+    for own in RULES.iter().flat_map(|rule| rule.keys) {
+        assert!(
+            keys.iter().any(|key| key.name == own.name),
+            "{} is to follow {}, which no section has",
+            own.name,
+            own.after
+        );
+    }
+    keys
 });
 
 /// Text keys above the sections: name, meaning.
