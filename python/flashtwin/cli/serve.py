@@ -158,12 +158,8 @@ def _service(wishes: Mapping[str, Any]) -> Service:
         tcp=_address("--tcp", wishes["tcp"]),
         metrics=_address("--metrics", wishes["metrics"]),
         worse=_worse(wishes["worse"]),
-        cuts=_cuts(wishes),
+        cuts=Cuts(at=wishes["cut_at"], chance=wishes["cut_chance"], seed=wishes["cut_seed"]),
     )
-
-
-def _cuts(wishes: Mapping[str, Any]) -> Cuts:
-    return Cuts(at=wishes["cut_at"], chance=wishes["cut_chance"], seed=wishes["cut_seed"])
 
 
 def _worse(ways: tuple[str, ...]) -> Worse:

@@ -225,7 +225,9 @@ class Twin:
                 return self._run(step, watch)
             case Rest():
                 ns = round(step.seconds * 1e9)
-                return self._result(step.label, lambda core: core.rest(ns, _coarse(ns), watch))
+                return self._result(
+                    step.label, lambda core: core.rest(ns, max(SAMPLE_NS, ns // SAMPLES), watch)
+                )
             case Trim():
                 return self._result(
                     step.label, lambda core: core.trim(step.offset, self._size(step), watch)
@@ -403,10 +405,6 @@ def identity_of(spec: _core.Spec) -> dict[str, object]:
         "values": spec.values(),
         "toml": spec.to_toml(),
     }
-
-
-def _coarse(ns: int) -> int:
-    return max(SAMPLE_NS, ns // SAMPLES)
 
 
 def _progress_to(watch: Watch) -> Callable[[int, int], bool]:

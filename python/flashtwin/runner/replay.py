@@ -197,7 +197,12 @@ class Replay:
         """The journal's answer to the next step."""
         number, step = len(self._steps), bound.step
         record = self._records[number]
-        now = (battery, step.label, _kind(step), _comparable(_plain(detail_of(step))))
+        now = (
+            battery,
+            step.label,
+            type(step).__name__.lower(),
+            _comparable(_plain(detail_of(step))),
+        )
         if now != (record.battery, record.label, record.kind, _comparable(record.detail)):
             raise CannotGoOnError(
                 f"{self._writer.path} cannot be resumed: its step {number} was {record.label},"
@@ -264,10 +269,6 @@ class Replay:
             if isinstance(step, Purge | Fill | Trim | Flush) or rests:
                 preparing.append(step)
         return preparing
-
-
-def _kind(step: Step) -> str:
-    return type(step).__name__.lower()
 
 
 def _comparable(detail: Mapping[str, Any]) -> dict[str, Any]:

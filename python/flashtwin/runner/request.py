@@ -249,7 +249,9 @@ def targets_of(request: Request) -> list[Target]:
 
 def _chosen(request: Request, size: int | None) -> list[Target]:
     chosen = [_target(word, request, size) for word in request.targets]
-    if size is not None and all(_is_twin(word) for word in request.targets):
+    if size is not None and all(
+        isinstance(word, Target) or targets.is_spec(word) for word in request.targets
+    ):
         raise FlashtwinError(
             "--size is for files, and every target here is a simulated drive",
             hint="leave --size out, or give the path of a file to measure",
@@ -290,10 +292,6 @@ def _served(word: str, changes: Sequence[str], size: int | None, request: Reques
         )
     real_fio.find()
     return targets.served_target(word, say=request.say)
-
-
-def _is_twin(word: str | Target) -> bool:
-    return isinstance(word, Target) or targets.is_spec(word)
 
 
 def _plain_word(word: str | Target, target: Target) -> str:

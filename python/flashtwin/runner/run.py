@@ -113,7 +113,8 @@ def run_batteries(
         there = before.tell(watcher) if before else {}
         clock = Clock(there)
         needs = {"memory_needed_bytes": plan.expected.memory_bytes}
-        machine = {**there, **describe(out, host or {}), **_host_facts(drive), **needs}
+        facts = drive.host() if isinstance(drive, TellsHost) else {}
+        machine = {**there, **describe(out, host or {}), **facts, **needs}
         if before:
             writer = before.writer
             writer.host({**machine, **clock.begin()})
@@ -348,10 +349,6 @@ def _smart(going: _Going, when: Moment) -> None:
     """Store the SMART data of a drive that has them."""
     if isinstance(going.drive, TellsSmart):
         going.writer.smart(when, going.drive.smart())
-
-
-def _host_facts(drive: Drive) -> dict[str, Any]:
-    return drive.host() if isinstance(drive, TellsHost) else {}
 
 
 def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:

@@ -81,7 +81,10 @@ class Blocks:
         """Put the tables of the next step after those of `steps`."""
         tables = frames.of_result(len(steps), result)
         data = _core.pack_tables(
-            [(name, [*_without_step(table).items()]) for name, table in tables.items()]
+            [
+                (name, [(key, values) for key, values in table.items() if key != "step"])
+                for name, table in tables.items()
+            ]
         )
         handle, begins = self._file.fileno(), _end(steps)
         with disk(self.path, "write"):
@@ -173,10 +176,6 @@ def answer_of(run: Path, record: StepRecord, tables: dict[str, Table]) -> Result
         return replace(result, parts=tuple(frames.parts_of(result, labels, step_tables)))
     except ValueError as error:
         raise damaged(run, f"step {record.step}: {error}") from error
-
-
-def _without_step(table: Table) -> Table:
-    return {name: values for name, values in table.items() if name != "step"}
 
 
 def _end(steps: Sequence[StepRecord]) -> int:

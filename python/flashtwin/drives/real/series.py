@@ -273,7 +273,10 @@ def from_averages(
         sample_ns=sample_ns,
         duration_ns=max(*(job.runtime_ms * MS for job in jobs), *(s - start for s in starts), 1),
     )
-    rows = {code: _empty(grid) for code in directions([section.job for section in sections])}
+    rows = {
+        code: {name: np.zeros(grid.count, dtype=np.int64) for name in COLUMNS[3:]}
+        for code in directions([section.job for section in sections])
+    }
     for section, job, logs in zip(sections, jobs, latencies, strict=True):
         rates = read_threads(directory, section.name, "bw")
         for code in directions([section.job]):
@@ -415,10 +418,6 @@ def _hist(jobs: Sequence[JobOutput], used: Sequence[int]) -> dict[str, Counts]:
         for name, totals in job.by_direction.items():
             hist[name] = hist[name] + counts_of_bins(totals.bins)
     return hist
-
-
-def _empty(grid: Grid) -> _Rows:
-    return {name: np.zeros(grid.count, dtype=np.int64) for name in COLUMNS[3:]}
 
 
 def _added(rows: _Rows, more: _Rows) -> _Rows:

@@ -231,7 +231,9 @@ def kind_of(text: str) -> Kind:
             return kinds.Time(unit=rest)
         case "words":
             words = rest.split()
-            aliases = tuple((key, word) for key, _, word in map(_halves, words) if word)
+            aliases = tuple(
+                (key, word) for key, _, word in (w.partition("=") for w in words) if word
+            )
             return kinds.Choice(words=tuple(w for w in words if "=" not in w), others=aliases)
         case "real" | "reals":
             least, _, most = rest.partition("..")
@@ -242,10 +244,6 @@ def kind_of(text: str) -> Kind:
             assert isinstance(single, kinds.Integer | kinds.Size | kinds.Time), f"each {rest}"
             return kinds.Directions(each=single)
     return _integer(text)
-
-
-def _halves(text: str) -> tuple[str, str, str]:
-    return text.partition("=")
 
 
 def _integer(text: str) -> kinds.Integer:

@@ -63,7 +63,7 @@ class Setup:
             return
         for name in names(clone):
             maker = self._sized.get(name)
-            if maker is not None and name not in self._lengths and not self._is_whole(name):
+            if maker is not None and name not in self._lengths and not is_whole(name, self._target):
                 raise JobFileError(
                     job.line("size"),
                     f"job {job.name} works on a percentage of {name}, which job {maker} sizes, and"
@@ -71,9 +71,6 @@ class Setup:
                     hint=f"put the job behind {maker} (without fallocate=none there), or write size"
                     " in bytes",
                 )
-
-    def _is_whole(self, name: str) -> bool:
-        return is_whole(name, self._target)
 
     def _make(self, clone: Clone, part: Part) -> None:
         """Make a file as long as a process works on it."""

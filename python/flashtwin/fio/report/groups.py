@@ -89,7 +89,10 @@ def _report(members: Sequence[ProcessCounts]) -> JobReport:
     # fio tells the number of the syncs by fsync, and the times of those by fdatasync too.
     syncs = sum(row["sync"]["issued"] - row["sync"]["datasyncs"] for row in rows)
     style, moved = style_of(job), max(sum(issued), 1)
-    target, has_begun = fio.latency_target, first.row is not None and _has_begun(first.row)
+    target, has_begun = (
+        fio.latency_target,
+        (first.row is not None and first.row["ended_ns"] > first.row["started_ns"]),
+    )
     return JobReport(
         name=job.name,
         options=options_of(job),
@@ -128,10 +131,6 @@ def side(row: FioRow, name: str) -> FioSide:
     """What was counted of a direction."""
     side: FioSide = row[name]  # type: ignore[literal-required]
     return side
-
-
-def _has_begun(row: FioRow) -> bool:
-    return row["ended_ns"] > row["started_ns"]
 
 
 def _direction(side: FioSide, unmeasured: frozenset[str]) -> Direction:

@@ -108,7 +108,9 @@ def check_names(limits: Limits, measures: Sequence[Measure]) -> None:
     for name in limits.named:
         if name not in answers:
             near = get_close_matches(name, answers, n=3, cutoff=0.4)
-            there = ", ".join(near or list(dict.fromkeys(_shorts(measures)))[:12])
+            by_id = sorted(measures, key=lambda measure: measure.id)
+            shorts = [measure.finding.short for measure in by_id]
+            there = ", ".join(near or list(dict.fromkeys(shorts))[:12])
             raise FlashtwinError(
                 f"--fail-on {name}: no finding of these runs is called so",
                 hint=f"did you mean {there}" if near else f"there are {there}",
@@ -127,10 +129,6 @@ def _fails(measure: Measure, limit: float, required: bool) -> bool:
         # A change from 0 has no percentage and exceeds any limit; so does another choice.
         return measure.significant is not False
     return measure.beyond > limit
-
-
-def _shorts(measures: Sequence[Measure]) -> list[str]:
-    return [measure.finding.short for measure in sorted(measures, key=lambda measure: measure.id)]
 
 
 def _percent(text: str, share: str) -> float:

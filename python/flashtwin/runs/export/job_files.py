@@ -95,16 +95,16 @@ def step_of(record: StepRecord, capacity: int) -> Run | Chain | None:
                 _run(part["label"], part) if "jobs" in part else _rest(part)
                 for part in detail["parts"]
             )
-            return Chain(label=record.label, parts=parts) if _has_jobs(parts) else None
+            return (
+                Chain(label=record.label, parts=parts)
+                if any(isinstance(part, Run) for part in parts)
+                else None
+            )
         case "fill":
             return _pass(record, capacity, "write", int(detail["block_bytes"]), detail["depth"])
         case "trim":
             return _pass(record, capacity, "trim", TRIM_BYTES, 1)
     return None
-
-
-def _has_jobs(parts: tuple[Run | Rest, ...]) -> bool:
-    return any(isinstance(part, Run) for part in parts)
 
 
 def _run(label: str, detail: Mapping[str, Any]) -> Run:
