@@ -211,13 +211,21 @@ class UsualTime:
     def parameter(self, meaning: str) -> Any:
         """The parameter; none, which is typed as auto, takes the usual time."""
         usual = f"auto: {self.simulated_s:g} s, in real time {self.real_s:g} s"
-        return parameter(None, or_word("auto", SECONDS), f"{meaning}; {usual}")
+        kind, meaning = or_word("auto", SECONDS), f"{meaning}; {usual}"
+        return field(default=None, metadata={"kind": kind, "meaning": meaning, "usual": self})
 
     def chosen(self, seconds: float | None, info: DriveInfo) -> float:
         """The parameter's seconds, or the usual ones on a target."""
         if seconds is not None:
             return seconds
         return self.simulated_s if info.can.virtual_time else self.real_s
+
+
+def seconds_of(parameters: Any, name: str, info: DriveInfo) -> float:
+    """The seconds of a parameter that may be left to the battery, on a target."""
+    (metadata,) = (field.metadata for field in fields(parameters) if field.name == name)
+    seconds: float = metadata["usual"].chosen(getattr(parameters, name), info)
+    return seconds
 
 
 def host_time(default_us: float) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from importlib import import_module
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn
 
 from flashtwin.arguments import kind_of
 from flashtwin.batteries.base import foreign, parameter, registry
@@ -29,8 +29,6 @@ from flashtwin.model.finding import Better, Finding
 from flashtwin.model.findings import Findings
 from flashtwin.model.text import Shown
 from flashtwin.model.units import readable_seconds
-
-P = TypeVar("P")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +47,9 @@ class Subject:
     refused: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def parameters(self, of: type[P]) -> P:
+    def parameters(self, of: type[Any]) -> Any:
         """The parameters as the battery has them; where the run does not say one, its default."""
-        known = {row.name for row in fields(of)}  # type: ignore[arg-type]
+        known = {row.name for row in fields(of)}
         values = {name: value for name, value in self.settings.items() if name in known}
         try:
             return parameter.build(of, self.battery, values)

@@ -7,10 +7,12 @@ Each is made by the function `present` of the module whose form it is (`base.tra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base import edges
+from msgspec import structs
+
+from flashtwin.batteries.base import edges, registry
 from flashtwin.batteries.base.grid import GridPresent
 from flashtwin.batteries.base.present import Claim, Column, Present, Ranked, Section, Subject
 from flashtwin.charts import tables
@@ -21,8 +23,45 @@ from flashtwin.model.text import plain
 from flashtwin.model.units import parse_size, readable_size, show_size
 
 if TYPE_CHECKING:
+    from flashtwin.batteries.base.declaration import CurveRow, Page
     from flashtwin.batteries.base.series_pages import Way
     from flashtwin.batteries.base.traces import Traces
+
+
+class DeclaredPresent(Present):
+    """What a battery.toml says of a page (`base.declaration`)."""
+
+    def __init__(self, battery: str, page: Page) -> None:
+        self.battery, self.title, self.curves = battery, page.title, page.curves
+        self.ranked = [
+            Ranked(
+                title=row.title,
+                name=row.name,
+                variant=row.variant,
+                better=row.better,
+                tile=row.tile,
+                claim=Claim() if row.claim is None else Claim(**structs.asdict(row.claim)),
+            )
+            for row in page.ranked
+        ]
+
+    def phases(self, subject: Subject) -> list[Phase]:
+        """The curves in their order; of a parameter's values those of the run."""
+        return subject.phases(phase for row in self.curves for phase in self._of(row, subject))
+
+    def _of(self, row: CurveRow, subject: Subject) -> Iterator[Phase]:
+        values: Sequence[Any] = ("",)
+        if row.each:
+            parameters: Any = subject.parameters(registry.get(self.battery).parameters)
+            values = getattr(parameters, row.each)
+        for value in values:
+            yield Phase(
+                label=f"{self.battery}/{row.label.format(value)}",
+                group=f"{self.battery}/{row.group.format(value)}" if row.group else self.battery,
+                group_title=row.group_title.format(value) or self.title,
+                name=row.name.format(value),
+                title=row.title.format(value),
+            )
 
 
 class TracesPresent(Present):

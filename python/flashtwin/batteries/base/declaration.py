@@ -1,0 +1,256 @@
+"""What of a battery is data: its battery.toml, read into the values that a `Battery` has.
+
+The file beside a battery's module holds title, trust, parameters, presets, clauses, the texts of
+findings and what a page shows; measuring and concluding are the module's. A file is read when its
+module is imported, which is when somebody asks for its battery. Invariant: a key that nobody reads
+is refused by name, and so is a default that its parameter does not take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import make_dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from flashtwin.batteries.base import meaning, parameter
+from flashtwin.batteries.base.declared import Clause, Instrument
+from flashtwin.batteries.base.registry import Battery
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
+from flashtwin.inputs import read_toml
+from flashtwin.model.finding import Better
+
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.present import Present
+
+T = TypeVar("T")
+NAME = "battery.toml"
+# Parameters and clauses that several batteries have.
+SHARED = Path(__file__).with_name("shared.toml")
+KINDS = {
+    "size": parameter.SIZE,
+    "time": parameter.SECONDS,
+    "block": parameter.BLOCK,
+    "sample": parameter.SAMPLE,
+}
+
+
+class Table(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A table of a file whose keys are all known."""
+
+
+class ParameterRow(Table):
+    """A parameter: what it takes, what it means and, as it is typed, its default.
+
+    It takes whole numbers or others within bounds, one of a few words, or a kind by name, which may
+    be the battery's own. `several`: the plural, where values are joined with +. `none`: a word for
+    no value. `usual_s`: the seconds of a time that is left to the battery, on simulated drives and
+    in real time.
+    """
+
+    means: str
+    default: str | int | float = ""
+    whole: tuple[int, int] | None = None
+    number: tuple[float, float] | None = None
+    words: tuple[str, ...] = ()
+    kind: str = ""
+    several: str = ""
+    none: str = ""
+    usual_s: tuple[float, float] | None = None
+
+    def field(self, kinds: Mapping[str, parameter.Kind]) -> Any:
+        """The field of a dataclass."""
+        if self.usual_s is not None:
+            simulated_s, real_s = self.usual_s
+            usual = parameter.UsualTime(simulated_s=simulated_s, real_s=real_s)
+            return usual.parameter(self.means)
+        if self.whole is not None:
+            kind = parameter.integer(*self.whole)
+        elif self.number is not None:
+            kind = parameter.decimal(*self.number)
+        elif self.words:
+            kind = parameter.choice(*self.words)
+        elif self.kind in kinds:
+            kind = kinds[self.kind]
+        else:
+            raise ValueError(f"there is no kind {self.kind!r}: {', '.join(kinds)}")
+        if self.several:
+            kind = parameter.several(kind, self.several)
+        if self.none:
+            kind = parameter.or_word(self.none, kind)
+        return parameter.parameter(kind.parse(str(self.default)), kind, self.means)
+
+
+class ClauseRow(Table):
+    """A clause, or a shared one by its name, in which `of` stands for {}."""
+
+    says: str = ""
+    source: str = ""
+    here: str = ""
+    shared: str = ""
+    of: str = ""
+
+
+class FindingRow(Table):
+    """The texts of findings; their name, with [*] where there are variants, is the table's."""
+
+    title: str
+    means: str
+    found: str
+    example: str | None = None
+    mind: str | None = None
+
+
+class ClaimRow(Table):
+    """See `present.Claim`."""
+
+    than: str
+    most: str
+    alone: str
+    what: str
+    in_times: bool = True
+
+
+class RankedRow(Table):
+    """See `present.Ranked`."""
+
+    title: str
+    name: str
+    variant: str = ""
+    better: Better = "higher"
+    tile: str = ""
+    claim: ClaimRow | None = None
+
+
+class CurveRow(Table):
+    """A step whose curve is drawn, by its label below the battery's; `each`: one for each value of
+    a parameter, which stands for {} in all texts. Those of one group share a chart, which is the
+    battery's where none is named."""
+
+    label: str
+    name: str
+    title: str
+    each: str = ""
+    group: str = ""
+    group_title: str = ""
+
+
+class Page(Table):
+    """What a page shows: a table, curves, and the columns by which drives are ranked."""
+
+    title: str
+    ranked: tuple[RankedRow, ...] = ()
+    curves: tuple[CurveRow, ...] = ()
+
+
+class Declaration(Table):
+    """A battery.toml. `texts`: shared texts of findings, which are tried before its own."""
+
+    title: str
+    trust: str
+    needs: tuple[Instrument, ...] = ()
+    texts: tuple[str, ...] = ()
+    parameters: dict[str, ParameterRow | str | int | float] = {}
+    presets: dict[str, dict[str, str]] = {}
+    follows: tuple[ClauseRow, ...] = ()
+    findings: dict[str, FindingRow] = {}
+    page: Page | None = None
+
+
+class Shared(Table):
+    """What several batteries declare by name."""
+
+    parameters: dict[str, ParameterRow]
+    clauses: dict[str, ClauseRow]
+
+
+@cache
+def shared() -> Shared:
+    """The parameters and clauses that several batteries have."""
+    return convert(read_toml(SHARED), Shared, SHARED)
+
+
+def declared(module: str, **code: Any) -> Battery:
+    """The battery of the battery.toml beside a module, which passes its `__file__` and as `code`
+    what is no data: functions by the names that they have in `Battery`, and `kinds` of its own."""
+    path = Path(module).with_name(NAME)
+    declaration = convert(read_toml(path), Declaration, path)
+    kinds = KINDS | code.pop("kinds", {})
+    try:
+        if declaration.parameters:
+            code["parameters"] = _parameters(declaration, kinds)
+        return Battery(**(_fields(declaration, path.parent.name) | code))
+    except ValueError as error:
+        raise _wrong(path, str(error)) from error
+
+
+def _parameters(declaration: Declaration, kinds: Mapping[str, parameter.Kind]) -> type:
+    rows = []
+    for name, row in declaration.parameters.items():
+        if not isinstance(row, ParameterRow):
+            if name not in shared().parameters:
+                raise ValueError(f"parameters.{name} says no more than its default")
+            row = msgspec.structs.replace(shared().parameters[name], default=row)
+        try:
+            rows.append((name, Any, row.field(kinds)))
+        except ValueError as error:
+            raise ValueError(f"parameters.{name}: {error}") from error
+    return make_dataclass("Parameters", rows, frozen=True, kw_only=True)
+
+
+def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
+    fields = {
+        "name": name,
+        "title": declaration.title,
+        "trust": declaration.trust,
+        "needs": declaration.needs,
+        "presets": declaration.presets,
+        "follows": tuple(map(_clause, declaration.follows)),
+        "meanings": partial(_meanings, declaration),
+    }
+    if declaration.page is not None:
+        fields["present"] = partial(_present, name, declaration.page)
+    return fields
+
+
+def _clause(row: ClauseRow) -> Clause:
+    if row.shared:
+        if row.shared not in shared().clauses:
+            raise ValueError(f"there is no shared clause {row.shared!r}")
+        text = shared().clauses[row.shared]
+        return Clause(says=text.says.format(row.of), source=text.source, here=text.here)
+    return Clause(says=row.says, source=row.source, here=row.here)
+
+
+def _meanings(declaration: Declaration) -> tuple[meaning.Meaning, ...]:
+    rows = [
+        meaning.Meaning(
+            name=name.removesuffix("[*]"),
+            variants=name.endswith("[*]"),
+            **msgspec.structs.asdict(row),
+        )
+        for name, row in declaration.findings.items()
+    ]
+    return (*meaning.shared(*declaration.texts)(), *rows)
+
+
+def _present(battery: str, page: Page) -> Present:
+    from flashtwin.batteries.base.presents import DeclaredPresent
+
+    return DeclaredPresent(battery, page)
+
+
+def convert(table: Any, kind: type[T], path: Path) -> T:
+    """A table as its kind; raises with the key that nobody reads, or whose value is another."""
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise _wrong(path, str(error)) from error
+
+
+def _wrong(path: Path, why: str) -> FlashtwinError:
+    return FlashtwinError(f"{path} declares no battery: {why}", exit_code=ENVIRONMENT)

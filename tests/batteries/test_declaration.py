@@ -1,0 +1,104 @@
+"""battery.toml: what it declares, and that a key or value which nobody can read is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.parameter import build, plain
+from flashtwin.batteries.base.record import Record
+from flashtwin.batteries.base.registry import Battery
+from flashtwin.errors import FlashtwinError
+
+HEAD = 'title = "a test"\ntrust = "M"\n'
+WHOLE = """texts = ["tail"]
+
+[parameters]
+sizes = { kind = "size", several = "sizes", default = "1GB+2GB", means = "the sizes" }
+range = { kind = "size", none = "whole", default = "whole", means = "the range" }
+order = { words = ["up", "down"], default = "up", means = "the order" }
+rest_s = { usual_s = [300, 10], means = "the rest" }
+fills = 2
+
+[presets]
+down = { order = "down" }
+
+[[follows]]
+says = "it rests"
+source = "nobody (M)"
+
+[[follows]]
+shared = "steady"
+of = "the writes"
+
+[findings."cell.*[*]"]
+example = "cell.read"
+title = "A cell"
+means = "A rate."
+found = "Counted."
+
+[page]
+title = "Test"
+ranked = [{ title = "Rate", name = "rate" }]
+"""
+
+
+def battery(folder: Path, text: str) -> Battery:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "battery.toml").write_text(HEAD + text)
+    module = str(folder / "mine" / "__init__.py")
+
+    def conclude(record: Record) -> list[object]:
+        return []
+
+    return declared(module, measure=lambda parameters, info: iter(()), conclude=conclude)
+
+
+def test_a_declaration_is_a_battery(tmp_path: Path) -> None:
+    made = battery(tmp_path, WHOLE)
+    assert (made.name, made.title, made.trust) == ("mine", "a test", "M")
+    assert plain(made.parameters()) == {
+        "sizes": [10**9, 2 * 10**9],
+        "range": None,
+        "order": "up",
+        "rest_s": None,
+        "fills": 2,
+    }
+    assert plain(build(made.parameters, "mine", made.presets["down"]))["order"] == "down"
+    assert [clause.says.partition(",")[0] for clause in made.follows] == [
+        "it rests",
+        "steady: over the last 5 rounds of the writes",
+    ]
+    assert [meaning.id for meaning in made.meanings()][-1] == "*.cell.*[*]"
+    assert made.rows()[3].meaning == "the rest; auto: 300 s, in real time 10 s"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("tilte = 1", "unknown field `tilte`"),
+        ("[page]\ntitle = 1", "`$.page.title`"),
+        ('[page]\ntitle = "a"\ncolour = "red"', "unknown field `colour`"),
+        ("[parameters]\nfills = { whole = [1, 9], means = 'm', low = 1 }", "unknown field `low`"),
+        ("[parameters]\nfills = { whole = [1, 9], means = 'm', default = 10 }", "parameters.fills"),
+        ("[parameters]\nfills = { kind = 'bytes', means = 'm', default = 1 }", "no kind 'bytes'"),
+        ("[parameters]\nfills = 10", "write a whole number from 1 to 9"),
+        ("[parameters]\nmine = 10", "parameters.mine says no more than its default"),
+        ("[presets]\nshort = { fills = 1 }", "`$.presets"),
+        ('[[follows]]\nshared = "all"', "no shared clause 'all'"),
+        ('needs = ["scope"]', "`$.needs"),
+        ("[findings.rate]\ntitle = 'a'", "missing required field `means`"),
+    ],
+)
+def test_a_key_that_nobody_reads_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(FlashtwinError) as caught:
+        battery(tmp_path, text)
+    assert why in str(caught.value)
+    assert "mine/battery.toml declares no battery" in str(caught.value)
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FlashtwinError, match=r"battery\.toml: Invalid value"):
+        battery(tmp_path, "title =")
