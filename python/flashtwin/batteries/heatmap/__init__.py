@@ -9,34 +9,23 @@ command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     Load,
     check_fits,
-    fills_before,
     load_cell,
     over_time,
     prepared,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SECONDS,
-    SIZE,
-    host_time,
-    integer,
-    or_word,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.batteries.base.sweep import highest
 from flashtwin.model.step import Mark, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -46,34 +35,7 @@ NAME = "heatmap"
 KIB = 1 << 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the map."""
-
-    blocks: tuple[int, ...] = parameter(
-        (4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB),
-        several(BLOCK, "block sizes"),
-        "the block sizes, the rows of the map",
-    )
-    depths: tuple[int, ...] = parameter(
-        (1, 2, 4, 8, 16, 32, 64, 128, 256),
-        several(integer(1, 1024), "whole numbers from 1 to 1024"),
-        "the queue depths, its columns",
-    )
-    reads: tuple[int, ...] = parameter(
-        (100, 70, 0),
-        several(integer(0, 100), "whole numbers from 0 to 100"),
-        "the shares of reads in %, a map each, in their order",
-    )
-    seconds: float = parameter(10.0, SECONDS, "how long each cell runs")
-    size: int | None = parameter(
-        None, or_word("whole", SIZE), "the range that is tested, from the beginning of the target"
-    )
-    fills: int = fills_before(1)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare once; then every cell, a share of reads after the other."""
     check_fits(NAME, list(_loads(parameters)), info)
     yield from prepared(f"{NAME}/prepare", parameters.fills)
@@ -89,7 +51,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             yield Mark(label=f"{label_of(load)}/found")
 
 
-def _loads(parameters: Parameters) -> Iterator[Load]:
+def _loads(parameters: Any) -> Iterator[Load]:
     for reads in parameters.reads:
         for block in parameters.blocks:
             for depth in parameters.depths:
@@ -118,40 +80,15 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then the map of each share of reads."""
     return prepared_parts(NAME, {load.way_name: load.way_name for load in _loads(parameters)})
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="queue depth 1 to 256 by block size by share of reads, as a map",
-    trust="M",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.heatmap.present",
-    meanings=beside(__file__),
-    presets={
-        "small": {"blocks": "4k+64k", "depths": "1+8+64", "seconds": "2s"},
-        "fine": {"blocks": "512+1k+2k+4k+8k+16k+32k+64k+128k+256k+1m", "reads": "100+70+50+30+0"},
-    },
-    follows=(
-        Clause(
-            says="a map of the rate over queue depth, block size and share of reads",
-            source="what reviewers show (M)",
-            here="the grid is our own: no review states all of its cells",
-        ),
-        Clause(
-            says="the state of the drive before it differs from review to review",
-            source="what reviewers show (M)",
-            here="erased, all written once in order; then reads, mixes and writes, back to back",
-        ),
-        Clause(
-            says="one host thread keeps the depth outstanding",
-            source="what reviewers show (M)",
-            here="the same; a SATA drive gets at most 32 requests at a time, and the others wait",
-        ),
-    ),
 )

@@ -9,39 +9,28 @@ host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
-    KIB,
     Load,
     Teller,
     check_fits,
-    fills_before,
     over_time,
     prepared,
-    random_percent,
     rates_of,
     scattered,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SECONDS,
-    host_time,
-    integer,
-    parameter,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.step import Result
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
-    from flashtwin.model.step import Job
+    from flashtwin.model.step import Job, Result
     from flashtwin.model.target import DriveInfo
 
 NAME = "qos"
@@ -53,21 +42,7 @@ EVEN = 0.9
 MOST_WINDOWS = 1440
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the hour."""
-
-    read_percent: int = parameter(70, integer(0, 100), "the share of reads in %")
-    block: int = parameter(4 * KIB, BLOCK, "the block size; requests are at random")
-    depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
-    seconds: float = parameter(3600.0, SECONDS, "how long the load is kept up")
-    window_s: float = parameter(60.0, SECONDS, "the length of a window")
-    fills: int = fills_before(2)
-    random_percent: float = random_percent()
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare once; then window after window."""
     check_fits(NAME, [load_of(parameters)], info)
     count = windows(parameters)
@@ -84,14 +59,14 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(over_time(label_of(number), _job(parameters, info, number)))
 
 
-def windows(parameters: Parameters) -> int:
+def windows(parameters: Any) -> int:
     """How many windows there are; what is left of a last one is not measured."""
     if not parameters.window_s:
         return 0
     return int(parameters.seconds / parameters.window_s + 1e-9)
 
 
-def load_of(parameters: Parameters) -> Load:
+def load_of(parameters: Any) -> Load:
     """The load of every window."""
     return Load(
         random=True,
@@ -101,7 +76,7 @@ def load_of(parameters: Parameters) -> Load:
     )
 
 
-def _job(parameters: Parameters, info: DriveInfo, number: int) -> Job:
+def _job(parameters: Any, info: DriveInfo, number: int) -> Job:
     """The load of a window: the same again would find its data where it put them."""
     job = load_of(parameters).job(
         info, size=None, seconds=parameters.window_s, host_ns=host_ns(parameters, info)
@@ -174,14 +149,14 @@ def _evenness(record: Record, there: dict[int, Result]) -> list[Finding]:
     ]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from an hour without a gap."""
     if info.can.virtual_time:
         return []
     return ["between two windows the drive is idle while fio starts, 0.2 to 0.4 s"]
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then as much of the hour as there is time for."""
     first = "preparation"
     return [
@@ -190,38 +165,11 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="an hour of one load: percentiles up to 99.999 %, the worst minute, how even it is",
-    trust="M",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.qos.present",
-    meanings=beside(__file__, "tail"),
-    presets={
-        "read": {"read_percent": "100"},
-        "write": {"read_percent": "0"},
-        "short": {"seconds": "600s"},
-    },
-    follows=(
-        Clause(
-            says="the latencies that 99 to 99.999 % of 4 KiB random requests stay below, on a drive"
-            " in steady use",
-            source="how makers rate enterprise drives (M)",
-            here="70 % reads at queue depth 32 for an hour; presets read and write have the others",
-        ),
-        Clause(
-            says="the drive is preconditioned until it is steady",
-            source="how makers rate enterprise drives (M)",
-            here="erased, twice the capacity in order, once the capacity at random in 4 KiB",
-        ),
-        Clause(
-            says="nothing is told of how the hour is divided",
-            source="how makers rate enterprise drives (M)",
-            here="windows of a minute; the worst of them is told",
-        ),
-    ),
 )

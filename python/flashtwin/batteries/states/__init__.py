@@ -9,9 +9,10 @@ command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
@@ -22,9 +23,7 @@ from flashtwin.batteries.base.loads import (
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.model.finding import Interval
 from flashtwin.model.step import Fill, Job, Purge, Rest, Result, Trim
 
@@ -52,21 +51,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the four states."""
-
-    seconds: float = parameter(60.0, SECONDS, "how long random writes are kept up in each state")
-    fills: int = parameter(2, integer(1, 9), "how often the drive is filled to make it dirty")
-    rest_s: float = parameter(1800.0, SECONDS, "the rest before the third state")
-    settle_s: float = parameter(30.0, SECONDS, "the rest after TRIM, before the last state")
-    compress_percent: float = parameter(
-        0.0, decimal(0, 100), "how much of the data compresses away, in %; 0 is random data"
-    )
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase, write; fill, write; rest, write; trim, write. A state that cannot be is left out."""
     check_fits(NAME, [LOAD], info)
     for state in TITLES:
@@ -79,7 +64,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(over_time(_label(state), _job(parameters, info)))
 
 
-def _before(parameters: Parameters, state: str) -> list[Step]:
+def _before(parameters: Any, state: str) -> list[Step]:
     """What brings the drive from the state before into this one."""
     stem = f"{NAME}/{state}"
     if state == FRESH:
@@ -95,7 +80,7 @@ def _before(parameters: Parameters, state: str) -> list[Step]:
     ]
 
 
-def _job(parameters: Parameters, info: DriveInfo) -> Job:
+def _job(parameters: Any, info: DriveInfo) -> Job:
     job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
     return replace(job, compress_percent=round(parameters.compress_percent))
 
@@ -161,7 +146,7 @@ def _label(state: str) -> str:
     return f"{NAME}/{state}/write"
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """One state after another: each begins where the one before ended."""
     states = list(TITLES)
     return [
@@ -170,7 +155,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from the article."""
     departures = []
     if not info.can.purge:
@@ -180,33 +165,10 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return departures
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="random writes on a drive that is fresh, dirty, rested and trimmed",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.states.present",
-    meanings=beside(__file__),
-    presets={"compressible": {"compress_percent": "100"}},
-    follows=(
-        Clause(
-            says="4 KiB random writes at queue depth 32: fresh; after the drive was filled twice;"
-            " after 30 minutes idle; after TRIM",
-            source="the OCZ Vertex article (P)",
-        ),
-        Clause(
-            says="how long each ran, and over which range, is not told",
-            source="the OCZ Vertex article (P)",
-            here="a minute each, over the whole drive; after TRIM half a minute of rest before it",
-        ),
-        Clause(
-            says="the drive compresses, so incompressible data is written",
-            source="the OCZ Vertex article (P)",
-            here="random data; preset compressible has the other kind",
-        ),
-    ),
 )
