@@ -9,32 +9,25 @@ one that was 83 % full. The host's time a command is a prior: 20 us for Windows 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.as_ssd.score import Row, cells_of, scores
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.files import Copies, Tree, copy_finding
 from flashtwin.batteries.base.loads import KIB, Teller, cell_findings
-from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    SIZE,
-    UsualTime,
-    choice,
-    decimal,
-    host_time,
-    integer,
-    parameter,
-    several,
+    seconds_of,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
 from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -61,29 +54,9 @@ TREE_TITLES = {"iso": "ISO", "program": "Program", "game": "Game"}
 # The part of each file size that is written to learn how much compression brings.
 COMPRESSED_BYTES = GB
 SAMPLE_S = 0.05
-SETTLE = UsualTime(simulated_s=300.0, real_s=2.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the AS-SSD-like test."""
-
-    sizes: tuple[int, ...] = parameter(
-        (GB,), several(SIZE, "sizes"), "the sizes of the test file, in their order"
-    )
-    tests: tuple[str, ...] = parameter(
-        TESTS, several(choice(*TESTS), "tests"), "the rows with their score, copies, compression"
-    )
-    seconds: float = parameter(10.0, SECONDS, "how long each random row runs")
-    step_percent: int = parameter(
-        10, integer(1, 100), "between two points of the compression curve, in %"
-    )
-    fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
-    settle_s: float | None = SETTLE.parameter("rest before each size, copy and point of the curve")
-    host_us: float = host_time(20.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase and fill; rows size by size, each on a file that was deleted; copies; compression."""
     offset = _offset(parameters, info)
     _check(parameters, info, offset)
@@ -109,15 +82,15 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             yield Mark(label=f"{NAME}/compression/{percent}/found")
 
 
-def _rest(parameters: Parameters, info: DriveInfo, stem: str) -> Rest:
-    return Rest(label=f"{stem}/rest", seconds=SETTLE.chosen(parameters.settle_s, info))
+def _rest(parameters: Any, info: DriveInfo, stem: str) -> Rest:
+    return Rest(label=f"{stem}/rest", seconds=seconds_of(parameters, "settle_s", info))
 
 
-def _offset(parameters: Parameters, info: DriveInfo) -> int:
+def _offset(parameters: Any, info: DriveInfo) -> int:
     return int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
 
 
-def _check(parameters: Parameters, info: DriveInfo, offset: int) -> None:
+def _check(parameters: Any, info: DriveInfo, offset: int) -> None:
     """Refuse sizes that hold no unit, or that the target has no room for."""
     most, least = max(parameters.sizes), min(parameters.sizes)
     if "rows" in parameters.tests and not (least >= UNIT and offset + most <= info.capacity_bytes):
@@ -137,7 +110,7 @@ def _check(parameters: Parameters, info: DriveInfo, offset: int) -> None:
         )
 
 
-def _rows(parameters: Parameters, info: DriveInfo, offset: int, size: int) -> Steps:
+def _rows(parameters: Any, info: DriveInfo, offset: int, size: int) -> Steps:
     """Write the file in order and read it; the random rows; then delete the file."""
     stem = f"{NAME}/{show_size(size)}"
     yield Trim(label=f"{stem}/delete", offset=offset, size=_whole(size))
@@ -155,9 +128,7 @@ def _whole(size: int) -> int:
     return size // UNIT * UNIT
 
 
-def _job(
-    parameters: Parameters, info: DriveInfo, row: Row, way: str, offset: int, size: int
-) -> Job:
+def _job(parameters: Any, info: DriveInfo, row: Row, way: str, offset: int, size: int) -> Job:
     load = row.load(way)
     job = replace(
         load.job(
@@ -175,7 +146,7 @@ def _job(
     return job
 
 
-def _copies(parameters: Parameters, info: DriveInfo) -> Copies:
+def _copies(parameters: Any, info: DriveInfo) -> Copies:
     return Copies(
         trees=TREES,
         info=info,
@@ -184,13 +155,11 @@ def _copies(parameters: Parameters, info: DriveInfo) -> Copies:
     )
 
 
-def _percents(parameters: Parameters) -> list[int]:
+def _percents(parameters: Any) -> list[int]:
     return sorted({*range(0, 100, parameters.step_percent), 100})
 
 
-def _compressed(
-    parameters: Parameters, info: DriveInfo, offset: int, percent: int, way: str
-) -> Run:
+def _compressed(parameters: Any, info: DriveInfo, offset: int, percent: int, way: str) -> Run:
     size = _whole(min(COMPRESSED_BYTES, info.capacity_bytes - offset))
     load = ROWS[0].load(way)
     job = load.job(info, size=size, seconds=0.0, host_ns=host_ns(parameters, info))
@@ -200,7 +169,7 @@ def _compressed(
 
 def conclude(record: Record) -> list[Finding]:
     """Rows and scores of each size, the fall from least to largest, copies, the curve."""
-    parameters: Parameters = record.parameters
+    parameters: Any = record.parameters
     findings: list[Finding] = []
     if "rows" in parameters.tests:
         for size in parameters.sizes:
@@ -238,7 +207,7 @@ def _row_findings(record: Record, size: int) -> Iterator[Finding]:
         yield from cell_findings(record, teller, way)
 
 
-def _falls(parameters: Parameters, findings: list[Finding]) -> list[Finding]:
+def _falls(parameters: Any, findings: list[Finding]) -> list[Finding]:
     """How much slower the largest file is read and written in order than the smallest."""
     least, most = show_size(min(parameters.sizes)), show_size(max(parameters.sizes))
     known = {(finding.name, finding.variant): finding for finding in findings}
@@ -301,7 +270,7 @@ def _gain(way: str, random: float, zeros: float) -> Finding:
     )
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Departures: copies that are smaller, and a file that cannot be deleted."""
     departures = []
     share = _copies(parameters, info).share if "copy" in parameters.tests else 1.0
@@ -312,7 +281,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return departures
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, each size, the copies, the curve."""
     titles: dict[str, str] = {}
     if "rows" in parameters.tests:
@@ -321,62 +290,11 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return prepared_parts(NAME, titles)
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="AS-SSD-like: sequential, 4K, 64 threads, access time, scores; copies; compression",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.as_ssd.present",
-    meanings=beside(__file__),
-    presets={
-        "545s": {"sizes": "1GB+3GB+5GB+10GB", "tests": "rows"},
-        "545s-full": {"sizes": "1GB+3GB+5GB+10GB", "tests": "rows", "fill_percent": "83"},
-    },
-    follows=(
-        Clause(
-            says="a file of 1 GB (3, 5 or 10) written and read in order in units of 16 MB",
-            source="AS SSD (P)",
-            here="units of 16 MiB, each one request; the file is deleted and the drive rests"
-            " before each size",
-        ),
-        Clause(
-            says="4 KiB at random, by one thread and by 64",
-            source="AS SSD (P)",
-            here="10 s each, over the file",
-        ),
-        Clause(
-            says="access time: 4 KiB reads over the whole range, 512 B writes within 1 GB",
-            source="AS SSD (P)",
-            here="the same; addresses that were never written are read without flash",
-        ),
-        Clause(
-            says="score of reads and of writes: 0.1 x Seq + 4K + 4K-64",
-            source="AS SSD (P)",
-            here="the same, of MB of 10^6 bytes",
-        ),
-        Clause(
-            says="total score",
-            source="sources disagree (M)",
-            here="1.5 x the score of reads + that of writes",
-        ),
-        Clause(
-            says="the data cannot be compressed",
-            source="AS SSD (P)",
-        ),
-        Clause(
-            says="copy: ISO (two large files), program (many small ones), game (mixed)",
-            source="AS SSD (P)",
-            here="2, 3,000 and 400 files of 1.05, 1.4 and 1.38 GB (M), duplicated as a file system"
-            " sends them",
-        ),
-        Clause(
-            says="compression: speeds from 0 to 100 % compressible",
-            source="AS SSD (P)",
-            here="1 GB in order every 10 %; a twin's data compresses where its controller does it",
-        ),
-    ),
 )

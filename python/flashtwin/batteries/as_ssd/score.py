@@ -6,11 +6,14 @@ writes, which is what most published results add up to (M).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.loads import Load
 from flashtwin.model.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 WAYS = ("write", "read")
 WEIGHTS = {"SEQ": 0.1, "4K": 1.0, "4K-64": 1.0}

@@ -9,29 +9,21 @@ is a prior: 10 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.atto.interface import interface
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Load, check_fits, load_cell
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SIZE,
-    choice,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Mark, Purge, Result, Run
 from flashtwin.model.units import readable_size, show_block
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -46,24 +38,7 @@ FULL = 0.9
 SAMPLE_S = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the ATTO-like battery."""
-
-    blocks: tuple[int, ...] = parameter(
-        SIZES, several(BLOCK, "block sizes"), "the sizes, in their order"
-    )
-    depths: tuple[int, ...] = parameter(
-        (1, 4), several(integer(1, 256), "whole numbers from 1 to 256"), "the queue depths"
-    )
-    size: int = parameter(256 * MIB, SIZE, "the test file, written and read whole for each size")
-    data: str = parameter(
-        "compressible", choice("compressible", "random"), "what is written: zeros, or random bytes"
-    )
-    host_us: float = host_time(10.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase, write the file once; then for each depth and size write it and read it."""
     check_fits(NAME, [Load(random=False, block_bytes=512, read_percent=0, depth=1)], info)
     largest = max(parameters.blocks)
@@ -85,7 +60,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             yield Mark(label=f"{_stem(load)}/found")
 
 
-def _cells(parameters: Parameters) -> Iterator[Load]:
+def _cells(parameters: Any) -> Iterator[Load]:
     for depth in parameters.depths:
         for block in parameters.blocks:
             for percent in (0, 100):
@@ -147,42 +122,15 @@ def _full(depth: int, way: str, cells: list[tuple[int, Finding]]) -> Finding:
     )
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then each depth: sizes belong together."""
     return prepared_parts(NAME, {f"q{depth}": f"Q{depth}" for depth in parameters.depths})
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="ATTO-like: blocks of 512 B to 8 MiB written and read at queue depth 1 and 4",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.atto.present",
-    meanings=beside(__file__),
-    presets={"tool": {"depths": "4"}, "random": {"data": "random"}},
-    follows=(
-        Clause(
-            says="512 B, 1, 2, 4 … 64 KiB, 128 KiB … 8 MiB (64 MiB in later versions)",
-            source="ATTO Disk Benchmark (P)",
-            here="512 B to 8 MiB; blocks takes any up to 64 MiB",
-        ),
-        Clause(
-            says="a file of 256 MB, direct I/O; for each size written, then read",
-            source="ATTO Disk Benchmark, defaults (M)",
-            here="256 MiB, written once before; a range of the drive, or a file through fio",
-        ),
-        Clause(
-            says="queue depth is a setting, 4 by default",
-            source="ATTO Disk Benchmark (M)",
-            here="1 and 4, as the BX500 article did",
-        ),
-        Clause(
-            says="the data is compressible by default",
-            source="ATTO Disk Benchmark (P)",
-            here="the same; preset random has the other",
-        ),
-    ),
 )

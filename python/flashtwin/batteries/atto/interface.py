@@ -8,10 +8,13 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from flashtwin.model.finding import Finding, Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # The rates of so many of the largest sizes are level, and reads and writes alike, within shares.
 LARGEST, LEVEL, ALIKE = 3, 0.02, 0.03

@@ -9,24 +9,19 @@ closed. Time counts until the last byte is on flash. The host's time a command i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
-from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
-    UsualTime,
-    choice,
-    decimal,
-    host_time,
-    parameter,
-    several,
+    seconds_of,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -60,22 +55,9 @@ WAYS: dict[str, tuple[CopyWay, ...]] = {
 }
 WAY_TITLES = {"write": "written", "duplicate": "duplicated", "read": "read"}
 # Between two copies; on a real drive somebody waits for it.
-REST = UsualTime(simulated_s=300.0, real_s=10.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the copies."""
-
-    sets: tuple[str, ...] = parameter(
-        tuple(TREES), several(choice(*TREES), "sets of files"), "the sets, in their order"
-    )
-    fill_percent: float = parameter(0.0, decimal(0, 95), "how full the drive is before")
-    rest_s: float | None = REST.parameter("rest before each set")
-    host_us: float = host_time(20.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase, fill; each set in its ways, after a rest."""
     copies = _copies(parameters, info)
     copies.check(NAME)
@@ -83,14 +65,14 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     if copies.offset:
         yield Fill(label=f"{NAME}/prepare/fill", size=copies.offset)
     for name in parameters.sets:
-        seconds = REST.chosen(parameters.rest_s, info)
+        seconds = seconds_of(parameters, "rest_s", info)
         yield Rest(label=f"{NAME}/{name}/rest", seconds=seconds)
         for way in WAYS[name]:
             yield copies.run(_label(name, way), name, way)
         yield Mark(label=f"{NAME}/{name}/found")
 
 
-def _copies(parameters: Parameters, info: DriveInfo) -> Copies:
+def _copies(parameters: Any, info: DriveInfo) -> Copies:
     """Room for the sets asked for, in the order of the table, so that none moves."""
     return Copies(
         trees={name: tree for name, tree in TREES.items() if name in parameters.sets},
@@ -104,7 +86,7 @@ def _label(name: str, way: CopyWay) -> str:
     return f"{NAME}/{name}/{way}"
 
 
-def _cells(parameters: Parameters) -> Iterator[tuple[str, CopyWay]]:
+def _cells(parameters: Any) -> Iterator[tuple[str, CopyWay]]:
     for name in parameters.sets:
         for way in WAYS[name]:
             yield name, way
@@ -125,7 +107,7 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Sets that are smaller than published."""
     share = _copies(parameters, info).share
     if share >= 1:
@@ -133,43 +115,15 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return [f"the sets are {max(share, 0):.0%} of their size: the target has no more room"]
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then each set."""
     return prepared_parts(NAME, {name: TITLES[name] for name in parameters.sets})
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="copies of files as a file system sends them: ISOs, 1,874 files, a folder, JPEGs",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.copies.present",
-    meanings=beside(__file__),
-    presets={
-        "article": {"sets": "iso+files+folder"},
-        "article-half-full": {"sets": "iso+files+folder", "fill_percent": "50"},
-        "pcmark10": {"sets": "isos+photos"},
-    },
-    follows=(
-        Clause(
-            says="an ISO of 6.25 GB, its 1,874 files, a game's folder of 25.2 GB, from a RAM disk",
-            source="the BX500 article (P)",
-            here="the drive only writes; the folder is taken to hold 2,500 files (M)",
-        ),
-        Clause(
-            says="four ISOs of 20 GB and 339 JPEGs of 2.37 GB, written, duplicated, read",
-            source="PCMark 10 (P)",
-        ),
-        Clause(
-            says="Windows and NTFS copy in requests of up to 1 MiB through the page cache",
-            source="general knowledge (M)",
-            here="as ext4 does: up to 1 MiB, 8 outstanding, each file's last request shorter;"
-            " 3 blocks of metadata a file and one an extent of 128 MiB, a flushed commit for each"
-            " GiB or 256 files; times end when the last byte is on flash",
-        ),
-    ),
 )

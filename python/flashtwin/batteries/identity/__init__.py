@@ -14,29 +14,21 @@ What the label says of a twin is its spec's, where a data sheet or a publication
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    SIZE,
-    decimal,
-    host_time,
-    integer,
-    or_word,
-    parameter,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Purge
 from flashtwin.model.units import parse_size
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.step import Job
@@ -67,25 +59,7 @@ DAYS_A_YEAR = 365
 UNKNOWN = "0"
 
 
-def _rating(meaning: str) -> Any:
-    return parameter(None, or_word("label", decimal(0.001, 1e9)), meaning)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the identity battery."""
-
-    read: float | None = _rating("rated sequential read in MB/s")
-    write: float | None = _rating("rated sequential write in MB/s")
-    random_read: float | None = _rating("rated random reads a second")
-    random_write: float | None = _rating("rated random writes a second")
-    size: int = parameter(GIB, SIZE, "the test file; half of a smaller target")
-    seconds: float = parameter(5.0, SECONDS, "how long each of the four loads runs")
-    threads: int = parameter(8, integer(1, 64), "threads of the random loads, 32 requests each")
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase; then write and read in order, read and write at random."""
     check_fits(NAME, list(LOADS.values()), replace(info, capacity_bytes=_size(parameters, info)))
     yield Purge(label=f"{NAME}/purge")
@@ -93,11 +67,12 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(over_time(f"{NAME}/{name}", _job(name, parameters, info)))
 
 
-def _size(parameters: Parameters, info: DriveInfo) -> int:
-    return min(parameters.size, info.capacity_bytes // 2)
+def _size(parameters: Any, info: DriveInfo) -> int:
+    size: int = min(parameters.size, info.capacity_bytes // 2)
+    return size
 
 
-def _job(name: str, parameters: Parameters, info: DriveInfo) -> Job:
+def _job(name: str, parameters: Any, info: DriveInfo) -> Job:
     """A load over the test file; what is read has been written whole before."""
     load = LOADS[name]
     job = load.job(
@@ -144,7 +119,7 @@ def conclude(record: Record) -> list[Finding]:
     return [*findings, _verdict(rated, shares)] if len(shares) == len(rated) else findings
 
 
-def _ratings(parameters: Parameters, known: Ratings) -> dict[str, float]:
+def _ratings(parameters: Any, known: Ratings) -> dict[str, float]:
     """The ratings by name: those that are typed, else those of the catalogue."""
     rated = {
         name: getattr(parameters, name) if getattr(parameters, name) is not None else label
@@ -153,7 +128,7 @@ def _ratings(parameters: Parameters, known: Ratings) -> dict[str, float]:
     return {name: value for name, value in rated.items() if value is not None}
 
 
-def _told(rating: float, unit: str, name: str, parameters: Parameters, known: Ratings) -> str:
+def _told(rating: float, unit: str, name: str, parameters: Any, known: Ratings) -> str:
     """A rating, and where it comes from if neither the user nor an article states it."""
     text = f"rated {rating:,g} {unit}"
     typed = getattr(parameters, name) is not None
@@ -218,7 +193,7 @@ def _stated(info: DriveInfo) -> dict[str, str]:
     return {row["key"]: str(row["value"]) for row in rows if row.get("origin") in STATED}
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The four loads; what is read has to be written before."""
     first = "write"
     return [
@@ -231,34 +206,10 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="label, parts and figures that follow from them; ratings beside what was measured",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.identity.present",
-    meanings=beside(__file__),
-    presets={"545s": {"size": "1GB", "seconds": "60s"}},
-    follows=(
-        Clause(
-            says="capacity, controller, flash, cells and dies, rated life, warranty",
-            source="the 545s and BX500 reviews (P)",
-            here="of a twin what its spec has from data sheets and articles; of a file its size",
-        ),
-        Clause(
-            says="495 of 500 MB/s written, 542 of 550 read, 78,095 of 75K and 86,163 of 85K IOPS:"
-            " it meets its ratings",
-            source="the 545s review (P)",
-            here="a drive meets its ratings where it brings 95 % of each",
-        ),
-        Clause(
-            says="128 KiB in order at queue depth 32; 4 KiB at random, 8 threads of 32 each;"
-            " over a few GB of an erased drive",
-            source="how makers say that they measure (M)",
-            here="over 1 GiB",
-        ),
-    ),
 )

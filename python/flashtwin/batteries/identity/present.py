@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.present import Fact, Present, Subject
 from flashtwin.batteries.identity import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class IdentityPresent(Present):
