@@ -12,17 +12,15 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.edges import Knee
 from flashtwin.batteries.base.edges import beside as beside_knee
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, totals_of
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, SIZE, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, host_ns
+from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Purge, Rest, Run
@@ -30,6 +28,8 @@ from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -38,16 +38,6 @@ NAME = "buffer"
 LOAD = Load(random=False, block_bytes=64 * KIB, read_percent=0, depth=1)
 
 KNEE = Knee(battery=NAME, load=LOAD, title="Write buffer", unit="MB")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the buffer battery."""
-
-    most: int = parameter(64 << 20, SIZE, "the largest burst")
-    repeats: int = parameter(2, integer(1, 20), "how often each burst is written")
-    rest_s: float = parameter(0.5, SECONDS, "the rest before each burst")
-    host_us: float = host_time(5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +54,7 @@ class Burst:
         return f"{NAME}/burst/{show_size(self.size)}-{self.number}"
 
 
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge; rest and write, burst after burst."""
     check_fits(NAME, [LOAD], info)
     bursts = list(bursts_of(parameters))
@@ -84,7 +74,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield Mark(label=f"{NAME}/burst/found")
 
 
-def sizes(parameters: Parameters) -> list[int]:
+def sizes(parameters: Any) -> list[int]:
     """From one request to the largest burst, each 1.4 times the one before, in whole requests."""
     most, count = parameters.most // LOAD.block_bytes, 0
     requests: list[int] = []
@@ -95,7 +85,7 @@ def sizes(parameters: Parameters) -> list[int]:
     return [size * LOAD.block_bytes for size in requests]
 
 
-def bursts_of(parameters: Parameters) -> Iterator[Burst]:
+def bursts_of(parameters: Any) -> Iterator[Burst]:
     """All bursts, one behind the other on the drive."""
     offset = 0
     for size in sizes(parameters):
@@ -163,28 +153,17 @@ def _none_seen(slowest: float, fastest: float) -> str:
     )
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """What this target cannot do."""
     if info.can.purge:
         return []
     return ["the target is not erased: a burst may wait for what the drive does by itself"]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="how much the write buffer holds: bursts of growing size on a rested drive",
-    trust="M",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     present="flashtwin.batteries.buffer.present",
-    meanings=beside(__file__),
-    follows=(
-        Clause(
-            says="the first moments of a write go at the speed of the link",
-            source="general knowledge (M)",
-            here="bursts from 64 KiB to 64 MiB, each 1.4 times the one before, after half a second",
-        ),
-    ),
 )

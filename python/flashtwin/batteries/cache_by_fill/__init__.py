@@ -8,12 +8,10 @@ the cache, read as `fill` reads it. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, parameter, several
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.registry import Clause, Part, host_ns
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
@@ -31,22 +29,7 @@ if TYPE_CHECKING:
 NAME = "cache_by_fill"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the cache against how full the drive is."""
-
-    fills: tuple[float, ...] = parameter(
-        (0.0, 25.0, 50.0, 75.0, 90.0),
-        several(decimal(0, 99), "numbers from 0 to 99"),
-        "how full the drive is before the write, in %, each on an erased drive",
-    )
-    settle_s: float = parameter(
-        600.0, SECONDS, "rest after each filling, so that the drive can tidy up as in use"
-    )
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """For each share: erase, fill, rest, write what is free."""
     if not info.can.purge:
         raise FlashtwinError(
@@ -176,7 +159,7 @@ def _free(info: DriveInfo, percent: float) -> int:
     return whole_blocks(info.capacity_bytes - _begin(info, percent))
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Each share by itself: the emptiest and the fullest first, which tell most."""
     shares = sorted(parameters.fills)
     worth = [*dict.fromkeys([shares[0], shares[-1], *shares])]
@@ -197,16 +180,9 @@ FOLLOWS = (
     ),
 )
 
-BATTERY = Battery(
-    name=NAME,
-    title="size and speed of the cache against how full the drive is",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.cache_by_fill.present",
-    meanings=beside(__file__),
-    presets={"anandtech": {"fills": "0+80"}},
-    follows=FOLLOWS,
 )

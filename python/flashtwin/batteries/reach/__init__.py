@@ -15,24 +15,24 @@ command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.edges import Knee
 from flashtwin.batteries.base.edges import beside as beside_knee
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
     check_fits,
-    fills_before,
     over_time,
     prepared,
     totals_of,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, SIZE, UsualTime, host_time, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.parameter import (
+    seconds_of,
+)
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Rest, Run
@@ -40,6 +40,8 @@ from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
 NAME = "reach"
 LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=1)
 KNEE = Knee(battery=NAME, load=LOAD, title="Reach of the map cache", unit="GB")
-SETTLE = UsualTime(simulated_s=600.0, real_s=30.0)
 # Places at which the smallest range is read, from the beginning of the drive to its end.
 PLACES = 5
 # Reads elsewhere may take longer by this part of what a knee makes of reads, and it is the map's.
@@ -56,18 +57,7 @@ ALIKE = 0.5
 ENTRY = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the reach battery."""
-
-    least: int = parameter(16 << 20, SIZE, "the smallest range; each next one is twice as large")
-    seconds: float = parameter(2.0, SECONDS, "how long each range is read")
-    settle_s: float | None = SETTLE.parameter("rest after the drive was written")
-    fills: int = fills_before(1)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare; read range after range, then the smallest one at several places."""
     check_fits(NAME, [LOAD], info)
     if parameters.least > info.capacity_bytes // 4:
@@ -77,7 +67,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             exit_code=USAGE,
         )
     yield from prepared(f"{NAME}/prepare", parameters.fills)
-    yield Rest(label=f"{NAME}/prepare/settle", seconds=SETTLE.chosen(parameters.settle_s, info))
+    yield Rest(label=f"{NAME}/prepare/settle", seconds=seconds_of(parameters, "settle_s", info))
     for number, span in enumerate(spans(parameters, info), 1):
         yield _reads(parameters, info, span_label(span), span, offset=0, seed=number)
     yield Mark(label=f"{NAME}/span/found")
@@ -86,7 +76,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield _reads(parameters, info, step, parameters.least, offset=offset, seed=100 + number)
 
 
-def spans(parameters: Parameters, info: DriveInfo) -> Iterator[int]:
+def spans(parameters: Any, info: DriveInfo) -> Iterator[int]:
     """The ranges, doubling, and all of the target."""
     span, most = parameters.least, info.capacity_bytes // LOAD.block_bytes * LOAD.block_bytes
     while span < most:
@@ -95,7 +85,7 @@ def spans(parameters: Parameters, info: DriveInfo) -> Iterator[int]:
     yield most
 
 
-def places(parameters: Parameters, info: DriveInfo) -> Iterator[int]:
+def places(parameters: Any, info: DriveInfo) -> Iterator[int]:
     """Where the smallest range is read last."""
     last = info.capacity_bytes - parameters.least
     for number in range(PLACES):
@@ -113,7 +103,7 @@ def place_label(number: int) -> str:
 
 
 def _reads(
-    parameters: Parameters, info: DriveInfo, label: str, size: int, *, offset: int, seed: int
+    parameters: Any, info: DriveInfo, label: str, size: int, *, offset: int, seed: int
 ) -> Run:
     job = LOAD.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
     return over_time(label, replace(job, offset=offset, seed=seed))
@@ -179,39 +169,23 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
     return [size, beside_knee(size, "slower", longer, "fraction", seen.slower, "lower")]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """What this target cannot do."""
     if info.can.whole_drive:
         return []
     return ["reads a file: a map cache that tells of more than the file shows no reach"]
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The ranges, and the places without which they say little."""
     return prepared_parts(NAME, {"span": "ranges", "place": "places"}, begins=False)
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="how much of the drive its map cache tells of: random reads over ever larger ranges",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.reach.present",
-    meanings=beside(__file__),
-    follows=(
-        Clause(
-            says="4 KiB random reads over 1 GB, 8 GB and all of a drive without DRAM",
-            source="reviewers of such drives, AnandTech among them (P)",
-            here="ranges from 16 MiB on, each twice the one before, one read at a time",
-        ),
-        Clause(
-            says="where the rate falls, the map no longer fits",
-            source="the same (P)",
-            here="a curve of the share of reads that miss is fitted, and places are read beside it",
-        ),
-    ),
 )

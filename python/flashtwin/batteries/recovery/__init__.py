@@ -12,13 +12,11 @@ two speeds. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, decimal, host_time, parameter, several
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.registry import Clause, Part, host_ns, with_mark
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
@@ -27,6 +25,8 @@ from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.analysis.curve import Curve
     from flashtwin.analysis.estimate import Estimate
     from flashtwin.batteries.base.record import Record
@@ -41,25 +41,7 @@ FIRST = f"{NAME}/first"
 BACK = 0.9
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the recovery battery."""
-
-    rests: tuple[float, ...] = parameter(
-        (0.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0),
-        several(SECONDS, "times"),
-        "the rests before the rewrites, in their order",
-    )
-    size_percent: float = parameter(
-        50.0, decimal(1, 100), "what each write covers, in % of the target; past the cache's end"
-    )
-    trim_rests: tuple[float, ...] = parameter(
-        (0.0, 60.0), several(SECONDS, "times"), "the rests between TRIM of everything and a rewrite"
-    )
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase, write; rest and write again for each rung; trim, rest and write again."""
     if _size(parameters, info) < MIB:
         raise FlashtwinError(
@@ -107,17 +89,17 @@ class Rung:
         return f"{self.stem}/write"
 
 
-def rungs(parameters: Parameters) -> Iterator[Rung]:
+def rungs(parameters: Any) -> Iterator[Rung]:
     """The rests without TRIM, then those after it."""
     yield from (Rung(rest_s=seconds) for seconds in parameters.rests)
     yield from (Rung(rest_s=seconds, trims=True) for seconds in parameters.trim_rests)
 
 
-def _size(parameters: Parameters, info: DriveInfo) -> int:
+def _size(parameters: Any, info: DriveInfo) -> int:
     return whole_blocks(info.capacity_bytes * parameters.size_percent / 100)
 
 
-def _write(parameters: Parameters, info: DriveInfo, label: str) -> Run:
+def _write(parameters: Any, info: DriveInfo, label: str) -> Run:
     size = _size(parameters, info)
     return write_step(label, info, offset=0, size=size, host_ns=host_ns(parameters, info))
 
@@ -217,7 +199,7 @@ def _finding(
     )
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The first write, then the rungs in their order: a rung without the first says nothing."""
     first = "first write"
     return [
@@ -229,7 +211,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from what the reviewers do."""
     if info.can.whole_drive:
         return []
@@ -259,20 +241,11 @@ FOLLOWS = (
     ),
 )
 
-BATTERY = Battery(
-    name=NAME,
-    title="how long a drive rests until its cache is fast again, and what TRIM gives back",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.recovery.present",
-    meanings=beside(__file__),
-    presets={
-        "pcper": {"rests": "10s+15s+20s+25s"},
-        "toms": {"rests": "30s+60s+300s+1800s"},
-    },
-    follows=FOLLOWS,
 )

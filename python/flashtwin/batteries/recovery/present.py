@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Present, Ranked, Subject
-from flashtwin.batteries.recovery import FIRST, NAME, Parameters, rungs
+from flashtwin.batteries.recovery import BATTERY, FIRST, NAME, rungs
 from flashtwin.charts.curves import Phase
 
 
@@ -17,7 +17,7 @@ class RecoveryPresent(Present):
     def phases(self, subject: Subject) -> list[Phase]:
         """The first write and every rewrite, on one chart."""
         titles = {FIRST: "erased drive"}
-        for rung in rungs(subject.parameters(Parameters)):
+        for rung in rungs(subject.parameters(BATTERY.parameters)):
             titles[rung.label] = f"after {rung.title}"
         return subject.phases(
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
