@@ -9,12 +9,10 @@ A target without a meter answers the first step with the reason, and that is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SAMPLE, SECONDS, SIZE, host_time, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
@@ -45,20 +43,7 @@ TITLES = {
 BEFORE_RANDOM_WRITE = "rest"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the power battery."""
-
-    size: int = parameter(
-        24 * 10**9, SIZE, "what is written, read and worked on; less on a smaller drive"
-    )
-    rest_s: float = parameter(600.0, SECONDS, "how long the rest after the write is watched")
-    random_s: float = parameter(30.0, SECONDS, "how long each of the random workloads runs")
-    sample_s: float = parameter(1.0, SAMPLE, "length of a sample of the meter")
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Ask for the meter; rest, write, rest, read, read at random, copy, rest, write at random."""
     size = _size(parameters, info)
     if size < 2 * MIB:
@@ -93,11 +78,12 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def _size(parameters: Parameters, info: DriveInfo) -> int:
-    return min(parameters.size, info.capacity_bytes) // MIB * MIB
+def _size(parameters: Any, info: DriveInfo) -> int:
+    size: int = min(parameters.size, info.capacity_bytes)
+    return size // MIB * MIB
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from what the reviewers do."""
     departures = []
     if info.can.purge:
@@ -107,7 +93,7 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return departures
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """One part for each step that has findings, the one worth most first.
 
     What is read has to be written before. Each workload needs the rest after the write too: a drive
@@ -134,7 +120,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-def _work(parameters: Parameters, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
+def _work(parameters: Any, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
     """The steps by name, in order."""
 
     def run(name: str, rw: ReadWrite, block_bytes: int, depth: int, **bounds: float | int) -> Run:
@@ -206,29 +192,10 @@ def _findings(name: str, step: Run | Rest, result: Result) -> list[Finding]:
     ]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="watts idle, reading, writing and after a write, and data for each joule",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.power.present",
-    meanings=beside(__file__),
-    needs=("power_meter",),
-    follows=(
-        Clause(
-            says="a meter between host and drive: watts idle, most and mean while writing",
-            source="reviewers (P)",
-            here="the drive is erased first, and nothing else runs",
-        ),
-        Clause(
-            says="idle after a write: the mean while the drive folds and tidies up",
-            source="the BX500 article (P)",
-            here="the mean over rest_s after the write; idle is of the second half of a minute",
-        ),
-        Clause(says="efficiency: MB moved for each joule, also of a copy", source="reviewers (P)"),
-    ),
 )

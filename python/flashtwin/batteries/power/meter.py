@@ -9,12 +9,15 @@ interval. Microwatts and nanoseconds in, watts and megabytes a joule out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate, speed
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,26 +11,18 @@ A drive tells its temperature together with what a meter reads; a target without
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
     Teller,
     check_fits,
-    fills_before,
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SAMPLE,
-    SECONDS,
-    host_time,
-    parameter,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
 if TYPE_CHECKING:
@@ -49,19 +41,7 @@ WARM, HALF = 0.95, 0.5
 FEWEST_DEGREES = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the temperature battery."""
-
-    seconds: float = parameter(1800.0, SECONDS, "how long is written, over and over the range")
-    idle_s: float = parameter(1800.0, SECONDS, "the rest before, until the drive is cool")
-    cool_s: float = parameter(600.0, SECONDS, "the rest after, which is watched too")
-    sample_s: float = parameter(1.0, SAMPLE, "length of a sample")
-    fills: int = fills_before(1)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Ask for the meter; prepare, rest, write, rest."""
     check_fits(NAME, [LOAD], info)
     meter = yield Ask(label=METER, of="power")
@@ -158,12 +138,12 @@ def _mean(curve: Curve, start_s: float, end_s: float) -> float | None:
     return rate * LOAD.block_bytes / 1e6
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from what the reviewers do."""
     return ["the drive is erased and written once before"] if info.can.purge else []
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The rest before, the write, and the rest after it."""
     write = "write"
     return [
@@ -173,35 +153,10 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="how warm the drive gets under a sustained write, and what that does to its speed",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.temperature.present",
-    meanings=beside(__file__),
-    needs=("power_meter",),
-    presets={"short": {"seconds": "600s", "idle_s": "600s", "cool_s": "120s"}},
-    follows=(
-        Clause(
-            says="a sustained sequential write; degrees and MB/s over time, the most degrees, and"
-            " where the drive slows down for its heat",
-            source="reviewers, TechPowerUp among them (P)",
-            here="half an hour over the whole range, begun after half an hour of rest",
-        ),
-        Clause(
-            says="the drive is new or erased, so that its cache's end lies in the curve too",
-            source="reviewers (P)",
-            here="erased and written once before: a fall is the heat's, and not a full cache's",
-        ),
-        Clause(
-            says="a thermometer or camera on the case, or the drive's own sensor",
-            source="reviewers (P)",
-            here="what the drive tells; a twin is one mass of one temperature",
-        ),
-    ),
 )

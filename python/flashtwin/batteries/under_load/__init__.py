@@ -9,30 +9,19 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     SAMPLES,
     Load,
     Teller,
     check_fits,
-    fills_before,
     prepared,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    choice,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
 from flashtwin.batteries.base.registry import (
-    Battery,
-    Clause,
     Part,
     host_ns,
     prepared_parts,
@@ -58,24 +47,7 @@ WRITES = {
 KEEPS_PACE = 0.95
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the reads under load."""
-
-    paces: tuple[int, ...] = parameter(
-        (0, 10, 50, 100, 200),
-        several(integer(0, 100_000), "whole numbers from 0 to 100000"),
-        "what is written beside the reads, in MB/s; 0 is nothing",
-    )
-    writes: str = parameter("sequential", choice(*WRITES), "128 KiB in order, or 4 KiB at random")
-    read_depth: int = parameter(1, integer(1, 1024), "how many reads are outstanding")
-    seconds: float = parameter(60.0, SECONDS, "how long each pace is kept up")
-    rest_s: float = parameter(60.0, SECONDS, "the rest before each pace")
-    fills: int = fills_before(1)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare once; then rest, and read beside each pace."""
     check_fits(NAME, [_reads(parameters), WRITES[parameters.writes]], info)
     yield from prepared(f"{NAME}/prepare", parameters.fills)
@@ -87,11 +59,11 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(Run(label=label_of(pace), jobs=jobs, sample_s=sample_s))
 
 
-def _reads(parameters: Parameters) -> Load:
+def _reads(parameters: Any) -> Load:
     return Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=parameters.read_depth)
 
 
-def _jobs(parameters: Parameters, info: DriveInfo, pace: int) -> list[Job]:
+def _jobs(parameters: Any, info: DriveInfo, pace: int) -> list[Job]:
     """The reader, and the writer where there is one."""
 
     def job(load: Load) -> Job:
@@ -135,7 +107,7 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def _teller(parameters: Parameters, pace: int, result: Result) -> Teller:
+def _teller(parameters: Any, pace: int, result: Result) -> Teller:
     reads = f"{_reads(parameters).access} Q{parameters.read_depth} read"
     return Teller(
         battery=NAME,
@@ -164,37 +136,16 @@ def _rates(teller: Teller, pace: int, result: Result) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then each pace in its order."""
     paces = [_variant(pace) for pace in parameters.paces]
     return prepared_parts(NAME, dict(zip(paces, paces, strict=True)), begins=False)
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="latency percentiles of reads beside a writer that keeps a pace",
-    trust="M",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.under_load.present",
-    meanings=beside(__file__, "tail"),
-    presets={
-        "random": {"writes": "random", "paces": "0+2+10+40"},
-        "short": {"seconds": "10s", "paces": "0+50+200"},
-    },
-    follows=(
-        Clause(
-            says="reads at queue depth 1 beside a writer with a limited rate; percentiles up to"
-            " 99.99 %",
-            source="what reviewers show, with fio's rate (M)",
-            here="paces of 0, 10, 50, 100 and 200 MB/s for every drive, a minute each",
-        ),
-        Clause(
-            says="how full the drive is and how long it rested is mostly not told",
-            source="what reviewers show (M)",
-            here="everything written once in order, and a minute of rest before each pace",
-        ),
-    ),
 )

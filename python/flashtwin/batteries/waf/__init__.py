@@ -15,15 +15,13 @@ difference is known to one unit either way: the interval.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, SIZE, decimal, parameter, several
-from flashtwin.batteries.base.registry import Battery, Clause, Part
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
 from flashtwin.model import units
@@ -31,6 +29,8 @@ from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
     from flashtwin.model.target import DriveInfo
@@ -41,20 +41,7 @@ SMART = f"{NAME}/smart"
 BLOCK, DEPTH = 4096, 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the write-amplification battery."""
-
-    fills: tuple[float, ...] = parameter(
-        (25.0, 90.0),
-        several(decimal(1, 100), "numbers from 1 to 100"),
-        "how full the drive is, in %, each on an erased drive",
-    )
-    size: int = parameter(4 << 30, SIZE, "what is written at random in blocks of 4 KiB")
-    settle_s: float = parameter(600.0, SECONDS, "rest before each reading of the counters")
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """For each fill: purge, fill, rest, read, write at random, rest, read."""
     if int(info.capacity_bytes * min(parameters.fills) / 100) < MIB or parameters.size < MIB:
         raise FlashtwinError(
@@ -103,7 +90,7 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Each fill by itself, as they are named."""
     return [
         Part(title=f"{percent:g} % full", labels=(f"{NAME}/{percent:g}",))
@@ -223,28 +210,10 @@ def _raw_values(smart: Mapping[str, Any]) -> dict[int, int]:
     return {int(row["id"]): int(row["raw"]["value"]) for row in table}
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="write amplification of random writes against how full the drive is, by its SMART data",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.waf.present",
-    meanings=beside(__file__),
-    needs=("smart",),
-    follows=(
-        Clause(
-            says="fill to a share, write at random, read the drive's own counters before and after",
-            source="reviewers (P)",
-            here="each share on an erased drive; the rests before both readings count",
-        ),
-        Clause(
-            says="WAF from a maker's counters: 247 and 248; 249 and 241; 233, 234 and 241",
-            source="makers' SMART attributes (P)",
-            here="only of makers that are known by the model's name; interval: a counter is known"
-            " to one of its units",
-        ),
-    ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Claim, Column, Present, Subject
-from flashtwin.batteries.waf import NAME, Parameters
+from flashtwin.batteries.waf import BATTERY, NAME
 from flashtwin.charts.curves import Phase
 
 
@@ -23,7 +23,7 @@ class WafPresent(Present):
                 name=name,
                 title=title,
             )
-            for percent in subject.parameters(Parameters).fills
+            for percent in subject.parameters(BATTERY.parameters).fills
             for name, title in titles.items()
         )
 
