@@ -8,9 +8,9 @@ begins on a drive prepared anew. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
@@ -19,16 +19,7 @@ from flashtwin.batteries.base.loads import (
     over_time,
     prepared,
 )
-from flashtwin.batteries.base.meaning import shared
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    choice,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.model.step import Rest
 
 if TYPE_CHECKING:
@@ -46,22 +37,7 @@ LOADS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the dispersion battery."""
-
-    kinds: tuple[str, ...] = parameter(
-        tuple(LOADS), several(choice(*LOADS), "kinds of load"), "the loads, in their order"
-    )
-    seconds: float = parameter(4000.0, SECONDS, "how long each load is kept up")
-    fills: int = parameter(
-        2, integer(1, 9), "how often everything is written before each load, erased first"
-    )
-    rest_s: float = parameter(60.0, SECONDS, "rest between writing everything and the load")
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """For each kind: erase, write everything twice, rest, keep up the load."""
     check_fits(NAME, [LOADS[kind] for kind in parameters.kinds], info)
     for kind in parameters.kinds:
@@ -87,42 +63,15 @@ def _label(kind: str) -> str:
     return f"{NAME}/{kind}/load"
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Each kind by itself; one that is cut short still tells its first stretch."""
     return [Part(title=kind, labels=(f"{NAME}/{kind}",), begins=True) for kind in parameters.kinds]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="an hour of one load at queue depth 32, a point a second, of four kinds",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.dispersion.present",
-    meanings=shared("over_time"),
-    presets={"short": {"seconds": "600s"}},
-    follows=(
-        Clause(
-            says="secure erase, then 128 KiB sequential writes of twice the capacity",
-            source="the 545s review (P)",
-            here="before each of the four kinds",
-        ),
-        Clause(
-            says="both written loads begin in the drive's cache",
-            source="the 545s review (P)",
-            here="so there was a pause before them: a minute, assumed",
-        ),
-        Clause(
-            says="4000 s at queue depth 32 of 4 KiB random and 128 KiB sequential writes and reads;"
-            " rate and latency every second",
-            source="the 545s review, with Iometer (P)",
-        ),
-        Clause(
-            says="Iometer's MB are binary",
-            source="inferred from the review (M)",
-            here="MB of 10^6 bytes: 260 MiB/s there are 272.6 MB/s here",
-        ),
-    ),
 )

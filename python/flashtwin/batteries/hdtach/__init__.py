@@ -10,18 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base import meaning, series_pages
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SECONDS,
-    SIZE,
-    host_time,
-    integer,
-    parameter,
-)
-from flashtwin.batteries.base.registry import Battery, Clause, host_ns
+from flashtwin.batteries.base import series_pages
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.job import Fio, Strides
 from flashtwin.model.step import Job, Run
@@ -39,20 +32,6 @@ FEWEST_ZONES = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the HD-Tach-like test."""
-
-    ways: tuple[Way, ...] = series_pages.ways()
-    zones: int = parameter(
-        1000, integer(FEWEST_ZONES, 100_000), "how many zones, spread over the whole target"
-    )
-    zone: int = parameter(32 * MIB, SIZE, "how much of each zone is moved")
-    block: int = parameter(64 * KIB, BLOCK, "the size of a request")
-    rest_s: float = parameter(60.0, SECONDS, "rest between writing and reading")
-    host_us: float = host_time(20.0)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Zones:
     """The zones of a target: whole requests, and fewer where it holds no more."""
 
@@ -61,7 +40,7 @@ class Zones:
     apart: int
 
     @staticmethod
-    def of(parameters: Parameters, info: DriveInfo) -> Zones:
+    def of(parameters: Any, info: DriveInfo) -> Zones:
         """Those asked for; as many as fit."""
         size = parameters.zone // parameters.block * parameters.block
         count = min(parameters.zones, info.capacity_bytes // max(size, 1))
@@ -76,7 +55,7 @@ class Zones:
         return Zones(count=count, bytes=size, apart=apart)
 
 
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase; write all zones, rest, read them, and reads anywhere."""
     zones = Zones.of(parameters, info)
     range_bytes = zones.count * zones.apart // MIB * MIB
@@ -89,7 +68,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield Run(label=f"{NAME}/access", jobs=(access,))
 
 
-def _job(parameters: Parameters, info: DriveInfo, way: Way) -> Job:
+def _job(parameters: Any, info: DriveInfo, way: Way) -> Job:
     zones = Zones.of(parameters, info)
     return Job(
         name=way,
@@ -110,7 +89,7 @@ def conclude(record: Record) -> list[Finding]:
     return series_pages.findings(NAME, record, lambda way: _job(parameters, info, way))
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Fewer zones than asked for."""
     size = max(parameters.zone // parameters.block * parameters.block, 1)
     count = info.capacity_bytes // size
@@ -119,38 +98,11 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return []
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="HD-Tach-like: 1,000 zones across the drive, written and read, and the mean",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=partial(series_pages.parts, NAME, "of zones"),
     present=partial(series_pages.present, NAME, title="HD-Tach-like", moved="of zones"),
-    meanings=meaning.shared("series_pages"),
-    presets={"quick": {"zones": "250", "zone": "8MiB"}, "write": {"ways": "write"}},
-    follows=(
-        Clause(
-            says="zones across the whole drive, read or written in order, and the mean",
-            source="HD Tach (P)",
-            here="1,000 zones of 32 MiB; the drive is erased first, and what is read was written",
-        ),
-        Clause(
-            says="zones of 8 MB (quick) or 32 MB (long)",
-            source="HD Tach (M)",
-            here="MiB; preset quick has 250 zones of 8 MiB",
-        ),
-        Clause(
-            says="how large a request is",
-            source="not told; 64 KiB (M)",
-            here="64 KiB, one after another",
-        ),
-        Clause(
-            says="the place of an edge is a place on the drive",
-            source="HD Tach's picture (M)",
-            here="data written: zones leave gaps",
-        ),
-    ),
 )

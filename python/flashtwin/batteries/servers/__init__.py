@@ -9,31 +9,19 @@ in order and once at random, and the three run back to back. The host's time a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
     check_fits,
-    fills_before,
     load_over_time,
     over_time,
     prepared,
-    random_percent,
     scattered,
 )
-from flashtwin.batteries.base.meaning import shared
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    choice,
-    host_time,
-    parameter,
-    several,
-)
 from flashtwin.batteries.base.registry import (
-    Battery,
-    Clause,
     Part,
     host_ns,
     prepared_parts,
@@ -56,20 +44,7 @@ TITLES = {"web": "Web server", "warehouse": "Data warehouse", "streaming": "Stre
 PREPARE = f"{NAME}/prepare"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the server loads."""
-
-    kinds: tuple[str, ...] = parameter(
-        tuple(LOADS), several(choice(*LOADS), "server loads"), "the loads, in their order"
-    )
-    seconds: float = parameter(900.0, SECONDS, "how long each load is kept up")
-    fills: int = fills_before(2)
-    random_percent: float = random_percent()
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare the drive once; then the loads back to back."""
     check_fits(NAME, [LOADS[kind] for kind in parameters.kinds], info)
     yield from prepared(PREPARE, parameters.fills)
@@ -90,38 +65,15 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then each load."""
     return prepared_parts(NAME, {kind: TITLES[kind] for kind in parameters.kinds})
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="web server, data warehouse and streaming media, a quarter of an hour each",
-    trust="P",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.servers.present",
-    meanings=shared("over_time"),
-    presets={"short": {"seconds": "120s", "random_percent": "20"}},
-    follows=(
-        Clause(
-            says="web: 4 KiB random, depth 32, 80 % reads; warehouse: 8 KiB random, depth 128, 60 %"
-            " reads; streaming: 64 KiB sequential, depth 128, 90 % reads; 15 minutes each",
-            source="the 545s review, with Iometer (P)",
-        ),
-        Clause(
-            says="the state of the drive before them is not told",
-            source="the 545s review (P)",
-            here="erased, twice the capacity in order, once the capacity at random in 4 KiB; then"
-            " back to back",
-        ),
-        Clause(
-            says="mean latencies are over time, not over requests",
-            source="inferred from the review's figures (M)",
-            here="both are told: latency and latency.time",
-        ),
-    ),
 )
