@@ -16,11 +16,10 @@ prior: 30 us for Windows and the tool together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     SIZE,
@@ -31,13 +30,15 @@ from flashtwin.batteries.base.parameter import (
     or_word,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS, Cell, Direction, Scoring, score
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -272,10 +273,8 @@ def _access(cell: Cell, direction: Direction) -> ReadWrite:
     return "randread" if direction == "read" else "randwrite"
 
 
-BATTERY = Battery(
-    name="crystaldiskmark",
-    title="CrystalDiskMark 9's cells, order and scoring, with the BX500 article's cells",
-    trust="S",
+BATTERY = declared(
+    __file__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
@@ -283,47 +282,4 @@ BATTERY = Battery(
     parts=parts,
     present="flashtwin.batteries.crystaldiskmark.present",
     standard=2,
-    meanings=beside(__file__),
-    presets={
-        "default": {"profile": "default"},
-        "nvme": {"profile": "nvme"},
-        "real": {"profile": "real"},
-        "kdiskmark": {"profile": "default", "variant": "kdiskmark"},
-        "half-full": {"fill_percent": "50"},
-        "smallest": {"profile": "default", "size": "16MiB"},
-        "largest": {"profile": "default", "size": "64GiB"},
-        "545s-full": {"profile": "default", "fill_percent": "83", "size": "1GB"},
-    },
-    follows=(
-        Clause(
-            says="a file of 1 GiB (16 MiB to 64 GiB), written once in blocks of 1 MiB first",
-            source="CrystalDiskMark 9 (S)",
-            here="a range of the drive, or a file through fio; any size from 1 MiB",
-        ),
-        Clause(
-            says="profiles Default, NVMe and Real; all reads, all writes, all mixes of R70/W30",
-            source="CrystalDiskMark 9 (S)",
-        ),
-        Clause(
-            says="each cell runs once unscored, then 3 times (1 to 9) for 5 s; 5 s between cells",
-            source="CrystalDiskMark 9 (S)",
-        ),
-        Clause(
-            says="score: the highest speed in 10^6 bytes a second, latency: the least mean",
-            source="CrystalDiskMark 9 (S)",
-        ),
-        Clause(
-            says="the data is one buffer again and again, which a controller may compress",
-            source="CrystalDiskMark 9 (S)",
-            here="random data",
-        ),
-        Clause(
-            says="SEQ 1 MiB Q8T1 and RND 4 KiB Q1 with 1, 2, 4, 8 and 16 threads, 2 x 1 GiB",
-            source="the BX500 article (P)",
-        ),
-        Clause(
-            says="mean instead of highest, no unscored run, 5 runs, KiB/s / 1000",
-            source="KDiskMark (S), variant kdiskmark",
-        ),
-    ),
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import grid as shared
 from flashtwin.batteries.base.present import Claim, Column, Fact, Present, Section, Subject
 from flashtwin.batteries.crystaldiskmark import PROFILES
 from flashtwin.charts import numbers
 from flashtwin.charts.cells import Cell, Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 WAYS = {"read": "Read", "write": "Write", "mix": "Mixed"}
 KNOWN = {str(cell): cell for cells in PROFILES.values() for cell in cells}

@@ -7,14 +7,17 @@ the range over the scored runs, not a confidence interval: two to nine runs of 5
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.step import JobTotals
 from flashtwin.model.units import show_block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flashtwin.model.step import JobTotals
 
 Direction = Literal["read", "write", "mix"]
 DIRECTIONS: tuple[Direction, ...] = ("read", "write", "mix")

@@ -9,13 +9,12 @@ here adds to them or leaves any out.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.parameter import Kind, parameter
-from flashtwin.batteries.base.registry import Battery, Part
+from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import parse_json
 from flashtwin.model import histogram
@@ -24,6 +23,8 @@ from flashtwin.model.job import job_of
 from flashtwin.model.step import Fill, Job, Result, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.step import JobTotals
@@ -211,15 +212,12 @@ def _finding(
     )
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="the jobs of fio job files, as flashtwin fio runs them",
-    trust="S",
+BATTERY = declared(
+    __file__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.fio.present",
     program="flashtwin fio",
-    meanings=beside(__file__),
 )

@@ -13,10 +13,10 @@ command is a prior: 5 us.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     Load,
     check_fits,
@@ -25,7 +25,6 @@ from flashtwin.batteries.base.loads import (
     over_time,
     prepared,
 )
-from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SECONDS,
     SIZE,
@@ -37,20 +36,20 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import (
-    Battery,
-    Clause,
     Part,
     host_ns,
     prepared_parts,
     with_mark,
 )
 from flashtwin.batteries.base.sweep import highest
-from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_block, show_block
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
 NAME = "iometer"
@@ -172,53 +171,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return prepared_parts(NAME, {str(access): str(access) for access in parameters.access})
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="Iometer's sweeps over queue depth 1 to 128, sequential and random",
-    trust="P",
+BATTERY = declared(
+    __file__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.iometer.present",
     configuration="flashtwin.batteries.iometer.icf",
-    meanings=beside(__file__),
-    presets={
-        "545s": {"size": "1GB"},
-        "whole": {"size": "whole", "seconds": "300s"},
-        "quick": {"seconds": "5s", "depths": "1+4+32", "fills": "1"},
-    },
-    follows=(
-        Clause(
-            says="secure erase, then 128 KiB sequential writes of twice the capacity",
-            source="the 545s review (P)",
-        ),
-        Clause(
-            says="128 KiB sequential and 4 KiB random, QD1 to QD128, one minute each",
-            source="the 545s review, with Iometer (P)",
-        ),
-        Clause(
-            says="which range is tested is not told",
-            source="the 545s review (P)",
-            here="the whole drive; preset 545s has a test file of 1 GB, which its rates speak for",
-        ),
-        Clause(
-            says="access specifications: size, % of size, % reads, % random, delay, burst, align,"
-            " reply",
-            source="Iometer's source (S)",
-            here="one size, % random 0 or 100, aligned to the block or anywhere; of shares, parts"
-            " at random and workers that run at once flashtwin icf makes jobs of fio; delay, burst"
-            " and reply it refuses by line",
-        ),
-        Clause(
-            says="MB are binary",
-            source="Iometer (M)",
-            here="MB of 10^6 bytes",
-        ),
-        Clause(
-            says="one worker with so many outstanding I/Os; more of them go through NCQ",
-            source="Iometer (P)",
-            here="the same; a SATA drive gets at most 32 of them at a time",
-        ),
-    ),
 )

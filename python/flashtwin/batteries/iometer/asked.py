@@ -13,13 +13,16 @@ Invariant: what would change the requests and cannot be asked for is refused wit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flashtwin.batteries.iometer import Access, parse_access
 from flashtwin.batteries.iometer.grammar import COLUMNS, File, Line, Spec, Worker
 from flashtwin.model.units import show_block, show_seconds, show_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SECTOR = 512
 MOST_DEPTH = 1024

@@ -12,11 +12,13 @@ Versions before 1998.05.21 have specifications without names, rows of six number
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Versions whose files have this grammar: dates from 1998 on, then 1.1.0.
 VERSION = re.compile(r"Version ((19|20)\d\d[.-]\d\d[.-]\d\d\S*|1\.[01](\.\d+)?\S*)")

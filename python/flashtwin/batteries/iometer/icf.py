@@ -6,13 +6,16 @@ file from `text_of` asks for is read back as it was.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from flashtwin.batteries.iometer import ACCESS, Access, Parameters
 from flashtwin.batteries.iometer.asked import Asked, asked
 from flashtwin.batteries.iometer.grammar import COLUMNS, read
 from flashtwin.errors import USAGE, FlashtwinError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SUFFIX = ".icf"
 

@@ -11,20 +11,21 @@ One request is outstanding; the host's time a command is a prior: 100 us for a b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.meaning import beside
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.parameter import SIZE, choice, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Job, Mark, Purge, Run
 from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -293,49 +294,11 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = Battery(
-    name=NAME,
-    title="NIOBench-like: files written one after another and read, median and mean",
-    trust="P",
+BATTERY = declared(
+    __file__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,
     parts=parts,
     present="flashtwin.batteries.niobench.present",
-    meanings=beside(__file__),
-    presets={
-        "zoom": {"iterations": "30"},
-        "repeats": {"iterations": "30", "repeats": "5"},
-        "native": {"file": "1GB"},
-        "all": {"order": "all"},
-        "article": {"series": "article"},
-    },
-    follows=(
-        Clause(
-            says="N files of a size, each written in blocks of a size, unbuffered, then read",
-            source="the PM871b article, with NIOBench (P)",
-            here="ranges of the drive one behind the other, which was erased first; blocks are"
-            " whole multiples of 4 KiB",
-        ),
-        Clause(
-            says="native scenario, 50 iterations; how large a file is is not told",
-            source="the PM871b article (P)",
-            here="preset native: 50 files of 1 GB",
-        ),
-        Clause(
-            says="zoomed: files of 100 MB in blocks of 10 MB; each file written and read 5 times",
-            source="the PM871b article (P)",
-            here="presets zoom and repeats, with 30 files; preset article has all three series",
-        ),
-        Clause(
-            says="speed of each step over data written; medians and means",
-            source="the PM871b article (P)",
-            here="the same; the mean is bytes over time, the median that of the files",
-        ),
-        Clause(
-            says="where the cache overflows, read off the plot",
-            source="the PM871b article (P)",
-            here="within the file of the fall by how much of its time was fast",
-        ),
-    ),
 )
