@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree
-from flashtwin.batteries.base.meaning import shared
 from flashtwin.batteries.base.parameter import (
     UsualTime,
     choice,
@@ -28,7 +27,7 @@ from flashtwin.batteries.base.parameter import (
     integer,
     parameter,
 )
-from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, prepared_parts
+from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Better, Evidence, Finding
@@ -164,24 +163,16 @@ class Traces:
             scoring=scoring,
         )
 
-    def as_battery(
-        self, title: str, *, presets: Mapping[str, Mapping[str, str]], follows: Sequence[Clause]
-    ) -> Battery:
-        """The battery of these traces; of all of them names and sizes are published (trust P)."""
-        return Battery(
-            name=self.battery,
-            title=title,
-            trust="P",
-            parameters=Parameters,
-            measure=self.measure,
-            conclude=self.conclude,
-            departs=self.departs,
-            parts=self.parts,
-            present=self.present,
-            meanings=shared("traces"),
-            presets=presets,
-            follows=follows,
-        )
+    def functions(self) -> dict[str, Any]:
+        """What the battery of these traces does, by the names of `Battery`."""
+        return {
+            "parameters": Parameters,
+            "measure": self.measure,
+            "conclude": self.conclude,
+            "departs": self.departs,
+            "parts": self.parts,
+            "present": self.present,
+        }
 
     def present(self) -> Present:
         """How a page shows them."""
