@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.parameter import decimal, integer, parameter
+from flashtwin.batteries.base.parameter import integer, parameter
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 from flashtwin.model.step import Fill, Job, Purge, Run
@@ -111,12 +111,6 @@ def fills_before(default: int) -> Any:
     """The parameter that `prepared` takes for its number of fills."""
     meaning = "how often everything is written in order before, erased first"
     return parameter(default, integer(1, 9), meaning)
-
-
-def random_percent() -> Any:
-    """The parameter that says how much `scattered` writes."""
-    meaning = "what is then written at random in blocks of 4 KiB, in % of the target"
-    return parameter(100.0, decimal(0, 1000), meaning)
 
 
 def prepared(

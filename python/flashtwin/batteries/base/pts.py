@@ -8,12 +8,10 @@ is steady `analysis.steady` says.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from flashtwin.analysis.steady import MOST_ROUNDS, RISE, WINDOW
-from flashtwin.batteries.base.parameter import decimal, integer, parameter
-from flashtwin.batteries.base.registry import PREPARATION, Battery, Clause, Part
+from flashtwin.analysis.steady import RISE, WINDOW
+from flashtwin.batteries.base.registry import PREPARATION, Part
 from flashtwin.batteries.base.rounds import way_of
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 
@@ -25,47 +23,6 @@ if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
     from flashtwin.model.step import JobTotals
     from flashtwin.model.target import DriveInfo
-
-SOURCE = "public implementations of SNIA's PTS 2.0 (P)"
-PURGED = Clause(
-    says="purge: secure erase, sanitize or NVMe format; else TRIM of the whole device",
-    source=SOURCE,
-    here="a twin is erased; a real target that cannot be is filled as it is, and says so",
-)
-WIPC = Clause(
-    says="WIPC: 128 KiB sequential writes of twice the capacity, random data", source=SOURCE
-)
-ONE_FORM = Clause(
-    says="client and enterprise are tested with the same threads, queue depths and times",
-    source=SOURCE,
-    here="one form, so there are no presets of these names",
-)
-LAST_ROUND = Clause(
-    says="after 25 rounds it is not reached; the result is the mean of the window",
-    source=SOURCE,
-    here="the same; findings of a run that is not steady say so, and hold its last rounds",
-)
-
-
-def most_rounds() -> Any:
-    """The parameter that bounds the rounds of a test."""
-    meaning = "after so many rounds it is not steady, and they end"
-    return parameter(MOST_ROUNDS, integer(WINDOW, 100), meaning)
-
-
-def range_percent(default: float) -> Any:
-    """The parameter that says how much of the target is asked for."""
-    meaning = "the range that is asked for, in % of the target, from its beginning"
-    return parameter(default, decimal(1, 100), meaning)
-
-
-def steady_clause(tracked: str) -> Clause:
-    """The clause about both criteria, for the value by which a test is judged."""
-    return Clause(
-        says=f"steady: over the last 5 rounds of {tracked}, highest minus lowest 20 % of the"
-        " mean or less, and the slope by least squares times 4 10 % of it or less",
-        source=SOURCE,
-    )
 
 
 def present(battery: str, *, title: str, steady: str, variant: str = "", better: Better) -> Present:
@@ -96,10 +53,6 @@ def departs(parameters: object, info: DriveInfo) -> list[str]:
     if not info.can.whole_drive:
         departures.append("a part of a drive is measured, beside which other data lie")
     return departures
-
-
-# A battery of these tests: how well the original is known, and how it departs, is the same of all.
-battery = partial(Battery, trust="P", departs=departs)
 
 
 def round_parts(stem: str, rounds: int, preparation: str = PREPARATION) -> list[Part]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from flashtwin.analysis.steady import WINDOW, Window, window_of
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import Load, rates_of, totals_of
-from flashtwin.batteries.base.registry import Clause, Part
+from flashtwin.batteries.base.registry import Part
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.step import Purge, Run
@@ -36,13 +36,6 @@ if TYPE_CHECKING:
 
 # The part of a battery that goes on until it is steady.
 UNTIL = "until steady"
-CLAUSE = Clause(
-    says="4 KiB random writes, a sample a minute, until 4 times the capacity, 24 hours or steady",
-    source=pts.SOURCE,
-    here="2 threads at queue depth 16, as the client's IOPS test has them; steadiness is judged"
-    " once the capacity was written, over rounds of a tenth of it, where public implementations"
-    " take the last minute of each half an hour: what the rate still changes a drive fill is told",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

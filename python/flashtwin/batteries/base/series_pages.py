@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base.loads import Load, Teller, cell_findings, totals_of
-from flashtwin.batteries.base.parameter import choice, parameter, several
 from flashtwin.batteries.base.registry import Part
 from flashtwin.model.series import READ, WRITE
 from flashtwin.model.step import Fill, Mark, Purge, Rest, Run
@@ -53,12 +52,6 @@ def load_of(way: Way, block_bytes: int) -> Load:
     """The stream of a way: in order, one request after another."""
     percent = 100 if way == "read" else 0
     return Load(random=False, block_bytes=block_bytes, read_percent=percent, depth=1)
-
-
-def ways() -> Any:
-    """The parameter that says whether a tool writes, reads, or both."""
-    kinds = several(choice(*WAYS), "ways")
-    return parameter(WAYS, kinds, "written, read, or both, in this order")
 
 
 def steps(battery: str, parameters: Any, job_of: Callable[[Way], Job], range_bytes: int) -> Steps:

@@ -9,15 +9,14 @@ both criteria (`analysis.steady`), 25 rounds at most. The host's time a command 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW, window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, fills_before, prepared
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared
+from flashtwin.batteries.base.registry import Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.finding import Interval
@@ -46,18 +45,7 @@ ZONES = ((50, 5), (30, 15), (20, 80))
 READ_PERCENT = 40
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the rounds."""
-
-    depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
-    seconds: float = parameter(60.0, SECONDS, "how long each round runs")
-    rounds: int = pts.most_rounds()
-    fills: int = fills_before(2)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge and WIPC; then rounds until they are steady."""
     rounds = _rounds(parameters)
     check_fits(NAME, [replace(rounds.tracked, block_bytes=SIZES[-1][0])], info)
@@ -65,12 +53,12 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield from rounds.steps(lambda load: _job(parameters, info, load))
 
 
-def _rounds(parameters: Parameters) -> Rounds:
+def _rounds(parameters: Any) -> Rounds:
     load = Load(random=True, block_bytes=4 * KIB, read_percent=READ_PERCENT, depth=parameters.depth)
     return Rounds(battery=NAME, loads=[load], tracked=load, value=pts.rate, most=parameters.rounds)
 
 
-def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
     """The mix as one of fio's processes."""
     job = load.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
     blocks = Blocks(least=SIZES[0][0], most=SIZES[-1][0], split=SIZES, align=4 * KIB)
@@ -84,7 +72,7 @@ def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
     return replace(job, block_bytes=SIZES[-1][0], fio=fio)
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first, and as many as there may be."""
     rounds = _rounds(parameters)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
@@ -117,43 +105,16 @@ def conclude(record: Record) -> list[Finding]:
     return pts.marked(findings, values, window)
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="JESD219-like composite: one mix of sizes and places in rounds until steady",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_composite.present",
-    meanings=beside(__file__, "tail"),
-    presets={"short": {"seconds": "10s"}},
-    follows=(
-        pts.PURGED,
-        pts.WIPC,
-        pts.ONE_FORM,
-        Clause(
-            says="40 % reads; 512 B 4 %, 1 to 3.5 KiB 1 % each half KiB, 4 KiB 67 %, 8 KiB 10 %,"
-            " 16 KiB 7 %, 32 KiB 3 %, 64 KiB 3 %",
-            source="public implementations of JESD219's load (P)",
-            here="all requests begin at multiples of 4 KiB",
-        ),
-        Clause(
-            says="half of the requests to the first 5 % of the range, 30 % to the next 15 %, 20 %"
-            " to the rest",
-            source="public implementations of JESD219's load (P)",
-        ),
-        Clause(
-            says="how many requests are outstanding is not told",
-            source="public implementations of JESD219's load (P)",
-            here="32, in one thread",
-        ),
-        pts.steady_clause("the mix's rate"),
-        pts.LAST_ROUND,
-    ),
 )

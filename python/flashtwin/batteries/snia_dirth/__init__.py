@@ -11,29 +11,21 @@ minutes. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     Load,
     Teller,
     check_fits,
-    fills_before,
     prepared,
     totals_of,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import PREPARATION, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.registry import PREPARATION, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.step import Mark, Result, Run
@@ -61,26 +53,7 @@ TITLES = {
 Place = tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the cells and of the three points."""
-
-    read_percent: int = parameter(0, integer(0, 100), "the share of reads in %")
-    threads: tuple[int, ...] = parameter(
-        COUNTS, several(integer(1, 64), "numbers from 1 to 64"), "the numbers of threads"
-    )
-    depths: tuple[int, ...] = parameter(
-        COUNTS, several(integer(1, 256), "numbers from 1 to 256"), "the queue depths of a thread"
-    )
-    seconds: float = parameter(60.0, SECONDS, "how long each round and each cell runs")
-    rounds: int = pts.most_rounds()
-    before_s: float = parameter(3600.0, SECONDS, "how long is written before each of three points")
-    point_s: float = parameter(600.0, SECONDS, "how long each of the three points runs")
-    fills: int = fills_before(2)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare, rounds until steady, the cells, the three points that they show."""
     rounds = _rounds(parameters)
     check_fits(NAME, [rounds.tracked], info)
@@ -98,30 +71,28 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
             yield Mark(label=f"{_point_label(point)}/found")
 
 
-def _load(parameters: Parameters, depth: int) -> Load:
+def _load(parameters: Any, depth: int) -> Load:
     return Load(random=True, block_bytes=4 * KIB, read_percent=parameters.read_percent, depth=depth)
 
 
-def _rounds(parameters: Parameters) -> Rounds:
+def _rounds(parameters: Any) -> Rounds:
     load = _load(parameters, max(parameters.depths))
     return Rounds(battery=NAME, loads=[load], tracked=load, value=pts.rate, most=parameters.rounds)
 
 
-def _job(
-    parameters: Parameters, info: DriveInfo, place: Place, seconds: float, seed: int = 1
-) -> Job:
+def _job(parameters: Any, info: DriveInfo, place: Place, seconds: float, seed: int = 1) -> Job:
     threads, depth = place
     host = host_ns(parameters, info)
     job = _load(parameters, depth).job(info, size=None, seconds=seconds, host_ns=host)
     return replace(job, name=_name(place), threads=threads, seed=seed)
 
 
-def _busiest(parameters: Parameters, info: DriveInfo) -> Job:
+def _busiest(parameters: Any, info: DriveInfo) -> Job:
     place = max(parameters.threads), max(parameters.depths)
     return _job(parameters, info, place, parameters.seconds)
 
 
-def _places(parameters: Parameters) -> Iterator[Place]:
+def _places(parameters: Any) -> Iterator[Place]:
     """Threads and depths, the busiest first."""
     yield from ((t, d) for t in parameters.threads for d in parameters.depths)
 
@@ -134,7 +105,7 @@ def _cell_label(place: Place) -> str:
     return f"{NAME}/cells/{_name(place)}"
 
 
-def _cell_step(parameters: Parameters, info: DriveInfo, place: Place) -> Run:
+def _cell_step(parameters: Any, info: DriveInfo, place: Place) -> Run:
     """A cell; each draws addresses of its own."""
     seed = 1000 + 100 * place[0] + place[1]
     job = _job(parameters, info, place, parameters.seconds, seed)
@@ -145,9 +116,7 @@ def _point_label(point: str) -> str:
     return f"{NAME}/points/{point}"
 
 
-def _point_steps(
-    parameters: Parameters, info: DriveInfo, point: str, place: Place
-) -> Iterator[Run]:
+def _point_steps(parameters: Any, info: DriveInfo, point: str, place: Place) -> Iterator[Run]:
     """The busiest load for an hour, then the point."""
     seed = 2 * POINTS.index(point)
     before = replace(_busiest(parameters, info), runtime_s=parameters.before_s, seed=2000 + seed)
@@ -182,7 +151,7 @@ def points_of(cells: Mapping[Place, JobTotals]) -> dict[str, Place]:
     return {"highest": best, "middle": half, "single": least}
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first; the points are taken to be the busiest."""
     rounds = _rounds(parameters)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
@@ -215,7 +184,7 @@ def conclude(record: Record) -> list[Finding]:
     return pts.marked(findings, values, window)
 
 
-def _cell(parameters: Parameters, place: Place, totals: JobTotals) -> list[Finding]:
+def _cell(parameters: Any, place: Place, totals: JobTotals) -> list[Finding]:
     """Speed, latency and rate of a cell."""
     load = _load(parameters, place[1])
     way = load.way_name
@@ -262,7 +231,7 @@ def _point(record: Record, point: str, place: Place) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, round after round, the cells, then each point."""
     rounds = pts.round_parts(NAME, parameters.rounds)
     cells = Part(
@@ -280,37 +249,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return [*rounds, cells, *points]
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like demand intensity: 7 by 7 threads and depths, and the tail at three points",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_dirth.present",
-    meanings=beside(__file__, "tail"),
-    presets={
-        "read": {"read_percent": "100"},
-        "mix": {"read_percent": "65"},
-        "short": {"seconds": "10s", "before_s": "60s", "point_s": "60s"},
-    },
-    follows=(
-        pts.PURGED,
-        pts.WIPC,
-        pts.ONE_FORM,
-        pts.steady_clause("32 threads at queue depth 32"),
-        pts.LAST_ROUND,
-        Clause(
-            says="then 7 by 7 threads and depths of 32, 16, 8, 6, 4, 2, 1",
-            source=pts.SOURCE,
-            here="once, a minute each; 4 KiB writes, presets read and mix have the other ones",
-        ),
-        Clause(
-            says="highest rate with a mean below 5 ms, T1Q1 and the middle; histograms of 10"
-            " minutes after 60 minutes of writes before",
-            source=pts.SOURCE,
-            here="the middle is the cell whose rate is nearest to the mean of both",
-        ),
-    ),
 )

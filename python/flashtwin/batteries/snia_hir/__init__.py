@@ -9,23 +9,15 @@ after them half an hour without waits, back to the baseline. The host's time a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    decimal,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns, with_mark
-from flashtwin.batteries.base.saturation import CLAUSE, UNTIL, Saturation
+from flashtwin.batteries.base.registry import Forecast, Part, host_ns, with_mark
+from flashtwin.batteries.base.saturation import UNTIL, Saturation
 from flashtwin.model.job import Fio, Think
 from flashtwin.model.step import Run
 from flashtwin.model.units import show_seconds
@@ -45,29 +37,7 @@ SAMPLE_S = 60.0
 STAYS = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of saturation and pauses."""
-
-    waits: tuple[float, ...] = parameter(
-        (5.0, 10.0, 15.0, 25.0, 50.0), several(SECONDS, "times"), "the waits, in their order"
-    )
-    bursts: int = parameter(360, integer(1, 100_000), "how many bursts of writes have each wait")
-    burst_s: float = parameter(5.0, SECONDS, "the length of a burst")
-    return_s: float = parameter(1800.0, SECONDS, "writes without waits after each of them")
-    threads: int = parameter(2, integer(1, 64), "how many threads write at a time")
-    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
-    round_percent: float = parameter(
-        10.0, decimal(0.1, 100), "a round of the saturation, in % of the target"
-    )
-    fills: float = parameter(
-        4.0, decimal(1, 100), "saturation ends when so many times the capacity was written"
-    )
-    hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Saturate; then each wait, and back."""
     saturation = _saturation(parameters, info)
     check_fits(NAME, [_load(parameters)], info)
@@ -76,11 +46,11 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(step)
 
 
-def _load(parameters: Parameters) -> Load:
+def _load(parameters: Any) -> Load:
     return Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=parameters.depth)
 
 
-def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
+def _saturation(parameters: Any, info: DriveInfo) -> Saturation:
     return Saturation(
         battery=NAME,
         load=_load(parameters),
@@ -93,7 +63,7 @@ def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
     )
 
 
-def _waits(parameters: Parameters, info: DriveInfo) -> Iterator[Run]:
+def _waits(parameters: Any, info: DriveInfo) -> Iterator[Run]:
     """The bursts of each wait in one step, then the writes without waits."""
     outstanding = parameters.threads * parameters.depth
     for number, wait in enumerate(parameters.waits, 1):
@@ -114,7 +84,7 @@ def _waits(parameters: Parameters, info: DriveInfo) -> Iterator[Run]:
         )
 
 
-def _job(parameters: Parameters, info: DriveInfo, seconds: float) -> Job:
+def _job(parameters: Any, info: DriveInfo, seconds: float) -> Job:
     host = host_ns(parameters, info)
     job = _load(parameters).job(info, size=None, seconds=seconds, host_ns=host)
     return replace(job, threads=parameters.threads)
@@ -125,7 +95,7 @@ def label_of(wait: float, kind: str) -> str:
     return f"{NAME}/wait-{show_seconds(wait)}/{kind}"
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds of saturation after everything was written once, and as many as may be."""
     saturation = _saturation(parameters, info)
     waits = list(_waits(parameters, info))
@@ -200,7 +170,7 @@ def _moved(after: JobTotals | None, baseline: float) -> str | None:
     return f"without rests again {100 * share:.0f} % of the baseline"
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Saturation, then each wait."""
     first, until = _saturation(parameters, info).parts()
     waits = [show_seconds(wait) for wait in parameters.waits]
@@ -218,31 +188,12 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like host idle recovery: what pauses of 5 to 50 s give a saturated drive",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_hir.present",
-    meanings=beside(__file__),
-    presets={
-        "client": {"threads": "2", "depth": "16"},
-        "enterprise": {"threads": "4", "depth": "32"},
-        "short": {"waits": "5s+25s", "bursts": "60", "return_s": "300s"},
-    },
-    follows=(
-        pts.PURGED,
-        CLAUSE,
-        pts.steady_clause("the writes"),
-        Clause(
-            says="for waits of 5, 10, 15, 25, 50 s: 360 times 5 s of 4 KiB random writes and the"
-            " wait, then 1800 s without waits, back to the baseline",
-            source=pts.SOURCE,
-            here="the bursts of a wait are one step, in which fio thinks after 5 s of requests"
-            " (thinktime_iotime); as many outstanding as of all threads of the saturation",
-        ),
-    ),
 )

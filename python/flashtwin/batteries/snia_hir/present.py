@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Column, Present, Subject
-from flashtwin.batteries.snia_hir import NAME, Parameters, label_of
+from flashtwin.batteries.snia_hir import BATTERY, NAME, label_of
 from flashtwin.charts.curves import Phase
 from flashtwin.model.units import show_seconds
 
@@ -23,12 +23,12 @@ class SniaHirPresent(Present):
                 name=show_seconds(wait),
                 title=f"after waits of {show_seconds(wait)}",
             )
-            for wait in subject.parameters(Parameters).waits
+            for wait in subject.parameters(BATTERY.parameters).waits
         )
 
     def columns(self, subject: Subject) -> list[Column]:
         """What the longest pauses give."""
-        longest = max(subject.parameters(Parameters).waits, default=0.0)
+        longest = max(subject.parameters(BATTERY.parameters).waits, default=0.0)
         gain = subject.finding("gain", show_seconds(longest))
         return [Column(title="With the longest rests", finding=gain, better="higher")]
 

@@ -10,23 +10,16 @@ host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, check_fits, fills_before, prepared
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    Kind,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.parameter import Kind
+from flashtwin.batteries.base.registry import Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_block, show_block
@@ -51,28 +44,7 @@ def _block(text: str) -> int:
     return block
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the rounds; the defaults are the client's."""
-
-    threads: int = parameter(2, integer(1, 64), "how many threads ask at a time")
-    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
-    range_percent: float = pts.range_percent(75.0)
-    reads: tuple[int, ...] = parameter(
-        READS, several(integer(0, 100), "numbers from 0 to 100"), "the shares of reads, in %"
-    )
-    blocks: tuple[int, ...] = parameter(
-        BLOCKS,
-        several(Kind(name="a block size", parse=_block, show=show_block), "block sizes"),
-        "the block sizes, in their order",
-    )
-    seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
-    rounds: int = pts.most_rounds()
-    fills: int = fills_before(2)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge and WIPC; then rounds until they are steady."""
     rounds = _rounds(parameters)
     _check(rounds, info)
@@ -90,7 +62,7 @@ def _check(rounds: Rounds, info: DriveInfo) -> None:
     check_fits(NAME, rounds.loads, info)
 
 
-def _rounds(parameters: Parameters) -> Rounds:
+def _rounds(parameters: Any) -> Rounds:
     def load(reads: int, block: int) -> Load:
         return Load(random=True, block_bytes=block, read_percent=reads, depth=parameters.depth)
 
@@ -103,13 +75,13 @@ def _rounds(parameters: Parameters) -> Rounds:
     )
 
 
-def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
     size = int(info.capacity_bytes * parameters.range_percent / 100)
     job = load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
     return replace(job, threads=parameters.threads)
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first, and as many as there may be."""
     rounds = _rounds(parameters)
     _check(rounds, info)
@@ -136,43 +108,20 @@ def conclude(record: Record) -> list[Finding]:
     return pts.marked([*steady, *findings], values, window)
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like IOPS: random requests of 7 mixes and 8 sizes in rounds until steady",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(
         pts.present, NAME, title="PTS-2.0-like IOPS", steady="Steady 4 KiB writes", better="higher"
     ),
-    meanings=beside(__file__),
-    presets={
-        "client": {"threads": "2", "depth": "16", "range_percent": "75"},
-        "enterprise": {"threads": "4", "depth": "32", "range_percent": "100"},
-    },
-    follows=(
-        pts.PURGED,
-        pts.WIPC,
-        Clause(
-            says="100, 95, 65, 50, 35, 5, 0 % reads by 1024, 128, 64, 32, 16, 8, 4, 0.5 KiB, at"
-            " random, a minute each",
-            source=pts.SOURCE,
-        ),
-        Clause(
-            says="client: 2 threads at queue depth 16, 75 % of the range; enterprise: 4 at 32,"
-            " all of it",
-            source=pts.SOURCE,
-            here="the client's by default, and preset enterprise; the client's range is the first"
-            " 75 % of the target",
-        ),
-        pts.steady_clause("4 KiB writes"),
-        pts.LAST_ROUND,
-    ),
+    kinds={"block up to 4m": Kind(name="a block size", parse=_block, show=show_block)},
 )

@@ -10,16 +10,14 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, check_fits, fills_before, prepared
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, host_time, parameter
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import KIB, Load, check_fits, prepared
+from flashtwin.batteries.base.registry import Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds, way_of
 from flashtwin.model.finding import Evidence, Finding
 
@@ -37,18 +35,7 @@ BLOCKS = (8 * KIB, 4 * KIB, 512)
 TRACKED = Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the rounds."""
-
-    seconds: float = parameter(60.0, SECONDS, "how long each cell of a round runs")
-    rounds: int = pts.most_rounds()
-    range_percent: float = pts.range_percent(100.0)
-    fills: int = fills_before(2)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge and WIPC; then rounds until they are steady."""
     rounds = _rounds(parameters)
     check_fits(NAME, rounds.loads, info)
@@ -56,7 +43,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield from rounds.steps(lambda load: _job(parameters, info, load))
 
 
-def _rounds(parameters: Parameters) -> Rounds:
+def _rounds(parameters: Any) -> Rounds:
     return Rounds(
         battery=NAME,
         loads=[
@@ -70,12 +57,12 @@ def _rounds(parameters: Parameters) -> Rounds:
     )
 
 
-def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
     size = int(info.capacity_bytes * parameters.range_percent / 100)
     return load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first, and as many as there may be."""
     rounds = _rounds(parameters)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
@@ -124,17 +111,16 @@ def _highest(load: Load, window: Sequence[JobTotals], label: str) -> list[Findin
     ]
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The preparation, then round after round."""
     return pts.round_parts(NAME, parameters.rounds)
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like latency: single random requests of 3 sizes and 3 mixes until steady",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(
@@ -143,19 +129,5 @@ BATTERY = pts.battery(
         title="PTS-2.0-like latency",
         steady="Steady 4 KiB write latency",
         better="lower",
-    ),
-    meanings=beside(__file__),
-    presets={"client": {"range_percent": "75"}, "enterprise": {"range_percent": "100"}},
-    follows=(
-        pts.PURGED,
-        pts.WIPC,
-        Clause(
-            says="one thread at queue depth 1; 8, 4, 0.5 KiB by 100, 65, 0 % reads; mean and"
-            " maximum",
-            source=pts.SOURCE,
-            here="a minute each; over all of the target, preset client over its first 75 %",
-        ),
-        pts.steady_clause("the mean latency of 4 KiB writes"),
-        pts.LAST_ROUND,
     ),
 )

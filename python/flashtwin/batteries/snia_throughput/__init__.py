@@ -9,23 +9,14 @@ the mean of the last five rounds. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW, window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, MIB, Load, check_fits, fills_before, prepared
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SECONDS,
-    host_time,
-    integer,
-    parameter,
-    several,
-)
-from flashtwin.batteries.base.registry import PREPARATION, Clause, Forecast, Part, host_ns
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Load, check_fits, prepared
+from flashtwin.batteries.base.registry import PREPARATION, Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -40,22 +31,7 @@ NAME = "snia_throughput"
 SHARES = (100, 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the rounds."""
-
-    blocks: tuple[int, ...] = parameter(
-        (MIB, 128 * KIB), several(BLOCK, "block sizes"), "the block sizes, in their order"
-    )
-    depth: int = parameter(32, integer(1, 1024), "the queue depth of the one thread")
-    range_percent: float = pts.range_percent(100.0)
-    seconds: float = parameter(60.0, SECONDS, "how long reads and writes of a round run each")
-    rounds: int = pts.most_rounds()
-    fills: int = fills_before(2)
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Each block size from a purge on."""
     for block in parameters.blocks:
         check_fits(NAME, [_load(parameters, block, 0)], info)
@@ -65,15 +41,15 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from rounds.steps(lambda load: _job(parameters, info, load))
 
 
-def _prepared(parameters: Parameters, rounds: Rounds, block: int) -> Steps:
+def _prepared(parameters: Any, rounds: Rounds, block: int) -> Steps:
     yield from prepared(f"{rounds.battery}/prepare", parameters.fills, block_bytes=block)
 
 
-def _load(parameters: Parameters, block: int, reads: int) -> Load:
+def _load(parameters: Any, block: int, reads: int) -> Load:
     return Load(random=False, block_bytes=block, read_percent=reads, depth=parameters.depth)
 
 
-def _rounds(parameters: Parameters, block: int) -> Rounds:
+def _rounds(parameters: Any, block: int) -> Rounds:
     loads = [_load(parameters, block, reads) for reads in SHARES]
     return Rounds(
         battery=f"{NAME}/{loads[-1].access.lower()}",
@@ -84,12 +60,12 @@ def _rounds(parameters: Parameters, block: int) -> Rounds:
     )
 
 
-def _job(parameters: Parameters, info: DriveInfo, load: Load) -> Job:
+def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
     size = int(info.capacity_bytes * parameters.range_percent / 100)
     return load.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds where it is steady from the first, and as many as there may be."""
     expected: list[Step] = []
     most: list[Step] = []
@@ -128,7 +104,7 @@ def conclude(record: Record) -> list[Finding]:
     return findings
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """For each block size the preparation, then round after round."""
     parts: list[Part] = []
     for block in parameters.blocks:
@@ -138,12 +114,11 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return parts
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like throughput: streams of 1024 and of 128 KiB in rounds until steady",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present=partial(
@@ -153,27 +128,5 @@ BATTERY = pts.battery(
         steady="Steady 128 KiB writes",
         variant="SEQ128K",
         better="higher",
-    ),
-    meanings=beside(__file__),
-    presets={
-        "1m": {"blocks": "1m"},
-        "128k": {"blocks": "128k"},
-        "client": {"range_percent": "75"},
-        "enterprise": {"range_percent": "100"},
-    },
-    follows=(
-        pts.PURGED,
-        Clause(
-            says="sequential 1024 KiB and 128 KiB, each with its own purge and WIPC; one thread at"
-            " queue depth 32",
-            source=pts.SOURCE,
-            here="the WIPC of each block size is written with that block",
-        ),
-        Clause(
-            says="reads and writes a minute each",
-            source=pts.SOURCE,
-        ),
-        pts.steady_clause("the writes"),
-        pts.LAST_ROUND,
     ),
 )

@@ -8,23 +8,14 @@ the capacity; see `base.saturation`. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import (
-    BLOCK,
-    SECONDS,
-    decimal,
-    host_time,
-    integer,
-    parameter,
-)
-from flashtwin.batteries.base.registry import Clause, Forecast, Part, host_ns, with_mark
-from flashtwin.batteries.base.saturation import CLAUSE, Saturation
+from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Load, Teller, check_fits
+from flashtwin.batteries.base.registry import Forecast, Part, host_ns, with_mark
+from flashtwin.batteries.base.saturation import Saturation
 from flashtwin.batteries.snia_wsat import rhythm, spare
 
 if TYPE_CHECKING:
@@ -41,31 +32,7 @@ NAME = "snia_wsat"
 SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the writes."""
-
-    block: int = parameter(4 * KIB, BLOCK, "the block size")
-    threads: int = parameter(2, integer(1, 64), "how many threads write at a time")
-    depth: int = parameter(16, integer(1, 1024), "the queue depth of each thread")
-    sample_s: float = parameter(60.0, SECONDS, "the length of a sample")
-    range_percent: float = parameter(
-        100.0,
-        decimal(1, 100),
-        "the range that is written, in % of the target, from its beginning",
-    )
-    round_percent: float = parameter(
-        10.0, decimal(0.1, 100), "what is written in a round, in % of the range"
-    )
-    fills: float = parameter(4.0, decimal(1, 100), "it ends when so often the range was written")
-    hours: float = parameter(24.0, decimal(0.01, 1000), "it ends after so many hours")
-    watch_s: float = parameter(
-        60.0, SECONDS, "how long the steady drive is watched closely in the end, for its rhythm"
-    )
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge, everything once, then round after round; a close look in the end."""
     saturation = _saturation(parameters, info)
     check_fits(NAME, [saturation.load], info)
@@ -73,7 +40,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     yield from with_mark(rhythm.step(NAME, saturation, info, parameters.watch_s))
 
 
-def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
+def _saturation(parameters: Any, info: DriveInfo) -> Saturation:
     return Saturation(
         battery=NAME,
         load=Load(
@@ -89,7 +56,7 @@ def _saturation(parameters: Parameters, info: DriveInfo) -> Saturation:
     )
 
 
-def estimate(parameters: Parameters, info: DriveInfo) -> Forecast:
+def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds after everything was written once, and as many as there may be."""
     saturation = _saturation(parameters, info)
     last = rhythm.step(NAME, saturation, info, parameters.watch_s)
@@ -180,35 +147,19 @@ def _lowest(saturation: Saturation, curves: Mapping[str, Curve]) -> Finding:
     return teller.tell("least", "lowest minute", "IOPS", float(curve.rate.min()), beside="fresh")
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Everything once, as many rounds as there is time for, and the close look."""
     first, rounds = _saturation(parameters, info).parts()
     watched = Part(title="rhythm", labels=(rhythm.label(NAME),), needs=(first.title, rounds.title))
     return [first, rounds, watched]
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like write saturation: random writes from the erased drive on until steady",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
     estimate=estimate,
     present="flashtwin.batteries.snia_wsat.present",
-    meanings=beside(__file__),
-    presets={
-        "client": {"threads": "2", "depth": "16"},
-        "enterprise": {"threads": "4", "depth": "32"},
-    },
-    follows=(
-        pts.PURGED,
-        CLAUSE,
-        pts.steady_clause("the writes"),
-        Clause(
-            says="told against time, terabytes and drive fills",
-            source=pts.SOURCE,
-            here="the curve over time and over data, and rates at shares of the capacity",
-        ),
-    ),
 )

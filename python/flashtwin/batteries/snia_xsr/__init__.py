@@ -9,10 +9,10 @@ a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base import pts
+from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
     MIB,
@@ -22,9 +22,7 @@ from flashtwin.batteries.base.loads import (
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.meaning import beside
-from flashtwin.batteries.base.parameter import SECONDS, host_time, integer, parameter
-from flashtwin.batteries.base.registry import Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Run
 
@@ -42,17 +40,7 @@ BACK, SAMPLES = 0.9, 5
 MOST_SAMPLES = 3000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the three writes."""
-
-    depth: int = parameter(32, integer(1, 1024), "how many requests are outstanding")
-    stream_s: float = parameter(8 * 3600.0, SECONDS, "how long the stream is kept up, each time")
-    random_s: float = parameter(6 * 3600.0, SECONDS, "how long random writes are kept up")
-    host_us: float = host_time(5.0)
-
-
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge; the three writes one after another."""
     loads = _loads(parameters)
     check_fits(NAME, list(loads.values()), info)
@@ -64,7 +52,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         yield from with_mark(Run(label=f"{NAME}/{kind}", jobs=(job,), sample_s=sample_s))
 
 
-def _loads(parameters: Parameters) -> dict[str, Load]:
+def _loads(parameters: Any) -> dict[str, Load]:
     stream = Load(random=False, block_bytes=MIB, read_percent=0, depth=parameters.depth)
     random = Load(random=True, block_bytes=8 * KIB, read_percent=0, depth=parameters.depth)
     return {BEFORE: stream, RANDOM: random, AFTER: stream}
@@ -117,7 +105,7 @@ def _recovery(before: Curve, after: Curve) -> Finding:
     )
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """The three in their order."""
     titles = list(TITLES.values())
     labels = ((f"{NAME}/purge", f"{NAME}/{BEFORE}"), (f"{NAME}/{RANDOM}",), (f"{NAME}/{AFTER}",))
@@ -127,33 +115,10 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     ]
 
 
-BATTERY = pts.battery(
-    name=NAME,
-    title="PTS-2.0-like cross stimulus recovery: a stream, random writes, the stream again",
-    parameters=Parameters,
+BATTERY = declared(
+    __file__,
     measure=measure,
     conclude=conclude,
+    departs=pts.departs,
     parts=parts,
-    present="flashtwin.batteries.snia_xsr.present",
-    meanings=beside(__file__, "over_time"),
-    presets={"short": {"stream_s": "30m", "random_s": "20m"}},
-    follows=(
-        pts.PURGED,
-        Clause(
-            says="8 h of sequential 1024 KiB writes, 6 h of random 8 KiB writes, 8 h in order"
-            " again",
-            source=pts.SOURCE,
-            here="one thread at queue depth 32, as there; a sample is a 3000th of each write",
-        ),
-        Clause(
-            says="client with the drive's write cache on, enterprise with it off; else the same",
-            source=pts.SOURCE,
-            here="one form: the drive's write cache stays as it is",
-        ),
-        Clause(
-            says="recovery time",
-            source=pts.SOURCE,
-            here="until five samples in a row keep 90 % of the stream's last quarter before",
-        ),
-    ),
 )
