@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.parameter import build, plain
 from flashtwin.batteries.base.record import Record
@@ -48,12 +52,17 @@ ranked = [{ title = "Rate", name = "rate" }]
 def battery(folder: Path, text: str) -> Battery:
     (folder / "mine").mkdir()
     (folder / "mine" / "battery.toml").write_text(HEAD + text)
-    module = str(folder / "mine" / "__init__.py")
+    module = ModuleType("mine")
+    module.__file__ = str(folder / "mine" / "__init__.py")
+    sys.modules["mine"] = module
 
     def conclude(record: Record) -> list[object]:
         return []
 
-    return declared(module, measure=lambda parameters, info: iter(()), conclude=conclude)
+    try:
+        return declared("mine", measure=lambda parameters, info: iter(()), conclude=conclude)
+    finally:
+        del sys.modules["mine"]
 
 
 def test_a_declaration_is_a_battery(tmp_path: Path) -> None:
@@ -102,3 +111,9 @@ def test_a_key_that_nobody_reads_is_refused(text: str, why: str, tmp_path: Path)
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
     with pytest.raises(FlashtwinError, match=r"battery\.toml: Invalid value"):
         battery(tmp_path, "title =")
+
+
+def test_requests_go_to_other_processes() -> None:
+    for name in registry.own():
+        request = registry.request(name)
+        assert pickle.loads(pickle.dumps(request)).parameters == request.parameters, name

@@ -12,4 +12,4 @@ from flashtwin.batteries.base.traces import Traces
 NAME = "app_loads"
 TRACES = Traces.beside(__file__, NAME, "Loads", "time")
 
-BATTERY = declared(__file__, **TRACES.functions())
+BATTERY = declared(__name__, **TRACES.functions())

@@ -8,6 +8,7 @@ is refused by name, and so is a default that its parameter does not take.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import make_dataclass
 from functools import cache, partial
@@ -174,15 +175,21 @@ def shared() -> Shared:
     return convert(read_toml(SHARED), Shared, SHARED)
 
 
-def declared(module: str, **code: Any) -> Battery:
-    """The battery of the battery.toml beside a module, which passes its `__file__` and as `code`
-    what is no data: functions by the names that they have in `Battery`, and `kinds` of its own."""
-    path = Path(module).with_name(NAME)
+def declared(name: str, **code: Any) -> Battery:
+    """The battery of the battery.toml beside a module, which passes its `__name__` and as `code`
+    what is no data: functions by the names that they have in `Battery`, and `kinds` of its own.
+
+    The class of the parameters becomes the module's `Parameters`, where other processes find it.
+    """
+    module = sys.modules[name]
+    path = Path(module.__file__ or "").with_name(NAME)
     declaration = convert(read_toml(path), Declaration, path)
     kinds = KINDS | code.pop("kinds", {})
     try:
         if declaration.parameters:
             code["parameters"] = _parameters(declaration, kinds)
+            code["parameters"].__module__ = name
+            vars(module)["Parameters"] = code["parameters"]
         return Battery(**(_fields(declaration, path.parent.name) | code))
     except ValueError as error:
         raise _wrong(path, str(error)) from error

@@ -181,7 +181,7 @@ FOLLOWS = (
 )
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     parts=parts,

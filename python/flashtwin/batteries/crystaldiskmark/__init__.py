@@ -274,7 +274,7 @@ def _access(cell: Cell, direction: Direction) -> ReadWrite:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,

@@ -213,7 +213,7 @@ def _finding(
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,

@@ -61,7 +61,7 @@ def conclude(record: Record) -> list[Finding]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     parts=partial(series_pages.parts, NAME, "along the range"),

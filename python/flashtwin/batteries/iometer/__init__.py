@@ -172,7 +172,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     parameters=Parameters,
     measure=measure,
     conclude=conclude,

@@ -12,4 +12,4 @@ from flashtwin.batteries.base.traces import Traces
 NAME = "pcmark10"
 TRACES = Traces.beside(__file__, NAME, "PCMark-10-like")
 
-BATTERY = declared(__file__, **TRACES.functions())
+BATTERY = declared(__name__, **TRACES.functions())

@@ -12,4 +12,4 @@ from flashtwin.batteries.base.traces import Traces
 NAME = "pcmark7"
 TRACES = Traces.beside(__file__, NAME, "PCMark-7-like", "bandwidth")
 
-BATTERY = declared(__file__, **TRACES.functions())
+BATTERY = declared(__name__, **TRACES.functions())

@@ -193,7 +193,7 @@ def _findings(name: str, step: Run | Rest, result: Result) -> list[Finding]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,

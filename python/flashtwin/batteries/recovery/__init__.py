@@ -242,7 +242,7 @@ FOLLOWS = (
 )
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,

@@ -117,7 +117,7 @@ def parts(parameters: Any, info: DriveInfo) -> list[Part]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     departs=pts.departs,

@@ -166,7 +166,7 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,

@@ -12,4 +12,4 @@ from flashtwin.batteries.base.traces import Traces
 NAME = "threedmark"
 TRACES = Traces.beside(__file__, NAME, "3DMark-like")
 
-BATTERY = declared(__file__, **TRACES.functions())
+BATTERY = declared(__name__, **TRACES.functions())

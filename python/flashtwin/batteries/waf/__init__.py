@@ -211,7 +211,7 @@ def _raw_values(smart: Mapping[str, Any]) -> dict[int, int]:
 
 
 BATTERY = declared(
-    __file__,
+    __name__,
     measure=measure,
     conclude=conclude,
     parts=parts,
