@@ -44,6 +44,8 @@ GROUP = "flashtwin.batteries"
 PROGRAM = "flashtwin test"
 # The key by which a battery's named values are taken.
 PRESET = "preset"
+# Those that run where nobody names one: to know them takes no look at the others.
+_STANDARD = ("fill", "crystaldiskmark")
 # The folder beside the batteries that is not a battery.
 _BASE = "base"
 
@@ -129,7 +131,6 @@ class Battery:
     `present` says how a page shows it (see `base.present`): the module whose `PRESENT` does, or a
     function that makes what does; none is for tables of its findings. `program` is the command that
     asks for it and goes on with its runs.
-    `standard` is its place among those that run where nobody names one; none leaves it out of them.
     `follows` says clause by clause whom it follows and where it departs on any target.
     `configuration` names the module that reads and writes the files of the program that it follows.
     `needs` are the instruments without which it measures nothing: it is refused on a target that
@@ -149,7 +150,6 @@ class Battery:
     present: str | Callable[[], Any] | None = None
     configuration: str | None = None
     program: str = PROGRAM
-    standard: int | None = None
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
     meanings: Callable[[], Sequence[Meaning]] = tuple
     needs: tuple[Instrument, ...] = ()
@@ -218,8 +218,7 @@ def names() -> list[str]:
 
 def standard() -> list[str]:
     """The batteries that run where nobody names one, in order; never one of another package."""
-    places = {name: get(name).standard for name in own()}
-    return sorted((name for name in places if places[name]), key=lambda name: places[name] or 0)
+    return list(_STANDARD)
 
 
 def get(name: str) -> Battery:

@@ -281,5 +281,4 @@ BATTERY = declared(
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.crystaldiskmark.present",
-    standard=2,
 )

@@ -279,7 +279,6 @@ BATTERY = Battery(
     departs=departs,
     parts=parts,
     present="flashtwin.batteries.fill.present",
-    standard=1,
     meanings=beside(__file__),
     presets={
         "techpowerup": {"patterns": "1m-q1", "passes": "1"},
