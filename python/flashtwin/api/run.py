@@ -131,7 +131,7 @@ class Run:
     def percentiles(
         self, label: str, direction: str = "write", shares: Sequence[float] = (50, 99, 99.9)
     ) -> dict[float, float]:
-        """Microseconds below which so many percent of a step's requests lie."""
+        """Microseconds below which a percentage of a step's requests lies."""
         counts = self.stored.hist(self._step(label)).get(direction)
         if counts is None:
             return {}

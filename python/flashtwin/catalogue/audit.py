@@ -62,7 +62,7 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """So many things were looked at, and this is wrong with them."""
+    """How many files or rows were looked at, and their faults."""
 
     count: int
     faults: tuple[Fault, ...]

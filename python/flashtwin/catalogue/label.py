@@ -34,7 +34,7 @@ MIB, GIB = 1 << 20, 1 << 30
 UNIT = 4 << 10
 # The longest name that the spec format allows, in characters.
 MOST_NAME = 200
-# Where the label states no dies, at most so many are assumed; larger drives get larger dies.
+# Most dies that are assumed where the label states none; larger drives get larger dies.
 DIES = 128
 # The fewest blocks that a plane may have.
 BLOCKS = 480

@@ -16,12 +16,12 @@ MIB_PER_MB = 1e6 / (1 << 20)
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """So many significant digits, as everywhere, with the minus that is as wide as a plus."""
+    """A number in significant digits, as everywhere, with a minus as wide as a plus."""
     return units.significant(value, digits).replace("-", "\u2212")
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many places after the point, and the wide minus."""
+    """A number with fixed places after the point, and the wide minus."""
     return units.fixed(value, places).replace("-", "\u2212")
 
 
@@ -72,7 +72,7 @@ def steps(places: object) -> dict[str, object]:
 
 
 def compact(values: object, digits: int = 5) -> list[float | int | None]:
-    """An array as JSON numbers with so many significant digits; what is not finite becomes null."""
+    """An array as JSON numbers in significant digits; what is not finite becomes null."""
     import numpy as np
 
     array = np.asarray(values, dtype=np.float64)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
 
 Columns = Mapping[str, Mapping[str, "Finding"]]
-# A row's title wraps beyond so many characters; cells of a grid have three digits.
+# Characters beyond which a row's title wraps; cells of a grid have three digits.
 TITLE, GRID_DIGITS = 32, 3
 BETWEEN = 2
 # The range of a cell's runs is told where it is wider than this share of the value.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LEVELS = " ▁▂▃▄▅▆▇█"
 REFRESHED = 8
-# So many rates, one each half a second: the last twelve seconds.
+# Rates that are kept, one each half a second: the last twelve seconds.
 RATES, RATE_EVERY_S = 24, 0.5
 FINDINGS_ALONE, FINDINGS_TOGETHER = 4, 1
 

@@ -58,7 +58,7 @@ def display(quiet: bool) -> Iterator[Display]:
 def counted(
     name: str, total: int, quiet: bool, *, each: bool = False
 ) -> Iterator[Callable[[int, str], None]]:
-    """Progress of so many parts of about the same length; told how many are done, and the last.
+    """Progress of parts of about the same length; told how many are done, and the last.
 
     `each`: every part takes minutes and says something, so that none of them is passed over.
     """

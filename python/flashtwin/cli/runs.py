@@ -40,7 +40,7 @@ STEPS_SHOWN = 40
 PARAMETER_SHOWN = 200
 # As many rows take rich a third of a second; of more the table has no colours.
 RICH_ROWS = 500
-# From so many characters on a line has room for everything about a run.
+# The least characters of a line that has room for everything about a run.
 WIDE = 120
 _UNTOLD = {"values", "toml", "name", "model"}
 # As many characters of a hash as tell specs apart.
@@ -327,7 +327,7 @@ def _files(run: Run) -> list[tuple[str, int]]:
 
 
 def _counted(runs: int) -> str:
-    """So many runs, in words."""
+    """A count of runs, in words."""
     return "1 run" if runs == 1 else f"{runs} runs"
 
 

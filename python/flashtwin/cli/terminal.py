@@ -209,5 +209,5 @@ def _console(stream: TextIO) -> Console:
 
 
 def counted_findings(count: int) -> str:
-    """So many findings."""
+    """A count of findings, in words."""
     return "1 finding" if count == 1 else f"{count} findings"

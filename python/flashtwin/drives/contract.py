@@ -46,7 +46,7 @@ KIB = 1 << 10
 # The smallest target that the checks have room on.
 LEAST_BYTES = 32 * MIB
 
-# A real target's clock counts milliseconds; one of them is so much of the shortest run here.
+# A real target's clock counts milliseconds; one of them is this share of the shortest run here.
 GRAIN_NS = 1_000_000
 LITTLE = 0.03
 # A closed loop keeps nearly all of its depth outstanding; what it loses is the host's own time.

@@ -219,7 +219,7 @@ class Store:
                 place.unlink()
 
     def clear(self, *, unused_s: float = 0.0) -> list[Entry]:
-        """Remove all drives that were not used for so long; the answer is which."""
+        """Remove all drives that were not used for that time; the answer is which."""
         before = time.time() - unused_s
         unused = [entry for entry in self.entries() if entry.used <= before]
         for entry in unused:

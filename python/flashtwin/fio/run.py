@@ -107,7 +107,7 @@ def check_memory(spec: _core.Spec, plan: Plan, status_ns: int = 0) -> None:
 
 
 def _with_status(phase: Sequence[Process], status_ns: int) -> list[Job]:
-    """The jobs of a phase, which report each time that so much time has passed."""
+    """The jobs of a phase, which report each time that an interval has passed."""
     jobs = []
     for process in phase:
         job, fio = process.job, process.job.fio
@@ -181,7 +181,7 @@ class FioTwin:
 
 
 class Expected:
-    """What a phase will come to: so many bytes, or seconds of the drive's clock where time ends
+    """What a phase will come to: bytes, or seconds of the drive's clock where time ends
     it."""
 
     def __init__(self, phase: Sequence[Process]) -> None:

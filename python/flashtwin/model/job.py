@@ -139,7 +139,7 @@ class Flow:
 
 @dataclass(frozen=True, kw_only=True)
 class Syncs:
-    """fsync and fdatasync after so many writes, end_fsync, fsync_on_close."""
+    """fsync and fdatasync after a number of writes, end_fsync, fsync_on_close."""
 
     fsync_every: int = 0
     fdatasync_every: int = 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MISSING = "\u2013"
 NOT_SEEN = "not seen"
 DIGITS = 4
-# An end of an interval that is so many times as far away as the other one is told by itself.
+# An end of an interval that is this many times as far away as the other is told by itself.
 LOPSIDED = 3.0
 # A float has up to 309 digits before its point.
 _PRECISION = 400

@@ -35,7 +35,7 @@ _TIMES = {
 MOST_S = 87_600 * 3600.0
 # Dates do not go back for ever.
 MOST_AGE_S = 100 * 365.25 * 86_400
-# From so many of these units on a size is easier to read in a larger one, if that is as near.
+# Units from which on a size is easier to read in a larger one, if that is as near.
 _LONG, _NEAR = {"B": 10**6, "KiB": 10**4}, 1e-3
 
 
@@ -133,19 +133,19 @@ def readable_period(seconds: float) -> str:
 
 
 def fixed(value: float, places: int) -> str:
-    """So many places after the point, and a comma before every three digits: 14,144."""
+    """A number with fixed places after the point, and a comma before every three digits: 14,144."""
     return f"{value:,.{max(places, 0)}f}"
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """So many significant digits, zeros at the end too; a dash for what is no number."""
+    """A number in significant digits, zeros at the end too; a dash for what is no number."""
     if not math.isfinite(value):
         return "\u2013"
     return "0" if value == 0 else fixed(value, decimals(value, digits))
 
 
 def readable_number(value: float | None, digits: int = 4) -> str:
-    """So many significant digits, no exponent, no zeros at the end."""
+    """A number in significant digits, no exponent, no zeros at the end."""
     if value is None:
         return "-"
     text = significant(value, digits)

@@ -15,7 +15,7 @@ from flashtwin.model.text import Shown, listed, quantity
 from flashtwin.report import masthead
 from flashtwin.report.drives import Contents, Drive
 
-# So many statements share a sentence.
+# Statements that share a sentence.
 TOGETHER = 2
 # Of a number in a sentence; tables have more.
 DIGITS = 3

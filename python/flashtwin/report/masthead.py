@@ -16,7 +16,7 @@ from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, listed
 from flashtwin.report.drives import MOST_CURVES, MOST_DRIVES, Contents, Drive
 
-# Up to so many drives have numbers beside their names; more are ranked in a table instead.
+# The most drives that have numbers beside their names; more are ranked in a table instead.
 FEW = 2
 # Tiles a drive that stand open: with more the first chart would leave the first screen.
 FIRST_TILES = 5
@@ -25,7 +25,7 @@ MOST_WORDS = 20
 WORTH_SAYING = 1.1
 # From here on a ratio is said as "3 times" and not in percent.
 TIMES = 2.0
-# From so many seconds on a duration is told in minutes.
+# Seconds from which on a duration is told in minutes.
 MINUTE = 60
 STATES = {"running": "was cut off", "failed": "failed"}
 

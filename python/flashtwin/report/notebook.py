@@ -19,7 +19,7 @@ from flashtwin.runs.tables import Sheet, Words
 
 ROWS = 5000
 MOST, FEWEST = 1000, 50
-# A step with so many intervals is a curve, and shown where none is named.
+# Intervals from which on a step is a curve, which is shown where none is named.
 CURVE_ROWS = 20
 _TITLES = {"gb": "data moved (GB)", "s": "time (s)"}
 WIDTH, HEIGHT = 640, 300
@@ -46,7 +46,7 @@ def speeds(series: Sheet, label: str | None, over: Literal["gb", "s"]) -> Chart:
 
 
 def latencies(hist: Sheet, label: str | None) -> Chart:
-    """The share of requests that took at most so long, on a logarithmic axis."""
+    """The share of requests that took at most each time, on a logarithmic axis."""
     points = []
     for name, rows in _named(hist, label):
         order = np.argsort(rows["bucket"], kind="stable")
@@ -156,7 +156,7 @@ def _named(sheet: Sheet, label: str | None) -> list[tuple[str, Rows]]:
 
 
 def _pieces(rows: Rows, over: str, most: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Bytes over time in at most so many pieces of whole intervals: the end of each piece, and
+    """Bytes over time in at most `most` pieces of whole intervals: the end of each piece, and
     its MB/s."""
     size = rows["bytes"].astype(np.float64)
     ends_s = (rows["t_ns"] + rows["dt_ns"]) / 1e9

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # A step is not begun with fewer seconds left, or with a smaller share of a short budget.
 LEAST_S, LEAST_SHARE = 0.5, 0.02
-# fio's runtimes are rounded to so many nanoseconds.
+# Nanoseconds to which fio's runtimes are rounded.
 GRAIN_NS = 1e6
 CACHED_BYTES = 16e9
 PAST_CACHE_BYTES_S = 100e6
@@ -336,7 +336,7 @@ def unbound(step: Step) -> BoundStep:
 
 
 def within(step: Step, seconds: float, capacity_bytes: int) -> BoundStep:
-    """The step that ends after so many seconds at the latest, where its kind allows it."""
+    """The step that ends after a number of seconds at the latest, where its kind allows it."""
     if isinstance(step, Rest):
         return BoundStep(original=step, step=replace(step, seconds=min(step.seconds, seconds)))
     if not isinstance(step, Run) or not can_be_cut(step):

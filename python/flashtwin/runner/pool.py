@@ -99,7 +99,7 @@ class _Worker:
 
 
 class Pool:
-    """So many workers at once, by default one a processor, and as memory allows."""
+    """Workers at once, by default one a processor, and as memory allows."""
 
     def __init__(self, at_once: int | None = None) -> None:
         self.at_once = at_once or len(os.sched_getaffinity(0))

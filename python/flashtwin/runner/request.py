@@ -38,7 +38,7 @@ from flashtwin.runs.rundir import Run
 
 _NOT_EMPTY = "choose another directory with --out, remove this one, or --resume its run"
 
-# A heading of a page has room for so many characters.
+# Characters that a heading of a page has room for.
 LONGEST_LABEL = 40
 
 # Shows runs while it is entered, and gives the observer of each by its name.

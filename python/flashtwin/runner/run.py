@@ -36,7 +36,7 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
 
-# After so many refusals in a row a battery is stopped: it waits for a result that will not come.
+# Refusals in a row after which a battery is stopped: it waits for a result that will not come.
 MOST_EMPTY = 100_000
 BatteryRequest = Request | tuple[str, Mapping[str, object] | object]
 

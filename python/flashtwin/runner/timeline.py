@@ -25,7 +25,7 @@ from flashtwin.runner.stop import Stop, listening
 from flashtwin.runner.target import Variant
 
 _NS = 1_000_000_000
-# A message that a step is not there names so many of those that are.
+# Steps that a message names where the one asked for is not there.
 _LABELS_SHOWN = 8
 
 

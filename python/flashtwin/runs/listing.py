@@ -51,7 +51,7 @@ from flashtwin.runs.writer import is_part_of_a_run
 DEFAULT_PARENT = Path("flashtwin-runs")
 UNDER_WAY, CUT_OFF, NOT_BEGUN = "under way", "cut off", "not begun"
 UNREADABLE, NO_RUN = "unreadable", "no run"
-# So many of the newest runs are looked through for one that can be gone on with.
+# How many of the newest runs are looked through for one that can be gone on with.
 NEWEST = 50
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3

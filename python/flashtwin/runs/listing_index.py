@@ -34,7 +34,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.inputs import InputError, read_regular
 
 FOLDER = "listings"
-# A file of so many bytes has a hundred thousand runs; a longer one counts as none.
+# Bytes of a file with a hundred thousand runs; a longer one counts as none.
 MOST_BYTES = 1 << 29
 # File systems tell times to 2 s (FAT) at worst.
 SETTLED_NS = 3 * 10**9

@@ -46,7 +46,7 @@ _FINDINGS = {
     "means": "VARCHAR",
     "note": "VARCHAR",
 }
-# So many short names are told in a hint.
+# Short names that a hint names.
 NAMES_TOLD = 24
 # What a condition may take: it looks at some thousand rows, which takes milliseconds.
 MOST_S = 8

@@ -46,7 +46,7 @@ from flashtwin.runs.storage import (
     write_whole,
 )
 
-# What a drive was after so many steps: kept by the runner while a run goes on.
+# A drive's state after some of the steps: kept by the runner while a run goes on.
 STATE = "state"
 
 
@@ -188,7 +188,7 @@ class Writer:
 
     @property
     def checks(self) -> Sequence[str]:
-        """The checks of the journal's lines: each stands for the run after so many steps."""
+        """The checks of the journal's lines: each stands for the run up to its step."""
         return tuple(self._checks)
 
     def host(self, values: Mapping[str, Any]) -> None:

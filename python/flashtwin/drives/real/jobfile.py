@@ -38,7 +38,7 @@ from flashtwin.drives.real.real_fio import PREFERRED, Engine
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Chain, Job, Rest, Run
 
-# fio 3.33 holds 32 bytes a logged request: so many take 0.26 GB.
+# fio 3.33 holds 32 bytes a logged request: this number takes 0.26 GB.
 REQUESTS_LOGGED_MOST = 8_000_000
 
 # No host completes requests faster than this, or one after the other faster than that; they bound
@@ -299,7 +299,7 @@ WALLS_S = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """When a run of a chain begins: after so much time, or when all before it is over."""
+    """When a run of a chain begins: after a time, or when all before it is over."""
 
     delay_s: float = 0.0
     wall: bool = False

@@ -305,7 +305,7 @@ class Real:
         return self._after(quiet(step.label, began_ns, self._now_ns() - began_ns))
 
     def _sleep(self, seconds: float, began_ns: int, watch: Watch) -> None:
-        """Wait so long; the watch's time counts from the step's beginning."""
+        """Wait on the clock; the watch's time counts from the step's beginning."""
         until = time.monotonic() + seconds
         while (remaining_s := until - time.monotonic()) > 0:
             time.sleep(min(remaining_s, _POLL_S))

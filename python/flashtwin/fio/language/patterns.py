@@ -112,7 +112,7 @@ class RangeKind:
 
 
 Split = tuple[tuple[int, int], ...]
-# fio 3.33 keeps so many entries of a list, and drops the others.
+# Entries of a list that fio 3.33 keeps; it drops the others.
 SPLITS_MOST, ZONES_MOST = 64, 256
 
 

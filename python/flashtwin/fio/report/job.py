@@ -246,7 +246,7 @@ def when(unix_ms: int) -> str:
 _ENDS = ("2", "4", "10", "20", "50", "100", "250", "500", "750", "1000")
 CLASSES = {"ns": _ENDS, "us": _ENDS, "ms": (*_ENDS, "2000", ">=2000")}
 _SIZES = {"ns": 1, "us": 1_000, "ms": 1_000_000}
-# A share above 0 is printed as at least so many percent.
+# The least percentage that a share above 0 is printed as.
 LEAST_LATENCY, LEAST_DEPTH = 0.01, 0.1
 
 

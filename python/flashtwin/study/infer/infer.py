@@ -28,7 +28,7 @@ from flashtwin.study.infer.samples import Figure, Samples, Summary
 Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
 FEWEST = 12
 RESOLVED = 3
-# A mean that differs so much from a plateau's speed is told beside it.
+# The difference from a plateau's speed from which on a mean is told beside it.
 MEAN_TOLD = 0.02
 NO_FIRST = (
     "whether the cache or erased flash was used up can be told beside a fill of the erased drive: "

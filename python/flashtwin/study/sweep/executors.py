@@ -66,7 +66,7 @@ Ended = tuple[Order, Failure | None]
 class Executor(Protocol):
     """Runs points and gives each back as it ends, until all are done or a stop is asked for.
 
-    `at_once`: so many at a time, none where nobody knows before.
+    `at_once`: how many at a time, none where nobody knows before.
     """
 
     @property

@@ -154,7 +154,7 @@ def _between(first: Decimal, last: Decimal, share: Decimal, ratio: bool) -> Deci
 
 
 def _written(value: Decimal, places: int) -> str:
-    """A value with at most so many decimals; whole numbers get none."""
+    """A value with at most these decimals; whole numbers get none."""
     rounded = value.quantize(Decimal(1).scaleb(-places))
     text = f"{rounded:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -120,7 +120,7 @@ class Builder:
         return [column[:groups].reshape(-1, self._each).sum(axis=1) for column in together]
 
     def _thin(self, most: int) -> None:
-        """Add up neighbours until at most so many intervals are left."""
+        """Add up neighbours until at most `most` intervals are left."""
         columns = [np.concatenate(column) for column in self._columns]
         while columns[0].size > most:
             if columns[0].size % 2:

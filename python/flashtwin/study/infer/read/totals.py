@@ -13,9 +13,9 @@ from flashtwin.study.infer.read.header import is_total
 from flashtwin.study.infer.read.series import Builder
 from flashtwin.study.infer.samples import FEWEST, Floats, OpenError, UnreadableError
 
-# A running total ends at so many times its largest step.
+# A running total ends at this multiple of its largest step.
 STEPS = 3.0
-# A first value up to so many steps is that of the first interval.
+# A first value up to this multiple of a step is that of the first interval.
 FIRST_STEP = 1.5
 
 
