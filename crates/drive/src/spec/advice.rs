@@ -2,6 +2,7 @@
 
 use super::check::gc::pacing;
 use super::value::Values;
+use crate::spec::keys::Gc;
 
 /// A sentence for each.
 pub(super) fn warnings(values: &Values) -> Vec<String> {
@@ -14,9 +15,9 @@ pub(super) fn warnings(values: &Values) -> Vec<String> {
 /// `gc.high` collection frees a second one, which the host can have. With `gc.separation = "none"`
 /// copies go into the host's superblocks, and no such wait was measured.
 fn collection_without_a_spare(values: &Values) -> Option<String> {
-    let [low, high, reserve] = ["gc.low", "gc.high", "gc.reserve"].map(|key| values.number(key));
+    let [low, high, reserve] = [Gc::low, Gc::high, Gc::reserve].map(|key| values.of(key));
     let (low, most) = (low?, reserve? + 1);
-    let paced = !pacing(values)?.stops_host && values.word("gc.separation")? != "none";
+    let paced = !pacing(values)?.stops_host && values.of(Gc::separation)? != "none";
     if !paced || low != most || high? != most {
         return None;
     }

@@ -1,25 +1,24 @@
 //! From checked values to the config that the drive is built from: every field from a key, no
 //! defaults.
 
-mod errors;
-mod gc;
-
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Durability, Failures, Levelling, MapPolicy, Parity, ReadOnlyAt, Residency, Wear,
+    Durability, Failures, Fdp, Gc, Isolation, Levelling, MapPolicy, Pace, Parity, ReadOnlyAt,
+    Recycler, Residency, Separation, Victim, Wear,
 };
-use flashtwin_nand::error::YEAR;
+use flashtwin_nand::error::{ErrorRates, YEAR};
 use flashtwin_nand::part::{
     Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode,
 };
 use flashtwin_nand::{DiePower, Variation};
 
+use super::keys::{self as key, Name};
 use super::parts;
-use super::value::{Datum, Values};
+use super::value::{Datum, Form, Values};
 use crate::config::{
-    Acknowledge, Config, Controller, Family, Heat, IdleState, Label, Link, LinkKind,
+    Acknowledge, Config, Controller, Errors, Family, Heat, IdleState, Label, Link, LinkKind,
     OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
 };
 
@@ -27,53 +26,31 @@ use crate::config::{
 struct Checked<'a>(&'a Values);
 
 impl Checked<'_> {
-    fn number(&self, key: &str) -> u64 {
-        self.0
-            .number(key)
-            .unwrap_or_else(|| panic!("{key} was checked"))
+    fn get<T: Form>(&self, key: Name<T>) -> T {
+        let value = self.0.of(key);
+        value.unwrap_or_else(|| panic!("{} was checked", key.name))
     }
 
-    fn count(&self, key: &str) -> u32 {
-        u32::try_from(self.number(key)).unwrap_or_else(|_| panic!("{key} was checked"))
+    fn count(&self, key: Name<u64>) -> u32 {
+        u32::try_from(self.get(key)).expect("the kind of the key bounds it")
     }
 
-    fn time(&self, key: &str) -> Nanos {
-        Nanos(self.number(key))
+    fn time(&self, key: Name<u64>) -> Nanos {
+        Nanos(self.get(key))
     }
 
-    /// A number; none for "never".
-    fn unless_never(&self, key: &str) -> Option<u64> {
-        match self.datum(key) {
-            Datum::Never => None,
-            _ => Some(self.number(key)),
-        }
+    fn time_or_never(&self, key: Name<Option<u64>>) -> Option<Nanos> {
+        self.get(key).map(Nanos)
     }
 
-    fn time_or_never(&self, key: &str) -> Option<Nanos> {
-        match self.datum(key) {
-            Datum::Never => None,
-            _ => Some(self.time(key)),
-        }
+    /// A number in thousandths.
+    fn factor(&self, key: Name<u64>) -> f64 {
+        self.get(key) as f64 / 1000.0
     }
 
-    fn flag(&self, key: &str) -> bool {
-        self.0
-            .flag(key)
-            .unwrap_or_else(|| panic!("{key} was checked"))
-    }
-
-    fn word(&self, key: &str) -> &'static str {
-        self.0
-            .word(key)
-            .unwrap_or_else(|| panic!("{key} was checked"))
-    }
-
-    fn datum(&self, key: &str) -> &Datum {
-        &self
-            .0
-            .entry(key)
-            .unwrap_or_else(|| panic!("{key} was checked"))
-            .datum
+    /// The count of a key that an order of victims has of its own.
+    fn own_count(&self, key: &str) -> u32 {
+        self.0.number(key).expect("it was checked") as u32
     }
 }
 
@@ -82,21 +59,39 @@ pub(super) fn config(id: &str, values: &Values) -> Config {
     let checked = Checked(values);
     Config {
         id: id.to_owned(),
-        capacity_bytes: checked.number("drive.capacity"),
+        capacity_bytes: checked.get(key::Drive::capacity),
         part: part(&checked),
         policy: policy(&checked),
-        errors: errors::errors(&checked),
+        errors: errors(&checked),
         controller: controller(&checked),
         link: link(&checked),
-        age: Nanos(checked.number("drive.initial_age") * (YEAR.0 / 1000)),
+        age: Nanos(checked.get(key::Drive::initial_age) * (YEAR.0 / 1000)),
         label: label(&checked),
         power: power(&checked),
         heat: heat(&checked),
     }
 }
 
+/// The timing of the section of a mode, with as many page types as it has bits.
+macro_rules! mode {
+    ($checked:ident, $mode:ident, $bits:expr) => {
+        ModeTiming {
+            read: match $checked.get(key::$mode::tr) {
+                Datum::Times(times) => times.into_iter().map(Nanos).collect(),
+                time => vec![nanos(&time); $bits as usize],
+            },
+            program: match $checked.get(key::$mode::tprog) {
+                Datum::Times(times) => Program::PageByPage(times.into_iter().map(Nanos).collect()),
+                time => Program::OneShot(nanos(&time)),
+            },
+            erase: $checked.time(key::$mode::tbers),
+            endurance_cycles: $checked.count(key::$mode::endurance),
+        }
+    };
+}
+
 fn part(checked: &Checked<'_>) -> Part {
-    let cell = match checked.word("nand.cell") {
+    let cell = match checked.get(key::Nand::cell) {
         "slc" => Cell::Slc,
         "mlc" => Cell::Mlc,
         "tlc" => Cell::Tlc,
@@ -104,100 +99,86 @@ fn part(checked: &Checked<'_>) -> Part {
     };
     Part {
         geometry: Geometry {
-            channels: checked.count("nand.channels"),
-            dies_per_channel: checked.count("nand.dies_per_channel"),
-            planes: checked.count("nand.planes"),
-            blocks_per_plane: checked.count("nand.blocks_per_plane"),
-            wordlines_per_block: checked.count("nand.wordlines_per_block"),
-            page_bytes: checked.count("nand.page_size"),
+            channels: checked.count(key::Nand::channels),
+            dies_per_channel: checked.count(key::Nand::dies_per_channel),
+            planes: checked.count(key::Nand::planes),
+            blocks_per_plane: checked.count(key::Nand::blocks_per_plane),
+            wordlines_per_block: checked.count(key::Nand::wordlines_per_block),
+            page_bytes: checked.count(key::Nand::page_size),
             cell,
         },
-        slc: mode(checked, "nand.slc", 1),
-        native: mode(checked, "nand.native", cell.bits()),
-        tier: match checked.count("nand.tier.bits") {
+        slc: mode!(checked, NandSlc, 1),
+        native: mode!(checked, NandNative, cell.bits()),
+        tier: match checked.count(key::NandTier::bits) {
             0 => None,
             bits => Some(TierMode {
                 bits,
-                timing: mode(checked, "nand.tier", bits),
+                timing: mode!(checked, NandTier, bits),
             }),
         },
-        bus_bytes_per_s: checked.number("nand.bus_rate"),
-        cache_program: checked.flag("nand.cache_program"),
-        independent_planes: checked.flag("nand.independent_planes"),
-        codeword_bytes: checked.count("nand.codeword"),
-        later_passes: match checked.time("nand.native.second_pass") {
+        bus_bytes_per_s: checked.get(key::Nand::bus_rate),
+        cache_program: checked.get(key::Nand::cache_program),
+        independent_planes: checked.get(key::Nand::independent_planes),
+        codeword_bytes: checked.count(key::Nand::codeword),
+        later_passes: match checked.time(key::NandNative::second_pass) {
             Nanos::ZERO => None,
             second => Some(LaterPasses {
                 times: [
                     second,
-                    checked.time("nand.native.third_pass"),
-                    checked.time("nand.native.fourth_pass"),
+                    checked.time(key::NandNative::third_pass),
+                    checked.time(key::NandNative::fourth_pass),
                 ],
-                distance_wordlines: checked.count("nand.native.pass_distance"),
-                transfers: checked.flag("nand.native.pass_transfer"),
+                distance_wordlines: checked.count(key::NandNative::pass_distance),
+                transfers: checked.get(key::NandNative::pass_transfer),
             }),
         },
         suspend: Suspend {
-            program: checked.flag("nand.suspend.program"),
-            erase: checked.flag("nand.suspend.erase"),
-            entry: checked.time("nand.suspend.entry"),
-            penalty: checked.time("nand.suspend.penalty"),
-            most: checked.count("nand.suspend.most"),
-            reads: checked.count("nand.suspend.reads"),
+            program: checked.get(key::NandSuspend::program),
+            erase: checked.get(key::NandSuspend::erase),
+            entry: checked.time(key::NandSuspend::entry),
+            penalty: checked.time(key::NandSuspend::penalty),
+            most: checked.count(key::NandSuspend::most),
+            reads: checked.count(key::NandSuspend::reads),
         },
         variation: Variation {
-            block: checked.count("nand.variation.block"),
-            layer: checked.count("nand.variation.layer"),
-            program_wear: checked.count("nand.variation.program_wear"),
-            erase_wear: checked.count("nand.variation.erase_wear"),
+            block: checked.count(key::NandVariation::block),
+            layer: checked.count(key::NandVariation::layer),
+            program_wear: checked.count(key::NandVariation::program_wear),
+            erase_wear: checked.count(key::NandVariation::erase_wear),
         },
     }
 }
 
-fn mode(checked: &Checked<'_>, section: &str, bits: u32) -> ModeTiming {
-    let nanos = |times: &[u64]| times.iter().copied().map(Nanos).collect::<Vec<_>>();
-    let read = match checked.datum(&format!("{section}.tr")) {
-        Datum::Times(times) => nanos(times),
-        _ => vec![checked.time(&format!("{section}.tr")); bits as usize],
-    };
-    let program = match checked.datum(&format!("{section}.tprog")) {
-        Datum::Times(times) => Program::PageByPage(nanos(times)),
-        _ => Program::OneShot(checked.time(&format!("{section}.tprog"))),
-    };
-    ModeTiming {
-        read,
-        program,
-        erase: checked.time(&format!("{section}.tbers")),
-        endurance_cycles: checked.count(&format!("{section}.endurance")),
-    }
+fn nanos(datum: &Datum) -> Nanos {
+    Nanos(u64::of(datum).expect("a time or a list of times"))
 }
 
 fn policy(checked: &Checked<'_>) -> Policy {
     Policy {
-        unit_bytes: checked.count("ftl.mapping_unit"),
-        compression_ratio: checked.count("compression.best_ratio"),
-        coalesce: checked.flag("controller.coalesce"),
-        system_bytes: checked.number("ftl.system"),
-        parity: match checked.word("ftl.parity") {
+        unit_bytes: checked.count(key::Ftl::mapping_unit),
+        compression_ratio: checked.count(key::Compression::best_ratio),
+        coalesce: checked.get(key::Controller::coalesce),
+        system_bytes: checked.get(key::Ftl::system),
+        parity: match checked.get(key::Ftl::parity) {
             "stripe" => Parity::Stripe,
             _ => Parity::None,
         },
         durability: Durability {
-            checkpoint_bytes: checked.number("ftl.checkpoint"),
-            trim_journal: checked.flag("ftl.trim_journal"),
-            pairs_lost: checked.word("ftl.paired_pages") == "lost",
+            checkpoint_bytes: checked.get(key::Ftl::checkpoint),
+            trim_journal: checked.get(key::Ftl::trim_journal),
+            pairs_lost: checked.get(key::Ftl::paired_pages) == "lost",
         },
-        superblock_dies: checked.count("ftl.superblock_dies"),
+        superblock_dies: checked.count(key::Ftl::superblock_dies),
         map: map(checked),
         cache: parts::policy(checked.0).expect("the cache was checked"),
-        gc: gc::policy(checked),
-        fdp: gc::placement(checked),
+        gc: collection(checked),
+        fdp: placement(checked),
         wear: wear(checked),
     }
 }
 
 fn map(checked: &Checked<'_>) -> MapPolicy {
-    let residency = match checked.word("map.residency") {
+    let residency = match checked.get(key::Map::residency) {
         "dram" => return MapPolicy::in_dram(),
         "demand" => Residency::Demand,
         _ => Residency::HostMemory,
@@ -205,34 +186,34 @@ fn map(checked: &Checked<'_>) -> MapPolicy {
     let hmb = residency == Residency::HostMemory;
     MapPolicy {
         residency,
-        cache_bytes: checked.number("map.cache"),
-        host_bytes: if hmb { checked.number("map.hmb") } else { 0 },
-        entry_bytes: checked.count("map.entry"),
-        mode: match checked.word("map.mode") {
+        cache_bytes: checked.get(key::Map::cache),
+        host_bytes: if hmb { checked.get(key::Map::hmb) } else { 0 },
+        entry_bytes: checked.count(key::Map::entry),
+        mode: match checked.get(key::Map::mode) {
             "native" => Mode::Native,
             _ => Mode::Slc,
         },
-        journal_bytes: checked.number("map.journal"),
-        write_on_flush: checked.flag("map.write_on_flush"),
-        idle_after: checked.time_or_never("map.idle_after"),
+        journal_bytes: checked.get(key::Map::journal),
+        write_on_flush: checked.get(key::Map::write_on_flush),
+        idle_after: checked.time_or_never(key::Map::idle_after),
     }
 }
 
 fn wear(checked: &Checked<'_>) -> Wear {
     Wear {
-        dynamic: match checked.word("wear.dynamic") {
+        dynamic: match checked.get(key::Wear::dynamic) {
             "none" => Levelling::None,
             "fifo" => Levelling::Fifo,
             _ => Levelling::LeastWorn,
         },
-        initial_cycles: checked.count("drive.initial_cycles"),
-        static_threshold: checked.count("wear.static_threshold"),
-        spares: checked.count("wear.spares"),
-        bad_percent_milli: checked.count("wear.bad_percent"),
-        weak_percent_milli: checked.count("wear.weak_percent"),
-        program: failures(checked, "wear.program_failures"),
-        erase: failures(checked, "wear.erase_failures"),
-        read_only_at: match checked.word("wear.read_only_at") {
+        initial_cycles: checked.count(key::Drive::initial_cycles),
+        static_threshold: checked.count(key::Wear::static_threshold),
+        spares: checked.count(key::Wear::spares),
+        bad_percent_milli: checked.count(key::Wear::bad_percent),
+        weak_percent_milli: checked.count(key::Wear::weak_percent),
+        program: failures(checked, key::Wear::program_failures),
+        erase: failures(checked, key::Wear::erase_failures),
+        read_only_at: match checked.get(key::Wear::read_only_at) {
             "reserve-gone" => ReadOnlyAt::ReserveGone,
             "spares-gone" => ReadOnlyAt::SparesGone,
             _ => ReadOnlyAt::RatedWear,
@@ -241,70 +222,70 @@ fn wear(checked: &Checked<'_>) -> Wear {
 }
 
 /// A key in thousandths of a failure in a million, that is failures in a thousand million.
-fn failures(checked: &Checked<'_>, key: &str) -> Failures {
+fn failures(checked: &Checked<'_>, key: Name<u64>) -> Failures {
     Failures {
-        at_rated_ppb: checked.number(key),
-        growth: checked.count("wear.failure_growth"),
+        at_rated_ppb: checked.get(key),
+        growth: checked.count(key::Wear::failure_growth),
     }
 }
 
 fn controller(checked: &Checked<'_>) -> Controller {
     Controller {
-        command: checked.time("controller.command_time"),
-        buffer_bytes: checked.number("controller.write_buffer"),
-        acknowledge: match checked.word("controller.acknowledge") {
+        command: checked.time(key::Controller::command_time),
+        buffer_bytes: checked.get(key::Controller::write_buffer),
+        acknowledge: match checked.get(key::Controller::acknowledge) {
             "write-back" => Acknowledge::WriteBack,
             _ => Acknowledge::WriteThrough,
         },
-        power_loss_protection: checked.flag("controller.plp"),
-        gather: checked.flag("controller.gather"),
-        gather_time: checked.time("controller.gather_time"),
-        overlap: checked.flag("controller.overlap"),
-        read_priority: checked.flag("controller.read_priority"),
-        reads_first: checked.number("controller.reads_first") as u32,
-        read_ahead_streams: checked.count("controller.read_ahead_streams"),
-        read_ahead_bytes: checked.number("controller.read_ahead"),
-        cores: checked.count("controller.cores"),
+        power_loss_protection: checked.get(key::Controller::plp),
+        gather: checked.get(key::Controller::gather),
+        gather_time: checked.time(key::Controller::gather_time),
+        overlap: checked.get(key::Controller::overlap),
+        read_priority: checked.get(key::Controller::read_priority),
+        reads_first: checked.get(key::Controller::reads_first) as u32,
+        read_ahead_streams: checked.count(key::Controller::read_ahead_streams),
+        read_ahead_bytes: checked.get(key::Controller::read_ahead),
+        cores: checked.count(key::Controller::cores),
         operations: OperationTimes {
-            read: checked.time("controller.read_time"),
-            program: checked.time("controller.program_time"),
-            kib: checked.time("controller.kib_time"),
-            moved: checked.time("controller.move_time"),
+            read: checked.time(key::Controller::read_time),
+            program: checked.time(key::Controller::program_time),
+            kib: checked.time(key::Controller::kib_time),
+            moved: checked.time(key::Controller::move_time),
         },
-        data_bytes_per_s: checked.number("controller.data_rate"),
+        data_bytes_per_s: checked.get(key::Controller::data_rate),
         trim: Trim {
-            command: checked.time("controller.trim_time"),
-            per_gb: checked.time("controller.trim_gb_time"),
-            alone: checked.flag("controller.trim_alone"),
+            command: checked.time(key::Controller::trim_time),
+            per_gb: checked.time(key::Controller::trim_gb_time),
+            alone: checked.get(key::Controller::trim_alone),
         },
-        secure_erase: match checked.word("controller.secure_erase") {
+        secure_erase: match checked.get(key::Controller::secure_erase) {
             "block" => SecureErase::Block,
             _ => SecureErase::Crypto,
         },
-        end_to_end: checked.flag("controller.end_to_end"),
-        host_memory_latency: checked.time("map.hmb_latency"),
-        codeword_bytes: checked.count("nand.codeword"),
-        compression_bytes_per_s: checked.number("compression.rate"),
+        end_to_end: checked.get(key::Controller::end_to_end),
+        host_memory_latency: checked.time(key::Map::hmb_latency),
+        codeword_bytes: checked.count(key::Nand::codeword),
+        compression_bytes_per_s: checked.get(key::Compression::rate),
     }
 }
 
 fn link(checked: &Checked<'_>) -> Link {
     let raw = super::check::link::RawLink::read(checked.0).expect("the link was checked");
     Link {
-        kind: match checked.word("link.kind") {
+        kind: match checked.get(key::Link::kind) {
             "sata" => LinkKind::Sata,
             _ => LinkKind::Nvme,
         },
-        bytes_per_s: match checked.number("link.rate") {
+        bytes_per_s: match checked.get(key::Link::rate) {
             0 => raw.payload(),
             rate => rate,
         },
-        queue_depth: checked.count("link.queues") * checked.count("link.queue_depth"),
-        submit: checked.time("link.submit_time"),
-        complete: checked.time("link.complete_time"),
-        frame: checked.time("link.frame_time"),
-        activate: match checked.word("link.kind") {
-            "sata" => checked.time("link.activate_time"),
+        queue_depth: checked.count(key::Link::queues) * checked.count(key::Link::queue_depth),
+        submit: checked.time(key::Link::submit_time),
+        complete: checked.time(key::Link::complete_time),
+        frame: checked.time(key::Link::frame_time),
+        activate: match checked.get(key::Link::kind) {
+            "sata" => checked.time(key::Link::activate_time),
             _ => Nanos::ZERO,
         },
     }
@@ -312,9 +293,9 @@ fn link(checked: &Checked<'_>) -> Link {
 
 fn label(checked: &Checked<'_>) -> Label {
     Label {
-        rated_tbw_bytes: checked.number("drive.rated_tbw"),
-        warranty_years: checked.count("drive.warranty_years"),
-        family: match checked.word("smart.family") {
+        rated_tbw_bytes: checked.get(key::Drive::rated_tbw),
+        warranty_years: checked.count(key::Drive::warranty_years),
+        family: match checked.get(key::Smart::family) {
             "nvme" => Family::Nvme,
             "micron" => Family::Micron,
             "intel" => Family::Intel,
@@ -327,50 +308,116 @@ fn label(checked: &Checked<'_>) -> Label {
 }
 
 fn power(checked: &Checked<'_>) -> PowerDraw {
-    let state = |name: &str| {
-        let key = |what: &str| format!("power.{name}.{what}");
-        IdleState {
-            after: checked
-                .unless_never(&key("after"))
-                .map_or(Nanos::NEVER, Nanos),
-            power_uw: checked.number(&key("power")),
-            entry: checked.time(&key("entry")),
-            exit: checked.time(&key("exit")),
-        }
-    };
+    macro_rules! state {
+        ($state:ident) => {
+            IdleState {
+                after: checked
+                    .time_or_never(key::$state::after)
+                    .unwrap_or(Nanos::NEVER),
+                power_uw: checked.get(key::$state::power),
+                entry: checked.time(key::$state::entry),
+                exit: checked.time(key::$state::exit),
+            }
+        };
+    }
     PowerDraw {
         flash: DiePower {
-            read_uw: checked.number("power.flash_read"),
-            program_uw: checked.number("power.flash_program"),
-            erase_uw: checked.number("power.flash_erase"),
-            transfer_uw: checked.number("power.flash_transfer"),
-            standby_uw: checked.number("power.flash_standby"),
+            read_uw: checked.get(key::Power::flash_read),
+            program_uw: checked.get(key::Power::flash_program),
+            erase_uw: checked.get(key::Power::flash_erase),
+            transfer_uw: checked.get(key::Power::flash_transfer),
+            standby_uw: checked.get(key::Power::flash_standby),
         },
-        link_uw: checked.number("power.link"),
-        active_uw: checked.number("power.active"),
-        idle_uw: checked.number("power.idle"),
-        light: state("light"),
-        deep: state("deep"),
+        link_uw: checked.get(key::Power::link),
+        active_uw: checked.get(key::Power::active),
+        idle_uw: checked.get(key::Power::idle),
+        light: state!(PowerLight),
+        deep: state!(PowerDeep),
     }
 }
 
 fn heat(checked: &Checked<'_>) -> Heat {
-    let step = |name: &str| {
-        let key = |what: &str| format!("thermal.{name}.{what}");
-        Throttle {
-            start_mc: checked.unless_never(&key("start")),
-            stop_mc: checked.number(&key("stop")),
-            speed_milli: checked.number(&key("speed")),
+    macro_rules! step {
+        ($step:ident) => {
+            Throttle {
+                start_mc: checked.get(key::$step::start),
+                stop_mc: checked.get(key::$step::stop),
+                speed_milli: checked.get(key::$step::speed),
+            }
+        };
+    }
+    Heat {
+        ambient_mc: checked.get(key::Thermal::ambient),
+        resistance_mk_per_w: checked.get(key::Thermal::resistance),
+        capacity_mj_per_k: checked.get(key::Thermal::capacity),
+        fan_milli: checked.get(key::Thermal::fan),
+        warning_mc: checked.get(key::Thermal::warning),
+        critical_mc: checked.get(key::Thermal::critical),
+        throttle: step!(ThermalThrottle),
+        heavy: step!(ThermalHeavy),
+    }
+}
+
+fn collection(checked: &Checked<'_>) -> Gc {
+    Gc {
+        victim: Victim::named(checked.get(key::Gc::policy), &|key| checked.own_count(key)),
+        low_superblocks: checked.count(key::Gc::low),
+        high_superblocks: checked.count(key::Gc::high),
+        reserve_superblocks: checked.count(key::Gc::reserve),
+        pace: Pace::named(checked.get(key::Gc::pace)).expect("a word of the key"),
+        idle_after: checked.time_or_never(key::Gc::idle_after),
+        idle_superblocks: checked.count(key::Gc::idle_target),
+        recycler: Recycler::named(checked.get(key::Gc::recycler)).expect("a word of the key"),
+        separation: Separation::named(checked.get(key::Gc::separation), &|key| {
+            checked.own_count(key)
+        })
+        .expect("a word of the key"),
+    }
+}
+
+fn placement(checked: &Checked<'_>) -> Fdp {
+    Fdp {
+        handles: checked.count(key::Fdp::handles),
+        isolation: match checked.get(key::Fdp::isolation) {
+            "initial" => Isolation::Initial,
+            _ => Isolation::Persistent,
+        },
+    }
+}
+
+/// The rates of the section of a mode.
+macro_rules! rates {
+    ($checked:ident, $mode:ident) => {
+        ErrorRates {
+            fresh: $checked.factor(key::$mode::fresh),
+            wear: $checked.factor(key::$mode::wear),
+            retention_fresh: $checked.factor(key::$mode::retention_fresh),
+            retention: $checked.factor(key::$mode::retention),
+            disturb_fresh: $checked.factor(key::$mode::disturb_fresh),
+            disturb: $checked.factor(key::$mode::disturb),
+            wear_power: $checked.factor(key::Errors::wear_power),
+            retention_power: $checked.factor(key::Errors::retention_power),
         }
     };
-    Heat {
-        ambient_mc: checked.number("thermal.ambient"),
-        resistance_mk_per_w: checked.number("thermal.resistance"),
-        capacity_mj_per_k: checked.number("thermal.capacity"),
-        fan_milli: checked.number("thermal.fan"),
-        warning_mc: checked.number("thermal.warning"),
-        critical_mc: checked.number("thermal.critical"),
-        throttle: step("throttle"),
-        heavy: step("heavy"),
+}
+
+fn errors(checked: &Checked<'_>) -> Errors {
+    Errors {
+        correctable: checked.count(key::Errors::correctable),
+        page_spread: checked.factor(key::Errors::page_spread),
+        retry_steps: checked.count(key::Errors::retry_steps) as u8,
+        retry_gain: checked.factor(key::Errors::retry_gain),
+        retry_time: checked.time(key::Errors::retry_time),
+        soft_gain: checked.factor(key::Errors::soft_gain),
+        soft_time: checked.time(key::Errors::soft_time),
+        refresh_at: checked.factor(key::Errors::refresh_at),
+        rebuild: checked.get(key::Errors::rebuild),
+        copy_at: checked.factor(key::Fold::check_errors),
+        activation_ev: checked.factor(key::Errors::activation_energy),
+        retention_celsius: checked.factor(key::Errors::retention_temperature),
+        slc: rates!(checked, ErrorsSlc),
+        native: rates!(checked, ErrorsNative),
+        slc_read_limit: u64::from(checked.count(key::ErrorsSlc::read_limit)),
+        native_read_limit: u64::from(checked.count(key::ErrorsNative::read_limit)),
     }
 }

@@ -11,9 +11,7 @@ use flashtwin_ftl::policy::{
     self, Admit, Borrowed, CacheMode, Caching, FoldPath, Own, SizeAt, WhenFull, Worn,
 };
 
-use super::keys::fold::Fold;
-use super::keys::slc_cache::SlcCache;
-use super::keys::{fold, slc_cache};
+use super::keys::{Fold, NandTier, SlcCache};
 use super::value::Values;
 
 /// A part that keys belong to.
@@ -45,7 +43,7 @@ impl Part {
             Part::Cache => design.caches(),
             Part::Own => design.owns,
             Part::Sized => design.is_sized(),
-            Part::Tier => design.caches() && values.number("nand.tier.bits")? > 0,
+            Part::Tier => design.caches() && values.of(NandTier::bits)? > 0,
             Part::Lends => lends(cache.tier_size?),
             Part::Presses => {
                 design.caches() && (lends(cache.tier_size?) || !cache.when_full?.bypasses)
@@ -69,14 +67,18 @@ impl Part {
     }
 
     /// The keys that decide on that.
-    pub(super) fn switches(self) -> &'static [&'static str] {
-        use slc_cache::name::{mode, tier_size, when_full};
+    pub(super) fn switches(self) -> Vec<&'static str> {
+        let [mode, tier_size, when_full] = [
+            SlcCache::mode.name,
+            SlcCache::tier_size.name,
+            SlcCache::when_full.name,
+        ];
         match self {
-            Part::Cache | Part::Own | Part::Sized => &[mode],
-            Part::Tier => &[mode, "nand.tier.bits"],
-            Part::Lends => &[mode, tier_size],
-            Part::Presses => &[mode, tier_size, when_full],
-            Part::Rule(_) => &[when_full],
+            Part::Cache | Part::Own | Part::Sized => vec![mode],
+            Part::Tier => vec![mode, NandTier::bits.name],
+            Part::Lends => vec![mode, tier_size],
+            Part::Presses => vec![mode, tier_size, when_full],
+            Part::Rule(_) => vec![when_full],
         }
     }
 
@@ -97,13 +99,13 @@ impl Part {
         let modes = |has: fn(&Design) -> bool| {
             let names = DESIGNS.iter().filter(|design| has(design));
             let names: Vec<&str> = names.map(|design| design.name).collect();
-            format!(", or `{}` {}", slc_cache::name::mode, names.join(" or "))
+            format!(", or `{}` {}", SlcCache::mode.name, names.join(" or "))
         };
         match self {
             Part::Own => modes(|design| design.owns),
             Part::Sized => modes(Design::is_sized),
             Part::Rule(rule) => {
-                format!(", or `{} = \"{}\"`", slc_cache::name::when_full, rule.name)
+                format!(", or `{} = \"{}\"`", SlcCache::when_full.name, rule.name)
             }
             _ => String::new(),
         }
@@ -196,12 +198,7 @@ pub(super) fn is_never_emptied(values: &Values) -> Option<bool> {
 pub(super) fn borrowed(cache: &SlcCache) -> (Option<u64>, &'static str) {
     let points = cache.size_by_fill.iter().flatten();
     match points.map(|(_, bytes)| *bytes).max() {
-        Some(largest) => (Some(largest), slc_cache::name::size_by_fill),
-        None => (cache.size, slc_cache::name::size),
+        Some(largest) => (Some(largest), SlcCache::size_by_fill.name),
+        None => (cache.size, SlcCache::size.name),
     }
 }
-
-/// The keys of folding.
-pub(super) use fold::name as fold_key;
-/// The keys of the cache.
-pub(super) use slc_cache::name as cache_key;

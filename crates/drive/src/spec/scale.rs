@@ -16,6 +16,7 @@ use super::keys::KEYS;
 use super::quantity::Dimension;
 use super::shown::middle_out;
 use super::value::{Datum, Values};
+use crate::spec::keys::{Controller, Ftl, Map, Name, Nand};
 
 /// Fewest superblocks to which the number of blocks is divided.
 const SUPERBLOCKS: u64 = 500;
@@ -53,15 +54,15 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn read(values: &Values) -> Option<Limits> {
-        let number = |key: &str| values.number(key);
+        let number = |key| values.of(key);
         // Where a product does not fit into 64 bits, the checks refuse the drive.
-        let dies = number("nand.channels")?.checked_mul(number("nand.dies_per_channel")?)?;
-        let planes = dies.checked_mul(number("nand.planes")?)?;
-        let row = planes.checked_mul(number("nand.page_size")?)?;
-        let buffer = number("controller.write_buffer")?;
+        let dies = number(Nand::channels)?.checked_mul(number(Nand::dies_per_channel)?)?;
+        let planes = dies.checked_mul(number(Nand::planes)?)?;
+        let row = planes.checked_mul(number(Nand::page_size)?)?;
+        let buffer = number(Controller::write_buffer)?;
         Some(Limits {
-            wordlines: number("nand.wordlines_per_block")?,
-            blocks: number("nand.blocks_per_plane")?,
+            wordlines: number(Nand::wordlines_per_block)?,
+            blocks: number(Nand::blocks_per_plane)?,
             // The buffer has to be smaller than a superblock in SLC mode.
             fewest_wordlines: WORDLINES.max(buffer / row.max(1) + 1),
         })
@@ -109,24 +110,24 @@ pub(super) fn apply(text: &str, values: &mut Values) -> Result<(), SpecError> {
     let Some((wordlines, blocks)) = limits.split(divisor) else {
         return Err(refused(divisor, &limits).at(&place, ""));
     };
-    divide(values, "nand.wordlines_per_block", wordlines);
-    divide(values, "nand.blocks_per_plane", blocks);
+    divide(values, Nand::wordlines_per_block.name, wordlines);
+    divide(values, Nand::blocks_per_plane.name, blocks);
     for key in KEYS.iter().filter(|key| key.name.ends_with(".tbers")) {
         divide(values, key.name, wordlines);
     }
-    let given: Vec<Option<u64>> = MAP_SIZES.iter().map(|key| values.number(key)).collect();
+    let given: Vec<Option<u64>> = MAP_SIZES.iter().map(|key| values.of(*key)).collect();
     for key in KEYS.iter().filter(|key| key.scaled) {
         divide(values, key.name, divisor);
     }
-    let pages = values.number("ftl.mapping_unit").unwrap_or(0) * PAGES_MIN;
+    let pages = values.of(Ftl::mapping_unit).unwrap_or(0) * PAGES_MIN;
     for (key, given) in MAP_SIZES.into_iter().zip(given) {
-        raise(values, key, pages.min(given.unwrap_or(0)));
+        raise(values, key.name, pages.min(given.unwrap_or(0)));
     }
     Ok(())
 }
 
 /// Sizes that hold pages of the map.
-const MAP_SIZES: [&str; 2] = ["map.cache", "map.hmb"];
+const MAP_SIZES: [Name<u64>; 2] = [Map::cache, Map::hmb];
 
 /// Raises a divided value to the least that the checks accept.
 fn raise(values: &mut Values, name: &str, least: u64) {

@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::error::{Fault, Place};
-use super::keys::{KEYS, Key, Kind};
+use super::keys::{KEYS, Key, Kind, Name};
 use super::quantity::{self, Dimension};
 use super::{suggest, table};
 
@@ -53,6 +53,22 @@ impl Form for &'static str {
             Datum::Word(word) => Some(word),
             _ => None,
         }
+    }
+}
+
+impl Form for bool {
+    fn of(datum: &Datum) -> Option<bool> {
+        match datum {
+            Datum::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+}
+
+/// A value that has several forms.
+impl Form for Datum {
+    fn of(datum: &Datum) -> Option<Datum> {
+        Some(datum.clone())
     }
 }
 
@@ -365,29 +381,19 @@ impl Values {
     }
 
     /// The entry of a key of the table; a name that is not in it is our mistake.
-    pub fn entry(&self, name: &str) -> Option<&Entry> {
+    pub fn entry<'k>(&self, key: impl Into<&'k str>) -> Option<&Entry> {
+        let name = key.into();
         let position = super::keys::position(name).unwrap_or_else(|| panic!("no key {name}"));
         self.0[position].as_ref()
     }
 
     /// The value of a key, of the type that it is read as.
-    pub fn of<T: Form>(&self, name: &str) -> Option<T> {
-        T::of(&self.entry(name)?.datum)
+    pub fn of<T: Form>(&self, key: Name<T>) -> Option<T> {
+        T::of(&self.entry(key)?.datum)
     }
 
-    /// A whole number, in base units where the key has a unit; "never" has none.
+    /// A whole number by the name of its key, in base units where the key has a unit.
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.of(name)
-    }
-
-    pub fn word(&self, name: &str) -> Option<&'static str> {
-        self.of(name)
-    }
-
-    pub fn flag(&self, name: &str) -> Option<bool> {
-        match self.entry(name)?.datum {
-            Datum::Flag(flag) => Some(flag),
-            _ => None,
-        }
+        u64::of(&self.entry(name)?.datum)
     }
 }

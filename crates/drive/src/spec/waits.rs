@@ -5,8 +5,9 @@
 
 use super::check::flash;
 use super::keys::{self, KEYS};
-use super::parts::{Part, cache_key};
+use super::parts::Part;
 use super::value::{self, Datum, Entry, Values};
+use crate::spec::keys::{Controller, Errors, Fdp, Ftl, NandSuspend, SlcCache};
 
 /// A key waits while the sentence holds that is given for it.
 struct Wait {
@@ -25,7 +26,7 @@ impl Wait {
 
 const WAITS: &[Wait] = &[
     Wait {
-        key: cache_key::when_full,
+        key: SlcCache::when_full.name,
         idle: "\"direct\"",
         why: |values| {
             let why = "there is no cache to fill (slc_cache.mode = none)";
@@ -33,12 +34,12 @@ const WAITS: &[Wait] = &[
         },
     },
     Wait {
-        key: "ftl.paired_pages",
+        key: Ftl::paired_pages.name,
         idle: "\"protected\"",
         why: |values| {
             if !flash::pages_one_by_one(values)? {
                 Some("the part programs all pages of a wordline at once (nand.native.tprog)")
-            } else if values.flag("controller.plp")? {
+            } else if values.of(Controller::plp)? {
                 Some("no program is torn (controller.plp = true)")
             } else {
                 None
@@ -46,38 +47,38 @@ const WAITS: &[Wait] = &[
         },
     },
     Wait {
-        key: "fdp.isolation",
+        key: Fdp::isolation.name,
         idle: "\"initial\"",
         why: |values| {
             let why = "there are no handles to isolate (fdp.handles = 1)";
-            (values.number("fdp.handles")? == 1).then_some(why)
+            (values.of(Fdp::handles)? == 1).then_some(why)
         },
     },
     Wait {
-        key: "ftl.trim_journal",
+        key: Ftl::trim_journal.name,
         idle: "false",
         why: |values| {
             let why = "each checkpoint ends the journal, and there are none (ftl.checkpoint = 0)";
-            (values.number("ftl.checkpoint")? == 0).then_some(why)
+            (values.of(Ftl::checkpoint)? == 0).then_some(why)
         },
     },
     Wait {
-        key: "nand.suspend.program",
+        key: NandSuspend::program.name,
         idle: "false",
         why: reads_wait,
     },
     Wait {
-        key: "nand.suspend.erase",
+        key: NandSuspend::erase.name,
         idle: "false",
         why: reads_wait,
     },
     Wait {
-        key: "errors.rebuild",
+        key: Errors::rebuild.name,
         idle: "false",
         why: |values| {
-            if values.number("errors.correctable")? == 0 {
+            if values.of(Errors::correctable)? == 0 {
                 Some("there are no bit errors (errors.correctable = 0)")
-            } else if values.word("ftl.parity")? == "none" {
+            } else if values.of(Ftl::parity)? == "none" {
                 Some("there is no parity to rebuild from (ftl.parity = none)")
             } else {
                 None
@@ -88,7 +89,7 @@ const WAITS: &[Wait] = &[
 
 fn reads_wait(values: &Values) -> Option<&'static str> {
     let why = "reads do not go first (controller.read_priority = false)";
-    (!values.flag("controller.read_priority")?).then_some(why)
+    (!values.of(Controller::read_priority)?).then_some(why)
 }
 
 /// The values with those that wait at rest: what the drive does.

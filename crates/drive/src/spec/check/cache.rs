@@ -5,12 +5,11 @@
 //! earlier layers that contradict a mode chosen by a later one have been turned off before
 //! (`dependents`).
 
+use crate::spec::keys::{Fold, Ftl, Nand, NandNative, SlcCache};
 use flashtwin_ftl::choices::Borrows;
 
-use super::super::keys::fold::Fold;
-use super::super::keys::slc_cache::SlcCache;
 use super::super::keys::{KEYS, Key};
-use super::super::parts::{self, Part, cache_key, fold_key};
+use super::super::parts::{self, Part};
 use super::super::quantity::{Dimension, human, milli_text};
 use super::super::value::{self, Datum, Values};
 use super::flash::Flash;
@@ -43,7 +42,7 @@ fn belongs(found: &mut Findings<'_>, key: &Key) -> Option<()> {
     let (design, rule) = (cache.mode?, cache.when_full?);
     // Without a cache `slc_cache.when_full` may say anything: it has an effect once a later layer
     // adds a cache. `tier::check` judges the size of a tier.
-    let excused = matches!(part, Part::Tier) || key.name == cache_key::when_full;
+    let excused = matches!(part, Part::Tier) || key.name == SlcCache::when_full.name;
     if excused || part.is_there(found.values)? || entry.datum == value::default(key, off) {
         return None;
     }
@@ -66,23 +65,23 @@ fn sizes(found: &mut Findings<'_>) -> Option<()> {
     let needed = format!("0, but mode `{}` needs a size", design.name);
     let hint = "write its size, or choose another `slc_cache.mode`";
     if design.owns && cache.static_size == Some(0) {
-        found.add(cache_key::static_size, needed.as_str(), hint);
+        found.add(SlcCache::static_size, needed.as_str(), hint);
     }
     match cache.size {
         Some(size) if size > 0 && !points.is_empty() => {
             let message = format!("{} beside a table of sizes", human(size.into()));
             let hint = "write `slc_cache.size = 0`, or empty `slc_cache.size_by_fill`";
-            found.add(cache_key::size, message, hint);
+            found.add(SlcCache::size, message, hint);
         }
         Some(0) if design.is_sized() && points.is_empty() => {
-            found.add(cache_key::size, needed, hint);
+            found.add(SlcCache::size, needed, hint);
         }
         _ => {}
     }
     let empty = points.iter().all(|(_, bytes)| *bytes == 0);
     if design.is_sized() && !points.is_empty() && empty {
         let hint = "write a size for at least one point";
-        found.add(cache_key::size_by_fill, "0 at every fill", hint);
+        found.add(SlcCache::size_by_fill, "0 at every fill", hint);
     }
     Some(())
 }
@@ -99,7 +98,7 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
     let larger = if sizes[0] >= sizes[1] {
         key
     } else {
-        cache_key::static_size
+        SlcCache::static_size.name
     };
     let tier = tier::native_bytes(found.values)?;
     if total * flash.bits > room {
@@ -130,7 +129,7 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
             human(tier)
         );
         let hint = "lower it, or the sizes of the first";
-        found.add(cache_key::tier_size, message, hint);
+        found.add(SlcCache::tier_size, message, hint);
     }
     Some(())
 }
@@ -138,8 +137,8 @@ fn fits(found: &mut Findings<'_>) -> Option<()> {
 /// A cache is counted in superblocks: one that is smaller is none.
 fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
     let least = Flash::read(found.values)?.slc_superblock();
-    for key in [cache_key::size, cache_key::static_size] {
-        let size = found.values.number(key).map_or(0, u128::from);
+    for key in [SlcCache::size, SlcCache::static_size] {
+        let size = found.values.of(key).map_or(0, u128::from);
         if size > 0 && size < least {
             let (size, least) = (human(size), human(least));
             let message = format!("{size} is less than one superblock in SLC mode, {least}");
@@ -156,10 +155,10 @@ fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
 fn cell(found: &mut Findings<'_>) -> Option<()> {
     let design = SlcCache::read(found.values).mode?;
     let mode = design.name;
-    if found.values.word("nand.cell")? == "slc" && design.caches() {
+    if found.values.of(Nand::cell)? == "slc" && design.caches() {
         let message = format!("mode `{mode}` on flash that has one bit a cell anyway");
         found.add(
-            cache_key::mode,
+            SlcCache::mode,
             message,
             "write `slc_cache.mode = \"none\"`, or `nand.cell` with more bits",
         );
@@ -174,7 +173,7 @@ fn rearm(found: &mut Findings<'_>) -> Option<()> {
     let most = human(most.into());
     let message = format!("{rearm} never come free in a cache of {most}");
     let hint = format!("write at most {most}, or a larger cache (`slc_cache.size` and its like)");
-    found.add(cache_key::rearm, message, hint);
+    found.add(SlcCache::rearm, message, hint);
     Some(())
 }
 
@@ -213,11 +212,7 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
         };
         let message =
             format!("{leave} staged bytes leave the cache for each host byte, and {come} in");
-        found.add(
-            fold_key::pace,
-            message,
-            format!("write at least {least}{more}"),
-        );
+        found.add(Fold::pace, message, format!("write at least {least}{more}"));
     }
     Some(())
 }
@@ -239,7 +234,7 @@ fn shares(found: &mut Findings<'_>) -> Option<()> {
             "{} of a superblock may be valid, so emptying it frees nothing",
             milli_text(reclaim)
         );
-        found.add(cache_key::reclaim, message, "write less than 1, like 0.5");
+        found.add(SlcCache::reclaim, message, "write less than 1, like 0.5");
     }
     Some(())
 }
@@ -250,7 +245,7 @@ fn background(found: &mut Findings<'_>) -> Option<()> {
     let (low, high) = (fold.low?, fold.high?);
     if low > 0 && high < low {
         let message = format!("folding ends at {high} free superblocks but begins below {low}");
-        found.add(fold_key::high, message, format!("write at least {low}"));
+        found.add(Fold::high, message, format!("write at least {low}"));
     }
     Some(())
 }
@@ -262,17 +257,17 @@ fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     if !matches!(
-        found.values.entry("nand.native.tprog")?.datum,
+        found.values.entry(NandNative::tprog)?.datum,
         Datum::Times(_)
     ) {
         let message = "lower pages first, on a part that programs all pages of a wordline at once";
         let hint = "give `nand.native.tprog` a time for each page type, or choose another mode";
-        found.add(cache_key::mode, message, hint);
+        found.add(SlcCache::mode, message, hint);
     }
     if Flash::read(found.values)?.groups > 1 {
         let message = "lower pages first go over all dies at once";
         let hint = "write `ftl.superblock_dies = 0`, or choose another `slc_cache.mode`";
-        found.add("ftl.superblock_dies", message, hint);
+        found.add(Ftl::superblock_dies, message, hint);
     }
     Some(())
 }
@@ -284,7 +279,7 @@ fn checks(found: &mut Findings<'_>) -> Option<()> {
     if fold.check_every? > 0 && fold.path? == "controller" {
         let message = "a fold through the controller checks all data already";
         let hint = "write `fold.check_every = 0`, or `fold.path = \"copyback\"`";
-        found.add(fold_key::check_every, message, hint);
+        found.add(Fold::check_every, message, hint);
     }
     Some(())
 }
@@ -299,26 +294,26 @@ fn gives_back(found: &mut Findings<'_>) -> Option<()> {
     if fold.pace == Some(0) && !cache.when_full?.flows() {
         let message = "0, but borrowed blocks have to come back before the drive is full";
         let hint = "write how many cache bytes are folded a host byte, like 0.5";
-        found.add(fold_key::pace, message, hint);
+        found.add(Fold::pace, message, hint);
     }
     let room = Flash::read(found.values)?.native(found.values)?;
     let reserve = u128::from(fold.reserve?);
     if reserve >= room {
         let message = format!("{} is all of the flash, {}", human(reserve), human(room));
         let hint = "lower it: folding would begin at the first byte";
-        found.add(fold_key::reserve, message, hint);
+        found.add(Fold::reserve, message, hint);
     }
     Some(())
 }
 
 /// With copyback data stays in the die; parity is computed from data in the controller.
 fn copyback(found: &mut Findings<'_>) -> Option<()> {
-    let parity = found.values.word("ftl.parity")? != "none";
+    let parity = found.values.of(Ftl::parity)? != "none";
     let cached = Part::Cache.is_there(found.values)?;
     if parity && cached && Fold::read(found.values).path? == "copyback" {
         let message = "a copy inside a die passes by the controller, which makes the parity";
         let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
-        found.add(fold_key::path, message, hint);
+        found.add(Fold::path, message, hint);
     }
     Some(())
 }
@@ -328,7 +323,7 @@ fn emptied(found: &mut Findings<'_>) -> Option<()> {
     if parts::is_never_emptied(found.values)? {
         let hint = "write a time like \"30 s\", or `slc_cache.when_full` fold-first";
         let message = "nothing ever empties this static cache";
-        found.add(fold_key::idle_after, message, hint);
+        found.add(Fold::idle_after, message, hint);
     }
     Some(())
 }

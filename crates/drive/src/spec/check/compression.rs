@@ -4,6 +4,7 @@ use super::super::quantity::human;
 use super::super::value::Datum;
 use super::Findings;
 use super::flash::Flash;
+use crate::spec::keys::{Compression, Controller, Ftl, Map, Nand, NandNative};
 
 /// With fewer units in a row packing would waste as much as it saves.
 const ROW_UNITS_MIN: u128 = 4;
@@ -13,12 +14,12 @@ const WORDLINES_MIN: u128 = 8;
 const GRANULE_UNITS_MAX: u128 = (1 << 16) / 8 - 1;
 
 pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
-    let ratio = u128::from(found.values.number("compression.best_ratio")?);
+    let ratio = u128::from(found.values.of(Compression::best_ratio)?);
     if ratio == 1 {
         return None;
     }
     let flash = Flash::read(found.values)?;
-    let unit = u128::from(found.values.number("ftl.mapping_unit")?);
+    let unit = u128::from(found.values.of(Ftl::mapping_unit)?);
     let off = "or write `compression.best_ratio = 1`";
     if flash.planes * flash.page < ROW_UNITS_MIN * unit {
         let message = format!(
@@ -26,7 +27,7 @@ pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
             human(flash.planes * flash.page)
         );
         let hint = format!("lower `ftl.mapping_unit`, {off}");
-        found.add("compression.best_ratio", message, hint);
+        found.add(Compression::best_ratio, message, hint);
     }
     if flash.wordlines < WORDLINES_MIN {
         let message = format!(
@@ -34,17 +35,17 @@ pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
             flash.wordlines
         );
         let hint = format!("raise `nand.wordlines_per_block`, {off}");
-        found.add("compression.best_ratio", message, hint);
+        found.add(Compression::best_ratio, message, hint);
     }
-    if found.values.word("map.residency")? != "dram" {
+    if found.values.of(Map::residency)? != "dram" {
         let message = "compressed units are not modelled with a map in pages";
         let hint = format!("write `map.residency = \"dram\"`, {off}");
-        found.add("compression.best_ratio", message, hint);
+        found.add(Compression::best_ratio, message, hint);
     }
-    if found.values.number("nand.native.second_pass")? > 0 {
+    if found.values.of(NandNative::second_pass)? > 0 {
         let message = "compressed units are not modelled with programs in two passes";
         let hint = format!("write `nand.native.second_pass = 0`, {off}");
-        found.add("compression.best_ratio", message, hint);
+        found.add(Compression::best_ratio, message, hint);
     }
     let units = flash.raw() / unit * ratio;
     if units >= u128::from(u32::MAX) {
@@ -53,21 +54,21 @@ pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
             human(flash.raw())
         );
         found.add(
-            "compression.best_ratio",
+            Compression::best_ratio,
             message,
             "lower it, or raise `ftl.mapping_unit`",
         );
     }
-    let pages = match found.values.entry("nand.native.tprog")?.datum {
+    let pages = match found.values.entry(NandNative::tprog)?.datum {
         Datum::Times(_) => 1,
         _ => flash.bits,
     };
     let granule = flash.planes * pages * flash.page;
     if granule / unit > GRANULE_UNITS_MAX {
         let message = format!("one program takes {}, too much to pack", human(granule));
-        found.add("nand.page_size", message, "lower it");
+        found.add(Nand::page_size, message, "lower it");
     }
-    let buffer = u128::from(found.values.number("controller.write_buffer")?);
+    let buffer = u128::from(found.values.of(Controller::write_buffer)?);
     if buffer < granule * ratio {
         let message = format!(
             "{} is less than what compresses into one native program, {}",
@@ -75,7 +76,7 @@ pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
             human(granule * ratio)
         );
         let hint = format!("write at least {}", human(granule * ratio));
-        found.add("controller.write_buffer", message, hint);
+        found.add(Controller::write_buffer, message, hint);
     }
     Some(())
 }

@@ -1,8 +1,8 @@
 //! Whether the controller's policies agree with each other and with the flash.
 
+use crate::spec::keys::{Compression, Controller, Drive, Ftl, Map, NandNative, SlcCache};
 use flashtwin_ftl::checkpoint_rows;
 
-use super::super::keys::slc_cache::SlcCache;
 use super::super::quantity::human;
 use super::super::value::Datum;
 use super::Findings;
@@ -18,27 +18,27 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 fn gathering(found: &mut Findings<'_>) -> Option<()> {
-    let gather = found.values.flag("controller.gather")?;
-    if gather && found.values.word("controller.acknowledge") == Some("write-through") {
+    let gather = found.values.of(Controller::gather)?;
+    if gather && found.values.of(Controller::acknowledge) == Some("write-through") {
         let message = "a write-through drive cannot let small writes wait for each other";
         let hint =
             "write `controller.gather = false`, or `controller.acknowledge = \"write-back\"`";
-        found.add("controller.gather", message, hint);
+        found.add(Controller::gather, message, hint);
     }
-    if gather && found.values.number("controller.gather_time")? == 0 {
+    if gather && found.values.of(Controller::gather_time)? == 0 {
         let message = "0 pads a write at once, but `gather` lets it wait";
         let hint = "write a time like \"100 ms\", or `controller.gather = false`";
-        found.add("controller.gather_time", message, hint);
+        found.add(Controller::gather_time, message, hint);
     }
     Some(())
 }
 
 fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
-    let streams = found.values.number("controller.read_ahead_streams")?;
-    if streams > 0 && found.values.number("controller.read_ahead")? == 0 {
+    let streams = found.values.of(Controller::read_ahead_streams)?;
+    if streams > 0 && found.values.of(Controller::read_ahead)? == 0 {
         let message = format!("0 bytes for {streams} streams");
         let hint = "write a size like \"512 KiB\", or `controller.read_ahead_streams = 0`";
-        found.add("controller.read_ahead", message, hint);
+        found.add(Controller::read_ahead, message, hint);
     }
     Some(())
 }
@@ -48,15 +48,15 @@ fn read_ahead(found: &mut Findings<'_>) -> Option<()> {
 /// erased at once before it is written again, so that nothing in there may count any more.
 fn checkpoint(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
-    if values.number("ftl.checkpoint")? == 0 {
+    if values.of(Ftl::checkpoint)? == 0 {
         return None;
     }
     let flash = Flash::read(values)?;
-    let unit = values.number("ftl.mapping_unit")?;
-    let units = values.number("drive.capacity")?.div_ceil(unit.max(1));
+    let unit = values.of(Ftl::mapping_unit)?;
+    let units = values.of(Drive::capacity)?.div_ceil(unit.max(1));
     let row = u64::try_from(flash.row()).ok().filter(|&row| row > 0)?;
     let map = u128::from(checkpoint_rows(units, row)) * flash.row();
-    let journal = match values.flag("ftl.trim_journal")? {
+    let journal = match values.of(Ftl::trim_journal)? {
         true => flash.row(),
         false => 0,
     };
@@ -85,15 +85,15 @@ fn checkpoint(found: &mut Findings<'_>) -> Option<()> {
         "write `ftl.system = \"{} B\"`, {needed} superblocks, or more, or `ftl.checkpoint = 0`",
         needed * superblock * flash.bits
     );
-    found.add("ftl.system", message, hint);
+    found.add(Ftl::system, message, hint);
     Some(())
 }
 
 /// The buffer holds one program at least, and less than a superblock.
 fn buffer(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
-    let buffer = u128::from(found.values.number("controller.write_buffer")?);
-    let pages = match found.values.entry("nand.native.tprog")?.datum {
+    let buffer = u128::from(found.values.of(Controller::write_buffer)?);
+    let pages = match found.values.entry(NandNative::tprog)?.datum {
         Datum::Times(_) => 1,
         _ => flash.bits,
     };
@@ -105,7 +105,7 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
             human(granule)
         );
         found.add(
-            "controller.write_buffer",
+            Controller::write_buffer,
             message,
             format!("write at least {}", human(granule)),
         );
@@ -117,7 +117,7 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
             human(buffer)
         );
         found.add(
-            "controller.write_buffer",
+            Controller::write_buffer,
             message,
             format!("write less than {most}"),
         );
@@ -131,16 +131,17 @@ fn buffer(found: &mut Findings<'_>) -> Option<()> {
 fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let flash = Flash::read(values)?;
-    let pass = |name: &str| values.number(&format!("nand.native.{name}_pass"));
-    let (second, third, fourth) = (pass("second")?, pass("third")?, pass("fourth")?);
-    for (key, time, before) in [("third", third, second), ("fourth", fourth, third)] {
+    let passes = [
+        NandNative::second_pass,
+        NandNative::third_pass,
+        NandNative::fourth_pass,
+    ];
+    let [second, third, fourth] = passes.map(|pass| values.of(pass));
+    let (second, third, fourth) = (second?, third?, fourth?);
+    for (key, time, before) in [(passes[1], third, second), (passes[2], fourth, third)] {
         if time > 0 && before == 0 {
             let hint = "write the times of the passes before it too";
-            found.add(
-                &format!("nand.native.{key}_pass"),
-                "a later pass without the one before it",
-                hint,
-            );
+            found.add(key, "a later pass without the one before it", hint);
             return None;
         }
     }
@@ -148,17 +149,17 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
         return None;
     }
     let later = 1 + u128::from(third > 0) + u128::from(fourth > 0);
-    if matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_)) {
+    if matches!(values.entry(NandNative::tprog)?.datum, Datum::Times(_)) {
         let message = "a part that programs page by page has no second pass";
         let hint = "write one time for `nand.native.tprog`, or `nand.native.second_pass = 0`";
-        found.add("nand.native.second_pass", message, hint);
+        found.add(NandNative::second_pass, message, hint);
         return None;
     }
-    let distance = u128::from(values.number("nand.native.pass_distance")?);
+    let distance = u128::from(values.of(NandNative::pass_distance)?);
     if distance >= flash.wordlines {
         let message = format!("{distance} wordlines of a block of {}", flash.wordlines);
         let hint = format!("write less than {}", flash.wordlines);
-        found.add("nand.native.pass_distance", message, hint);
+        found.add(NandNative::pass_distance, message, hint);
         return None;
     }
     let cache = SlcCache::read(values);
@@ -173,7 +174,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     // Hot and cold data wait in granules of their own.
     let streams = 1 + u128::from(super::gc::extra_host_streams(values)?);
     let least = streams * ((later * distance + 1) * flash.all_dies() + 1) * granule;
-    let buffer = u128::from(values.number("controller.write_buffer")?);
+    let buffer = u128::from(values.of(Controller::write_buffer)?);
     if buffer < least {
         let message = format!(
             "{} do not hold the data between the passes of a wordline on {} dies, {}",
@@ -182,7 +183,7 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
             human(least)
         );
         let hint = format!("write at least {}, or a smaller distance", human(least));
-        found.add("controller.write_buffer", message, hint);
+        found.add(Controller::write_buffer, message, hint);
     }
     Some(())
 }
@@ -191,15 +192,15 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
 /// programmed one by one. It stays in the buffer until its wordline is full.
 fn pairs(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
-    if values.word("ftl.paired_pages")? != "lost" {
+    if values.of(Ftl::paired_pages)? != "lost" {
         return None;
     }
     let flash = Flash::read(values)?;
-    let paged = values.word("map.residency")? != "dram" && values.word("map.mode")? == "native";
+    let paged = values.of(Map::residency)? != "dram" && values.of(Map::mode)? == "native";
     let (why, other) = if SlcCache::read(values).mode?.lower_pages_first {
         let why = "a drive that fills lower pages first has to protect them";
         (why, "another `slc_cache.mode`")
-    } else if values.number("compression.best_ratio")? > 1 {
+    } else if values.of(Compression::best_ratio)? > 1 {
         let why = "compressed data does not wait for other pages of its wordline";
         (why, "`compression.best_ratio = 1`")
     } else if paged {
@@ -210,12 +211,12 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
     };
     if !why.is_empty() {
         let hint = format!("write `ftl.paired_pages = \"protected\"`, or {other}");
-        found.add("ftl.paired_pages", why, hint);
+        found.add(Ftl::paired_pages, why, hint);
         return None;
     }
     let streams = 1 + u128::from(super::gc::extra_host_streams(values)?);
     let least = streams * (flash.bits * flash.all_dies() + 1) * flash.planes * flash.page;
-    let buffer = u128::from(values.number("controller.write_buffer")?);
+    let buffer = u128::from(values.of(Controller::write_buffer)?);
     if buffer < least {
         let message = format!(
             "{} do not hold the pages of a wordline on {} dies, {}",
@@ -224,7 +225,7 @@ fn pairs(found: &mut Findings<'_>) -> Option<()> {
             human(least)
         );
         let hint = format!("write at least {}", human(least));
-        found.add("controller.write_buffer", message, hint);
+        found.add(Controller::write_buffer, message, hint);
     }
     Some(())
 }

@@ -1,10 +1,13 @@
 //! Whether the flash could be built, and whether the advertised capacity fits into it.
 
-use super::super::keys::slc_cache::SlcCache;
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::wear::{lost, share};
 use super::{Findings, map};
+use crate::spec::keys::{
+    Controller, Drive, Ftl, Gc, Name, Nand, NandNative, NandSlc, NandTier, NandVariation, SlcCache,
+    Wear,
+};
 use flashtwin_nand::Variation;
 
 /// The quickest operation takes at least this share of the mean time.
@@ -30,15 +33,15 @@ impl Flash {
     /// None where a number is missing, or where there are too few dies for a stripe; other checks
     /// report that.
     pub fn read(values: &Values) -> Option<Flash> {
-        let number = |key: &str| values.number(key).map(u128::from);
+        let number = |key: Name<u64>| values.of(key).map(u128::from);
         let (all, dies) = (dies(values)?, superblock_dies(values)?);
         let flash = Flash {
             dies,
             groups: all / dies,
-            planes: number("nand.planes")?,
-            blocks: number("nand.blocks_per_plane")? * (all / dies),
-            wordlines: number("nand.wordlines_per_block")?,
-            page: number("nand.page_size")?,
+            planes: number(Nand::planes)?,
+            blocks: number(Nand::blocks_per_plane)? * (all / dies),
+            wordlines: number(Nand::wordlines_per_block)?,
+            page: number(Nand::page_size)?,
             bits: bits(values)?,
             parity: u128::from(has_parity(values)?),
         };
@@ -82,7 +85,7 @@ impl Flash {
 
     /// Superblocks that the system takes; its key is in bytes of cells.
     pub fn system(&self, values: &Values) -> Option<u128> {
-        let bytes = u128::from(values.number("ftl.system")?);
+        let bytes = u128::from(values.of(Ftl::system)?);
         Some(bytes.div_ceil((self.raw() / self.blocks).max(1)))
     }
 
@@ -103,9 +106,9 @@ impl Flash {
     /// part takes.
     fn unfit(&self, values: &Values) -> Option<u128> {
         let blocks = self.blocks / self.groups;
-        let spares = u128::from(values.number("wear.spares")?);
-        let bad = lost(share(values, "wear.bad_percent")?, blocks + spares, spares);
-        let weak = lost(share(values, "wear.weak_percent")?, blocks, 0) * self.groups;
+        let spares = u128::from(values.of(Wear::spares)?);
+        let bad = lost(share(values, Wear::bad_percent)?, blocks + spares, spares);
+        let weak = lost(share(values, Wear::weak_percent)?, blocks, 0) * self.groups;
         Some(bad * self.groups + weak.saturating_sub(self.own(values)?))
     }
 
@@ -127,25 +130,25 @@ impl Flash {
 }
 
 fn dies(values: &Values) -> Option<u128> {
-    let number = |key: &str| values.number(key).map(u128::from);
-    Some(number("nand.channels")? * number("nand.dies_per_channel")?)
+    let number = |key: Name<u64>| values.of(key).map(u128::from);
+    Some(number(Nand::channels)? * number(Nand::dies_per_channel)?)
 }
 
 /// Dies that a superblock spans, as the key means them.
 fn superblock_dies(values: &Values) -> Option<u128> {
-    match values.number("ftl.superblock_dies")? {
+    match values.of(Ftl::superblock_dies)? {
         0 => dies(values),
         some => Some(some.into()),
     }
 }
 
 fn has_parity(values: &Values) -> Option<bool> {
-    Some(values.word("ftl.parity")? == "stripe")
+    Some(values.of(Ftl::parity)? == "stripe")
 }
 
 pub(in crate::spec) fn bits(values: &Values) -> Option<u128> {
     let cells = ["slc", "mlc", "tlc", "qlc"];
-    let cell = values.word("nand.cell")?;
+    let cell = values.of(Nand::cell)?;
     cells
         .iter()
         .position(|known| *known == cell)
@@ -154,7 +157,7 @@ pub(in crate::spec) fn bits(values: &Values) -> Option<u128> {
 
 /// Whether a wordline is programmed page by page, and has more pages than one.
 pub(in crate::spec) fn pages_one_by_one(values: &Values) -> Option<bool> {
-    let listed = matches!(values.entry("nand.native.tprog")?.datum, Datum::Times(_));
+    let listed = matches!(values.entry(NandNative::tprog)?.datum, Datum::Times(_));
     Some(listed && bits(values)? > 1)
 }
 
@@ -176,28 +179,20 @@ pub(super) fn check(found: &mut Findings<'_>) {
 /// Lists by page type are as long as the cell has bits.
 fn page_types(found: &mut Findings<'_>) {
     let native = bits(found.values);
-    let tier = found.values.number("nand.tier.bits");
+    let tier = found.values.of(NandTier::bits);
     let tier = tier.filter(|bits| *bits > 0).map(u128::from);
     let lists = [
-        ("nand.slc.tr", Some(1)),
-        ("nand.slc.tprog", Some(1)),
-        ("nand.native.tr", native),
-        ("nand.native.tprog", native),
-        ("nand.tier.tr", tier),
+        (NandSlc::tr, Some(1), "SLC mode"),
+        (NandSlc::tprog, Some(1), "SLC mode"),
+        (NandNative::tr, native, "the native mode"),
+        (NandNative::tprog, native, "the native mode"),
+        (NandTier::tr, tier, "the second tier"),
     ];
-    for (key, bits) in lists {
-        let (Some(entry), Some(bits)) = (found.values.entry(key), bits) else {
-            continue;
-        };
-        let Datum::Times(times) = &entry.datum else {
+    for (key, bits, mode) in lists {
+        let (Some(Datum::Times(times)), Some(bits)) = (found.values.of(key), bits) else {
             continue;
         };
         if times.len() as u128 != bits {
-            let mode = match key {
-                _ if key.starts_with("nand.slc") => "SLC mode",
-                _ if key.starts_with("nand.tier") => "the second tier",
-                _ => "the native mode",
-            };
             let message = format!("{} times for {bits} page types of {mode}", times.len());
             found.add(key, message, format!("give one time, or a list of {bits}"));
         }
@@ -205,30 +200,30 @@ fn page_types(found: &mut Findings<'_>) {
 }
 
 fn codeword(found: &mut Findings<'_>) -> Option<()> {
-    let bytes = found.values.number("nand.codeword")?;
+    let bytes = found.values.of(Nand::codeword)?;
     if bytes > 0 && !(bytes.is_power_of_two() && (1 << 10..=64 << 10).contains(&bytes)) {
         let text = human(bytes.into());
         let message = format!("{text} is not a power of two from 1 to 64 KiB");
-        found.add("nand.codeword", message, "write 1, 2 or 4 KiB, or 0");
+        found.add(Nand::codeword, message, "write 1, 2 or 4 KiB, or 0");
     }
     Some(())
 }
 
 fn mapping(found: &mut Findings<'_>) -> Option<()> {
-    let page = found.values.number("nand.page_size");
+    let page = found.values.of(Nand::page_size);
     if page.is_some_and(|page| page > PAGE_MAX) {
         let hint = format!("write at most {}", human(u128::from(PAGE_MAX)));
-        found.add("nand.page_size", "larger than any page", hint);
+        found.add(Nand::page_size, "larger than any page", hint);
     }
-    let unit = found.values.number("ftl.mapping_unit")?;
+    let unit = found.values.of(Ftl::mapping_unit)?;
     let text = human(unit.into());
     if !unit.is_power_of_two() || !(4 << 10..=64 << 10).contains(&unit) {
         let message = format!("{text} is not a power of two from 4 to 64 KiB");
         let hint = "write 4 KiB, 8 KiB, 16 KiB, 32 KiB or 64 KiB";
-        found.add("ftl.mapping_unit", message, hint);
+        found.add(Ftl::mapping_unit, message, hint);
         return None;
     }
-    let planes = found.values.number("nand.planes").unwrap_or(1);
+    let planes = found.values.of(Nand::planes).unwrap_or(1);
     let fits_units = |page: u64| {
         let spans = unit.is_multiple_of(page) && (page * planes).is_multiple_of(unit);
         page.is_multiple_of(unit) || spans
@@ -240,10 +235,10 @@ fn mapping(found: &mut Findings<'_>) -> Option<()> {
              {planes} planes make up units"
         );
         let hint = "choose another page size or lower `ftl.mapping_unit`";
-        found.add("nand.page_size", message, hint);
+        found.add(Nand::page_size, message, hint);
     }
-    for key in ["controller.write_buffer", "controller.read_ahead"] {
-        let partial = found.values.number(key).filter(|bytes| bytes % unit != 0);
+    for key in [Controller::write_buffer, Controller::read_ahead] {
+        let partial = found.values.of(key).filter(|bytes| bytes % unit != 0);
         let Some(bytes) = partial else { continue };
         let message = format!(
             "{} is not whole mapping units of {text}",
@@ -260,7 +255,7 @@ fn groups(found: &mut Findings<'_>) -> Option<()> {
     if all % dies != 0 {
         let message = format!("{dies} dies a superblock do not divide the {all} of the drive");
         let hint = format!("write a divisor of {all}, or 0 for all of them");
-        found.add("ftl.superblock_dies", message, hint);
+        found.add(Ftl::superblock_dies, message, hint);
     }
     Some(())
 }
@@ -270,23 +265,23 @@ fn parity(found: &mut Findings<'_>) -> Option<()> {
     if has_parity(found.values)? && superblock_dies(found.values)? == 1 {
         let message = "`stripe` on a single die: each stripe has one granule";
         let hint = "write `ftl.parity = \"none\"`, or let superblocks span more dies";
-        found.add("ftl.parity", message, hint);
+        found.add(Ftl::parity, message, hint);
     }
     Some(())
 }
 
 /// The spread of times leaves the quickest operation a share of the mean time.
 fn variation(found: &mut Findings<'_>) -> Option<()> {
-    let share = |key: &str| Some(found.values.number(key)? as f64 / 1000.0);
+    let share = |key: Name<u64>| Some(found.values.of(key)? as f64 / 1000.0);
     let least = Variation::least(
-        share("nand.variation.block")?,
-        share("nand.variation.layer")?,
-        share("nand.variation.program_wear")?,
+        share(NandVariation::block)?,
+        share(NandVariation::layer)?,
+        share(NandVariation::program_wear)?,
     );
     if least < LEAST_OF_MEAN {
         let message = "the quickest programs would take next to no time";
         let hint = "3.5 times `block` and `layer` stay under 0.95 together; so does `program_wear`";
-        found.add("nand.variation.block", message, hint);
+        found.add(NandVariation::block, message, hint);
     }
     Some(())
 }
@@ -294,7 +289,7 @@ fn variation(found: &mut Findings<'_>) -> Option<()> {
 /// Map entries have 32 bits, one value of which stands for "nowhere".
 fn units(found: &mut Findings<'_>) -> Option<()> {
     let flash = Flash::read(found.values)?;
-    let unit = found.values.number("ftl.mapping_unit")?;
+    let unit = found.values.of(Ftl::mapping_unit)?;
     let units = flash.raw() / u128::from(unit);
     if units >= u128::from(u32::MAX) {
         let message = format!(
@@ -303,7 +298,7 @@ fn units(found: &mut Findings<'_>) -> Option<()> {
             human(unit.into())
         );
         found.add(
-            "ftl.mapping_unit",
+            Ftl::mapping_unit,
             message,
             "raise `ftl.mapping_unit`, or describe less flash",
         );
@@ -315,11 +310,11 @@ fn units(found: &mut Findings<'_>) -> Option<()> {
 const SECTOR: u64 = 512;
 
 fn sectors(found: &mut Findings<'_>) -> Option<()> {
-    let capacity = found.values.number("drive.capacity")?;
+    let capacity = found.values.of(Drive::capacity)?;
     if capacity % SECTOR != 0 {
         let hint = format!("write \"{} B\"", capacity / SECTOR * SECTOR);
         found.add(
-            "drive.capacity",
+            Drive::capacity,
             format!("not whole sectors of {SECTOR} B"),
             hint,
         );
@@ -331,18 +326,18 @@ fn sectors(found: &mut Findings<'_>) -> Option<()> {
 fn capacity(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
     let flash = Flash::read(values)?;
-    let capacity = u128::from(values.number("drive.capacity")?);
+    let capacity = u128::from(values.of(Drive::capacity)?);
     if capacity > flash.raw() {
         let (holds, wants) = (human(flash.raw()), human(capacity));
         let message = format!("flash holds {holds} but the drive advertises {wants}");
         found.add(
-            "drive.capacity",
+            Drive::capacity,
             message,
             "lower `drive.capacity` or raise `nand.dies_per_channel`",
         );
         return None;
     }
-    let held = u128::from(values.number("gc.reserve")?) * flash.superblock();
+    let held = u128::from(values.of(Gc::reserve)?) * flash.superblock();
     let room = room(values)?;
     if capacity > room {
         let message = format!(
@@ -350,7 +345,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
              reserve of garbage collection {}): {} are left and the drive advertises {}",
             human(flash.raw()),
             human(flash.raw() - room),
-            human(values.number("ftl.system")?.into()),
+            human(values.of(Ftl::system)?.into()),
             match flash.spent_on_parity() {
                 0 => String::new(),
                 bytes => format!("parity {}, ", human(bytes)),
@@ -368,7 +363,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
             human(room),
             human(capacity)
         );
-        found.add("drive.capacity", message, room_hint(values)?);
+        found.add(Drive::capacity, message, room_hint(values)?);
         return None;
     }
     collectable(found, &flash, capacity)
@@ -377,7 +372,7 @@ fn capacity(found: &mut Findings<'_>) -> Option<()> {
 /// Native bytes that can hold the host's data.
 pub(in crate::spec) fn room(values: &Values) -> Option<u128> {
     let flash = Flash::read(values)?;
-    let held = u128::from(values.number("gc.reserve")?) * flash.superblock();
+    let held = u128::from(values.of(Gc::reserve)?) * flash.superblock();
     Some(flash.native(values)?.saturating_sub(held))
 }
 
@@ -394,7 +389,7 @@ fn room_hint(values: &Values) -> Option<String> {
 
 /// Garbage collection of a full drive has to be able to reach its goal, or it would never stop.
 fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Option<()> {
-    let high = u128::from(found.values.number("gc.high")?);
+    let high = u128::from(found.values.of(Gc::high)?);
     let superblocks = flash.native_superblocks(found.values)?;
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
     let cache = SlcCache::read(found.values);
@@ -404,10 +399,10 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     // Each stream may have one open on every group of dies: the host's one, or two where its data
     // goes two ways at once, one more with a second tier, folding's, collection's and levelling's.
     let extra = u128::from(super::gc::extra_streams(found.values)?);
-    let levelled = u128::from(found.values.number("wear.static_threshold")? > 0);
+    let levelled = u128::from(found.values.of(Wear::static_threshold)? > 0);
     let own = u128::from(cached) + u128::from(cached && parted) + tier + levelled;
     let open = flash.groups * (2 + extra + own);
-    let at_work = u128::from(found.values.number("gc.reserve")?) + open + 1;
+    let at_work = u128::from(found.values.of(Gc::reserve)?) + open + 1;
     if spare < at_work {
         let message = format!(
             "a full drive leaves {spare} superblocks of {} beside its data: open ones, one being \
@@ -415,7 +410,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
             human(flash.superblock())
         );
         found.add(
-            "drive.capacity",
+            Drive::capacity,
             message,
             "lower `drive.capacity` or `gc.reserve`",
         );
@@ -431,7 +426,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
             human(flash.superblock())
         );
         found.add(
-            "gc.high",
+            Gc::high,
             message,
             format!("write at most {spare}, or lower `drive.capacity`"),
         );

@@ -8,6 +8,7 @@
 use super::super::quantity::{Dimension, text};
 use super::super::value::Values;
 use super::Findings;
+use crate::spec::keys::Link;
 
 /// Commands that NCQ numbers.
 pub(in crate::spec) const NCQ: u64 = 32;
@@ -39,8 +40,8 @@ pub(in crate::spec) enum RawLink {
 
 impl RawLink {
     pub fn read(values: &Values) -> Option<RawLink> {
-        if values.word("link.kind")? == "sata" {
-            let megabits = match values.word("link.sata_rate")? {
+        if values.of(Link::kind)? == "sata" {
+            let megabits = match values.of(Link::sata_rate)? {
                 "1.5 Gb/s" => 1_500,
                 "3 Gb/s" => 3_000,
                 _ => 6_000,
@@ -48,9 +49,9 @@ impl RawLink {
             return Some(RawLink::Sata { megabits });
         }
         Some(RawLink::Pcie {
-            generation: values.number("link.pcie_generation")?,
-            lanes: values.number("link.pcie_lanes")?,
-            max_payload: values.number("link.max_payload")?,
+            generation: values.of(Link::pcie_generation)?,
+            lanes: values.of(Link::pcie_lanes)?,
+            max_payload: values.of(Link::max_payload)?,
         })
     }
 
@@ -94,18 +95,18 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 fn depth(found: &mut Findings<'_>) -> Option<()> {
     let (queues, depth) = (
-        found.values.number("link.queues")?,
-        found.values.number("link.queue_depth")?,
+        found.values.of(Link::queues)?,
+        found.values.of(Link::queue_depth)?,
     );
-    if found.values.word("link.kind")? == "sata" {
+    if found.values.of(Link::kind)? == "sata" {
         let hint = "write `link.kind = \"nvme\"`, or";
         if depth > NCQ {
             let message = format!("{depth} is above {NCQ}, all that NCQ numbers");
-            found.add("link.queue_depth", message, format!("{hint} at most {NCQ}"));
+            found.add(Link::queue_depth, message, format!("{hint} at most {NCQ}"));
         }
         if queues > 1 {
             let message = format!("{queues} queues, and SATA has one");
-            found.add("link.queues", message, format!("{hint} 1"));
+            found.add(Link::queues, message, format!("{hint} 1"));
         }
     } else if queues * depth > OUTSTANDING_MAX {
         let message = format!(
@@ -113,33 +114,33 @@ fn depth(found: &mut Findings<'_>) -> Option<()> {
             queues * depth
         );
         let hint = format!("write at most {}", OUTSTANDING_MAX / queues);
-        found.add("link.queue_depth", message, hint);
+        found.add(Link::queue_depth, message, hint);
     }
     Some(())
 }
 
 fn lanes(found: &mut Findings<'_>) -> Option<()> {
-    let lanes = found.values.number("link.pcie_lanes")?;
+    let lanes = found.values.of(Link::pcie_lanes)?;
     if !lanes.is_power_of_two() {
         let message = format!("no PCIe link has {lanes} lanes");
-        found.add("link.pcie_lanes", message, "write 1, 2, 4, 8 or 16");
+        found.add(Link::pcie_lanes, message, "write 1, 2, 4, 8 or 16");
     }
     Some(())
 }
 
 fn packet(found: &mut Findings<'_>) -> Option<()> {
-    let bytes = found.values.number("link.max_payload")?;
+    let bytes = found.values.of(Link::max_payload)?;
     if !bytes.is_power_of_two() || !(128..=4096).contains(&bytes) {
         let size = text(bytes, Dimension::Size);
         let message = format!("{size} is not a power of two from 128 B to 4 KiB");
-        found.add("link.max_payload", message, "write \"256 B\"");
+        found.add(Link::max_payload, message, "write \"256 B\"");
     }
     Some(())
 }
 
 /// A link carries no more than its line rate leaves.
 fn rate(found: &mut Findings<'_>) -> Option<()> {
-    let rate = found.values.number("link.rate")?;
+    let rate = found.values.of(Link::rate)?;
     let most = RawLink::read(found.values)?.encoded();
     if rate > most {
         let human = |rate| text(rate, Dimension::ByteRate);
@@ -149,7 +150,7 @@ fn rate(found: &mut Findings<'_>) -> Option<()> {
             human(most)
         );
         let hint = "lower it, or write another `link.kind`, rate or number of lanes";
-        found.add("link.rate", message, hint);
+        found.add(Link::rate, message, hint);
     }
     Some(())
 }

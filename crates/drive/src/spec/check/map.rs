@@ -1,5 +1,6 @@
 //! Whether a map that is not in DRAM has room, in RAM and on flash.
 
+use crate::spec::keys::{Drive, Ftl, Link, Map, NandNative};
 use flashtwin_ftl::{JOURNAL_ENTRY_BYTES, pool_superblocks};
 
 use super::super::quantity::human;
@@ -25,16 +26,16 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 /// Whether the map is read page by page.
 pub(in crate::spec) fn is_paged(values: &Values) -> Option<bool> {
-    Some(values.word("map.residency")? != "dram")
+    Some(values.of(Map::residency)? != "dram")
 }
 
 /// The memory of a host is within reach of NVMe drives only.
 fn host(found: &mut Findings<'_>) -> Option<()> {
-    let hmb = found.values.word("map.residency")? == "hmb";
-    if hmb && found.values.word("link.kind")? != "nvme" {
+    let hmb = found.values.of(Map::residency)? == "hmb";
+    if hmb && found.values.of(Link::kind)? != "nvme" {
         let message = "a SATA drive has no way to the host's memory";
         let hint = "write \"demand\" or \"dram\", or `link.kind = \"nvme\"`";
-        found.add("map.residency", message, hint);
+        found.add(Map::residency, message, hint);
     }
     Some(())
 }
@@ -43,12 +44,12 @@ fn cache(found: &mut Findings<'_>) -> Option<()> {
     if !is_paged(found.values)? {
         return None;
     }
-    let unit = found.values.number("ftl.mapping_unit")?;
+    let unit = found.values.of(Ftl::mapping_unit)?;
     let least = PAGES_MIN * unit;
-    let hmb = found.values.word("map.residency")? == "hmb";
-    for key in ["map.cache", "map.hmb"] {
-        let size = found.values.number(key).filter(|&size| size < least);
-        let Some(size) = size.filter(|_| hmb || key == "map.cache") else {
+    let hmb = found.values.of(Map::residency)? == "hmb";
+    for key in [Map::cache, Map::hmb] {
+        let size = found.values.of(key).filter(|&size| size < least);
+        let Some(size) = size.filter(|_| hmb || key.name == Map::cache.name) else {
             continue;
         };
         let message = format!(
@@ -66,7 +67,7 @@ fn cache(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn journal(found: &mut Findings<'_>) -> Option<()> {
-    let size = found.values.number("map.journal")?;
+    let size = found.values.of(Map::journal)?;
     let least = CHANGES_MIN * JOURNAL_ENTRY_BYTES;
     if is_paged(found.values)? && size < least {
         let message = format!(
@@ -74,7 +75,7 @@ fn journal(found: &mut Findings<'_>) -> Option<()> {
             human(size.into())
         );
         found.add(
-            "map.journal",
+            Map::journal,
             message,
             format!("write at least {}", human(least.into())),
         );
@@ -86,10 +87,10 @@ fn journal(found: &mut Findings<'_>) -> Option<()> {
 fn pool(values: &Values) -> Option<(u128, u128)> {
     let flash = Flash::read(values)?;
     let row = flash.planes * flash.page;
-    if values.word("map.mode")? == "slc" {
+    if values.of(Map::mode)? == "slc" {
         return Some((flash.slc_superblock(), row));
     }
-    let pages = match values.entry("nand.native.tprog")?.datum {
+    let pages = match values.entry(NandNative::tprog)?.datum {
         Datum::Times(_) => 1,
         _ => flash.bits,
     };
@@ -103,7 +104,7 @@ fn granules(found: &mut Findings<'_>) -> Option<()> {
         let message =
             format!("a superblock of map pages takes {granules} programs, too few to collect it");
         found.add(
-            "map.residency",
+            Map::residency,
             message,
             format!("describe flash with {GRANULES_MIN} or more, or write \"dram\""),
         );
@@ -113,10 +114,10 @@ fn granules(found: &mut Findings<'_>) -> Option<()> {
 
 /// A map page cannot stay in RAM until later wordlines are written: it has to be on flash soon.
 fn passes(found: &mut Findings<'_>) -> Option<()> {
-    let native = found.values.word("map.mode")? == "native";
-    if is_paged(found.values)? && native && found.values.number("nand.native.second_pass")? > 0 {
+    let native = found.values.of(Map::mode)? == "native";
+    if is_paged(found.values)? && native && found.values.of(NandNative::second_pass)? > 0 {
         let message = "map pages cannot wait for the second pass of their wordline";
-        found.add("map.mode", message, "write `map.mode = \"slc\"`");
+        found.add(Map::mode, message, "write `map.mode = \"slc\"`");
     }
     Some(())
 }
@@ -126,9 +127,9 @@ pub(super) fn superblocks(values: &Values) -> Option<u128> {
     if !is_paged(values)? {
         return Some(0);
     }
-    let unit = u128::from(values.number("ftl.mapping_unit")?);
-    let entries = unit / u128::from(values.number("map.entry")?.max(1));
-    let units = u128::from(values.number("drive.capacity")?).div_ceil(unit.max(1));
+    let unit = u128::from(values.of(Ftl::mapping_unit)?);
+    let entries = unit / u128::from(values.of(Map::entry)?.max(1));
+    let units = u128::from(values.of(Drive::capacity)?).div_ceil(unit.max(1));
     let (superblock, granule) = pool(values)?;
     let number = |n: u128| u64::try_from(n).ok();
     let pages = number(units.div_ceil(entries.max(1)))?;

@@ -24,7 +24,13 @@ struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    fn add(&mut self, key: &str, message: impl Into<String>, hint: impl Into<String>) {
+    fn add<'k>(
+        &mut self,
+        key: impl Into<&'k str>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let key = key.into();
         let place = self.values.entry(key).map(|entry| entry.place.clone());
         let place = place.unwrap_or_else(|| Place::whole(self.file));
         self.errors.push(Fault::new(message, hint).at(&place, key));

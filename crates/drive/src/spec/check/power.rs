@@ -1,26 +1,21 @@
 //! Whether the power states and temperatures of a drive are in order.
 
 use super::super::quantity::{self, Dimension};
-use super::super::value::Datum;
 use super::Findings;
+use crate::spec::keys::{
+    Name, Power, PowerDeep, PowerLight, Thermal, ThermalHeavy, ThermalThrottle,
+};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     depth(found);
     order(found);
     fan(found);
     limits(found);
-    for step in ["throttle", "heavy"] {
-        throttling(found, step);
-    }
+    use ThermalHeavy as Heavy;
+    use ThermalThrottle as Light;
+    throttling(found, Light::start, Light::stop, Light::speed);
+    throttling(found, Heavy::start, Heavy::stop, Heavy::speed);
     harder(found);
-}
-
-/// A number; none for "never" or where the value was refused.
-fn number(found: &Findings<'_>, key: &str) -> Option<u64> {
-    match found.values.entry(key)?.datum {
-        Datum::Never => None,
-        _ => found.values.number(key),
-    }
 }
 
 fn watts(uw: u64) -> String {
@@ -34,26 +29,27 @@ fn degrees(mc: u64) -> String {
 /// No state draws more than the one above it.
 fn depth(found: &mut Findings<'_>) {
     let states = [
-        ("power.active", None),
-        ("power.idle", None),
-        ("power.light.power", Some("power.light.after")),
-        ("power.deep.power", Some("power.deep.after")),
+        (Power::active, None),
+        (Power::idle, None),
+        (PowerLight::power, Some(PowerLight::after)),
+        (PowerDeep::power, Some(PowerDeep::after)),
     ];
-    let mut above: Option<(&str, u64)> = None;
+    let mut above: Option<(Name<u64>, u64)> = None;
     for (key, after) in states {
-        if after.is_some_and(|after| number(found, after).is_none()) {
+        if after.is_some_and(|after| found.values.of(after).flatten().is_none()) {
             continue;
         }
-        let Some(power) = number(found, key) else {
+        let Some(power) = found.values.of(key) else {
             continue;
         };
         if let Some((name, more)) = above
             && power > more
         {
             let message = format!(
-                "{} is more than the {} of `{name}`",
+                "{} is more than the {} of `{}`",
                 watts(power),
-                watts(more)
+                watts(more),
+                name.name
             );
             found.add(key, message, format!("write at most {}", watts(more)));
         }
@@ -63,8 +59,8 @@ fn depth(found: &mut Findings<'_>) {
 
 /// The deep state is entered after the light one.
 fn order(found: &mut Findings<'_>) -> Option<()> {
-    let light = number(found, "power.light.after")? + number(found, "power.light.entry")?;
-    let deep = number(found, "power.deep.after")?;
+    let light = found.values.of(PowerLight::after)?? + found.values.of(PowerLight::entry)?;
+    let deep = found.values.of(PowerDeep::after)??;
     if deep < light {
         let text = |ns| quantity::text(ns, Dimension::Time);
         let message = format!(
@@ -73,7 +69,7 @@ fn order(found: &mut Findings<'_>) -> Option<()> {
             text(light)
         );
         found.add(
-            "power.deep.after",
+            PowerDeep::after,
             message,
             format!("write at least {}", text(light)),
         );
@@ -82,16 +78,16 @@ fn order(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn fan(found: &mut Findings<'_>) -> Option<()> {
-    if number(found, "thermal.fan")? == 0 {
+    if found.values.of(Thermal::fan)? == 0 {
         let hint = "write 1 for still air, 2 for a fan that halves the resistance";
-        found.add("thermal.fan", "no heat would leave the drive", hint);
+        found.add(Thermal::fan, "no heat would leave the drive", hint);
     }
     Some(())
 }
 
 fn limits(found: &mut Findings<'_>) -> Option<()> {
-    let warning = number(found, "thermal.warning")?;
-    let critical = number(found, "thermal.critical")?;
+    let warning = found.values.of(Thermal::warning)?;
+    let critical = found.values.of(Thermal::critical)?;
     if critical < warning {
         let message = format!(
             "critical at {} and warning at {}",
@@ -99,7 +95,7 @@ fn limits(found: &mut Findings<'_>) -> Option<()> {
             degrees(warning)
         );
         found.add(
-            "thermal.critical",
+            Thermal::critical,
             message,
             format!("write at least {}", degrees(warning)),
         );
@@ -109,10 +105,14 @@ fn limits(found: &mut Findings<'_>) -> Option<()> {
 
 /// A throttling step ends below the temperature at which it begins and above that of the air, and
 /// leaves some speed.
-fn throttling(found: &mut Findings<'_>, step: &str) -> Option<()> {
-    let key = |what: &str| format!("thermal.{step}.{what}");
-    let start = number(found, &key("start"))?;
-    let stop = number(found, &key("stop"))?;
+fn throttling(
+    found: &mut Findings<'_>,
+    start_at: Name<Option<u64>>,
+    stop_at: Name<u64>,
+    share: Name<u64>,
+) -> Option<()> {
+    let start = found.values.of(start_at)??;
+    let stop = found.values.of(stop_at)?;
     if stop >= start {
         let message = format!(
             "throttling ends at {} and begins at {}",
@@ -120,9 +120,9 @@ fn throttling(found: &mut Findings<'_>, step: &str) -> Option<()> {
             degrees(start)
         );
         let hint = format!("write less than {}", degrees(start));
-        found.add(&key("stop"), message, hint);
+        found.add(stop_at, message, hint);
     }
-    let ambient = number(found, "thermal.ambient")?;
+    let ambient = found.values.of(Thermal::ambient)?;
     if stop <= ambient {
         let message = format!(
             "{} is not above the air, {}: throttling would never end",
@@ -133,19 +133,19 @@ fn throttling(found: &mut Findings<'_>, step: &str) -> Option<()> {
             "write more than {}, or lower `thermal.ambient`",
             degrees(ambient)
         );
-        found.add(&key("stop"), message, hint);
+        found.add(stop_at, message, hint);
     }
-    let speed = number(found, &key("speed"))?;
+    let speed = found.values.of(share)?;
     if speed == 0 || speed > 1000 {
         let message = "a share of the speed lies above 0 and is at most 1";
-        found.add(&key("speed"), message, "write a share like 0.05");
+        found.add(share, message, "write a share like 0.05");
     }
     Some(())
 }
 
 fn harder(found: &mut Findings<'_>) -> Option<()> {
-    let first = number(found, "thermal.throttle.start")?;
-    let second = number(found, "thermal.heavy.start")?;
+    let first = found.values.of(ThermalThrottle::start)??;
+    let second = found.values.of(ThermalHeavy::start)??;
     if second <= first {
         let message = format!(
             "the second step begins at {}, the first at {}",
@@ -153,7 +153,7 @@ fn harder(found: &mut Findings<'_>) -> Option<()> {
             degrees(first)
         );
         let hint = format!("write more than {}", degrees(first));
-        found.add("thermal.heavy.start", message, hint);
+        found.add(ThermalHeavy::start, message, hint);
     }
     Some(())
 }

@@ -1,12 +1,11 @@
 //! Whether there can be a second tier of the cache: it needs a cell mode between SLC and native,
 //! and a first tier.
 
-use super::super::keys::slc_cache::SlcCache;
-use super::super::parts::cache_key;
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::Findings;
 use super::flash::Flash;
+use crate::spec::keys::{NandNative, NandTier, SlcCache};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     bits(found);
@@ -16,18 +15,18 @@ pub(super) fn check(found: &mut Findings<'_>) {
 /// Native bytes that the second tier takes.
 pub(super) fn native_bytes(values: &Values) -> Option<u128> {
     let flash = Flash::read(values)?;
-    let size = u128::from(values.number(cache_key::tier_size)?);
-    let bits = u128::from(values.number("nand.tier.bits")?);
+    let size = u128::from(values.of(SlcCache::tier_size)?);
+    let bits = u128::from(values.of(NandTier::bits)?);
     Some(size * flash.bits / bits.max(1))
 }
 
 fn bits(found: &mut Findings<'_>) -> Option<()> {
-    let bits = u128::from(found.values.number("nand.tier.bits")?);
+    let bits = u128::from(found.values.of(NandTier::bits)?);
     if bits == 0 {
         return None;
     }
     let native = Flash::read(found.values)?.bits;
-    let key = "nand.tier.bits";
+    let key = NandTier::bits;
     if bits < 2 || bits >= native {
         let message = format!("{bits} bits a cell do not lie between SLC and {native} bits");
         let hint = match native {
@@ -37,7 +36,7 @@ fn bits(found: &mut Findings<'_>) -> Option<()> {
         };
         found.add(key, message, hint);
     }
-    let list = &found.values.entry("nand.native.tprog")?.datum;
+    let list = &found.values.entry(NandNative::tprog)?.datum;
     if matches!(list, Datum::Times(_)) {
         let message = "a second tier on a part that programs page by page";
         let hint = "give `nand.native.tprog` one time, or write `nand.tier.bits = 0`";
@@ -47,11 +46,11 @@ fn bits(found: &mut Findings<'_>) -> Option<()> {
 }
 
 fn size(found: &mut Findings<'_>) -> Option<()> {
-    let size = u128::from(found.values.number(cache_key::tier_size)?);
+    let size = u128::from(found.values.of(SlcCache::tier_size)?);
     if size == 0 {
         return None;
     }
-    let key = cache_key::tier_size;
+    let key = SlcCache::tier_size;
     let off = "write `slc_cache.tier_size = 0`";
     let design = SlcCache::read(found.values).mode?;
     if !design.caches() {
@@ -59,7 +58,7 @@ fn size(found: &mut Findings<'_>) -> Option<()> {
         let message = format!("a second tier, and no cache before it (mode `{mode}`)");
         found.add(key, message, format!("{off}, or another `slc_cache.mode`"));
     }
-    let bits = u128::from(found.values.number("nand.tier.bits")?);
+    let bits = u128::from(found.values.of(NandTier::bits)?);
     if bits == 0 {
         let message = "a second tier on a part without a mode for it";
         let hint = format!("{off}, or `nand.tier.bits` between 1 and those of the cell");

@@ -1,11 +1,12 @@
 //! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
 //! the steps of read retry correct more errors.
 
-use super::super::keys::fold::Fold;
-use super::super::parts::fold_key;
 use super::super::quantity::milli_text;
 use super::super::value::Values;
 use super::Findings;
+use crate::spec::keys::{
+    Drive, Errors, ErrorsNative, ErrorsSlc, Fold, Name, Nand, NandNative, Wear,
+};
 
 /// Thousandths of a year of the oldest drive.
 const AGE_MAX_MILLI: u64 = 50_000;
@@ -23,8 +24,8 @@ pub(super) fn check(found: &mut Findings<'_>) {
 }
 
 fn shares(found: &mut Findings<'_>) {
-    for key in ["wear.bad_percent", "wear.weak_percent"] {
-        if let Some(share) = found.values.number(key).filter(|s| *s > PERCENT_MAX_MILLI) {
+    for key in [Wear::bad_percent, Wear::weak_percent] {
+        if let Some(share) = found.values.of(key).filter(|s| *s > PERCENT_MAX_MILLI) {
             let message = format!("{} in a hundred", milli_text(share));
             found.add(key, message, "write at most 100");
         }
@@ -32,39 +33,39 @@ fn shares(found: &mut Findings<'_>) {
 }
 
 /// A share of weak or bad blocks, unless it was refused.
-pub(super) fn share(values: &Values, key: &str) -> Option<u64> {
-    values.number(key).filter(|s| *s <= PERCENT_MAX_MILLI)
+pub(super) fn share(values: &Values, key: Name<u64>) -> Option<u64> {
+    values.of(key).filter(|s| *s <= PERCENT_MAX_MILLI)
 }
 
 /// Whether so many spares of a plane are more than blocks may be bad from the factory.
 fn bears(values: &Values, spares: u64) -> Option<bool> {
-    let blocks = u128::from(values.number("nand.blocks_per_plane")?) + u128::from(spares);
-    let bad = lost(share(values, "wear.bad_percent")?, blocks, 0);
+    let blocks = u128::from(values.of(Nand::blocks_per_plane)?) + u128::from(spares);
+    let bad = lost(share(values, Wear::bad_percent)?, blocks, 0);
     Some(bad < u128::from(spares))
 }
 
 /// The fewest spares with which a drive that ends when they are gone does not end at once; none
 /// where it has as many, or no number is enough.
 pub(in crate::spec) fn least_spares(values: &Values) -> Option<u64> {
-    let early = values.word("wear.read_only_at")? == "spares-gone";
-    let has = values.number("wear.spares")?;
+    let early = values.of(Wear::read_only_at)? == "spares-gone";
+    let has = values.of(Wear::spares)?;
     if !early || bears(values, has)? {
         return None;
     }
-    let mut more = has + 1..values.number("nand.blocks_per_plane")?;
+    let mut more = has + 1..values.of(Nand::blocks_per_plane)?;
     more.find(|&spares| bears(values, spares) == Some(true))
 }
 
 fn end(found: &mut Findings<'_>) -> Option<()> {
-    let early = found.values.word("wear.read_only_at")? == "spares-gone";
-    if early && found.values.number("wear.spares")? == 0 {
+    let early = found.values.of(Wear::read_only_at)? == "spares-gone";
+    if early && found.values.of(Wear::spares)? == 0 {
         let message = "the drive ends when a plane has no spare block, and there are none";
         let hint = "write how many there are in `wear.spares`, or \"reserve-gone\"";
-        found.add("wear.read_only_at", message, hint);
+        found.add(Wear::read_only_at, message, hint);
         return None;
     }
-    if early && !bears(found.values, found.values.number("wear.spares")?)? {
-        let spares = found.values.number("wear.spares")?;
+    if early && !bears(found.values, found.values.of(Wear::spares)?)? {
+        let spares = found.values.of(Wear::spares)?;
         let message = format!(
             "bad blocks may take all {spares} spares of a plane: the drive would end before it \
              begins"
@@ -73,22 +74,22 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
             Some(least) => format!("write at least {least} in `wear.spares`, or \"reserve-gone\""),
             None => "write \"reserve-gone\", or fewer bad blocks".to_owned(),
         };
-        found.add("wear.read_only_at", message, hint);
+        found.add(Wear::read_only_at, message, hint);
     }
     Some(())
 }
 
 /// A used drive has not come to its end, and is no older than drives get.
 fn used(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.number("drive.initial_age")? > AGE_MAX_MILLI {
-        found.add("drive.initial_age", "more than 50 years", "write less");
+    if found.values.of(Drive::initial_age)? > AGE_MAX_MILLI {
+        found.add(Drive::initial_age, "more than 50 years", "write less");
     }
-    let cycles = found.values.number("drive.initial_cycles")?;
-    let rated = found.values.number("nand.native.endurance")?;
-    if found.values.word("wear.read_only_at")? == "rated-wear" && cycles >= rated {
+    let cycles = found.values.of(Drive::initial_cycles)?;
+    let rated = found.values.of(NandNative::endurance)?;
+    if found.values.of(Wear::read_only_at)? == "rated-wear" && cycles >= rated {
         let message = format!("a drive that ends at its rated life of {rated} cycles has no more");
         let hint = "write fewer, or another end in `wear.read_only_at`";
-        found.add("drive.initial_cycles", message, hint);
+        found.add(Drive::initial_cycles, message, hint);
     }
     Some(())
 }
@@ -96,31 +97,27 @@ fn used(found: &mut Findings<'_>) -> Option<()> {
 /// A retry step must not see more errors than the one before, and the powers of the laws must not
 /// be 0.
 fn ladder(found: &mut Findings<'_>) {
-    for key in ["errors.retry_gain", "errors.soft_gain"] {
-        if found.values.number(key).is_some_and(|gain| gain < 1000) {
+    for key in [Errors::retry_gain, Errors::soft_gain] {
+        if found.values.of(key).is_some_and(|gain| gain < 1000) {
             let hint = "write 1 for none, or more";
             found.add(key, "less than 1 makes reads worse", hint);
         }
     }
-    if found.values.number("errors.retention_power") == Some(0) {
+    if found.values.of(Errors::retention_power) == Some(0) {
         let hint = "write a power like 0.5, or 0 as the retention of each mode";
         found.add(
-            "errors.retention_power",
+            Errors::retention_power,
             "with a power of 0 retention does not grow with time",
             hint,
         );
     }
-    let energy = found.values.number("errors.activation_energy");
+    let energy = found.values.of(Errors::activation_energy);
     if energy.is_some_and(|energy| energy > ENERGY_MAX_MILLI) {
         let hint = "write 1.1, as JESD218 reckons, or 0 where heat does nothing";
-        found.add("errors.activation_energy", "more than 3 eV", hint);
+        found.add(Errors::activation_energy, "more than 3 eV", hint);
     }
-    for key in [
-        "errors.page_spread",
-        "errors.refresh_at",
-        fold_key::check_errors,
-    ] {
-        if found.values.number(key).is_some_and(|share| share > 1000) {
+    for key in [Errors::page_spread, Errors::refresh_at, Fold::check_errors] {
+        if found.values.of(key).is_some_and(|share| share > 1000) {
             found.add(key, "a share above 1", "write 1 or less");
         }
     }
@@ -128,20 +125,20 @@ fn ladder(found: &mut Findings<'_>) {
 
 /// What acts on bit errors needs bit errors, and checks of folds need such checks.
 fn corrections(found: &mut Findings<'_>) -> Option<()> {
-    let without = found.values.number("errors.correctable")? == 0;
+    let without = found.values.of(Errors::correctable)? == 0;
     let off = "write what the code corrects in `errors.correctable`, as 72";
-    for key in ["errors.slc.read_limit", "errors.native.read_limit"] {
-        if without && found.values.number(key)? > 0 {
+    for key in [ErrorsSlc::read_limit, ErrorsNative::read_limit] {
+        if without && found.values.of(key)? > 0 {
             found.add(key, "there are no bit errors", off);
         }
     }
     let fold = Fold::read(found.values);
     let share = fold.check_errors?;
     if share > 0 && without {
-        found.add(fold_key::check_errors, "there are no bit errors", off);
+        found.add(Fold::check_errors, "there are no bit errors", off);
     } else if share > 0 && fold.check_every? == 0 {
         let hint = "write how often in `fold.check_every`, or 0";
-        found.add(fold_key::check_errors, "folds are not checked", hint);
+        found.add(Fold::check_errors, "folds are not checked", hint);
     }
     Some(())
 }

@@ -74,7 +74,7 @@ pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
     for key in KEYS.iter() {
         if let Some((part, off)) = key.only {
             let is_off = |values: &Values| part.is_there(values).map(|there| !there);
-            layered.turn_off(part.switches(), is_off, &[(key.name, off)]);
+            layered.turn_off(&part.switches(), is_off, &[(key.name, off)]);
         }
     }
     for rule in AFTER_PARTS {
@@ -107,7 +107,7 @@ impl Layered<'_> {
     /// takes the value that does nothing.
     fn turn_off(
         &mut self,
-        switches: &[&str],
+        switches: &[&'static str],
         is_off: impl Fn(&Values) -> Option<bool>,
         dependents: &[(&'static str, &str)],
     ) {
@@ -121,7 +121,7 @@ impl Layered<'_> {
             return;
         };
         for (key, off) in dependents {
-            if self.layer.entry(key).is_none() {
+            if self.layer.entry(*key).is_none() {
                 let off = turn_off(self.values, self.before, key, off, &cause);
                 self.changed.extend(off);
             }
@@ -130,9 +130,13 @@ impl Layered<'_> {
 }
 
 /// The first of the switches that the layer gives or has changed.
-fn switched<'s>(switches: &[&'s str], layer: &Values, changed: &[Changed]) -> Option<&'s str> {
+fn switched(
+    switches: &[&'static str],
+    layer: &Values,
+    changed: &[Changed],
+) -> Option<&'static str> {
     let is_new = |key: &&&str| {
-        layer.entry(key).is_some() || changed.iter().any(|earlier| earlier.key == **key)
+        layer.entry(**key).is_some() || changed.iter().any(|earlier| earlier.key == **key)
     };
     switches.iter().find(is_new).copied()
 }
@@ -221,9 +225,9 @@ pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
 }
 
 /// Of each rule the keys that switch, and those that hang on them with what they are then.
-pub fn rules() -> impl Iterator<Item = (Words, Vec<(&'static str, &'static str)>)> {
+pub fn rules() -> impl Iterator<Item = (Vec<&'static str>, Vec<(&'static str, &'static str)>)> {
     let listed = BEFORE_PARTS.iter().chain(AFTER_PARTS);
-    let listed = listed.map(|rule| (rule.switches, rule.dependents.to_vec()));
+    let listed = listed.map(|rule| (rule.switches.to_vec(), rule.dependents.to_vec()));
     let parts = KEYS.iter().filter_map(|key| {
         let (part, off) = key.only?;
         Some((part.switches(), vec![(key.name, off)]))

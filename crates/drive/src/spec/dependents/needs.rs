@@ -7,11 +7,13 @@ use super::super::check::cache;
 use super::super::check::flash::{self, Flash};
 use super::super::check::link::RawLink;
 use super::super::check::{gc, wear};
-use super::super::keys::fold::Fold;
-use super::super::keys::slc_cache::SlcCache;
-use super::super::parts::{self, Part, cache_key, fold_key};
+use super::super::parts::{self, Part};
 use super::super::quantity::Dimension;
 use super::super::value::{Datum, Values};
+use crate::spec::keys::{
+    Controller, Drive, Fdp, Fold, Ftl, Gc, Link, Name, Nand, NandNative, NandSuspend, SlcCache,
+    Wear,
+};
 
 /// A layer that gives one of the switches needs the key to have another value.
 pub(super) struct Need {
@@ -23,106 +25,110 @@ pub(super) struct Need {
 }
 
 /// These keys decide how many streams are open besides those of every drive.
-const STREAMS: &[&str] = &["gc.separation", "fdp.handles", "fdp.isolation"];
-const CELL: &[&str] = &["nand.cell"];
+const STREAMS: &[&str] = &[Gc::separation.name, Fdp::handles.name, Fdp::isolation.name];
+const CELL: &[&str] = &[Nand::cell.name];
 const LINK: &[&str] = &[
-    "link.kind",
-    "link.sata_rate",
-    "link.pcie_generation",
-    "link.pcie_lanes",
-    "link.max_payload",
+    Link::kind.name,
+    Link::sata_rate.name,
+    Link::pcie_generation.name,
+    Link::pcie_lanes.name,
+    Link::max_payload.name,
 ];
-const PARTS: &[&str] = &[cache_key::mode, cache_key::size_by_fill];
+const PARTS: &[&str] = &[SlcCache::mode.name, SlcCache::size_by_fill.name];
 const SIZES: &[&str] = &[
-    cache_key::mode,
-    cache_key::size,
-    cache_key::static_size,
-    cache_key::size_by_fill,
+    SlcCache::mode.name,
+    SlcCache::size.name,
+    SlcCache::static_size.name,
+    SlcCache::size_by_fill.name,
 ];
-const EMPTIED: &[&str] = &[cache_key::mode, cache_key::tier_size, fold_key::idle_after];
+const EMPTIED: &[&str] = &[
+    SlcCache::mode.name,
+    SlcCache::tier_size.name,
+    Fold::idle_after.name,
+];
 const PACED: &[&str] = &[
-    cache_key::mode,
-    cache_key::when_full,
+    SlcCache::mode.name,
+    SlcCache::when_full.name,
     "slc_cache.direct_share",
-    cache_key::tier_size,
+    SlcCache::tier_size.name,
 ];
 
 /// A need comes before those that depend on its key.
 pub(super) const NEEDS: &[Need] = &[
-    need(CELL, "nand.native.tr", |values, _| {
-        mean_time(values, "nand.native.tr").map(|(mean, _)| time(mean))
+    need(CELL, NandNative::tr.name, |values, _| {
+        mean_time(values, NandNative::tr).map(|(mean, _)| time(mean))
     }),
-    need(CELL, "nand.native.tprog", |values, _| {
-        mean_time(values, "nand.native.tprog").map(|(mean, bits)| Datum::Times(vec![mean; bits]))
+    need(CELL, NandNative::tprog.name, |values, _| {
+        mean_time(values, NandNative::tprog).map(|(mean, bits)| Datum::Times(vec![mean; bits]))
     }),
-    need(CELL, "drive.capacity", |values, before| {
-        let fits = u128::from(values.number("drive.capacity")?) <= flash::room(values)?;
-        let bytes = fewer_bits(values, before, "drive.capacity")?;
+    need(CELL, Drive::capacity.name, |values, before| {
+        let fits = u128::from(values.of(Drive::capacity)?) <= flash::room(values)?;
+        let bytes = fewer_bits(values, before, Drive::capacity)?;
         (!fits).then_some(size(bytes / 512 * 512))
     }),
-    need(CELL, "ftl.system", |values, before| {
-        beside_less(values, before, "ftl.system")
+    need(CELL, Ftl::system.name, |values, before| {
+        beside_less(values, before, Ftl::system)
     }),
-    need(CELL, fold_key::reserve, |values, before| {
-        beside_less(values, before, fold_key::reserve)
+    need(CELL, Fold::reserve.name, |values, before| {
+        beside_less(values, before, Fold::reserve)
     }),
-    need(LINK, "link.rate", |values, _| {
+    need(LINK, Link::rate.name, |values, _| {
         let most = RawLink::read(values)?.encoded();
-        let above = values.number("link.rate")? > most;
+        let above = values.of(Link::rate)? > most;
         above.then_some(Datum::Quantity(0, Dimension::ByteRate))
     }),
-    need(PARTS, cache_key::size, |values, before| {
+    need(PARTS, SlcCache::size.name, |values, before| {
         let cache = SlcCache::read(values);
         let missing = cache.size? == 0 && cache.size_by_fill?.is_empty();
-        let own = before.number(cache_key::static_size).unwrap_or(0);
+        let own = before.of(SlcCache::static_size).unwrap_or(0);
         let least = slc_superblock(values)?;
         let asked = missing && cache.mode?.is_sized();
         asked.then_some(size(if own > 0 { own } else { least }))
     }),
-    need(PARTS, cache_key::static_size, |values, _| {
+    need(PARTS, SlcCache::static_size.name, |values, _| {
         let cache = SlcCache::read(values);
         let asked = cache.static_size? == 0 && cache.mode?.owns;
         asked.then_some(size(slc_superblock(values)?))
     }),
-    need(SIZES, cache_key::rearm, |values, _| {
+    need(SIZES, SlcCache::rearm.name, |values, _| {
         cache::most_rearm(values).map(size)
     }),
-    need(EMPTIED, cache_key::when_full, |values, _| {
+    need(EMPTIED, SlcCache::when_full.name, |values, _| {
         parts::is_never_emptied(values)?.then_some(Datum::Word("fold-first"))
     }),
-    need(PACED, fold_key::pace, least_pace),
+    need(PACED, Fold::pace.name, least_pace),
     need(
-        &["wear.read_only_at", "wear.bad_percent"],
-        "wear.spares",
+        &[Wear::read_only_at.name, Wear::bad_percent.name],
+        Wear::spares.name,
         |values, _| wear::least_spares(values).map(Datum::Count),
     ),
     need(
-        &["nand.suspend.program", "nand.suspend.erase"],
-        "controller.read_priority",
+        &[NandSuspend::program.name, NandSuspend::erase.name],
+        Controller::read_priority.name,
         |values, _| {
-            let first = values.flag("controller.read_priority")?;
-            let suspends = ["nand.suspend.program", "nand.suspend.erase"];
-            let suspends = suspends.iter().any(|key| values.flag(key) == Some(true));
+            let first = values.of(Controller::read_priority)?;
+            let suspends = [NandSuspend::program, NandSuspend::erase];
+            let suspends = suspends.iter().any(|key| values.of(*key) == Some(true));
             (suspends && !first).then_some(Datum::Flag(true))
         },
     ),
-    need(&["gc.separation"], "gc.hot_pool", |values, _| {
+    need(&[Gc::separation.name], Gc::hot_pool.name, |values, _| {
         let small = gc::small_pools(values)?;
-        let share = values.number("gc.hot_share")?;
-        (!small.is_empty() && values.number("gc.hot_pool")? != share).then_some(Datum::Milli(share))
+        let share = values.of(Gc::hot_share)?;
+        (!small.is_empty() && values.of(Gc::hot_pool)? != share).then_some(Datum::Milli(share))
     }),
-    need(STREAMS, "gc.low", |values, _| {
-        at_least(values, "gc.low", gc::least_low(values)?)
+    need(STREAMS, Gc::low.name, |values, _| {
+        at_least(values, Gc::low, gc::least_low(values)?)
     }),
-    need(STREAMS, "gc.high", |values, _| {
+    need(STREAMS, Gc::high.name, |values, _| {
         gc::least_low(values)?;
-        at_least(values, "gc.high", values.number("gc.low")?)
+        at_least(values, Gc::high, values.of(Gc::low)?)
     }),
-    need(STREAMS, "gc.idle_target", |values, _| {
+    need(STREAMS, Gc::idle_target.name, |values, _| {
         gc::least_low(values)?;
-        let idle = values.entry("gc.idle_after")?.datum != Datum::Never;
-        let above = values.number("gc.high")? + 1;
-        at_least(values, "gc.idle_target", above).filter(|_| idle)
+        let idle = values.entry(Gc::idle_after)?.datum != Datum::Never;
+        let above = values.of(Gc::high)? + 1;
+        at_least(values, Gc::idle_target, above).filter(|_| idle)
     }),
 ];
 
@@ -146,8 +152,8 @@ fn time(ns: u64) -> Datum {
     Datum::Quantity(ns, Dimension::Time)
 }
 
-fn at_least(values: &Values, key: &str, least: u64) -> Option<Datum> {
-    (values.number(key)? < least).then_some(Datum::Count(least))
+fn at_least(values: &Values, key: Name<u64>, least: u64) -> Option<Datum> {
+    (values.of(key)? < least).then_some(Datum::Count(least))
 }
 
 fn slc_superblock(values: &Values) -> Option<u64> {
@@ -155,7 +161,7 @@ fn slc_superblock(values: &Values) -> Option<u64> {
 }
 
 /// The mean of times by page type where there are not as many as the cell has bits, and its bits.
-fn mean_time(values: &Values, key: &str) -> Option<(u64, usize)> {
+fn mean_time(values: &Values, key: Name<Datum>) -> Option<(u64, usize)> {
     let bits = flash::bits(values)? as usize;
     match &values.entry(key)?.datum {
         Datum::Times(times) if times.len() != bits => {
@@ -167,16 +173,16 @@ fn mean_time(values: &Values, key: &str) -> Option<(u64, usize)> {
 
 /// As large a part of the flash as the key's native bytes were before, where its cells hold fewer
 /// bits now.
-fn fewer_bits(values: &Values, before: &Values, key: &str) -> Option<u64> {
+fn fewer_bits(values: &Values, before: &Values, key: Name<u64>) -> Option<u64> {
     let (bits, earlier) = (flash::bits(values)?, flash::bits(before)?);
-    let bytes = u128::from(before.number(key)?);
+    let bytes = u128::from(before.of(key)?);
     (bits < earlier).then(|| (bytes * bits / earlier) as u64)
 }
 
 /// The same where the capacity was lowered with the cells.
-fn beside_less(values: &Values, before: &Values, key: &str) -> Option<Datum> {
-    let lowered = fewer_bits(values, before, "drive.capacity")? / 512 * 512;
-    let asked = values.number("drive.capacity")? == lowered && values.number(key)? > 0;
+fn beside_less(values: &Values, before: &Values, key: Name<u64>) -> Option<Datum> {
+    let lowered = fewer_bits(values, before, Drive::capacity)? / 512 * 512;
+    let asked = values.of(Drive::capacity)? == lowered && values.of(key)? > 0;
     fewer_bits(values, before, key).map(size).filter(|_| asked)
 }
 

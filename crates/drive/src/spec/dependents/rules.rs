@@ -2,9 +2,12 @@
 
 use super::super::check::link::NCQ;
 use super::super::check::{flash, map};
-use super::super::keys::slc_cache::SlcCache;
 use super::super::parts::Part;
 use super::super::value::Values;
+use crate::spec::keys::{
+    Compression, Controller, Errors, ErrorsNative, ErrorsSlc, Fdp, Fold, Ftl, Link, Map, Nand,
+    NandNative, NandSuspend, NandTier, SlcCache, Wear,
+};
 
 /// While `off` holds, the keys of `dependents` could only contradict; they take the value beside
 /// them. `off` knows only keys of `switches`: setting one of these is what can turn something off.
@@ -19,18 +22,18 @@ pub(super) struct Rule {
 pub(super) const BEFORE_PARTS: &[Rule] = &[
     // Flash of one bit a cell has no other mode.
     Rule {
-        switches: &["nand.cell"],
+        switches: &[Nand::cell.name],
         off: |values| Some(flash::bits(values)? == 1),
-        dependents: &[("slc_cache.mode", "\"none\"")],
+        dependents: &[(SlcCache::mode.name, "\"none\"")],
     },
     // A second tier lies between SLC and the native mode.
     Rule {
-        switches: &["nand.cell"],
+        switches: &[Nand::cell.name],
         off: |values| {
-            let tier = values.number("nand.tier.bits")?;
+            let tier = values.of(NandTier::bits)?;
             Some(u128::from(tier) >= flash::bits(values)?)
         },
-        dependents: &[("nand.tier.bits", "0")],
+        dependents: &[(NandTier::bits.name, "0")],
     },
 ];
 
@@ -38,119 +41,119 @@ pub(super) const BEFORE_PARTS: &[Rule] = &[
 pub(super) const AFTER_PARTS: &[Rule] = &[
     // Parity is made in the controller, which a copy inside a die passes by.
     Rule {
-        switches: &["ftl.parity", "slc_cache.mode"],
-        off: |values| Some(values.word("ftl.parity")? != "none" && Part::Cache.is_there(values)?),
-        dependents: &[("fold.path", "\"controller\"")],
+        switches: &[Ftl::parity.name, SlcCache::mode.name],
+        off: |values| Some(values.of(Ftl::parity)? != "none" && Part::Cache.is_there(values)?),
+        dependents: &[(Fold::path.name, "\"controller\"")],
     },
     Rule {
-        switches: &["fold.path"],
-        off: |values| Some(values.word("fold.path")? == "controller"),
-        dependents: &[("fold.check_every", "0")],
+        switches: &[Fold::path.name],
+        off: |values| Some(values.of(Fold::path)? == "controller"),
+        dependents: &[(Fold::check_every.name, "0")],
     },
     Rule {
-        switches: &["fold.check_every"],
-        off: |values| Some(values.number("fold.check_every")? == 0),
-        dependents: &[("fold.check_errors", "0")],
+        switches: &[Fold::check_every.name],
+        off: |values| Some(values.of(Fold::check_every)? == 0),
+        dependents: &[(Fold::check_errors.name, "0")],
     },
     Rule {
-        switches: &["errors.correctable"],
-        off: |values| Some(values.number("errors.correctable")? == 0),
+        switches: &[Errors::correctable.name],
+        off: |values| Some(values.of(Errors::correctable)? == 0),
         dependents: &[
-            ("errors.rebuild", "false"),
-            ("fold.check_errors", "0"),
-            ("errors.slc.read_limit", "0"),
-            ("errors.native.read_limit", "0"),
+            (Errors::rebuild.name, "false"),
+            (Fold::check_errors.name, "0"),
+            (ErrorsSlc::read_limit.name, "0"),
+            (ErrorsNative::read_limit.name, "0"),
         ],
     },
     Rule {
-        switches: &["ftl.parity"],
-        off: |values| Some(values.word("ftl.parity")? == "none"),
-        dependents: &[("errors.rebuild", "false")],
+        switches: &[Ftl::parity.name],
+        off: |values| Some(values.of(Ftl::parity)? == "none"),
+        dependents: &[(Errors::rebuild.name, "false")],
     },
     // Pages that wait for the others of their wordline: not where lower pages come first, nor in
     // compressed rows, nor pages of the map.
     Rule {
-        switches: &["slc_cache.mode"],
+        switches: &[SlcCache::mode.name],
         off: |values| Some(SlcCache::read(values).mode?.lower_pages_first),
         dependents: &[
-            ("ftl.paired_pages", "\"protected\""),
-            ("ftl.superblock_dies", "0"),
+            (Ftl::paired_pages.name, "\"protected\""),
+            (Ftl::superblock_dies.name, "0"),
         ],
     },
     Rule {
-        switches: &["compression.best_ratio"],
-        off: |values| Some(values.number("compression.best_ratio")? > 1),
-        dependents: &[("ftl.paired_pages", "\"protected\"")],
+        switches: &[Compression::best_ratio.name],
+        off: |values| Some(values.of(Compression::best_ratio)? > 1),
+        dependents: &[(Ftl::paired_pages.name, "\"protected\"")],
     },
     Rule {
-        switches: &["map.residency", "map.mode"],
-        off: |values| Some(map::is_paged(values)? && values.word("map.mode")? == "native"),
-        dependents: &[("ftl.paired_pages", "\"protected\"")],
+        switches: &[Map::residency.name, Map::mode.name],
+        off: |values| Some(map::is_paged(values)? && values.of(Map::mode)? == "native"),
+        dependents: &[(Ftl::paired_pages.name, "\"protected\"")],
     },
     Rule {
-        switches: &["ftl.checkpoint"],
-        off: |values| Some(values.number("ftl.checkpoint")? == 0),
-        dependents: &[("ftl.trim_journal", "false")],
+        switches: &[Ftl::checkpoint.name],
+        off: |values| Some(values.of(Ftl::checkpoint)? == 0),
+        dependents: &[(Ftl::trim_journal.name, "false")],
     },
     Rule {
-        switches: &["nand.native.second_pass"],
-        off: |values| Some(values.number("nand.native.second_pass")? == 0),
-        dependents: &[("nand.native.third_pass", "0")],
+        switches: &[NandNative::second_pass.name],
+        off: |values| Some(values.of(NandNative::second_pass)? == 0),
+        dependents: &[(NandNative::third_pass.name, "0")],
     },
     Rule {
-        switches: &["nand.native.third_pass"],
-        off: |values| Some(values.number("nand.native.third_pass")? == 0),
-        dependents: &[("nand.native.fourth_pass", "0")],
+        switches: &[NandNative::third_pass.name],
+        off: |values| Some(values.of(NandNative::third_pass)? == 0),
+        dependents: &[(NandNative::fourth_pass.name, "0")],
     },
     Rule {
-        switches: &["controller.acknowledge"],
-        off: |values| Some(values.word("controller.acknowledge")? == "write-through"),
-        dependents: &[("controller.gather", "false")],
+        switches: &[Controller::acknowledge.name],
+        off: |values| Some(values.of(Controller::acknowledge)? == "write-through"),
+        dependents: &[(Controller::gather.name, "false")],
     },
     Rule {
-        switches: &["controller.read_ahead"],
-        off: |values| Some(values.number("controller.read_ahead")? == 0),
-        dependents: &[("controller.read_ahead_streams", "0")],
+        switches: &[Controller::read_ahead.name],
+        off: |values| Some(values.of(Controller::read_ahead)? == 0),
+        dependents: &[(Controller::read_ahead_streams.name, "0")],
     },
     Rule {
-        switches: &["controller.read_priority"],
-        off: |values| Some(!values.flag("controller.read_priority")?),
+        switches: &[Controller::read_priority.name],
+        off: |values| Some(!values.of(Controller::read_priority)?),
         dependents: &[
-            ("nand.suspend.program", "false"),
-            ("nand.suspend.erase", "false"),
+            (NandSuspend::program.name, "false"),
+            (NandSuspend::erase.name, "false"),
         ],
     },
     // SATA has one queue, no placement handles, and no way to the host's memory.
     Rule {
-        switches: &["link.kind"],
+        switches: &[Link::kind.name],
         off: is_sata,
-        dependents: &[("link.queues", "1"), ("fdp.handles", "1")],
+        dependents: &[(Link::queues.name, "1"), (Fdp::handles.name, "1")],
     },
     Rule {
-        switches: &["link.kind"],
-        off: |values| Some(is_sata(values)? && values.number("link.queue_depth")? > NCQ),
-        dependents: &[("link.queue_depth", "32")],
+        switches: &[Link::kind.name],
+        off: |values| Some(is_sata(values)? && values.of(Link::queue_depth)? > NCQ),
+        dependents: &[(Link::queue_depth.name, "32")],
     },
     Rule {
-        switches: &["link.kind"],
-        off: |values| Some(is_sata(values)? && values.word("map.residency")? == "hmb"),
-        dependents: &[("map.residency", "\"demand\"")],
+        switches: &[Link::kind.name],
+        off: |values| Some(is_sata(values)? && values.of(Map::residency)? == "hmb"),
+        dependents: &[(Map::residency.name, "\"demand\"")],
     },
     Rule {
-        switches: &["fdp.handles"],
-        off: |values| Some(values.number("fdp.handles")? == 1),
-        dependents: &[("fdp.isolation", "\"initial\"")],
+        switches: &[Fdp::handles.name],
+        off: |values| Some(values.of(Fdp::handles)? == 1),
+        dependents: &[(Fdp::isolation.name, "\"initial\"")],
     },
     Rule {
-        switches: &["wear.spares"],
+        switches: &[Wear::spares.name],
         off: |values| {
-            let without = values.number("wear.spares")? == 0;
-            Some(without && values.word("wear.read_only_at")? == "spares-gone")
+            let without = values.of(Wear::spares)? == 0;
+            Some(without && values.of(Wear::read_only_at)? == "spares-gone")
         },
-        dependents: &[("wear.read_only_at", "\"reserve-gone\"")],
+        dependents: &[(Wear::read_only_at.name, "\"reserve-gone\"")],
     },
 ];
 
 fn is_sata(values: &Values) -> Option<bool> {
-    Some(values.word("link.kind")? == "sata")
+    Some(values.of(Link::kind)? == "sata")
 }

@@ -1,171 +1,148 @@
-//! The controller and its firmware's handling of commands.
+//! The label, the controller, the host link, and what the drive says about itself.
 
-use super::{Key, Kind, count, fixed, policy, quantity, quantity_or_zero};
-use crate::spec::quantity::Dimension::{ByteRate, Size, Time};
+use super::Kind::{Factor, Flag};
+use super::{Key, Name, count, fixed, one_of, policy, rate, section, size, time};
 
-pub(super) const KEYS: &[Key] = &[
-    fixed(
-        "controller.command_time",
-        quantity_or_zero(Time),
-        "\"6 us\"",
-        "Firmware time a command, one after another.",
-    ),
-    fixed(
-        "controller.write_buffer",
-        quantity(Size),
-        "\"1.5 MiB\"",
-        "Host data held until programmed; at least a native program of a die, less than an SLC \
-         superblock.",
-    ),
-    policy(
-        "controller.acknowledge",
-        Kind::Word(&["write-back", "write-through"]),
-        "\"write-back\"",
-        "A write is done when it is in the buffer, or when it is programmed.",
-    ),
-    fixed(
-        "controller.plp",
-        Kind::Flag,
-        "false",
-        "Power-loss protection: capacitors feed the programs of what is in the buffer, so that \
-         what is acknowledged is durable and a flush has nothing to do.",
-    )
-    .or("false"),
-    policy(
-        "controller.gather",
-        Kind::Flag,
-        "true",
-        "Small writes wait for each other until a program is full; otherwise each is padded.",
-    ),
-    policy(
-        "controller.gather_time",
-        quantity_or_zero(Time),
-        "\"100 ms\"",
-        "A partly filled program is padded after so long without a write; waits while `gather` is \
-         false.",
-    ),
-    policy(
-        "controller.coalesce",
-        Kind::Flag,
-        "true",
-        "A write of what still waits in the write buffer takes its place there: the older data is \
-         never programmed.",
-    )
-    .or("false"),
-    policy(
-        "controller.overlap",
-        Kind::Flag,
-        "true",
-        "The host sends on while the buffer is programmed; otherwise the two take turns.",
-    ),
-    policy(
-        "controller.read_priority",
-        Kind::Flag,
-        "true",
-        "Reads overtake programs and erases that wait for the same die.",
-    ),
-    policy(
-        "controller.reads_first",
-        count(1, 1_000_000),
-        "8",
-        "Reads that overtake at most before the first operation that waits for the same die, or \
-         core, has its turn; waits while `read_priority` is false.",
-    )
-    .or("64"),
-    policy(
-        "controller.read_ahead_streams",
-        count(0, 256),
-        "4",
-        "Sequential streams that are recognised; 0 = no read-ahead.",
-    ),
-    policy(
-        "controller.read_ahead",
-        quantity_or_zero(Size),
-        "\"512 KiB\"",
-        "Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is 0.",
-    ),
-    fixed(
-        "controller.cores",
-        count(1, 64),
-        "4",
-        "Firmware cores: so many commands are understood side by side, `command_time` each.",
-    )
-    .or("1"),
-    fixed(
-        "controller.data_rate",
-        quantity_or_zero(ByteRate),
-        "\"600 MB/s\"",
-        "What error correction and memory pass between controller and flash, all channels and both \
-         directions together; 0 = as much as the channels carry.",
-    )
-    .or("0"),
-    fixed(
-        "controller.read_time",
-        quantity_or_zero(Time),
-        "\"5 us\"",
-        "Firmware time of each flash read, whoever asks for it: a core has one flash operation in \
-         hand at a time.",
-    )
-    .or("0"),
-    fixed(
-        "controller.program_time",
-        quantity_or_zero(Time),
-        "\"30 us\"",
-        "Firmware time of each page row that a die programs, three in a one-shot program of TLC, \
-         and of each erase.",
-    )
-    .or("0"),
-    fixed(
-        "controller.kib_time",
-        quantity_or_zero(Time),
-        "\"1 us\"",
-        "Firmware time for each KiB that goes between controller and flash.",
-    )
-    .or("0"),
-    fixed(
-        "controller.move_time",
-        quantity_or_zero(Time),
-        "\"4 us\"",
-        "Firmware time for each mapping unit that folding or collection moves: its entry of the \
-         map is looked up and changed.",
-    )
-    .or("0"),
-    fixed(
-        "controller.trim_time",
-        quantity_or_zero(Time),
-        "\"50 us\"",
-        "Firmware time of a TRIM beside `command_time`, whatever its length.",
-    )
-    .or("0"),
-    fixed(
-        "controller.trim_gb_time",
-        quantity_or_zero(Time),
-        "\"500 us\"",
-        "Firmware time of a TRIM for each GB (10^9 bytes) that it covers.",
-    )
-    .or("0"),
-    policy(
-        "controller.trim_alone",
-        Kind::Flag,
-        "true",
-        "A TRIM waits until all commands before it are done, and those after it wait for it \
-         (SATA's unqueued TRIM); otherwise it takes one core's time beside them.",
-    )
-    .or("false"),
-    policy(
-        "controller.secure_erase",
-        Kind::Word(&["block", "crypto"]),
-        "\"crypto\"",
-        "A secure erase erases every used block at once, or throws the keys away and erases blocks \
-         as they are needed or the drive is idle.",
-    )
-    .or("\"block\""),
-    fixed(
-        "controller.end_to_end",
-        Kind::Flag,
-        "true",
-        "8 B of check data go with every 512 B sector from link to flash: 1.6 % more on the \
-         channels, and damage on the way is told instead of handed out.",
-    )
-    .or("false"),
-];
+section! {
+    /// The label.
+    Drive in "drive" {
+        /// Bytes that the host sees; whole sectors of 512 B.
+        capacity: u64 = fixed(size(), "240 GB").scaled();
+        /// Host bytes that the maker vouches for; 0 where the label says nothing.
+        rated_tbw: u64 = fixed(size().or_zero(), "80 TB").or("0").scaled();
+        /// Years of warranty, for full writes a day; 0 where the label says nothing.
+        warranty_years: u64 = fixed(count(0, 20), "3").or("0");
+        /// Native program/erase cycles that each block of a used drive has behind it when it is
+        /// built, or as much of its rated life where it holds one bit a cell; 0 = a new drive.
+        initial_cycles: u64 = fixed(count(0, 1_000_000_000), "750").or("0");
+        /// Years, at most 50, that a used drive is old when it is built: SMART counts them among
+        /// the hours that the power was on, and what the host writes until it has written the
+        /// capacity once is taken for data of that age, kept at `errors.retention_temperature`; 0 =
+        /// a new drive.
+        initial_age: u64 = fixed(Factor, "3").or("0");
+    }
+}
+
+section! {
+    /// The controller and its firmware's handling of commands.
+    Controller in "controller" {
+        /// Firmware time a command, one after another.
+        command_time: u64 = fixed(time().or_zero(), "6 us");
+        /// Host data held until programmed; at least a native program of a die, less than an SLC
+        /// superblock.
+        write_buffer: u64 = fixed(size(), "1.5 MiB");
+        /// A write is done when it is in the buffer, or when it is programmed.
+        acknowledge: &'static str = policy(one_of(&["write-back", "write-through"]), "write-back");
+        /// Power-loss protection: capacitors feed the programs of what is in the buffer, so that
+        /// what is acknowledged is durable and a flush has nothing to do.
+        plp: bool = fixed(Flag, "false").or("false");
+        /// Small writes wait for each other until a program is full; otherwise each is padded.
+        gather: bool = policy(Flag, "true");
+        /// A partly filled program is padded after so long without a write; waits while `gather` is
+        /// false.
+        gather_time: u64 = policy(time().or_zero(), "100 ms");
+        /// A write of what still waits in the write buffer takes its place there: the older data is
+        /// never programmed.
+        coalesce: bool = policy(Flag, "true").or("false");
+        /// The host sends on while the buffer is programmed; otherwise the two take turns.
+        overlap: bool = policy(Flag, "true");
+        /// Reads overtake programs and erases that wait for the same die.
+        read_priority: bool = policy(Flag, "true");
+        /// Reads that overtake at most before the first operation that waits for the same die, or
+        /// core, has its turn; waits while `read_priority` is false.
+        reads_first: u64 = policy(count(1, 1_000_000), "8").or("64");
+        /// Sequential streams that are recognised; 0 = no read-ahead.
+        read_ahead_streams: u64 = policy(count(0, 256), "4");
+        /// Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is
+        /// 0.
+        read_ahead: u64 = policy(size().or_zero(), "512 KiB");
+        /// Firmware cores: so many commands are understood side by side, `command_time` each.
+        cores: u64 = fixed(count(1, 64), "4").or("1");
+        /// What error correction and memory pass between controller and flash, all channels and
+        /// both directions together; 0 = as much as the channels carry.
+        data_rate: u64 = fixed(rate().or_zero(), "600 MB/s").or("0");
+        /// Firmware time of each flash read, whoever asks for it: a core has one flash operation in
+        /// hand at a time.
+        read_time: u64 = fixed(time().or_zero(), "5 us").or("0");
+        /// Firmware time of each page row that a die programs, three in a one-shot program of TLC,
+        /// and of each erase.
+        program_time: u64 = fixed(time().or_zero(), "30 us").or("0");
+        /// Firmware time for each KiB that goes between controller and flash.
+        kib_time: u64 = fixed(time().or_zero(), "1 us").or("0");
+        /// Firmware time for each mapping unit that folding or collection moves: its entry of the
+        /// map is looked up and changed.
+        move_time: u64 = fixed(time().or_zero(), "4 us").or("0");
+        /// Firmware time of a TRIM beside `command_time`, whatever its length.
+        trim_time: u64 = fixed(time().or_zero(), "50 us").or("0");
+        /// Firmware time of a TRIM for each GB (10^9 bytes) that it covers.
+        trim_gb_time: u64 = fixed(time().or_zero(), "500 us").or("0");
+        /// A TRIM waits until all commands before it are done, and those after it wait for it
+        /// (SATA's unqueued TRIM); otherwise it takes one core's time beside them.
+        trim_alone: bool = policy(Flag, "true").or("false");
+        /// A secure erase erases every used block at once, or throws the keys away and erases
+        /// blocks as they are needed or the drive is idle.
+        secure_erase: &'static str = policy(one_of(&["block", "crypto"]), "crypto").or("block");
+        /// 8 B of check data go with every 512 B sector from link to flash: 1.6 % more on the
+        /// channels, and damage on the way is told instead of handed out.
+        end_to_end: bool = fixed(Flag, "true").or("false");
+    }
+}
+
+section! {
+    /// Compression of what is stored.
+    Compression in "compression" {
+        /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
+        best_ratio: u64 = fixed(count(1, 8), "2").or("1");
+        /// What the compressing engine takes in from the host; 0 = as much as comes. Waits while
+        /// `best_ratio` is 1.
+        rate: u64 = fixed(rate().or_zero(), "500 MB/s").or("0");
+    }
+}
+
+section! {
+    /// The host link.
+    Link in "link" {
+        /// SATA sends in one direction at a time and takes 32 commands at most; NVMe sends both
+        /// ways at once.
+        kind: &'static str = fixed(one_of(&["sata", "nvme"]), "nvme").or("sata");
+        /// Payload of the host link in one direction, as measured; 0 = what the raw link leaves
+        /// after encoding and framing.
+        rate: u64 = fixed(rate().or_zero(), "545 MB/s");
+        /// Line rate of a SATA link, 8b/10b encoded.
+        sata_rate: &'static str =
+            fixed(one_of(&["1.5 Gb/s", "3 Gb/s", "6 Gb/s"]), "3 Gb/s").or("6 Gb/s");
+        /// PCIe generation of an NVMe link: 2.5, 5, 8, 16, 32 GT/s a lane.
+        pcie_generation: u64 = fixed(count(1, 5), "4").or("3");
+        /// PCIe lanes of an NVMe link: 1, 2, 4, 8 or 16.
+        pcie_lanes: u64 = fixed(count(1, 16), "2").or("4");
+        /// Most data in a PCIe packet, which carries 24 B of framing beside it; a power of two from
+        /// 128 B to 4 KiB.
+        max_payload: u64 = fixed(size(), "512 B").or("256 B");
+        /// Queues of an NVMe link, each of `queue_depth` commands; SATA has one.
+        queues: u64 = fixed(count(1, 65_535), "8").or("1");
+        /// Commands that a queue of the drive takes at once (NCQ: 32); at most 65,535 in all.
+        queue_depth: u64 = fixed(count(1, 65_535), "32");
+        /// From the host's doorbell or frame until the firmware can see the command; commands
+        /// overlap in it.
+        submit_time: u64 = fixed(time().or_zero(), "1 us").or("0");
+        /// From the end of a command in the drive until the host sees it; commands overlap in it.
+        complete_time: u64 = fixed(time().or_zero(), "2 us").or("0");
+        /// Link time that a read or a write takes beside its data: setup and status frames, queue
+        /// entries.
+        frame_time: u64 = fixed(time().or_zero(), "1.5 us").or("0");
+        /// SATA: link time of the frame with which the drive asks for each 8 KiB of a write's data
+        /// (DMA Activate); waits while `kind` is nvme.
+        activate_time: u64 = fixed(time().or_zero(), "1.4 us").or("0");
+    }
+}
+
+section! {
+    /// What the drive says about itself.
+    Smart in "smart" {
+        /// Whose SMART data it has: the NVMe health log, or the ATA attributes of a family; none =
+        /// neither.
+        family: &'static str =
+            fixed(one_of(&["none", "nvme", "micron", "intel", "samsung", "sandforce", "wd"]), "micron")
+                .or("none");
+    }
+}

@@ -1,125 +1,58 @@
-//! Garbage collection.
+//! Garbage collection, and which data shares superblocks.
 
+use super::Kind::Factor;
+use super::{Key, Name, choice, count, one_of, policy, section, time};
 use flashtwin_ftl::choices::{PACINGS, RECYCLINGS};
 use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
-use flashtwin_ftl::orders::{NAMES, ORDERS, Setting};
+use flashtwin_ftl::orders::{NAMES, ORDERS};
 use flashtwin_ftl::policy::{Pace, Recycler};
 
-use super::{Key, Kind, choice, count, policy};
-use crate::spec::quantity::Dimension::Time;
-
-/// `gc.policy`, the keys that its orders have of their own, and the rest.
-pub(super) fn keys() -> Vec<Key> {
-    let own = ORDERS.iter().flat_map(|order| order.settings).map(setting);
-    std::iter::once(order())
-        .chain(own)
-        .chain(MARKS.iter().copied())
-        .chain([pace()])
-        .chain(IDLE.iter().copied())
-        .chain([recycler(), separation()])
-        .chain(ORACLE.iter().copied())
-        .collect()
+section! {
+    /// Garbage collection.
+    Gc in "gc" {
+        /// Which superblock is collected
+        policy: &'static str =
+            policy(choice(NAMES, ORDERS.iter().map(|it| (it.name, it.takes))), "greedy")
+                .or("greedy");
+        /// Collection begins when fewer superblocks are free.
+        low: u64 = policy(count(1, 1_000_000), "4");
+        /// Collection ends when so many superblocks are free.
+        high: u64 = policy(count(1, 1_000_000), "6");
+        /// Superblocks that the host never gets: collection and folding need them to finish.
+        reserve: u64 = policy(count(2, 1_000_000), "3");
+        /// How the host waits for collection
+        pace: &'static str =
+            policy(choice(Pace::NAMES, PACINGS.iter().map(|it| (it.name, it.waits))), "paced")
+                .or("paced");
+        /// Collection goes on ahead of need after so long without a host command, or "never".
+        idle_after: Option<u64> = policy(time().or_never(), "5 s").or("never");
+        /// Collection in idle time ends when so many superblocks are free.
+        idle_target: u64 = policy(count(0, 1_000_000), "40").or("0");
+        /// What else collection does in a drive that has been written all over
+        recycler: &'static str =
+            policy(choice(Recycler::NAMES, RECYCLINGS.iter().map(|it| (it.name, it.does))), "none")
+                .or("none");
+        /// Which data shares superblocks
+        separation: &'static str =
+            policy(choice(WORDS, SEPARATIONS.iter().map(|it| (it.name, it.divides))), "gc")
+                .or("gc");
+        /// With `oracle`: the share of the capacity, from its beginning, that the host calls hot.
+        hot_share: u64 = policy(Factor, "0.2").or("0.2");
+        /// With `oracle`: the share of the superblocks in use that is the hot pool's.
+        hot_pool: u64 = policy(Factor, "0.25").or("0.25");
+    }
 }
 
-/// The key that names an order.
-fn order() -> Key {
-    let takes = ORDERS.iter().map(|order| (order.name, order.takes));
-    choice(NAMES, "\"greedy\"", "Which superblock is collected", takes)
-        .named("gc.policy")
-        .or("\"greedy\"")
+section! {
+    /// Flexible data placement (NVMe 2.0, TP4146): the host says which of its writes belong
+    /// together.
+    Fdp in "fdp" {
+        /// Reclaim unit handles: writes of each handle fill superblocks (reclaim units) of their
+        /// own. 1 = no placement by the host.
+        handles: u64 = policy(count(1, 8), "8").or("1");
+        /// What collection does with data of different handles: `initial` mixes it, `persistent`
+        /// keeps a superblock open for each handle too.
+        isolation: &'static str =
+            policy(one_of(&["initial", "persistent"]), "persistent").or("initial");
+    }
 }
-
-/// The key that says how the host waits.
-fn pace() -> Key {
-    let waits = PACINGS.iter().map(|pacing| (pacing.name, pacing.waits));
-    choice(
-        Pace::NAMES,
-        "\"paced\"",
-        "How the host waits for collection",
-        waits,
-    )
-    .named("gc.pace")
-    .or("\"paced\"")
-}
-
-/// The key that names what goes on in a drive that has been written all over.
-fn recycler() -> Key {
-    let asks = "What else collection does in a drive that has been written all over";
-    let does = RECYCLINGS.iter().map(|way| (way.name, way.does));
-    choice(Recycler::NAMES, "\"none\"", asks, does)
-        .named("gc.recycler")
-        .or("\"none\"")
-}
-
-/// The key that names what is divided.
-fn separation() -> Key {
-    let divides = SEPARATIONS.iter().map(|way| (way.name, way.divides));
-    choice(WORDS, "\"gc\"", "Which data shares superblocks", divides)
-        .named("gc.separation")
-        .or("\"gc\"")
-}
-
-/// A key that an order has of its own.
-fn setting(own: &Setting) -> Key {
-    let kind = count(own.min, own.max);
-    policy(own.name, kind, own.default, own.meaning).or(own.default)
-}
-
-const MARKS: &[Key] = &[
-    policy(
-        "gc.low",
-        count(1, 1_000_000),
-        "4",
-        "Collection begins when fewer superblocks are free.",
-    ),
-    policy(
-        "gc.high",
-        count(1, 1_000_000),
-        "6",
-        "Collection ends when so many superblocks are free.",
-    ),
-    policy(
-        "gc.reserve",
-        count(2, 1_000_000),
-        "3",
-        "Superblocks that the host never gets: collection and folding need them to finish.",
-    ),
-];
-
-const IDLE: &[Key] = &[
-    policy(
-        "gc.idle_after",
-        Kind::Quantity {
-            dimension: Time,
-            zero: false,
-            never: true,
-        },
-        "\"5 s\"",
-        "Collection goes on ahead of need after so long without a host command, or \"never\".",
-    )
-    .or("\"never\""),
-    policy(
-        "gc.idle_target",
-        count(0, 1_000_000),
-        "40",
-        "Collection in idle time ends when so many superblocks are free.",
-    )
-    .or("0"),
-];
-
-const ORACLE: &[Key] = &[
-    policy(
-        "gc.hot_share",
-        Kind::Factor,
-        "0.2",
-        "With `oracle`: the share of the capacity, from its beginning, that the host calls hot.",
-    )
-    .or("0.2"),
-    policy(
-        "gc.hot_pool",
-        Kind::Factor,
-        "0.25",
-        "With `oracle`: the share of the superblocks in use that is the hot pool's.",
-    )
-    .or("0.25"),
-];

@@ -7,31 +7,32 @@
 //!
 //! One file a section: a new mechanism brings its own.
 
+use std::marker::PhantomData;
 use std::sync::LazyLock;
 
 use flashtwin_ftl::choices::{Form, Free, FullRule, OwnKey, RULES};
+use flashtwin_ftl::orders::{ORDERS, Setting};
 
 use super::parts::Part;
 use super::quantity::Dimension;
 
-mod compression;
 mod controller;
-mod drive;
 mod errors;
-mod fdp;
-pub(super) mod fold;
+mod fold;
 mod ftl;
 mod gc;
-mod link;
-mod map;
 mod nand;
 mod power;
-pub(super) mod slc_cache;
-mod smart;
-mod suspend;
-mod thermal;
-mod variation;
-mod wear;
+mod slc_cache;
+
+pub(super) use controller::{Compression, Controller, Drive, Link, Smart};
+pub(super) use errors::{Errors, ErrorsNative, ErrorsSlc};
+pub(super) use fold::Fold;
+pub(super) use ftl::{Ftl, Map, Wear};
+pub(super) use gc::{Fdp, Gc};
+pub(super) use nand::{Nand, NandNative, NandSlc, NandSuspend, NandTier, NandVariation};
+pub(super) use power::{Power, PowerDeep, PowerLight, Thermal, ThermalHeavy, ThermalThrottle};
+pub(super) use slc_cache::SlcCache;
 
 /// What a value has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,21 +90,15 @@ pub struct Key {
 
 impl Key {
     /// Gives the key a value that holds where a spec is silent.
-    const fn or(mut self, default: &'static str) -> Key {
-        self.default = Some(default);
-        self
-    }
-
-    /// Gives the key its dotted name.
-    const fn named(mut self, name: &'static str) -> Key {
-        self.name = name;
+    fn or(mut self, default: &'static str) -> Key {
+        self.default = Some(self.kind.toml(default));
         self
     }
 
     /// Makes it a key of a part of the cache. Without the part its value is `off`: a later layer
     /// that leaves the part out sets it, and any other value is a contradiction.
-    const fn only(mut self, part: Part, off: &'static str) -> Key {
-        self.only = Some((part, off));
+    fn only(mut self, part: Part, off: &'static str) -> Key {
+        self.only = Some((part, self.kind.toml(off)));
         self
     }
 
@@ -118,148 +113,251 @@ impl Key {
         self.scaled = true;
         self
     }
+
+    /// Gives the key its dotted name, and its meaning with that of its words.
+    fn declared(mut self, name: &'static str, meaning: &'static str) -> Key {
+        let meaning = meaning.trim_start();
+        self.name = name;
+        self.meaning = match self.meaning {
+            "" => meaning,
+            words => String::leak(format!("{meaning}. {words}.")),
+        };
+        self
+    }
+}
+
+impl Kind {
+    /// A value as TOML writes it.
+    fn toml(self, text: &'static str) -> &'static str {
+        let bare = match self {
+            Kind::Quantity { .. } => text == "0",
+            Kind::PageTimes => text.starts_with('['),
+            Kind::Word(_) => false,
+            Kind::Count { .. } | Kind::Factor | Kind::SizeByFill | Kind::Flag => true,
+        };
+        match bare || text.starts_with('"') {
+            true => text,
+            false => String::leak(format!("\"{text}\"")),
+        }
+    }
+
+    /// Zero is allowed too.
+    const fn or_zero(self) -> Kind {
+        match self {
+            Kind::Quantity {
+                dimension, never, ..
+            } => Kind::Quantity {
+                dimension,
+                zero: true,
+                never,
+            },
+            other => other,
+        }
+    }
+
+    /// The word "never" is allowed too.
+    const fn or_never(self) -> Kind {
+        match self {
+            Kind::Quantity {
+                dimension, zero, ..
+            } => Kind::Quantity {
+                dimension,
+                zero,
+                never: true,
+            },
+            other => other,
+        }
+    }
 }
 
 const fn count(min: u32, max: u32) -> Kind {
     Kind::Count { min, max }
 }
 
-const fn quantity(dimension: Dimension) -> Kind {
-    Kind::Quantity {
-        dimension,
-        zero: false,
-        never: false,
+/// A quantity by the name of what it measures.
+macro_rules! quantities {
+    ($($name:ident: $dimension:ident),+) => {
+        $(const fn $name() -> Kind {
+            Kind::Quantity { dimension: Dimension::$dimension, zero: false, never: false }
+        })+
+    };
+}
+quantities! {
+    size: Size, time: Time, rate: ByteRate, bus_rate: TransferRate, power: Power,
+    temperature: Temperature, resistance: ThermalResistance, heat: HeatCapacity
+}
+
+/// The kind of a value, and the meaning of its words where it has some.
+type Declared = (Kind, &'static str);
+
+impl From<Kind> for Key {
+    fn from(kind: Kind) -> Key {
+        (kind, "").into()
     }
 }
 
-const fn quantity_or_zero(dimension: Dimension) -> Kind {
-    Kind::Quantity {
-        dimension,
-        zero: true,
-        never: false,
+impl From<Declared> for Key {
+    fn from((kind, meaning): Declared) -> Key {
+        Key {
+            name: "",
+            kind,
+            policy: false,
+            example: "",
+            meaning,
+            default: None,
+            scaled: false,
+            only: None,
+            free: None,
+        }
     }
 }
 
-const fn quantity_or_never(dimension: Dimension) -> Kind {
-    Kind::Quantity {
-        dimension,
-        zero: false,
-        never: true,
-    }
+const fn one_of(words: &'static [&'static str]) -> Kind {
+    Kind::Word(words)
 }
 
-const fn fixed(
-    name: &'static str,
-    kind: Kind,
-    example: &'static str,
-    meaning: &'static str,
-) -> Key {
+/// One of these words, with what each of them means.
+fn choice<'a>(
+    words: &'static [&'static str],
+    means: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Declared {
+    let means: Vec<String> = means
+        .map(|(word, means)| format!("`{word}`: {means}"))
+        .collect();
+    (Kind::Word(words), String::leak(means.join("; ")))
+}
+
+/// A key of the hardware, with a value as an example.
+fn fixed(kind: impl Into<Key>, example: &'static str) -> Key {
+    let key = kind.into();
     Key {
-        name,
-        kind,
-        policy: false,
-        example,
-        meaning,
-        default: None,
-        scaled: false,
-        only: None,
-        free: None,
+        example: key.kind.toml(example),
+        ..key
     }
 }
 
-const fn policy(
-    name: &'static str,
-    kind: Kind,
-    example: &'static str,
-    meaning: &'static str,
-) -> Key {
+/// A firmware decision, which a profile may change.
+fn policy(kind: impl Into<Key>, example: &'static str) -> Key {
     Key {
-        name,
-        kind,
         policy: true,
-        example,
-        meaning,
-        default: None,
-        scaled: false,
-        only: None,
-        free: None,
+        ..fixed(kind, example)
     }
 }
 
-/// A section's policy keys, each declared once: its name, the type that it is read as, and all else
-/// that a [`Key`] says.
+/// A key by its name, and the type that its value is read as.
+pub(in crate::spec) struct Name<T> {
+    pub name: &'static str,
+    read_as: PhantomData<fn() -> T>,
+}
+
+impl<T> Name<T> {
+    const fn new(name: &'static str) -> Name<T> {
+        Name {
+            name,
+            read_as: PhantomData,
+        }
+    }
+}
+
+impl<T> Clone for Name<T> {
+    fn clone(&self) -> Name<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Name<T> {}
+
+impl<T> From<Name<T>> for &'static str {
+    fn from(key: Name<T>) -> &'static str {
+        key.name
+    }
+}
+
+/// A section's keys, each declared once: what it means, its name, the type that it is read as, and
+/// all else that a [`Key`] says.
 ///
-/// The struct has the values of a spec, none for one that was refused; `name` has the dotted names.
+/// The type has the names as constants. With `read` it also has the values of a spec as fields,
+/// none for one that was refused.
 macro_rules! section {
-    ($(#[$doc:meta])* $values:ident in $section:literal {
-        $($key:ident: $type:ty = $declared:expr;)+
+    ($(#[$doc:meta])* read $section:ident in $path:literal {
+        $($(#[doc = $meaning:literal])+ $key:ident: $type:ty = $declared:expr;)+
     }) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub(in crate::spec) struct $values {
-            $(pub $key: Option<$type>,)+
+        pub(in crate::spec) struct $section {
+            $($(#[doc = $meaning])+ pub $key: Option<$type>,)+
         }
 
-        impl $values {
-            pub(in crate::spec) fn read(values: &Values) -> $values {
-                $values { $($key: values.of(name::$key),)+ }
+        impl $section {
+            pub(in crate::spec) fn read(values: &Values) -> $section {
+                $section { $($key: values.of($section::$key),)+ }
             }
         }
 
+        section! { impl $section in $path {
+            $($(#[doc = $meaning])+ $key: $type = $declared;)+
+        } }
+    };
+    ($(#[$doc:meta])* impl $section:ident in $path:literal {
+        $($(#[doc = $meaning:literal])+ $key:ident: $type:ty = $declared:expr;)+
+    }) => {
         #[allow(non_upper_case_globals, reason = "they are the keys' own names")]
-        pub(in crate::spec) mod name {
-            $(pub const $key: &str = concat!($section, ".", stringify!($key));)+
-        }
+        impl $section {
+            $(
+                $(#[doc = $meaning])+
+                pub const $key: Name<$type> = Name::new(concat!($path, ".", stringify!($key)));
+            )+
 
-        pub(super) fn keys() -> Vec<Key> {
-            with_own(vec![$($declared.named(name::$key)),+])
+            pub(super) fn keys() -> Vec<Key> {
+                vec![$($declared.declared($section::$key.name, concat!($($meaning),+))),+]
+            }
         }
+    };
+    ($(#[$doc:meta])* $section:ident in $path:literal $keys:tt) => {
+        $(#[$doc])*
+        pub(in crate::spec) struct $section;
+
+        section! { impl $section in $path $keys }
     };
 }
 use section;
 
-/// A policy key that its section names.
-const fn setting(kind: Kind, example: &'static str, meaning: &'static str) -> Key {
-    policy("", kind, example, meaning)
-}
-
-/// A key that chooses one of these words, with what each of them means.
-fn choice<'a>(
-    words: &'static [&'static str],
-    example: &'static str,
-    asks: &str,
-    means: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Key {
-    let means: Vec<String> = means
-        .map(|(word, means)| format!("`{word}`: {means}"))
-        .collect();
-    let meaning = format!("{asks}. {}.", means.join("; "));
-    setting(Kind::Word(words), example, String::leak(meaning))
-}
-
-/// The keys of a section, with those that belong to a rule for a full cache behind the ones that
-/// they say they follow.
+/// The keys, with those that belong to an order of victims or to a rule for a full cache behind the
+/// ones that they follow.
 fn with_own(mut keys: Vec<Key>) -> Vec<Key> {
+    let mut put = |after: &str, own: Vec<Key>| {
+        let place = keys.iter().position(|key| key.name == after);
+        let place = place.unwrap_or_else(|| panic!("no section has {after}, which keys follow"));
+        keys.splice(place + 1..place + 1, own);
+    };
+    let orders = ORDERS.iter().flat_map(|order| order.settings);
+    put(Gc::policy.name, orders.map(setting).collect());
     for rule in RULES {
         for own in rule.keys {
-            if let Some(place) = keys.iter().position(|key| key.name == own.after) {
-                keys.insert(place + 1, own_key(rule, own));
-            }
+            put(own.after, vec![own_key(rule, own)]);
         }
     }
     keys
 }
 
+/// A key that an order has of its own.
+fn setting(own: &Setting) -> Key {
+    policy(count(own.min, own.max), own.default)
+        .or(own.default)
+        .declared(own.name, own.meaning)
+}
+
 fn own_key(rule: &'static FullRule, own: &'static OwnKey) -> Key {
     let kind = match own.form {
-        Form::Size => quantity(Dimension::Size),
+        Form::Size => size(),
         Form::Milli => Kind::Factor,
     };
     Key {
         only: own.off.map(|off| (Part::Rule(rule), off)),
         free: own.free,
-        ..policy(own.name, kind, own.example, own.meaning).or(own.default)
+        ..policy(kind, own.example).or(own.default)
     }
+    .declared(own.name, own.meaning)
 }
 
 /// Fewer superblocks make garbage collection another thing than in a drive.
@@ -267,39 +365,36 @@ pub const SUPERBLOCKS_MIN: u32 = 8;
 
 /// Every key, in the order of a printed spec.
 pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    let (slc_cache, fold) = (slc_cache::keys(), fold::keys());
-    let gc = gc::keys();
-    let errors = errors::keys();
-    let sections: &[&[Key]] = &[
-        drive::KEYS,
-        nand::KEYS,
-        suspend::KEYS,
-        variation::KEYS,
-        ftl::KEYS,
-        map::KEYS,
-        &slc_cache,
-        &fold,
-        &gc,
-        fdp::KEYS,
-        wear::KEYS,
-        &errors,
-        controller::KEYS,
-        compression::KEYS,
-        link::KEYS,
-        power::KEYS,
-        thermal::KEYS,
-        smart::KEYS,
+    let sections = [
+        Drive::keys(),
+        Nand::keys(),
+        NandSlc::keys(),
+        NandNative::keys(),
+        NandTier::keys(),
+        NandSuspend::keys(),
+        NandVariation::keys(),
+        Ftl::keys(),
+        Map::keys(),
+        SlcCache::keys(),
+        Fold::keys(),
+        Gc::keys(),
+        Fdp::keys(),
+        Wear::keys(),
+        Errors::keys(),
+        ErrorsSlc::keys(),
+        ErrorsNative::keys(),
+        Controller::keys(),
+        Compression::keys(),
+        Link::keys(),
+        Power::keys(),
+        PowerLight::keys(),
+        PowerDeep::keys(),
+        Thermal::keys(),
+        ThermalThrottle::keys(),
+        ThermalHeavy::keys(),
+        Smart::keys(),
     ];
-    let keys = sections.concat();
-    for own in RULES.iter().flat_map(|rule| rule.keys) {
-        assert!(
-            keys.iter().any(|key| key.name == own.name),
-            "{} is to follow {}, which no section has",
-            own.name,
-            own.after
-        );
-    }
-    keys
+    with_own(sections.concat())
 });
 
 /// Text keys above the sections: name, meaning.
