@@ -506,7 +506,7 @@ impl<P: Policies> Ftl<P> {
         };
         match stream {
             Stream::Fold => self.cache.fold.pledged = false,
-            _ if stream.is_host() => self.writing.buffer.awaited.keep(stream),
+            _ if stream.is_host() => self.writing.buffer.awaited.cancel(stream),
             _ if stream.is_collected() && stream == self.collect_stream() => {
                 self.collection.mover.pledged = false;
             }
@@ -568,7 +568,7 @@ impl<P: Policies> Ftl<P> {
         let Some(superblock) = self.blocks.half.pop_front() else {
             return false;
         };
-        self.writing.buffer.awaited.keep(Stream::Direct);
+        self.writing.buffer.awaited.cancel(Stream::Direct);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
             (block.state, block.written),

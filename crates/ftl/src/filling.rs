@@ -77,7 +77,7 @@ impl<P: Policies> Ftl<P> {
         self.map.point(lpn, ppn, units);
         self.map.expect_run(lpn + units, ppn + units, units);
         self.blocks.all[superblock as usize].valid += units;
-        self.writing.buffer.awaited.arrived(Stream::Direct, units);
+        self.writing.buffer.awaited.commit(Stream::Direct, units);
         if full {
             self.program_filled(ops);
         }

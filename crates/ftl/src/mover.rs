@@ -414,7 +414,7 @@ impl<P: Policies> Ftl<P> {
         mover.cursor += row_units;
         let first = self.layout.base(superblock) + offset;
         let number = self.layout.row_of(first);
-        let lpns = self.writing.listed.list(&self.map, number, first);
+        let lpns = self.writing.row_lists.list(&self.map, number, first);
         if work == Work::Collect && !lpns.is_empty() {
             self.map.expect_moves(first, row_units, lpns);
         }
@@ -448,8 +448,8 @@ impl<P: Policies> Ftl<P> {
             self.layout.row_units,
             self.layout.whole(self.layout.row_units),
         );
-        let mut listed = std::mem::take(&mut self.writing.listed);
-        let lpns = listed.still_valid(&self.map, self.layout.row_of(first), first);
+        let mut row_lists = std::mem::take(&mut self.writing.row_lists);
+        let lpns = row_lists.still_valid(&self.map, self.layout.row_of(first), first);
         self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
         let superblock = self.layout.superblock_of(first);
@@ -477,7 +477,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_moved(stream, lpns, written, ops);
         }
-        self.writing.listed = listed;
+        self.writing.row_lists = row_lists;
     }
 
     /// Ends the work on a source that has been read to its end; false while reads of it are under

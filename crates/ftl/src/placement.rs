@@ -197,7 +197,7 @@ impl<P: Policies> Ftl<P> {
     fn set_aside(&mut self, stream: Stream) {
         let coming = self.writing.buffer.awaited.coming_to(stream);
         if coming > self.writing.streams[stream].left() {
-            self.writing.buffer.awaited.promise(stream);
+            self.writing.buffer.awaited.reserve_superblock(stream);
         }
     }
 
@@ -225,7 +225,7 @@ impl<P: Policies> Ftl<P> {
         self.writing
             .buffer
             .awaited
-            .arrived(reserved.stream, reserved.units);
+            .commit(reserved.stream, reserved.units);
     }
 
     /// Takes units from the host into the streams that were decided.
@@ -309,8 +309,8 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_run(&reserved, lpn, ops)
         };
-        self.writing.buffer.awaited.arrived(reserved.stream, count);
-        if self.cache.rule.shares {
+        self.writing.buffer.awaited.commit(reserved.stream, count);
+        if self.cache.rule().shares {
             let (cache, seen) = self.cache_and_seen();
             cache.placed(&seen, stream, count);
         }

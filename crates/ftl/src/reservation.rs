@@ -1,8 +1,8 @@
 //! What is set aside for data on its way to a stream: units, and a superblock where it needs one.
 //!
-//! 1. `reserve`: so many units will come; `promise`: they need a superblock of their own.
-//! 2. `arrived`: they are there. With the last of them nothing is set aside any more.
-//! 3. `keep`: the superblock has been taken, or is not needed.
+//! 1. `reserve`: so many units will come; `reserve_superblock`: they need one of their own.
+//! 2. `commit`: they are there. With the last of them nothing is set aside any more.
+//! 3. `cancel`: the superblock has been taken, or is not needed.
 
 use crate::streams::{STREAMS, Stream};
 
@@ -70,17 +70,17 @@ impl Reservations {
 
     /// Data has arrived: with the last of it nothing is set aside any more.
     #[inline]
-    pub(crate) fn arrived(&mut self, stream: Stream, units: u32) {
+    pub(crate) fn commit(&mut self, stream: Stream, units: u32) {
         self.coming[stream.index()] -= units;
         self.units -= units;
         if self.coming[stream.index()] == 0 {
-            self.keep(stream);
+            self.cancel(stream);
         }
     }
 
     /// A superblock is set aside for it.
     #[inline]
-    pub(crate) fn promise(&mut self, stream: Stream) {
+    pub(crate) fn reserve_superblock(&mut self, stream: Stream) {
         let promised = &mut self.promised[stream.index()];
         self.superblocks += u32::from(!*promised);
         *promised = true;
@@ -88,7 +88,7 @@ impl Reservations {
 
     /// What was promised to a stream has been taken, or is not needed.
     #[inline]
-    pub(crate) fn keep(&mut self, stream: Stream) {
+    pub(crate) fn cancel(&mut self, stream: Stream) {
         let promised = &mut self.promised[stream.index()];
         self.superblocks -= u32::from(*promised);
         *promised = false;

@@ -43,7 +43,6 @@ pub(crate) struct Cache {
     on: bool,
     /// What happens when it is full.
     when_full: WhenFull,
-    pub(crate) rule: FullRule,
     /// Which writes enter.
     admit: Admit,
     /// Sizes of the borrowed part by fill; empty where it is the same throughout.
@@ -100,7 +99,7 @@ flashtwin_base::state! { Cache {
         bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
     part: fold;
-    built: on, when_full, rule, admit, by_fill, worn, folding, tier_limit, reserve, reclaim_most,
+    built: on, when_full, admit, by_fill, worn, folding, tier_limit, reserve, reclaim_most,
         rearm;
 } }
 
@@ -133,7 +132,6 @@ impl Cache {
         Cache {
             on: caching.is_some(),
             when_full,
-            rule: *when_full.rule(),
             admit: caching.map_or(Admit::All, |caching| caching.admit),
             by_fill,
             worn: caching.map_or(Worn::Keep, |caching| caching.worn),
@@ -182,9 +180,15 @@ impl Cache {
         self.on
     }
 
+    /// The facts of what happens when it is full.
+    #[inline]
+    pub(crate) fn rule(&self) -> &'static FullRule {
+        self.when_full.rule()
+    }
+
     /// Whether host data goes two ways at once while the cache is not even full, or may do so.
     pub(crate) fn parts_data(&self) -> bool {
-        self.on && (self.rule.shares || self.admit != Admit::All)
+        self.on && (self.rule().shares || self.admit != Admit::All)
     }
 
     /// Whether any write may enter.
@@ -205,7 +209,7 @@ impl Cache {
 
     /// Whether it takes all host data and neither shrinks with the fill nor gives up superblocks.
     pub(crate) fn takes_all_for_good(&self) -> bool {
-        self.on && !self.rule.bypasses && self.by_fill.is_empty() && self.worn == Worn::Keep
+        self.on && !self.rule().bypasses && self.by_fill.is_empty() && self.worn == Worn::Keep
     }
 
     /// Cache units to fold for each host unit under pressure, in thousandths.
@@ -345,7 +349,7 @@ impl Cache {
     #[inline]
     pub(crate) fn borrowable(&self, seen: &Seen<'_>) -> u32 {
         let gc = seen.policy.gc.reserve_superblocks;
-        let (limit, keep) = if self.rule.bypasses {
+        let (limit, keep) = if self.rule().bypasses {
             (self.limit, gc.max(self.reserve))
         } else if self.limit == 0 || self.tier_takes(seen) {
             // Data that the second tier takes need not be staged through SLC.
@@ -364,7 +368,7 @@ impl Cache {
             return 0;
         }
         let gc = seen.policy.gc.reserve_superblocks;
-        let keep = if self.rule.bypasses {
+        let keep = if self.rule().bypasses {
             gc.max(self.reserve)
         } else {
             gc
@@ -483,7 +487,7 @@ impl Cache {
             self.bypass = false;
         }
         let tier = self.tier_takes(seen);
-        if self.rule.shares && !tier {
+        if self.rule().shares && !tier {
             return self.mixed_stream(seen);
         }
         if seen.writing.streams[Stream::Cache].left() > 0 || self.openable(seen) > 0 {
@@ -492,7 +496,7 @@ impl Cache {
         if tier {
             return Stream::Tier;
         }
-        if self.rule.bypasses && !self.room_is_coming(seen) {
+        if self.rule().bypasses && !self.room_is_coming(seen) {
             self.bypass = true;
             return Stream::Direct;
         }

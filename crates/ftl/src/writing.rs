@@ -12,10 +12,10 @@ use crate::frontier::Frontier;
 use crate::lanes::Lanes;
 use crate::layout::Layout;
 use crate::lifetimes::Lifetimes;
-use crate::listed::Listed;
 use crate::op::NandOp;
 use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
+use crate::row_lists::RowLists;
 use crate::streams::{InUse, STREAMS, Stream};
 use crate::write_buffer::WriteBuffer;
 
@@ -34,7 +34,7 @@ pub(crate) struct Writing {
     /// The host waits for a superblock.
     pub(crate) starved: bool,
     /// What the rows hold that movers read.
-    pub(crate) listed: Listed,
+    pub(crate) row_lists: RowLists,
 }
 
 impl Writing {
@@ -53,7 +53,7 @@ impl Writing {
             buffer: WriteBuffer::new(buffer_units),
             sequence: 0,
             starved: false,
-            listed: Listed::new(layout),
+            row_lists: RowLists::new(layout),
         }
     }
 
@@ -105,7 +105,7 @@ impl Writing {
     pub(crate) fn close_all(&mut self, layout: &Layout, policy: &Policy) {
         self.streams = Stream::ALL.map(|stream| Frontier::new(layout, policy, stream));
         self.lanes = Lanes::new(layout);
-        self.listed = Listed::new(layout);
+        self.row_lists = RowLists::new(layout);
         self.starved = false;
     }
 }

@@ -12,7 +12,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::error::{Fault, MOST_TOLD, Place, SpecError};
 use super::keys::{self, HEADER, KEYS, ORIGINS, SCHEMA};
 use super::value::{self, Entry, Values};
-use super::{shown, suggest, syntax};
+use super::{printable, suggest, syntax};
 
 /// Characters that an id, a name, a description and the source of a value may have.
 const MOST_ID: usize = 64;
@@ -243,7 +243,7 @@ impl Reader {
             "description" => MOST_DESCRIPTION,
             _ => MOST_SOURCE,
         };
-        if let Err(fault) = shown::check(text, most, matches!(name, "description" | "source")) {
+        if let Err(fault) = printable::check(text, most, matches!(name, "description" | "source")) {
             return self.fault(offset, name, fault);
         }
         if name == "id" && !is_id(text) {
@@ -294,7 +294,7 @@ impl Reader {
                 let (key, value) = pair;
                 match (key.get_ref().as_ref(), value.get_ref()) {
                     ("description", DeValue::String(text)) => {
-                        match shown::check(text, MOST_DESCRIPTION, true) {
+                        match printable::check(text, MOST_DESCRIPTION, true) {
                             Ok(()) => profile.description = text.to_string(),
                             Err(fault) => self.fault(
                                 key.span().start,
@@ -325,7 +325,7 @@ impl Reader {
                 "write a spec that extends this one for the others",
             ));
         }
-        shown::check(name, MOST_ID, false)
+        printable::check(name, MOST_ID, false)
     }
 
     /// A key of the table, a section, or a mistake.
@@ -487,7 +487,7 @@ impl Reader {
     ) -> String {
         match own {
             Some(Some(text)) if !text.trim().is_empty() => {
-                if let Err(fault) = shown::check(text, MOST_SOURCE, true) {
+                if let Err(fault) = printable::check(text, MOST_SOURCE, true) {
                     self.fault(offset, full, fault);
                     return String::new();
                 }

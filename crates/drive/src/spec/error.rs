@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::shown::shown;
+use super::printable::shown;
 
 /// At most so many errors of one spec are listed; the rest are counted.
 pub const MOST_TOLD: usize = 100;

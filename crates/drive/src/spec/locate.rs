@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::{Fault, Place, SpecError};
-use super::shown::shown;
+use super::printable::shown;
 use super::suggest;
 
 /// A spec file that was found and read.

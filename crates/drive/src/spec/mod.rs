@@ -20,10 +20,10 @@ pub mod keys;
 mod locate;
 mod parts;
 mod print;
+mod printable;
 mod quantity;
 mod resolve;
 mod scale;
-mod shown;
 mod suggest;
 mod syntax;
 mod table;
@@ -262,8 +262,8 @@ pub(crate) mod inside {
     use super::check::link::RawLink;
     pub use super::dependents::{needs, rules};
     use super::keys::Key;
+    pub use super::printable::{TEXT_MOST, shown};
     pub use super::quantity::{Dimension, text};
-    pub use super::shown::{TEXT_MOST, shown};
     pub use super::suggest::{distance, nearest};
 
     /// What a quantity is in base units, or what is wrong with it.

@@ -17,7 +17,7 @@ use super::error::{Fault, Place, SpecError};
 use super::keys::{self, KEYS, Kind};
 use super::locate::{Found, Library};
 use super::value::{self, Entry, Values};
-use super::{shown, suggest};
+use super::{printable, suggest};
 
 /// A drive before its values are checked against each other.
 pub(super) struct Resolved {
@@ -304,7 +304,7 @@ const MOST_SET: usize = 1000;
 /// page types may be separated by commas.
 fn read_set(set: &str) -> Result<(usize, Entry), SpecError> {
     let place = Place::whole("--set");
-    if let Err(fault) = shown::check(set, MOST_SET, false) {
+    if let Err(fault) = printable::check(set, MOST_SET, false) {
         return Err(fault.at(&place, ""));
     }
     let Some((name, text)) = set.split_once('=') else {

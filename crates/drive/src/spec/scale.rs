@@ -13,8 +13,8 @@ use super::check::map::PAGES_MIN;
 use super::document::MOST_SOURCE;
 use super::error::{Fault, Place, SpecError};
 use super::keys::KEYS;
+use super::printable::middle_out;
 use super::quantity::Dimension;
-use super::shown::middle_out;
 use super::value::{Datum, Values};
 use crate::spec::keys::{Controller, Ftl, Map, Name, Nand};
 

@@ -28,18 +28,18 @@ const NOTHING: Row = Row {
 
 /// Lists of rows, each in a place that follows from the row's number.
 #[derive(Default)]
-pub(crate) struct Listed {
+pub(crate) struct RowLists {
     rows: Vec<Row>,
     /// As many entries for each of `rows` as a row has units.
     units: Vec<u32>,
     row_units: usize,
 }
 
-impl Listed {
+impl RowLists {
     /// Nothing is listed.
-    pub(crate) fn new(layout: &Layout) -> Listed {
+    pub(crate) fn new(layout: &Layout) -> RowLists {
         let row_units = layout.row_units as usize;
-        Listed {
+        RowLists {
             rows: vec![NOTHING; LISTS],
             units: vec![0; LISTS * row_units],
             row_units,

@@ -39,7 +39,7 @@ impl<P: Policies> State for Ftl<P> {
             buffer,
             sequence,
             starved,
-            listed: _,
+            row_lists: _,
         } = writing;
         let Collector {
             mover,
