@@ -217,24 +217,10 @@ fn when_full(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// Values of the rule's own keys are those that it takes, and shares lie between none and all.
+/// Values of the rule's own keys are those that it takes.
 fn shares(found: &mut Findings<'_>) -> Option<()> {
-    let cache = SlcCache::read(found.values);
-    for own in cache.when_full?.keys {
-        let given = found.values.number(own.name)?;
-        let Some(within) = own.within else { continue };
-        if !(within.range[0]..=within.range[1]).contains(&given) {
-            let message = within.message.replace("{}", &milli_text(given));
-            found.add(own.name, message, within.hint);
-        }
-    }
-    let reclaim = cache.reclaim?;
-    if reclaim >= 1000 {
-        let message = format!(
-            "{} of a superblock may be valid, so emptying it frees nothing",
-            milli_text(reclaim)
-        );
-        found.add(SlcCache::reclaim, message, "write less than 1, like 0.5");
+    for own in SlcCache::read(found.values).when_full?.keys {
+        super::within(found, own.name, own.within);
     }
     Some(())
 }

@@ -12,7 +12,11 @@ mod power;
 pub(super) mod tier;
 pub(super) mod wear;
 
+use flashtwin_ftl::choices::Within;
+
 use super::error::{Fault, Place, SpecError};
+use super::keys::KEYS;
+use super::quantity::milli_text;
 use super::value::Values;
 use super::waits;
 
@@ -45,6 +49,9 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
         file,
         errors: Vec::new(),
     };
+    for key in KEYS.iter() {
+        within(&mut findings, key.name, key.within);
+    }
     flash::check(&mut findings);
     map::check(&mut findings);
     cache::check(&mut findings);
@@ -56,4 +63,18 @@ pub(super) fn check(values: &Values, file: &str) -> Vec<SpecError> {
     compression::check(&mut findings);
     power::check(&mut findings);
     findings.errors
+}
+
+/// A key takes only some of the values of its kind.
+fn within(found: &mut Findings<'_>, key: &str, within: Option<Within>) -> Option<()> {
+    let Within {
+        range,
+        message,
+        hint,
+    } = within?;
+    let given = found.values.number(key)?;
+    if !(range[0]..=range[1]).contains(&given) {
+        found.add(key, message.replace("{}", &milli_text(given)), hint);
+    }
+    Some(())
 }

@@ -9,7 +9,6 @@ use crate::spec::keys::{
 pub(super) fn check(found: &mut Findings<'_>) {
     depth(found);
     order(found);
-    fan(found);
     limits(found);
     use ThermalHeavy as Heavy;
     use ThermalThrottle as Light;
@@ -73,14 +72,6 @@ fn order(found: &mut Findings<'_>) -> Option<()> {
             message,
             format!("write at least {}", text(light)),
         );
-    }
-    Some(())
-}
-
-fn fan(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.of(Thermal::fan)? == 0 {
-        let hint = "write 1 for still air, 2 for a fan that halves the resistance";
-        found.add(Thermal::fan, "no heat would leave the drive", hint);
     }
     Some(())
 }

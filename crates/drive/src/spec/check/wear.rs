@@ -1,35 +1,16 @@
 //! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
 //! the steps of read retry correct more errors.
 
-use super::super::quantity::milli_text;
 use super::super::value::Values;
 use super::Findings;
 use crate::spec::keys::{
-    Drive, Errors, ErrorsNative, ErrorsSlc, Fold, Name, Nand, NandNative, Wear,
+    Drive, Errors, ErrorsNative, ErrorsSlc, Fold, Name, Nand, NandNative, PERCENT_MAX_MILLI, Wear,
 };
 
-/// Thousandths of a year of the oldest drive.
-const AGE_MAX_MILLI: u64 = 50_000;
-/// The largest activation energy in electronvolts: more than any published for flash.
-const ENERGY_MAX_MILLI: u64 = 3000;
-/// Weak and bad blocks can be all of them, but no more.
-const PERCENT_MAX_MILLI: u64 = 100_000;
-
 pub(super) fn check(found: &mut Findings<'_>) {
-    shares(found);
     end(found);
     used(found);
-    ladder(found);
     corrections(found);
-}
-
-fn shares(found: &mut Findings<'_>) {
-    for key in [Wear::bad_percent, Wear::weak_percent] {
-        if let Some(share) = found.values.of(key).filter(|s| *s > PERCENT_MAX_MILLI) {
-            let message = format!("{} in a hundred", milli_text(share));
-            found.add(key, message, "write at most 100");
-        }
-    }
 }
 
 /// A share of weak or bad blocks, unless it was refused.
@@ -79,11 +60,8 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// A used drive has not come to its end, and is no older than drives get.
+/// A used drive has not come to its end.
 fn used(found: &mut Findings<'_>) -> Option<()> {
-    if found.values.of(Drive::initial_age)? > AGE_MAX_MILLI {
-        found.add(Drive::initial_age, "more than 50 years", "write less");
-    }
     let cycles = found.values.of(Drive::initial_cycles)?;
     let rated = found.values.of(NandNative::endurance)?;
     if found.values.of(Wear::read_only_at)? == "rated-wear" && cycles >= rated {
@@ -92,35 +70,6 @@ fn used(found: &mut Findings<'_>) -> Option<()> {
         found.add(Drive::initial_cycles, message, hint);
     }
     Some(())
-}
-
-/// A retry step must not see more errors than the one before, and the powers of the laws must not
-/// be 0.
-fn ladder(found: &mut Findings<'_>) {
-    for key in [Errors::retry_gain, Errors::soft_gain] {
-        if found.values.of(key).is_some_and(|gain| gain < 1000) {
-            let hint = "write 1 for none, or more";
-            found.add(key, "less than 1 makes reads worse", hint);
-        }
-    }
-    if found.values.of(Errors::retention_power) == Some(0) {
-        let hint = "write a power like 0.5, or 0 as the retention of each mode";
-        found.add(
-            Errors::retention_power,
-            "with a power of 0 retention does not grow with time",
-            hint,
-        );
-    }
-    let energy = found.values.of(Errors::activation_energy);
-    if energy.is_some_and(|energy| energy > ENERGY_MAX_MILLI) {
-        let hint = "write 1.1, as JESD218 reckons, or 0 where heat does nothing";
-        found.add(Errors::activation_energy, "more than 3 eV", hint);
-    }
-    for key in [Errors::page_spread, Errors::refresh_at, Fold::check_errors] {
-        if found.values.of(key).is_some_and(|share| share > 1000) {
-            found.add(key, "a share above 1", "write 1 or less");
-        }
-    }
 }
 
 /// What acts on bit errors needs bit errors, and checks of folds need such checks.

@@ -19,7 +19,9 @@ section! {
         /// the hours that the power was on, and what the host writes until it has written the
         /// capacity once is taken for data of that age, kept at `errors.retention_temperature`; 0 =
         /// a new drive.
-        initial_age: u64 = fixed(Factor, "3").or("0");
+        initial_age: u64 = fixed(Factor, "3").or("0")
+            .within(0..=50_000, "more than 50 years",
+                "write less");
     }
 }
 
@@ -142,7 +144,10 @@ section! {
         /// Whose SMART data it has: the NVMe health log, or the ATA attributes of a family; none =
         /// neither.
         family: &'static str =
-            fixed(one_of(&["none", "nvme", "micron", "intel", "samsung", "sandforce", "wd"]), "micron")
-                .or("none");
+            fixed(
+                one_of(&["none", "nvme", "micron", "intel", "samsung", "sandforce", "wd"]),
+                "micron",
+            )
+            .or("none");
     }
 }

@@ -9,28 +9,40 @@ section! {
         /// Wrong bits a KiB that a first decode corrects; 0 leaves bit errors out altogether.
         correctable: u64 = fixed(count(0, 4096), "72").or("0");
         /// Pages have up to this share more or fewer wrong bits than the average one.
-        page_spread: u64 = fixed(Factor, "0.3").or("0");
+        page_spread: u64 = fixed(Factor, "0.3").or("0")
+            .within(0..=1000, "a share above 1",
+                "write 1 or less");
         /// The power of wear (cycles over rated cycles) with which wrong bits rise.
         wear_power: u64 = fixed(Factor, "2.05").or("2.05");
         /// The power of time with which wrong bits rise.
-        retention_power: u64 = fixed(Factor, "0.54").or("0.54");
+        retention_power: u64 = fixed(Factor, "0.54").or("0.54")
+            .within(1..=u64::MAX, "with a power of 0 retention does not grow with time",
+                "write a power like 0.5, or 0 as the retention of each mode");
         /// Energy in electronvolts, at most 3, with which the loss of charge goes faster in a warm
         /// drive and slower in a cold one (law of Arrhenius); 0 = heat does nothing.
-        activation_energy: u64 = fixed(Factor, "1.1").or("1.1");
+        activation_energy: u64 = fixed(Factor, "1.1").or("1.1")
+            .within(0..=3000, "more than 3 eV",
+                "write 1.1, as JESD218 reckons, or 0 where heat does nothing");
         /// Temperature that the rates of retention hold for.
         retention_temperature: u64 = fixed(temperature().or_zero(), "30 C").or("30 C");
         /// Steps of the read-retry ladder before a soft decode.
         retry_steps: u64 = fixed(count(0, 32), "8").or("8");
         /// How many times fewer wrong bits each step finds.
-        retry_gain: u64 = fixed(Factor, "1.5").or("1.5");
+        retry_gain: u64 = fixed(Factor, "1.5").or("1.5")
+            .within(1000..=u64::MAX, "less than 1 makes reads worse",
+                "write 1 for none, or more");
         /// Time of a step on the die: sense, transfer, decode.
         retry_time: u64 = fixed(time(), "80 us").or("80 us");
         /// How many times more wrong bits a soft decode corrects.
-        soft_gain: u64 = fixed(Factor, "2").or("2");
+        soft_gain: u64 = fixed(Factor, "2").or("2")
+            .within(1000..=u64::MAX, "less than 1 makes reads worse",
+                "write 1 for none, or more");
         /// Time of the further senses of a soft decode.
         soft_time: u64 = fixed(time(), "400 us").or("400 us");
         /// Share of the correctable bits at which data is written anew; 0 = never.
-        refresh_at: u64 = policy(Factor, "0.8").or("0");
+        refresh_at: u64 = policy(Factor, "0.8").or("0")
+            .within(0..=1000, "a share above 1",
+                "write 1 or less");
         /// What the code cannot correct is made anew from the other granules of its stripe and
         /// moved. Needs `ftl.parity` and `errors.correctable`.
         rebuild: bool = policy(Flag, "true").or("false");

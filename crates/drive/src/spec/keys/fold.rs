@@ -54,7 +54,9 @@ section! {
         /// Share of the correctable bits from which on a check finds too many: the rest of the
         /// superblock is folded through the controller; 0 = `fold.check_cycles` alone says so.
         /// Needs `errors.correctable` and `fold.check_every`.
-        check_errors: u64 = policy(Factor, "0.3").or("0");
+        check_errors: u64 = policy(Factor, "0.3").or("0")
+            .within(0..=1000, "a share above 1",
+                "write 1 or less");
         /// Folded data stays inside the die, or crosses the channel to the controller and back.
         path: &'static str = policy(one_of(&["copyback", "controller"]), "controller");
     }

@@ -3,6 +3,9 @@
 use super::Kind::{Factor, Flag};
 use super::{Key, Name, count, fixed, one_of, policy, section, size, time};
 
+/// Weak and bad blocks can be all of them, but no more.
+pub(in crate::spec) const PERCENT_MAX_MILLI: u64 = 100_000;
+
 section! {
     /// The map and what never holds user data.
     Ftl in "ftl" {
@@ -75,10 +78,14 @@ section! {
         /// Blocks that are bad from the factory, in percent; the seed says which. A superblock
         /// takes any good block of each plane, so the plane with the fewest decides how many there
         /// are.
-        bad_percent: u64 = fixed(Factor, "0.4").or("0");
+        bad_percent: u64 = fixed(Factor, "0.4").or("0")
+            .within(0..=PERCENT_MAX_MILLI, "{} in a hundred",
+                "write at most 100");
         /// Blocks too weak for the native mode, in percent; the seed says which. They are put
         /// together into superblocks that serve the SLC cache only, or nothing where there is none.
-        weak_percent: u64 = fixed(Factor, "2").or("0");
+        weak_percent: u64 = fixed(Factor, "2").or("0")
+            .within(0..=PERCENT_MAX_MILLI, "{} in a hundred",
+                "write at most 100");
         /// Programs of a block that fail in a million, at the end of its rated life. The data is
         /// programmed again elsewhere, and the block replaced by a spare or its superblock retired.
         program_failures: u64 = fixed(Factor, "20").or("0");

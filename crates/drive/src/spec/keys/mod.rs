@@ -8,9 +8,10 @@
 //! One file a section: a new mechanism brings its own.
 
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use flashtwin_ftl::choices::{Form, Free, FullRule, OwnKey, RULES};
+use flashtwin_ftl::choices::{Form, Free, FullRule, OwnKey, RULES, Within};
 use flashtwin_ftl::orders::{ORDERS, Setting};
 
 use super::parts::Part;
@@ -28,7 +29,7 @@ mod slc_cache;
 pub(super) use controller::{Compression, Controller, Drive, Link, Smart};
 pub(super) use errors::{Errors, ErrorsNative, ErrorsSlc};
 pub(super) use fold::Fold;
-pub(super) use ftl::{Ftl, Map, Wear};
+pub(super) use ftl::{Ftl, Map, PERCENT_MAX_MILLI, Wear};
 pub(super) use gc::{Fdp, Gc};
 pub(super) use nand::{Nand, NandNative, NandSlc, NandSuspend, NandTier, NandVariation};
 pub(super) use power::{Power, PowerDeep, PowerLight, Thermal, ThermalHeavy, ThermalThrottle};
@@ -86,6 +87,8 @@ pub struct Key {
     pub only: Option<(Part, &'static str)>,
     /// How inference looks for its value; none where a host cannot tell its values apart.
     pub free: Option<Free>,
+    /// Which of the values of its kind it takes, whatever other keys say; none where all.
+    pub within: Option<Within>,
 }
 
 impl Key {
@@ -111,6 +114,22 @@ impl Key {
     /// Makes the key a share of the flash, which a smaller drive has less of.
     const fn scaled(mut self) -> Key {
         self.scaled = true;
+        self
+    }
+
+    /// Refuses values outside a range, in base units or thousandths; the value takes the place of
+    /// `{}` in the message.
+    fn within(
+        mut self,
+        range: RangeInclusive<u64>,
+        message: &'static str,
+        hint: &'static str,
+    ) -> Key {
+        self.within = Some(Within {
+            range: [*range.start(), *range.end()],
+            message,
+            hint,
+        });
         self
     }
 
@@ -208,6 +227,7 @@ impl From<Declared> for Key {
             scaled: false,
             only: None,
             free: None,
+            within: None,
         }
     }
 }

@@ -65,7 +65,9 @@ section! {
         /// Heat that warms the drive by one degree; with the resistance it makes the time constant.
         capacity: u64 = fixed(heat(), "45 J/K").or("45 J/K");
         /// Moving air: the thermal resistance is divided by it; 1 = still air.
-        fan: u64 = fixed(Factor, "2").or("1");
+        fan: u64 = fixed(Factor, "2").or("1")
+            .within(1..=u64::MAX, "no heat would leave the drive",
+                "write 1 for still air, 2 for a fan that halves the resistance");
         /// From here on the drive warns and counts the minutes.
         warning: u64 = fixed(temperature(), "75 C").or("75 C");
         /// From here on the minutes count as critical.

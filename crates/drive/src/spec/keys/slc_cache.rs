@@ -78,7 +78,9 @@ section! {
         admit_limit: u64 = policy(size(), "64 KiB").or("64 KiB");
         /// Once full, the cache has its emptiest superblock folded before anything else, where at
         /// most this share of it is valid; 0 = never.
-        reclaim: u64 = policy(Factor, "0.5").or("0");
+        reclaim: u64 = policy(Factor, "0.5").or("0")
+            .within(0..=999, "{} of a superblock may be valid, so emptying it frees nothing",
+                "write less than 1, like 0.5");
         /// Once full, the cache takes data again when so much of it can be opened.
         rearm: u64 = policy(size().or_zero(), "2.4 GB").scaled().free(Free {
             name: "rearm",
