@@ -40,8 +40,8 @@ section! {
         plp: bool = fixed(Flag, "false").or("false");
         /// Small writes wait for each other until a program is full; otherwise each is padded.
         gather: bool = policy(Flag, "true");
-        /// A partly filled program is padded after so long without a write; waits while `gather` is
-        /// false.
+        /// A partly filled program is padded after this time without a write; waits while `gather`
+        /// is false.
         gather_time: u64 = policy(time().or_zero(), "100 ms");
         /// A write of what still waits in the write buffer takes its place there: the older data is
         /// never programmed.
@@ -58,7 +58,7 @@ section! {
         /// Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is
         /// 0.
         read_ahead: u64 = policy(size().or_zero(), "512 KiB");
-        /// Firmware cores: so many commands are understood side by side, `command_time` each.
+        /// Firmware cores: each understands one command at a time, in `command_time`.
         cores: u64 = fixed(count(1, 64), "4").or("1");
         /// What error correction and memory pass between controller and flash, all channels and
         /// both directions together; 0 = as much as the channels carry.

@@ -10,7 +10,7 @@ use crate::spec::value::Values;
 section! {
     /// How data gets out of the cache.
     read Fold in "fold" {
-        /// Folding in the background begins after so long without a host command, or "never".
+        /// Folding in the background begins after this time without a host command, or "never".
         idle_after: Option<u64> =
             policy(time().or_never(), "30 s").only(Part::Cache, "never").free(Free {
             name: "idle",
@@ -40,13 +40,13 @@ section! {
         /// Folding goes on in the background, whatever the host does, while fewer superblocks are
         /// free; 0 = not for that.
         low: u64 = policy(count(0, 1_000_000), "20").or("0").only(Part::Lends, "0");
-        /// Once begun below `fold.low`, it stops when so many superblocks are free.
+        /// Once begun below `fold.low`, it stops when this number of superblocks is free.
         high: u64 = policy(count(0, 1_000_000), "24").or("0");
         /// Folded in the background at most (idle time, `fold.low`); 0 = as fast as the flash goes.
         /// Pressure and demand have no limit.
         rate: u64 = policy(rate().or_zero(), "50 MB/s").or("0");
-        /// With copyback: of so many groups of wordlines one is read out over the channel and
-        /// checked before it is copied; 1 = all, 0 = none.
+        /// With copyback: of this number of groups of wordlines one is read out over the channel
+        /// and checked before it is copied; 1 = all, 0 = none.
         check_every: u64 = policy(count(0, 1_000_000), "16").or("0");
         /// SLC cycles of a superblock from which on a check finds too many errors: the rest of it
         /// is folded through the controller.

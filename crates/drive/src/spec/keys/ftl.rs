@@ -58,7 +58,7 @@ section! {
         journal: u64 = policy(size(), "64 KiB").or("64 KiB");
         /// A flush writes changed pages of the map back too, instead of leaving them to recovery.
         write_on_flush: bool = policy(Flag, "false").or("false");
-        /// Changed pages of the map are written back after so long without a host command, once
+        /// Changed pages of the map are written back after this time without a host command, once
         /// folding and collection have come to rest, or "never".
         idle_after: Option<u64> = policy(time().or_never(), "5 s").or("never");
     }
@@ -70,8 +70,8 @@ section! {
         /// Which free superblock is written next: the last one freed, the first one freed, or the
         /// least worn.
         dynamic: &'static str = policy(one_of(&["none", "fifo", "least-worn"]), "fifo").or("fifo");
-        /// Resting data is moved once the superblock it lies in is so many cycles behind the most
-        /// worn one; 0 = never.
+        /// Resting data is moved once the superblock it lies in is this number of cycles behind the
+        /// most worn one; 0 = never.
         static_threshold: u64 = policy(count(0, 1_000_000), "100").or("0");
         /// Blocks of each plane beside `nand.blocks_per_plane`, which take the places of bad ones.
         spares: u64 = fixed(count(0, 1_000_000), "8").or("0");

@@ -16,7 +16,7 @@ section! {
                 .or("greedy");
         /// Collection begins when fewer superblocks are free.
         low: u64 = policy(count(1, 1_000_000), "4");
-        /// Collection ends when so many superblocks are free.
+        /// Collection ends when this number of superblocks is free.
         high: u64 = policy(count(1, 1_000_000), "6");
         /// Superblocks that the host never gets: collection and folding need them to finish.
         reserve: u64 = policy(count(2, 1_000_000), "3");
@@ -24,9 +24,9 @@ section! {
         pace: &'static str =
             policy(choice(Pace::NAMES, PACINGS.iter().map(|it| (it.name, it.waits))), "paced")
                 .or("paced");
-        /// Collection goes on ahead of need after so long without a host command, or "never".
+        /// Collection goes on ahead of need after this time without a host command, or "never".
         idle_after: Option<u64> = policy(time().or_never(), "5 s").or("never");
-        /// Collection in idle time ends when so many superblocks are free.
+        /// Collection in idle time ends when this number of superblocks is free.
         idle_target: u64 = policy(count(0, 1_000_000), "40").or("0");
         /// What else collection does in a drive that has been written all over
         recycler: &'static str =

@@ -102,7 +102,7 @@ section! {
         /// A host read that finds its die programming suspends the program. Needs
         /// `controller.read_priority`.
         program: bool = fixed(Flag, "true").or("false");
-        /// The same for erases.
+        /// A host read that finds its die erasing suspends the erase.
         erase: bool = fixed(Flag, "true").or("false");
         /// Time from the suspension to an array that can read; the operation makes no progress in
         /// it.

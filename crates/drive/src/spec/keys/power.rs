@@ -28,8 +28,8 @@ section! {
 section! {
     /// The first low-power state.
     PowerLight in "power.light" {
-        /// The first low-power state (SATA slumber, NVMe PS3) is entered after so long with nothing
-        /// to do.
+        /// The first low-power state (SATA slumber, NVMe PS3) is entered after this time with
+        /// nothing to do.
         after: Option<u64> = policy(time().or_never(), "1 s").or("never");
         /// The drive without its flash in the first low-power state.
         power: u64 = fixed(power().or_zero(), "50 mW").or("50 mW");
@@ -43,7 +43,7 @@ section! {
 section! {
     /// The second low-power state.
     PowerDeep in "power.deep" {
-        /// The second low-power state (SATA DevSleep, NVMe PS4) is entered after so long with
+        /// The second low-power state (SATA DevSleep, NVMe PS4) is entered after this time with
         /// nothing to do.
         after: Option<u64> = policy(time().or_never(), "10 s").or("never");
         /// The drive without its flash in the second low-power state.

@@ -81,7 +81,7 @@ section! {
         reclaim: u64 = policy(Factor, "0.5").or("0")
             .within(0..=999, "{} of a superblock may be valid, so emptying it frees nothing",
                 "write less than 1, like 0.5");
-        /// Once full, the cache takes data again when so much of it can be opened.
+        /// Once full, the cache takes data again when this size of it can be opened.
         rearm: u64 = policy(size().or_zero(), "2.4 GB").scaled().free(Free {
             name: "rearm",
             title: "share of the cache that takes data again during a fill",
