@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flashtwin import outputs
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,7 +28,6 @@ def build(
     the directory that the page may not leave, where nobody typed its name. `ranks`: the drives
     stand among the catalogue's twins, too.
     """
-    from flashtwin import outputs
     from flashtwin.report.page import render
 
     with outputs.disk(out, "write"):

@@ -23,7 +23,6 @@ from flashtwin.report import (
     latency,
     masthead,
     provenance,
-    ranked,
     template,
     truth,
     xray,
@@ -131,6 +130,9 @@ def _reviewed(contents: Contents, *, ranks: bool) -> dict[str, Any]:
     """What the page of a review has besides: a written verdict, and the drives among the twins."""
     if not ranks:
         return {"article": [], "ranked": None}
+    # Only a review ranks, and no other page loads the room of studies.
+    from flashtwin.report import ranked
+
     return {"article": article.verdict(contents), "ranked": ranked.ranking_of(contents.drives)}
 
 
