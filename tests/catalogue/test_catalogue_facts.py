@@ -167,7 +167,7 @@ def test_no_unknown_field_is_passed_over() -> None:
     assert len(table["outcome"]) + len(facts.of_market()) == len(OUTCOMES)
     assert sum(len(block["rows"]) for block in table["compare"]) == len(COMPARISONS)
     fields = {key for row in tomllib.loads(MARKET.read_text())["drive"] for key in row}
-    assert fields == {"id", "source", "note", *facts.FILL_METRICS}
+    assert fields == {"id", "source", "note", "controller", *facts.FILL_METRICS}
 
 
 def test_a_damaged_installation_says_so(tmp_path: object) -> None:

@@ -56,7 +56,7 @@ def test_a_small_copy_of_a_large_drive_ends_its_cache_where_the_cache_is(tmp_pat
         cell="qlc",
         dram="hmb",
         dies=None,
-        cache_bytes=None,
+        cache_bytes=400 * GB,
     )
     (tmp_path / "x.toml").write_text(spec_text(label))
     run = ft.test(

@@ -5,7 +5,8 @@ the core or of another spec, or is not there, and writes validation/records.json
 `flashtwin drives` tells, and the page. All drives take some four minutes on two cores. Ids of
 drives: those again. `--changes` measures of all or these drives what the rest of the page is of:
 mechanisms switched off, fitted numbers raised and rows left out of the fit, and the market's drives
-from their labels alone; `--untried` only the mechanisms that the page lists as not tried.
+from their labels alone; `--labels` these only, `--untried` only the mechanisms that the page lists
+as not tried.
 tests/study/test_validation_page.py says where the page is no longer of today's core, specs or rows.
 """
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Makes docs/reference/validation.md.")
     parser.add_argument("drives", nargs="*", help="these alone, and again")
     parser.add_argument("--changes", action="store_true", help="also of changed specs")
+    parser.add_argument("--labels", action="store_true", help="drives from their labels again")
     parser.add_argument("--untried", action="store_true", help="also of what was not tried")
     asked = parser.parse_args()
     names = {family_name(family) for family in records.families()}
@@ -52,6 +54,8 @@ def main() -> None:
         held |= _as_they_are(lacking)
     if asked.changes:
         held |= _changed(families, held)
+    elif asked.labels:
+        held |= labels.from_labels(_market(families), SHOW)
     elif asked.untried:
         held |= tried(_untried(families, held), held, SHOW)
     records.RECORDS.write_bytes(records.encoded(held))
@@ -71,12 +75,15 @@ def _as_they_are(families: list[tuple[str, ...]]) -> dict[str, Record]:
 
 def _changed(families: list[tuple[str, ...]], held: dict[str, Record]) -> dict[str, Record]:
     """Knock-outs, fits, and labels."""
-    market = [drive for family in families for drive in family if drive in labels.market()]
     return {
         **tried(knockouts.changes_of(families), held, SHOW),
         **fit.fits(families, held, SHOW),
-        **labels.from_labels(market, SHOW),
+        **labels.from_labels(_market(families), SHOW),
     }
+
+
+def _market(families: list[tuple[str, ...]]) -> list[str]:
+    return [drive for family in families for drive in family if drive in labels.market()]
 
 
 def _untried(families: list[tuple[str, ...]], held: dict[str, Record]) -> dict[str, Change]:

@@ -1,9 +1,9 @@
 """Drives from their labels alone: how far off a twin would be that nobody had fitted.
 
 For each drive of the market a spec is written as `flashtwin new` writes it from capacity,
-interface, cells and DRAM, and filled as the reviewers filled the drive. Nothing else of the drive
-goes in: the one prior that comes of these drives themselves is the share of the cache, their
-rounded mean, which no single drive moves (`mean_shares`). Invariant: rates and places are those of
+interface, cells, DRAM and the maker of the controller, and filled as the reviewers filled the
+drive. Nothing else of the drive goes in: the cache and the rate past it are what the other drives
+let one expect, its own review left out. Invariant: rates and places are those of
 a whole drive; drives are filled so many times smaller as `knockouts.toml` says, with places
 multiplied back.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Literal, cast
 
-from flashtwin.catalogue import MARKET, PRIORS
+from flashtwin.catalogue import MARKET
 from flashtwin.catalogue.facts import Fact
 from flashtwin.catalogue.label import CellType, Interface, Label, spec_text
 from flashtwin.catalogue.loader import load
@@ -37,7 +37,7 @@ _DRAM: Mapping[str, Literal["yes", "none", "hmb"]] = {"dram": "yes", "hmb": "hmb
 
 
 def label_of(drive: str) -> Label:
-    """What the label of a drive of the catalogue says."""
+    """What the label of a drive of the market says."""
     spec = load(drive)
     values = {row["key"]: row["value"] for row in spec.values()}
     generation = values["link.pcie_generation"]
@@ -49,7 +49,13 @@ def label_of(drive: str) -> Label:
         interface=cast(Interface, interface),
         cell=cast(CellType, values["nand.cell"]),
         dram=_DRAM.get(values["map.residency"], "none"),
+        controller=_controllers()[drive],
     )
+
+
+def _controllers() -> Mapping[str, str]:
+    """Makers of the controllers of the market's drives."""
+    return {row["id"]: row["controller"] for row in tomllib.loads(MARKET.read_text())["drive"]}
 
 
 def market() -> list[str]:
@@ -77,26 +83,8 @@ def record_name(drive: str) -> str:
     return f"{drive}; from its label"
 
 
-def mean_shares() -> tuple[float, float, float]:
-    """The mean first plateau as a share of the capacity, and the least and the most that it would
-    be with one drive left out."""
-    shares = [
-        row["first_plateau"] * 1e9 / load(row["id"]).capacity_bytes
-        for row in tomllib.loads(MARKET.read_text())["drive"]
-        if "first_plateau" in row
-    ]
-    total, count = sum(shares), len(shares)
-    without = [(total - share) / (count - 1) for share in shares]
-    return total / count, min(without), max(without)
-
-
-def prior_share() -> float:
-    """The share of the cache that `flashtwin new` writes."""
-    return float(tomllib.loads(PRIORS.read_text())["shares"]["slc_cache"])
-
-
 def _needs(drive: str, pairs: Iterable[tuple[Fact, Measure]]) -> list[Need]:
-    text = spec_text(label_of(drive))
+    text = spec_text(label_of(drive), without=[drive])
     plans = dict.fromkeys(plan for _, how in pairs for plan in how.plans)
     return [Need(drive=drive, plan=plan, spec=text, scale=scale_of(plan)) for plan in plans]
 

@@ -51,11 +51,10 @@ rows hardly hold goes as far as it is let, half as much again or two thirds.
 _LABELS = """
 ## Drives from their labels alone
 
-The market's drives as `flashtwin new` writes them from capacity, interface, cells and DRAM, filled
-as reviewers filled them, at an eighth of their size: how far off the priors are where nobody fits
-anything. No drive's figures are among the priors of another but for one: the share of the cache,
-{prior} of the capacity, the rounded mean of these drives
-({shares}). Leaving a drive out changes no prior.
+The market's drives as `flashtwin new` writes them from capacity, interface, cells, DRAM and the
+maker of the controller, filled as reviewers filled them, at an eighth of their size: how far off a
+twin is that nobody fitted. The cache and the rate past it are what the other drives let one expect;
+the drive's own review is left out.
 
 """
 
@@ -132,9 +131,6 @@ def label_section(records: Mapping[str, Record]) -> str:
     ]
     if not rows:
         return ""
-    mean, least, most = labels.mean_shares()
-    shares = f"{mean * 100:.1f} %, and {least * 100:.1f} to {most * 100:.1f} % without one of them"
-    text = _LABELS.format(shares=shares, prior=f"{labels.prior_share() * 100:g} %")
     metrics = dict.fromkeys(row.fact.metric for row in rows)
     summary = [_label_summary(metric, rows) for metric in metrics]
     head = ("row", "drives", "within its tolerance", "within a factor of 1.5", "middle error")
@@ -149,7 +145,7 @@ def label_section(records: Mapping[str, Record]) -> str:
         for row in rows
     ]
     columns = ("drive", "row", "published", "from the label", "error")
-    return text + table(head, summary) + "\n" + table(columns, lines)
+    return _LABELS + table(head, summary) + "\n" + table(columns, lines)
 
 
 def _label_summary(metric: str, rows: Sequence[Row]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """A spec from what a label says: capacity, interface, cell type, dies, DRAM.
 
 Everything else is what drives of the kind usually have: `priors.toml` has the values with a source
-each, or says that they are assumed, and they are marked `prior`. The point is a drive that can be
+each, or says that they are assumed, and they are marked `prior`; the cache and the rate past it are
+the middle of what reviewed drives let one expect (`prediction`). The point is a drive that can be
 simulated at once and made truer value by value.
 """
 
@@ -9,10 +10,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashtwin.catalogue import PRIORS
+from flashtwin.catalogue.prediction import CACHE, RATE, Kind, predictions
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
 from flashtwin.model.units import parse_size, show_size
@@ -44,7 +47,8 @@ AT_WORK = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What is printed on a drive or its box. `dies` and `cache_bytes` may be unknown.
+    """What is printed on a drive or its box. `dies`, `cache_bytes` and `controller`, the maker of
+    the controller, may be unknown.
 
     `dram` is "yes", "none", or "hmb": no DRAM, but a piece of the host's memory. A cache of 0 bytes
     is none.
@@ -58,6 +62,18 @@ class Label:
     dram: Literal["yes", "none", "hmb"]
     dies: int | None = None
     cache_bytes: int | None = None
+    controller: str | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The class of the drive, by which others are like it."""
+        return Kind(
+            capacity=self.capacity_bytes,
+            cell=self.cell,
+            interface=self.interface,
+            has_dram=self.dram == "yes",
+            controller=self.controller,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +141,13 @@ class _Values:
         return tomlkit.dumps(document)
 
 
-def spec_text(label: Label) -> str:
-    """The spec as TOML, origins and sources with it. Whether it is a drive, `load` tells."""
+def spec_text(label: Label, *, without: Collection[str] = ()) -> str:
+    """The spec as TOML, origins and sources with it. Whether it is a drive, `load` tells.
+
+    `without`: ids of drives whose reviews are not used.
+    """
     _check(label)
+    expected = {item.title: item.middle for item in predictions(label.kind, without=without)}
     priors = read_toml(PRIORS)
     values = _Values()
     values.usual(priors["any"])
@@ -141,8 +161,8 @@ def spec_text(label: Label) -> str:
     capacity = label.capacity_bytes // 512 * 512
     values.set("drive", "capacity", _size(capacity), *THE_LABEL)
     flash = _flash(label, values, parse_size(priors["dies"][label.cell]))
-    _set_flash(values, label, flash)
-    _set_firmware(values, label, flash, priors["shares"])
+    _set_flash(values, label, flash, expected.get(RATE))
+    _set_firmware(values, label, flash, priors["shares"], expected)
     values.set(
         "controller",
         "write_buffer",
@@ -226,7 +246,9 @@ def _dies(label: Label, usual_die: int) -> tuple[int, int]:
     return die, dies
 
 
-def _set_flash(values: _Values, label: Label, flash: _Flash) -> None:
+def _set_flash(values: _Values, label: Label, flash: _Flash, rate: float | None) -> None:
+    """Dies and blocks; programs as long as a `rate` past the cache makes them, if one is
+    expected."""
     known = label.dies is not None
     dies = (
         ("datasheet", "the label")
@@ -239,9 +261,22 @@ def _set_flash(values: _Values, label: Label, flash: _Flash) -> None:
     fits = ("prior", "what the dies hold, in blocks small enough for a drive of their size")
     values.set("nand", "wordlines_per_block", flash.wordlines, *fits)
     values.set("nand", "blocks_per_plane", flash.blocks, *fits)
+    if rate is not None:
+        source = (
+            f"computed: all dies take {rate / 1e6:.0f} MB/s, which is the middle of what reviewed "
+            "drives let one expect past the cache"
+        )
+        program_us = flash.dies * flash.program / rate * 1e6
+        values.set("nand.native", "tprog", f"{program_us:.0f} us", "prior", source)
 
 
-def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str, float]) -> None:
+def _set_firmware(
+    values: _Values,
+    label: Label,
+    flash: _Flash,
+    shares: dict[str, float],
+    expected: Mapping[str, float],
+) -> None:
     spare = flash.raw - label.capacity_bytes
     # What the firmware keeps, as long as the capacity still fits.
     room = (spare - AT_WORK * flash.superblock) // 2
@@ -250,7 +285,8 @@ def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str
         f"assumed: {shares['system']:.0%} of the flash for map, firmware and spare blocks"
     )
     values.set("ftl", "system", _size(system), "prior", system_source)
-    cache, origin = _cache(label, flash, shares["slc_cache"])
+    usual = expected.get(CACHE, label.capacity_bytes * shares["slc_cache"])
+    cache, origin = _cache(label, flash, usual)
     borrowed = ("prior", "assumed: the cells of the cache are borrowed from free native blocks")
     values.set("slc_cache", "mode", *(("dynamic", *borrowed) if cache else ("none", *origin)))
     values.set("slc_cache", "size", _size(cache), *origin)
@@ -269,17 +305,14 @@ def _set_firmware(values: _Values, label: Label, flash: _Flash, shares: dict[str
     values.set("fold", "pace", pace, "prior", "computed: folding frees what the host writes")
 
 
-def _cache(label: Label, flash: _Flash, share: float) -> tuple[int, tuple[str, str]]:
+def _cache(label: Label, flash: _Flash, usual: float) -> tuple[int, tuple[str, str]]:
     """The size of the SLC cache in bytes, with its origin and source."""
     if flash.bits == 1:
         return 0, ("prior", "SLC flash needs no cache")
     if label.cache_bytes is not None:
         return label.cache_bytes, THE_LABEL
-    cache = min(int(label.capacity_bytes * share), flash.raw // flash.bits // 2)
-    return cache, (
-        "prior",
-        "a tenth of the capacity: the mean of twenty reviewed drives (0.6 to 34 %)",
-    )
+    cache = min(int(usual) // MIB * MIB, flash.raw // flash.bits // 2)
+    return cache, ("prior", "the middle of what reviewed drives of its kind let one expect")
 
 
 def _buffer(flash: _Flash) -> int:

@@ -18,7 +18,7 @@ from flashtwin.catalogue import loader
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, load
-from flashtwin.catalogue.prediction import predictions
+from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, makers, predictions
 from flashtwin.catalogue.summary import describe, differences, grouped, written
 from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS, USAGE
@@ -277,6 +277,11 @@ def diff(first: str, second: str, as_json: bool) -> None:
 @click.option("--interface", type=INTERFACES)
 @click.option("--cell", type=CELLS)
 @click.option("--dram", type=DRAM, help="hmb: host memory buffer.")
+@click.option(
+    "--controller",
+    metavar="MAKER",
+    help="Who makes the controller, if known: phison, silicon-motion, samsung, …",
+)
 @click.option("--dies", type=options.Integer(0), help="Dies of flash, if known.")
 @click.option(
     "--slc-cache", type=options.SIZE, metavar="SIZE", help='Its size, if known; "0" for none.'
@@ -290,6 +295,7 @@ def new(
     interface: str | None,
     cell: str | None,
     dram: str | None,
+    controller: str | None,
     dies: int | None,
     slc_cache: int | None,
     out: Path | None,
@@ -302,6 +308,12 @@ def new(
     """
     if not ID.fullmatch(drive_id):
         raise click.BadParameter(ID_RULE, param_hint="ID")
+    if controller is not None and controller not in makers():
+        raise click.BadParameter(
+            f"no drive with one of {controller!r} was reviewed; one of {', '.join(makers())},"
+            " or leave it out",
+            param_hint="--controller",
+        )
     label = Label(
         id=drive_id,
         name=name or drive_id,
@@ -311,6 +323,7 @@ def new(
         dram=_prompted("dram", dram, "yes", DRAM),
         dies=dies,
         cache_bytes=slc_cache,
+        controller=controller,
     )
     path = out or Path(f"{drive_id}.toml")
     text = spec_text(label)
@@ -324,14 +337,17 @@ def new(
     terminal.say(
         f"{path}: {spec.name}, {units.readable_size(spec.capacity_bytes)}, spec {spec.hash[:12]}"
     )
-    for item in predictions(label.capacity_bytes, label.cell, label.interface):
-        if item.unit == "B" and (label.cache_bytes is not None or label.cell == "slc"):
+    expected = predictions(label.kind)
+    for item in expected:
+        if item.title == CACHE and label.cache_bytes is not None:
             continue
         shown = units.readable_gb if item.unit == "B" else units.readable_mb_s
         terminal.say(
             f"expect: {item.title} {shown(item.middle)}, from {shown(item.low)} to "
             f"{shown(item.high)} ({item.note})"
         )
+    if not expected:
+        terminal.say(f"{CACHE}, {RATE}: not known from a label with {label.cell.upper()}; {TELLS}")
     terminal.note(f"next: flashtwin show {path}, flashtwin test {path} --battery fill")
 
 
