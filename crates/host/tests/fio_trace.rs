@@ -211,7 +211,7 @@ fn a_file_that_goes_wrong_ends_the_replay_with_its_line() {
         (
             "late-year",
             "fio version 3 iolog\n1 f read 0 512\n999999999999999 f read 0 512\n",
-            "line 3: a time of more than ten years",
+            "line 3: its time lies 31 years from that of line 2",
         ),
     ] {
         let path = written(name, text);
