@@ -64,6 +64,8 @@ def test_jobs_answer_whenever_the_signal_comes(seed: int, tmp_path: Path) -> Non
         answers = text.replace("\n}\n{", "\n}\0{").split("\0")
         job = json.loads(answers[-1])["jobs"][0]
         ios = job["read"]["total_ios"] + job["write"]["total_ios"]
+        if not ios and not (tmp_path / "a_lat.1.log").exists():
+            return  # The signal came before the first phase, which has no logs then.
         assert len((tmp_path / "a_lat.1.log").read_text().splitlines()) == ios
         assert sum(" read " in one or " write " in one for one in
                    (tmp_path / "a.iolog").read_text().splitlines()) == ios  # fmt: skip
