@@ -5,7 +5,7 @@
 //! is what the field usually does, and is shown with the origin `prior`. What a mode has no use for
 //! is written as 0. Order here is the order of a printed spec.
 //!
-//! One file a section: a new mechanism brings its own.
+//! Sections of one part of the drive share a file; each declares its keys by `section!`.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
