@@ -55,6 +55,7 @@ WRITERS = {
     "runs.writer",  # the journal
     "runs.blocks",  # what the steps measured, which grows like the journal
     "drives.real.real_file",  # the file that is measured, and probes of where it may be
+    "drives.device.held",  # a device that is to be measured
     "drives.real.real_fio",  # what fio says, in a directory of its own
     "drives.snapshots",  # an entry's directory is put in its place
     "study.sweep.executors",  # a run's directory is put in its place

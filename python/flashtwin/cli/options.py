@@ -8,13 +8,16 @@ by mistake would be a number that nobody meant. Sizes and times are those of `mo
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypedDict
 
 import click
 
+from flashtwin.cli import terminal
+from flashtwin.drives.consent import DESTROY, YES, Consent
 from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
 
@@ -175,6 +178,37 @@ def changes(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (scale, firmware, sets, seed):
         optional = option(optional)
     return optional
+
+
+def destroying(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--destroy-data and --yes-destroy, which the command gets as one value, `consent`."""
+
+    @wraps(command)
+    def collecting(*words: Any, **values: Any) -> Any:
+        destroy, typed = values.pop("destroy_data"), values.pop("yes_destroy")
+        ask = partial(click.prompt, default="", show_default=False, err=True)
+        consent = Consent(
+            destroy=destroy,
+            words=typed,
+            ask=ask if sys.stdin is not None and sys.stdin.isatty() else None,
+            say=terminal.note,
+        )
+        return command(*words, consent=consent, **values)
+
+    return _destroy_data(_yes_destroy(collecting))
+
+
+_destroy_data: Decorator = click.option(
+    DESTROY,
+    is_flag=True,
+    help="Write to a device, whose data are lost. What is lost is shown, and has to be typed back.",
+)
+_yes_destroy: Decorator = click.option(
+    YES,
+    multiple=True,
+    metavar="SERIAL",
+    help="As --destroy-data for scripts: the device's serial number, and each label on it.",
+)
 
 
 def budget(text: str) -> Decorator:

@@ -17,6 +17,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from flashtwin.drives.device.facts import line, link_of
 from flashtwin.inputs import parse_json
 
 SYS = Path("/sys")
@@ -59,37 +60,24 @@ def _disk(sys_root: Path, major: int, minor: int) -> Path | None:
 
 
 def _from_sys(disk: Path) -> dict[str, Any]:
-    scheduler = re.search(r"\[(.+?)\]", _line(disk / "queue" / "scheduler"))
-    firmware = _line(disk / "device" / "firmware_rev") or _line(disk / "device" / "rev")
+    scheduler = re.search(r"\[(.+?)\]", line(disk / "queue" / "scheduler"))
+    firmware = line(disk / "device" / "firmware_rev") or line(disk / "device" / "rev")
     facts: dict[str, Any] = {
-        "device_model": _line(disk / "device" / "model"),
+        "device_model": line(disk / "device" / "model"),
         "device_firmware": firmware,
-        "device_link": _link(disk),
-        "device_scheduler": scheduler[1] if scheduler else _line(disk / "queue" / "scheduler"),
+        "device_link": link_of(disk),
+        "device_scheduler": scheduler[1] if scheduler else line(disk / "queue" / "scheduler"),
         "device_temperature_c": _temperature(disk),
     }
     if os.environ.get("FLASHTWIN_SERIALS") == "1":
-        facts["device_serial"] = _line(disk / "device" / "serial") or _line(disk / "serial")
+        facts["device_serial"] = line(disk / "device" / "serial") or line(disk / "serial")
     return facts
-
-
-def _link(disk: Path) -> str | None:
-    """Speed and lanes of the nearest PCIe device above the disk, or the speed that a SATA link
-    has agreed on."""
-    for above in [disk.resolve(), *disk.resolve().parents][:12]:
-        speed, lanes = _line(above / "current_link_speed"), _line(above / "current_link_width")
-        if speed and lanes and not speed.lower().startswith("unknown"):
-            return f"PCIe {speed.removesuffix(' PCIe')} x{lanes}"
-        for link in sorted(above.glob("link*/ata_link/link*/sata_spd")):
-            if (speed := _line(link)) and speed[:1].isdigit():
-                return f"SATA {speed}"
-    return None
 
 
 def _temperature(disk: Path) -> float | None:
     for sensor in sorted((disk / "device").glob("**/temp1_input")):
         with contextlib.suppress(ValueError):
-            return int(_line(sensor)) / 1000
+            return int(line(sensor)) / 1000
     return None
 
 
@@ -113,11 +101,3 @@ def _from_smartctl(name: str) -> dict[str, Any]:
     with contextlib.suppress(KeyError, TypeError):
         facts["device_link"] = f"SATA {data['interface_speed']['current']['string']}"
     return facts
-
-
-def _line(path: Path) -> str:
-    """The text of a file of /sys; "" where it cannot be read."""
-    try:
-        return path.read_text(errors="replace")[:200].strip()
-    except OSError:
-        return ""

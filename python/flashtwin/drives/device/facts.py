@@ -1,0 +1,536 @@
+"""What this machine knows of a block device: what it is, who uses it, and what lies on it.
+
+Read from /sys/block, /proc/self/mountinfo, /proc/swaps, the links of all loop devices and what
+processes have open; `Roots` says where these lie, so that a machine can be made up. Invariants: the
+device is opened for reading alone and never exclusively; what cannot be read is no reason to
+believe that nobody uses the device, so it is told in `unknown` and refused by `refusals`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from flashtwin.drives.device.signatures import Extent, Read, Signature, signatures, table
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+
+SECTOR_BYTES = 512
+_LINE_BYTES = 4096
+# How /proc/self/mountinfo writes blanks, tabs, line feeds and backslashes.
+_OCTAL = re.compile(r"\\([0-7]{3})")
+# Kinds of stacked devices, by the beginning of its dm/uuid.
+_DM_KINDS = {"LVM": "LVM", "CRYPT": "dm-crypt", "mpath": "multipath", "DMRAID": "RAID"}
+_VIRTUAL = re.compile(r"qemu|virtio|vbox|vmware|virtual disk|msft|xen", re.I)
+_RAID = re.compile(r"\b(perc|megaraid|logical volume|smart array|raid|lsi|mr9|avago)\b", re.I)
+
+
+class Roots(NamedTuple):
+    """Where the kernel tells what it knows."""
+
+    sys: Path = Path("/sys")
+    proc: Path = Path("/proc")
+    dev: Path = Path("/dev")
+    run: Path = Path("/run")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """Somebody who uses a part: how, by which name, and the part's name."""
+
+    how: str
+    by: str
+    part: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The device itself, a partition that the kernel knows, or one of a table alone."""
+
+    name: str
+    number: str
+    start_bytes: int
+    size_bytes: int
+    label: str = ""
+    signatures: tuple[Signature, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """A block device as it is now.
+
+    `number` is its major and minor, `sequence` the kernel's count of disks, which no two have.
+    `serial`, `wwn` and `eui` are never stored (`identity`). `parts` begins with the device itself.
+    `beneath`: what of this machine stands on it, and where. `unknown`: what could not be read.
+    `siblings`: other namespaces of its controller, which a sanitize would erase too.
+    """
+
+    path: Path
+    name: str
+    number: str
+    size_bytes: int
+    sequence: str = ""
+    model: str = ""
+    serial: str = ""
+    wwn: str = ""
+    eui: str = ""
+    firmware: str = ""
+    link: str = ""
+    backing_file: str = ""
+    partition_of: str = ""
+    table: str = ""
+    read_only: bool = False
+    sector_bytes: int = SECTOR_BYTES
+    discards: bool = False
+    parts: tuple[Part, ...] = ()
+    uses: tuple[Use, ...] = ()
+    beneath: tuple[tuple[str, str], ...] = ()
+    made_of: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """The names that somebody gave to what lies on it, each once."""
+        named = [part.label for part in self.parts]
+        named += [mark.label for part in self.parts for mark in part.signatures]
+        return list(dict.fromkeys(label for label in named if label))
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What tells it from other devices, to be typed: model and serial, or what it has."""
+        return self.model or self.name, self.serial or self.backing_file or str(self.size_bytes)
+
+    @property
+    def secrets(self) -> list[str]:
+        """What would name this very device to somebody else, and is never stored."""
+        words = (self.serial, self.wwn, self.eui, self.backing_file)
+        return sorted({word for word in words if word}, key=len, reverse=True)
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path leads to a block device, over links as in /dev/disk/by-id."""
+    try:
+        return stat.S_ISBLK(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def opened(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A block device, open; raises a sentence where that is refused."""
+    try:
+        handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        lacking = isinstance(error, PermissionError)
+        raise FlashtwinError(
+            f"{path} cannot be opened: {error.strerror}",
+            hint=f"flashtwin doctor {path} says how to get the right to" if lacking else None,
+            exit_code=ENVIRONMENT,
+        ) from error
+    if stat.S_ISBLK(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise FlashtwinError(f"{path} is no block device", exit_code=USAGE)
+
+
+def facts_of(
+    path: Path,
+    *,
+    of_interest: Sequence[tuple[str, Path]] = (),
+    roots: Roots | None = None,
+    handle: int | None = None,
+) -> Facts:
+    """All that is known of a block device. `of_interest`: what must not stand on it, and its
+    path; `handle`: the device where it is open already."""
+    held = opened(path) if handle is None else handle
+    try:
+        number = _number_of(os.fstat(held).st_rdev)
+        return facts_from(path, number, partial(_read, held), of_interest, roots or Roots())
+    finally:
+        if handle is None:
+            os.close(held)
+
+
+def facts_from(
+    path: Path, number: str, read: Read, of_interest: Sequence[tuple[str, Path]], roots: Roots
+) -> Facts:
+    """All that is known of the device of a number whose bytes `read` gives."""
+    disk = roots.sys / "dev" / "block" / number
+    if not disk.exists():
+        raise FlashtwinError(
+            f"the kernel tells nothing of {path} ({number}), so nobody knows what is on it",
+            hint="name a device of /sys/block, or mount /sys",
+            exit_code=ENVIRONMENT,
+        )
+    return _Machine(roots).facts(path, disk.resolve(), number, read, of_interest)
+
+
+class _Machine:
+    """What was read of this machine, and what could not be."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots, self.unknown = roots, list[str]()
+
+    def facts(
+        self,
+        path: Path,
+        disk: Path,
+        number: str,
+        read_all: Read,
+        of_interest: Sequence[tuple[str, Path]],
+    ) -> Facts:
+        size = _number_in(disk / "size") * SECTOR_BYTES
+        read = _within(read_all, 0, size)
+        kind, extents = table(read, size)
+        parts = self._parts(disk, number, size, read, extents)
+        is_partition = (disk / "partition").exists()
+        about = disk.parent if is_partition else disk
+        uses = tuple(self._uses(disk, parts))
+        beneath = tuple(self._beneath(about, of_interest))
+        return Facts(
+            path=path,
+            name=disk.name,
+            number=number,
+            size_bytes=size,
+            sequence=line(disk / "diskseq"),
+            **self._names(about),
+            link=link_of(about) or "",
+            backing_file=line(disk / "loop" / "backing_file"),
+            partition_of=about.name if is_partition else "",
+            table=kind,
+            read_only=line(disk / "ro") == "1",
+            sector_bytes=_number_in(about / "queue" / "logical_block_size") or SECTOR_BYTES,
+            discards=_number_in(about / "queue" / "discard_max_bytes") > 0,
+            parts=tuple(parts),
+            uses=uses,
+            beneath=beneath,
+            made_of=tuple(_names_in(disk / "slaves")),
+            siblings=tuple(self._siblings(about)),
+            remarks=tuple(self._remarks(about)),
+            unknown=tuple(dict.fromkeys(self.unknown)),
+        )
+
+    def _names(self, disk: Path) -> dict[str, str]:
+        """Model, serial number and the names that a maker gives out only once."""
+        udev = self._udev(line(disk / "dev"))
+        device = disk / "device"
+        return {
+            "model": line(device / "model") or line(device / "name") or udev.get("ID_MODEL", ""),
+            "serial": line(device / "serial")
+            or line(disk / "serial")
+            # A SCSI device's, in the kernel's copy of page 80h behind its head of four bytes.
+            or line(device / "vpd_pg80", skip_bytes=4)
+            or udev.get("ID_SERIAL_SHORT", ""),
+            "wwn": line(disk / "wwid") or line(device / "wwid") or udev.get("ID_WWN", ""),
+            "eui": line(disk / "eui") or line(disk / "nguid") or line(disk / "uuid"),
+            "firmware": line(device / "firmware_rev") or line(device / "rev"),
+        }
+
+    def _udev(self, number: str) -> dict[str, str]:
+        """What udev noted of a device; nothing where there is no udev, as in a container."""
+        try:
+            text = (self.roots.run / "udev" / "data" / f"b{number}").read_text(errors="replace")
+        except OSError:
+            return {}
+        rows = (row[2:].partition("=") for row in text.splitlines() if row.startswith("E:"))
+        return {key: value for key, _, value in rows}
+
+    def _parts(
+        self, disk: Path, number: str, size: int, read: Read, extents: Sequence[Extent]
+    ) -> list[Part]:
+        """The device, the partitions that the kernel knows, and those of the table alone."""
+        marks = tuple(signatures(read, size))
+        parts = [
+            Part(name=disk.name, number=number, start_bytes=0, size_bytes=size, signatures=marks)
+        ]
+        known = [entry for entry in _entries(disk) if (entry / "partition").exists()]
+        spans = {_number_in(entry / "start") * SECTOR_BYTES: entry for entry in known}
+        labels = {extent.start_bytes: extent.label for extent in extents}
+        for start, entry in spans.items():
+            length = _number_in(entry / "size") * SECTOR_BYTES
+            parts.append(
+                _part(entry.name, line(entry / "dev"), start, length, read, labels.get(start, ""))
+            )
+        for extent in extents:
+            if extent.start_bytes not in spans:
+                name = f"partition {extent.number} of the table on {disk.name}"
+                parts.append(
+                    _part(name, "", extent.start_bytes, extent.size_bytes, read, extent.label)
+                )
+        return parts
+
+    def _uses(self, disk: Path, parts: Sequence[Part]) -> Iterator[Use]:
+        by_number = {part.number: part for part in parts if part.number}
+        places = {disk.name: disk, **{entry.name: entry for entry in _entries(disk)}}
+        for number, place, source in self._mounts():
+            part = by_number.get(number) or self._by_source(source, by_number)
+            if part is not None:
+                yield Use(how="mounted", by=place, part=part.name)
+        for path in self._swaps():
+            if (part := self._by_source(path, by_number)) is not None:
+                yield Use(how="swap", by=path, part=part.name)
+        for part in by_number.values():
+            for holder in self._holders(places[part.name]):
+                yield Use(how="held", by=self._holder(holder), part=part.name)
+        # A btrfs that is mounted names all of its drives.
+        for link in sorted((self.roots.sys / "fs" / "btrfs").glob("*/devices/*")):
+            if (member := by_number.get(line(link / "dev"))) is not None:
+                yield Use(how="mounted", by="a btrfs of several drives", part=member.name)
+        yield from self._loops(by_number)
+        yield from self._open(by_number)
+
+    def _by_source(self, source: str, by_number: dict[str, Part]) -> Part | None:
+        """The part that a mount names: file systems over several drives have numbers of their
+        own there."""
+        if not source.startswith("/"):
+            return None
+        number = self._node(source)
+        if number is not None:
+            return by_number.get(number)
+        # The name tells the part also where the node is gone, as in a chroot.
+        return next((part for part in by_number.values() if part.name == Path(source).name), None)
+
+    def _node(self, path: str) -> str | None:
+        """The number of a device by its path under /dev; none where it is no device's."""
+        with contextlib.suppress(OSError, ValueError):
+            about = os.stat(self.roots.dev / Path(path).relative_to("/dev"))
+            if stat.S_ISBLK(about.st_mode):
+                return _number_of(about.st_rdev)
+        return None
+
+    def _mounts(self) -> Iterator[tuple[str, str, str]]:
+        """Number, mount point and source of each mount, as this process and the first see them."""
+        rows: dict[tuple[str, str, str], None] = {}
+        for process in ("self", "1"):
+            try:
+                text = (self.roots.proc / process / "mountinfo").read_text(errors="replace")
+            except OSError:
+                if process == "self":
+                    self.unknown.append(f"what is mounted ({self.roots.proc}/self/mountinfo)")
+                continue
+            for row in text.splitlines():
+                words, _, after = row.partition(" - ")
+                fields, rest = words.split(), after.split()
+                if len(fields) > 4 and len(rest) > 1:
+                    rows[fields[2], _plain(fields[4]), _plain(rest[1])] = None
+        yield from rows
+
+    def _swaps(self) -> Iterator[str]:
+        """The paths of what holds swap; a file is on a file system that is mounted."""
+        try:
+            rows = (self.roots.proc / "swaps").read_text(errors="replace").splitlines()[1:]
+        except OSError:
+            self.unknown.append(f"where swap is ({self.roots.proc}/swaps)")
+            return
+        yield from (_plain(row.split()[0]) for row in rows if row.strip())
+
+    def _holder(self, name: str) -> str:
+        """A stacked device: its name and what it is."""
+        place = self.roots.sys / "class" / "block" / name
+        called, uuid = line(place / "dm" / "name"), line(place / "dm" / "uuid")
+        kind = next((word for head, word in _DM_KINDS.items() if uuid.startswith(head)), "")
+        if (level := line(place / "md" / "level")) or name.startswith("md"):
+            kind = f"RAID {level}".strip()
+        if name.startswith("bcache"):
+            kind = "bcache"
+        return " ".join(word for word in (name, called, f"({kind})" if kind else "") if word)
+
+    def _loops(self, by_number: dict[str, Part]) -> Iterator[Use]:
+        """Loop devices whose backing file is a part, or lies on a file system on one: an exclusive
+        open sees neither."""
+        for place in sorted((self.roots.sys / "block").glob("loop*")):
+            backing = line(place / "loop" / "backing_file")
+            part = self._under_file(backing, by_number) if backing else None
+            if part is not None:
+                yield Use(how="loop", by=f"{place.name} ({backing})", part=part.name)
+
+    def _under_file(self, backing: str, by_number: dict[str, Part]) -> Part | None:
+        """The part that a file is, or that it lies on."""
+        path = backing.removesuffix(" (deleted)")
+        if path.startswith("/dev/"):
+            return self._by_source(path, by_number)
+        numbers = self._devices_of(Path(path))
+        return next((by_number[number] for number in numbers if number in by_number), None)
+
+    def _open(self, by_number: dict[str, Part]) -> Iterator[Use]:
+        """Processes that have it open, as a virtual machine has that was given the drive; our own
+        and those that may not be asked are left out."""
+        own = str(os.getpid())
+        for process in _entries(self.roots.proc):
+            if not process.name.isdecimal() or process.name == own:
+                continue
+            numbers = set()
+            for handle in _entries(process / "fd"):
+                with contextlib.suppress(OSError):
+                    about = os.stat(handle)
+                    if stat.S_ISBLK(about.st_mode):
+                        numbers.add(_number_of(about.st_rdev))
+            for number in sorted(numbers & by_number.keys()):
+                by = f"{line(process / 'comm') or 'process'} ({process.name})"
+                yield Use(how="open", by=by, part=by_number[number].name)
+
+    def _beneath(self, disk: Path, paths: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
+        """What of this machine stands on the disk, through partitions, layers and loops."""
+        for standing, path in paths:
+            for number in self._devices_of(path):
+                if disk.name in self._disks_under(number):
+                    yield standing, str(path)
+                    break
+
+    def _devices_of(self, path: Path) -> list[str]:
+        """The numbers of the devices under a path: the file system's, and the source of its
+        mount where the file system has a number of its own."""
+        while not path.exists() and path != path.parent:
+            path = path.parent
+        try:
+            number = _number_of(os.stat(path).st_dev)
+        except OSError:
+            self.unknown.append(f"where {path} lies")
+            return []
+        numbers = [number]
+        for mounted, _, source in self._mounts():
+            if mounted == number and (source_number := self._node(source)) is not None:
+                numbers.append(source_number)
+        return numbers
+
+    def _disks_under(self, number: str, depth: int = 0) -> set[str]:
+        """The names of the disks on which a device stands, and its own."""
+        place = self.roots.sys / "dev" / "block" / number
+        if depth > 8 or not place.exists():
+            return set()
+        place = place.resolve()
+        if (place / "partition").exists():
+            place = place.parent
+        names = {place.name}
+        for slave in _names_in(place / "slaves"):
+            names |= self._disks_under(line(place / "slaves" / slave / "dev"), depth + 1)
+        if backing := line(place / "loop" / "backing_file"):
+            for under in self._devices_of(Path(backing)):
+                names |= self._disks_under(under, depth + 1)
+        return names
+
+    def _siblings(self, disk: Path) -> list[str]:
+        """Other namespaces of the same NVMe controller."""
+        device = disk / "device"
+        if not disk.name.startswith("nvme") or not device.exists():
+            return []
+        pattern = re.compile(r"nvme\d+n\d+")
+        names = {entry.name for entry in _entries(device.resolve())}
+        return sorted(name for name in names if pattern.fullmatch(name) and name != disk.name)
+
+    def _remarks(self, disk: Path) -> Iterator[str]:
+        """What stands between the host and the flash, or makes measurements differ."""
+        where, model = str(disk.resolve()), line(disk / "device" / "model")
+        vendor = line(disk / "device" / "vendor")
+        if "/usb" in where:
+            yield "it hangs on a USB bridge, which may drop TRIM and SMART and bounds the rate"
+        if "/virtio" in where or _VIRTUAL.search(f"{vendor} {model}"):
+            yield "it is a virtual disk: what is measured is the host's storage and its caches"
+        elif _RAID.search(f"{vendor} {model}"):
+            yield "a RAID controller stands before it, whose cache is measured too"
+        if disk.name.startswith("loop"):
+            yield "it is a loop device: the file system under it and its cache are measured too"
+        elif line(disk / "queue" / "rotational") == "1":
+            yield "it says that it has turning platters"
+        if "through" in line(disk / "queue" / "write_cache"):
+            yield "its write cache is off, or protected against a loss of power"
+        scheduler = re.search(r"\[(.+?)\]", line(disk / "queue" / "scheduler"))
+        if scheduler and scheduler[1] != "none":
+            yield f"the scheduler {scheduler[1]} may reorder requests"
+        governor = line(self.roots.sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
+        if governor and governor != "performance":
+            yield f"the processor's governor is {governor}: small requests may look slower"
+
+    def _holders(self, place: Path) -> list[str]:
+        """Stacked devices on a part; of a folder that may not be read nobody knows."""
+        try:
+            return sorted(entry.name for entry in (place / "holders").iterdir())
+        except FileNotFoundError:
+            pass
+        except OSError:
+            self.unknown.append(f"who holds {place.name} ({place}/holders)")
+        return []
+
+
+def _number_of(device: int) -> str:
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _number_in(path: Path) -> int:
+    text = line(path)
+    return int(text) if text.isdecimal() else 0
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder of the kernel's; nothing where it may not be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [entry.name for entry in _entries(folder)]
+
+
+def _within(read: Read, start: int, length: int) -> Read:
+    """A part of a device as a device of its own: nothing is read from beyond its ends."""
+
+    def within(offset: int, count: int) -> bytes:
+        room = min(count, length - offset)
+        return read(start + offset, room) if offset >= 0 and room > 0 else b""
+
+    return within
+
+
+def _part(name: str, number: str, start: int, length: int, read: Read, label: str) -> Part:
+    return Part(
+        name=name,
+        number=number,
+        start_bytes=start,
+        size_bytes=length,
+        label=label,
+        signatures=tuple(signatures(_within(read, start, length), length)),
+    )
+
+
+def _read(handle: int, offset: int, count: int) -> bytes:
+    try:
+        return os.pread(handle, count, offset)
+    except OSError:
+        # A sector that cannot be read tells nothing; the drive is measured all the same.
+        return b""
+
+
+def _plain(text: str) -> str:
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
+
+
+def line(path: Path, skip_bytes: int = 0) -> str:
+    """The text of a file of /sys; "" where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            file.read(skip_bytes)
+            return file.read(_LINE_BYTES).decode(errors="replace").strip("\0 \n\t")
+    except OSError:
+        return ""
+
+
+def link_of(disk: Path) -> str | None:
+    """Speed and lanes of the nearest PCIe device above the disk, or the speed that a SATA link
+    has agreed on."""
+    for above in [disk.resolve(), *disk.resolve().parents][:12]:
+        speed, lanes = line(above / "current_link_speed"), line(above / "current_link_width")
+        if speed and lanes and not speed.lower().startswith("unknown"):
+            return f"PCIe {speed.removesuffix(' PCIe')} x{lanes}"
+        for link in sorted(above.glob("link*/ata_link/link*/sata_spd")):
+            if (speed := line(link)) and speed[:1].isdigit():
+                return f"SATA {speed}"
+    return None
