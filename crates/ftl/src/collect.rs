@@ -463,6 +463,14 @@ impl<P: Policies> Ftl<P> {
         self.choose(1 - pool)
     }
 
+    /// Whether every native superblock that could be collected is full of valid data.
+    pub(crate) fn has_no_victim(&self) -> bool {
+        let units = self.layout.whole_units(Mode::Native);
+        let emptiest = |pool| self.blocks.victims.emptiest(pool, &self.blocks.all);
+        let gains = |s: u32| self.blocks.all[s as usize].valid < units;
+        !(0..2).filter_map(emptiest).any(gains)
+    }
+
     /// Whether the present source is collected for its space.
     pub(crate) fn collects_space(&self) -> bool {
         self.collection.mover.cause == Cause::Space

@@ -121,7 +121,15 @@ impl<P: Policies> Ftl<P> {
     pub(crate) fn fold_can_write(&self) -> bool {
         self.writing.streams[Stream::Fold].left() >= self.packing.row_most()
             || self.cache.fold.pledged
-            || self.available_to_movers() > 1
+            || self.available_to_movers() > self.kept_from(Work::Fold)
+    }
+
+    /// Whether the present source, or the next one, is one that the cache has borrowed.
+    pub(crate) fn folds_borrowed(&self) -> bool {
+        match self.cache.fold.source {
+            NONE => self.oldest_borrowed().is_some(),
+            source => !self.blocks.all[source as usize].fixed,
+        }
     }
 
     pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {

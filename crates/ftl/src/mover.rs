@@ -348,7 +348,7 @@ impl<P: Policies> Ftl<P> {
         if self.writing.streams[stream].left() >= owed || mover.pledged {
             return true;
         }
-        if self.available_to_movers() <= floor(work) {
+        if self.available_to_movers() <= self.kept_from(work) {
             // Without a place to write only collection can help, and it has to do so at once.
             self.writing.starved |= work == Work::Fold;
             return false;
@@ -403,6 +403,18 @@ impl<P: Policies> Ftl<P> {
         let first = self.layout.base(mover.source) + mover.cursor;
         let valid = self.map.count_valid(first, row);
         mover.owed + valid.max(self.layout.whole(row))
+    }
+
+    /// Free native superblocks that a mover leaves to others. Folding leaves the last one to
+    /// collection, but not to one that has no victim: then each borrowed superblock that is folded
+    /// into the last free one becomes free, and nothing else makes room for a host that waits.
+    pub(crate) fn kept_from(&self, work: Work) -> u32 {
+        let last_is_for_fold = work == Work::Fold
+            && self.writing.starved
+            && self.collection.mover.source == NONE
+            && self.folds_borrowed()
+            && self.has_no_victim();
+        if last_is_for_fold { 0 } else { floor(work) }
     }
 
     /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is
@@ -519,7 +531,7 @@ impl<P: Policies> Ftl<P> {
         }
         let stream = self.stream_of(work);
         let full = self.writing.streams[stream].left() < self.packing.row_most();
-        if full && self.available_to_movers() <= floor(work) {
+        if full && self.available_to_movers() <= self.kept_from(work) {
             self.pad_moved(work, true, ops);
             self.hasten_erases(ops);
         }

@@ -26,6 +26,8 @@ const DESIGNS: &str = "../drive/tests/designs";
 const MOST_BYTES: u64 = 24 << 20;
 /// Commands of a fill; a large drive is filled in larger ones.
 const FILL_COMMANDS: u64 = 800;
+/// Time of a drive after which a command of a run counts as never answered.
+const LONGEST_LIFE: Nanos = Nanos::from_secs(4 * 3600);
 
 fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -63,6 +65,7 @@ impl Host {
     fn wait_for(&mut self, under_way: u64) {
         while self.sent - self.answered > under_way {
             let due = self.drive.next_due().expect("commands are under way");
+            assert!(due < LONGEST_LIFE, "commands are not answered");
             self.drive.advance(due, &mut self.done);
             self.hear();
         }
@@ -328,4 +331,12 @@ fn specs_and_runs_are_as_they_were() {
         all.len(),
         other[0]
     );
+}
+
+/// Nine superblocks of this drive are retired, all native ones are full of valid data and one is
+/// free: only folding a borrowed superblock into that one makes room for the host.
+#[test]
+fn folding_takes_the_last_superblock_without_a_victim() {
+    let (config, _) = draw::drive(&mut Rng::new(417, 0));
+    lived(&config);
 }
