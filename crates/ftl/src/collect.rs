@@ -496,9 +496,8 @@ impl<P: Policies> Ftl<P> {
             let chosen = order.choose(&mut among, &mut self.collection.chance);
             chosen.unwrap_or(emptiest)
         };
-        let cached = self.oldest_borrowed().map(valid);
-        let cheaper_fold =
-            cached.is_some_and(|cached| cached <= valid(chosen)) && self.fold_can_write();
+        let most = valid(chosen);
+        let cheaper_fold = self.fold_for_space().is_some_and(|s| valid(s) <= most);
         (valid(emptiest) < units && !cheaper_fold).then_some(chosen)
     }
 }

@@ -15,6 +15,7 @@
 //! bit errors, so firmware reads out and checks a wordline now and then. If it finds too many
 //! errors, the rest of the superblock goes through the controller.
 
+use crate::blocks::Superblock;
 use crate::ftl::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
@@ -170,15 +171,23 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Takes a closed cache superblock whose programs have all ended as source: the emptiest while
-    /// there are some worth reclaiming, else the oldest; the second tier's after the first's.
+    /// there are some worth reclaiming, else the oldest; the second tier's after the first's. For
+    /// a host that waits it is a borrowed one, which leaves a free native superblock.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
         let seen = self.seen();
+        let own = |at: &usize| self.blocks.all[self.blocks.cache[*at] as usize].fixed;
+        let no_help = self.writing.starved && self.cache.bypass;
         let emptiest = self.cache.emptiest(&seen);
+        let emptiest = emptiest.filter(|at| !(no_help && own(at)));
         let reclaiming = emptiest.is_some() && self.cache.reclaims_on(&seen);
         self.cache.reclaiming = reclaiming;
         let source = match emptiest {
             Some(at) => self.blocks.cache.get(at).copied(),
+            None if self.writing.starved => {
+                let borrowed = self.oldest_to_fold(|block| !block.fixed);
+                borrowed.or_else(|| self.oldest_fold_source())
+            }
             None => self.oldest_fold_source(),
         };
         let Some(superblock) = source else {
@@ -191,25 +200,45 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The oldest superblock that may be folded now. None where superblocks with little valid data
-    /// are the only reason to fold, which this one need not be.
+    /// are the only reason to fold, which this one need not be, and where the host waits for a
+    /// superblock that folding the drive's own SLC superblocks cannot give it.
     fn oldest_fold_source(&self) -> Option<u32> {
         let background = self.folds_in_background();
         let asked = background || self.writing.starved || self.cache.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
             return None;
         }
+        let borrowed_alone = self.writing.starved && !background && self.cache.bypass;
+        self.oldest_to_fold(|block| !(borrowed_alone && block.fixed))
+    }
+
+    /// The oldest superblock of the cache that may be folded now and is `wanted`.
+    fn oldest_to_fold(&self, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
         let seen = self.seen();
-        let ready = |s: &&u32| self.cache.may_fold(&seen, &self.blocks.all[**s as usize]);
+        let ready = |s: &&u32| {
+            let block = &self.blocks.all[**s as usize];
+            wanted(block) && self.cache.may_fold(&seen, block)
+        };
         let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
         queues.find(ready).copied()
     }
 
+    /// The superblock that folding turns into a free native one next, while it can; none while it
+    /// folds one of the drive's own, which frees no native one. Folding and collection both free
+    /// one with each source, so the source with fewer valid units gains more for each copied unit.
+    pub(crate) fn fold_for_space(&self) -> Option<u32> {
+        let source = self.cache.fold.source;
+        let folds_own = source != NONE && self.blocks.all[source as usize].fixed;
+        let can = !folds_own && self.fold_can_write();
+        self.oldest_borrowed().filter(|_| can)
+    }
+
     /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
     /// none in the first.
-    pub(crate) fn oldest_borrowed(&self) -> Option<u32> {
+    fn oldest_borrowed(&self) -> Option<u32> {
         let borrowed = |s: &&u32| !self.blocks.all[**s as usize].fixed;
-        let oldest = self.blocks.cache.iter().find(borrowed);
-        oldest.or(self.blocks.tier.front()).copied()
+        let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
+        queues.find(borrowed).copied()
     }
 
     /// Whether the cache is folded while host data goes direct, so that it can take data again.
