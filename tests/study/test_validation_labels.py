@@ -29,7 +29,7 @@ def test_a_label_says_no_more_than_is_printed(drive: str, label: tuple[object, .
 def test_places_are_those_of_a_whole_drive() -> None:
     drive = "samsung-970-evo-500"
     record = labels.from_labels([drive], unseen)[labels.record_name(drive)]
-    assert record.scale == "1/8" and record.is_current
+    assert record.scale == "1/8" and record.is_of_todays_specs
     found = {row.metric: row.cells[""] for row in record.found}
     (cache,) = [
         item

@@ -1,12 +1,13 @@
 """Makes docs/reference/validation.md: `.venv/bin/python -m flashtwin_lab.make.validation`.
 
 It runs what `flashtwin validate` runs for every drive whose shipped record is of another model of
-the core or of another spec, or is not there, and writes validation/records.json, the counts that
-`flashtwin drives` tells, and the page. All drives take some four minutes on two cores. Ids of
-drives: those again. `--changes` measures of all or these drives what the rest of the page is of:
-mechanisms switched off, fitted numbers raised and rows left out of the fit, and the market's drives
-from their labels alone; `--labels` these only, `--untried` only the mechanisms that the page lists
-as not tried.
+the core or of another spec, or is not there, keeps what was measured of changed specs, and writes
+validation/records.json, the counts that `flashtwin drives` tells, and the page. All drives
+take some four minutes on two cores. Ids of drives: those again. `--changes` measures of all or
+these drives what the rest of the page is of: mechanisms switched off, fitted numbers raised and
+rows left out of the fit, and the market's drives from their labels alone; `--labels` these only,
+`--untried` only the mechanisms that the page lists as not tried.
+
 tests/study/test_validation_page.py says where the page is no longer of today's core, specs or rows.
 """
 
@@ -16,6 +17,7 @@ import argparse
 from collections.abc import Iterator
 from functools import partial
 
+from flashtwin import _core
 from flashtwin.catalogue import validated
 from flashtwin.cli import progress
 from flashtwin_lab.make import DOCS
@@ -39,7 +41,7 @@ def main() -> None:
     asked = parser.parse_args()
     names = {family_name(family) for family in records.families()}
     shipped = records.stored() if records.RECORDS.exists() else {}
-    held = {name: of for name, of in shipped.items() if of.is_current or name in names}
+    held = {name: of for name, of in shipped.items() if of.is_of_todays_specs or name in names}
     families = [
         family for family in records.families() if not asked.drives or {*asked.drives} & {*family}
     ]
@@ -115,6 +117,7 @@ def text() -> str:
 
 
 def _sections(shipped: dict[str, Record]) -> Iterator[str]:
+    yield sections.models_section(shipped, _core.MODEL)
     knocked = knockouts.knocked_out(shipped)
     yield sections.knock_out_section(knocked, knockouts.untried(shipped))
     yield sections.left_out_section(shipped)

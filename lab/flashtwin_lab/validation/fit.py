@@ -138,7 +138,7 @@ def raised_in(family: Iterable[str], records: Mapping[str, Record]) -> dict[Valu
     return {
         value: record
         for value in fitted(family)
-        if (record := records.get(record_name(family, value))) and record.is_current
+        if (record := records.get(record_name(family, value))) and record.is_of_todays_specs
     }
 
 

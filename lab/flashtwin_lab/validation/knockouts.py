@@ -100,12 +100,12 @@ def knock_out(chosen: Sequence[str], show: Show, *, seed: int = 1) -> list[Knock
 
 
 def knocked_out(records: Mapping[str, Record]) -> Iterator[KnockedOut]:
-    """What the records say of every mechanism; those of another core or spec are left out."""
+    """What the records say of every mechanism; those of another spec are left out."""
     for mechanism in knock_outs():
         for family in families():
             base = records.get(family_name(family))
             changed = records.get(record_name(family, mechanism.name))
-            if base is not None and changed is not None and changed.is_current:
+            if base is not None and changed is not None and changed.is_of_todays_specs:
                 yield KnockedOut(
                     mechanism=mechanism,
                     drives=tuple(changed.sets or ()),
@@ -115,12 +115,12 @@ def knocked_out(records: Mapping[str, Record]) -> Iterator[KnockedOut]:
 
 
 def untried(records: Mapping[str, Record]) -> dict[tuple[str, ...], list[str]]:
-    """The mechanisms of each family for which there is no current record."""
+    """The mechanisms of each family for which there is no record of today's spec."""
     lacking: dict[tuple[str, ...], list[str]] = {}
     for family in families():
         for mechanism in knock_outs():
             record = records.get(record_name(family, mechanism.name))
-            if mechanism.changes(family) and (record is None or not record.is_current):
+            if mechanism.changes(family) and (record is None or not record.is_of_todays_specs):
                 lacking.setdefault(family, []).append(mechanism.name)
     return lacking
 

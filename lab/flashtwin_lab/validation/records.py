@@ -4,7 +4,9 @@
 they are, and one for each change of their specs that was tried. It holds what was found and not the
 verdicts: those are today's, of `published.toml` and `known.toml` as they are now. Invariant: a
 record is of the core's model and of specs by their hashes; `Record.is_current` says whether the
-same would be found today. Made by `flashtwin_lab.make.validation`.
+same would be found today. A record of a changed spec holds on under later models, as long as the
+spec is what it was (`Record.is_of_todays_specs`): an hour would be needed to make all of them, and
+the page says of which models they are. Made by `flashtwin_lab.make.validation`.
 """
 
 from __future__ import annotations
@@ -71,6 +73,11 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     def is_current(self) -> bool:
         """Whether the core and the catalogue would give the same result today."""
         return validated.is_current(self.model, self.specs)
+
+    @property
+    def is_of_todays_specs(self) -> bool:
+        """Whether the catalogue's drives are those that it is of, whatever the core was."""
+        return validated.is_current(_core.MODEL, self.specs)
 
     def rows(self) -> dict[tuple[str, str, str], Found]:
         return {of_row.row: of_row for of_row in self.found}

@@ -26,6 +26,14 @@ from flashtwin_lab.validation.rows import Row, judge
 # A value that a refit moves by less is said to stay.
 LEAST_MOVE = 0.0005
 
+_EARLIER = """
+## Specs that were changed
+
+What follows is of specs that differ from the catalogue's in a value each. Some of it was measured
+with model {models} of the core, and the rows above with model {model}:
+`flashtwin_lab.make.validation --changes` measures it again.
+"""
+
 _KNOCK_OUTS = """
 ## Knock-outs
 
@@ -57,6 +65,14 @@ twin is that nobody fitted. The cache and the rate past it are what the other dr
 the drive's own review is left out.
 
 """
+
+
+def models_section(records: Mapping[str, Record], model: int) -> str:
+    """Which models the records of changed specs are of, where one is not of this model."""
+    base = {family_name(family) for family in families()}
+    models = sorted({of.model for name, of in records.items() if name not in base})
+    earlier = [str(of) for of in models if of != model]
+    return _EARLIER.format(models=" and ".join(earlier), model=model) if earlier else ""
 
 
 def knock_out_section(
@@ -126,7 +142,7 @@ def label_section(records: Mapping[str, Record]) -> str:
     rows = [
         row
         for drive in labels.market()
-        if (record := records.get(labels.record_name(drive))) and record.is_current
+        if (record := records.get(labels.record_name(drive))) and record.is_of_todays_specs
         for row in judged_rows(record)
     ]
     if not rows:
