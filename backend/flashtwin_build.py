@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import commit
 import maturin
 import page_scripts
 from maturin import (
@@ -29,7 +30,8 @@ from maturin import (
 def build_wheel(*given: Any, **more: Any) -> str:
     """A wheel with the scripts in it."""
     page_scripts.make()
-    name: str = maturin.build_wheel(*given, **more)
+    with commit.written():
+        name: str = maturin.build_wheel(*given, **more)
     return name
 
 
@@ -42,5 +44,6 @@ def build_editable(*given: Any, **more: Any) -> str:
 
 def build_sdist(*given: Any, **more: Any) -> str:
     """A source archive; who builds from it makes the scripts."""
-    name: str = maturin.build_sdist(*given, **more)
+    with commit.written():
+        name: str = maturin.build_sdist(*given, **more)
     return name

@@ -163,7 +163,7 @@ def test_wrong_arguments_exit_2_and_keep_stdout_clean(arguments: list[str], said
 
 
 def test_help_names_every_command(dev: ModuleType) -> None:
-    for command in ("demo", "test", "check", "bench", "soak", "abuse", "flashtwin"):
+    for command in ("demo", "test", "check", "bench", "soak", "abuse", "wheel", "flashtwin"):
         assert f"./dev {command}" in (dev.__doc__ or "")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BUILD",
     "MODEL",
     "ServeError",
     "SnapshotError",
@@ -34,6 +35,8 @@ __all__ = [
 
 # Raised with every change after which the same spec and seed give other results.
 MODEL: int
+# "release build for x86_64-unknown-linux-gnu".
+BUILD: str
 
 # The shapes of what is handed across; they exist for the type checker only.
 @type_check_only

@@ -405,12 +405,6 @@ def test_an_interrupted_run_says_what_was_kept(run: Run, monkeypatch: pytest.Mon
     assert "interrupted: stopped; what was finished is in here" in done.stderr
 
 
-def test_version(run: Run) -> None:
-    from flashtwin import __version__
-
-    assert run("--version").stdout == f"flashtwin {__version__}\n"
-
-
 def test_no_command_is_a_usage_error_with_the_help(run: Run) -> None:
     done = run()
     assert done.exit_code == 2

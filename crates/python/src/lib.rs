@@ -20,10 +20,18 @@ mod watched;
 
 use pyo3::prelude::*;
 
+/// How this module was built: what a report of a fault has to say.
+const BUILD: &str = if cfg!(debug_assertions) {
+    concat!("debug build for ", env!("FLASHTWIN_TARGET"))
+} else {
+    concat!("release build for ", env!("FLASHTWIN_TARGET"))
+};
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("MODEL", flashtwin_drive::snapshot::MODEL)?;
+    module.add("BUILD", BUILD)?;
     module.add("SnapshotError", py.get_type::<snapshot::SnapshotError>())?;
     module.add("SpecError", py.get_type::<spec::SpecError>())?;
     module.add("TableError", py.get_type::<tables::TableError>())?;

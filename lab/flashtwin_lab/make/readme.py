@@ -1,8 +1,8 @@
 """Makes the figures and the picture of README.md: `.venv/bin/python -m flashtwin_lab.make.readme`.
 
-The figures are those of `./dev demo`, its first pattern; the picture is the first screen of its
-report, drawn by Chromium, and docs/images/report.txt has the words on it. tests/cli/test_readme.py
-says where they are no longer what the twins do and the page shows.
+The figures are the lines of `./dev demo`; the picture is the first screen of its report, drawn by
+Chromium, and docs/images/report.txt has the words on it. tests/cli/test_readme.py says where they
+are no longer what the twins do and the page shows.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+import textwrap
 from pathlib import Path
 
 import flashtwin as ft
 from flashtwin import _core
-from flashtwin.cli import findings
+from flashtwin.cli.demo import BATTERIES, DRIVES, THEN
+from flashtwin.report import summary
+from flashtwin.runs import listing
 from flashtwin_lab.make import DOCS, ROOT
 
 README, PICTURE = ROOT / "README.md", DOCS / "images" / "report.png"
-DRIVES = ["bx500-240", "bx500-240-nocache"]
 WORDS = PICTURE.with_suffix(".txt")
-PATTERN = "fill:patterns=128k-q32,passes=1"
-ROWS = ("cache_size", "speed_cache", "speed_past_cache", "duration")
-BATTERIES = f"{PATTERN},crystaldiskmark"
+# The page of the demo lies where it was run.
+PAGE = Path("flashtwin-runs/…/report.html")
+WIDE = 116
 # The texts that lie on the first screen, in the order of the page.
 ON_SCREEN = """() => [...document.querySelectorAll("main *")].filter((part) => {
   const { top, bottom, width } = part.getBoundingClientRect();
@@ -34,17 +36,11 @@ BLOCK = re.compile(r"<!-- figures of model \d+ -->\n```text\n.*?```\n", re.S)
 
 
 def figures(runs: ft.Runs) -> str:
-    """The block of README.md."""
-    columns = [[findings.value(of[name]) for name in ROWS] for of in runs.findings.values()]
-    titles = [runs[0].findings[name].title for name in ROWS]
-    rows = [("fill 128k-q32", *runs.keys()), *zip(titles, *columns, strict=True)]
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    title, *others = wide
-    lines = []
-    for head, *values in rows:
-        cells = [f"{value:>{width}}" for value, width in zip(values, others, strict=True)]
-        lines.append("   ".join([f"{head:<{title}}", *cells]))
-    return "\n".join([f"<!-- figures of model {_core.MODEL} -->", "```text", *lines, "```", ""])
+    """The block of README.md: the demo's lines, wrapped as a terminal wraps them."""
+    stored = listing.named([Path(run.path) for run in runs])
+    lines = summary.lines(stored, then=f"./dev {THEN}".replace(", f", ", ./dev f"), page=PAGE)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, WIDE)]
+    return "\n".join([f"<!-- figures of model {_core.MODEL} -->", "```text", *wrapped, "```", ""])
 
 
 def draw(page: Path, picture: Path) -> str:
@@ -65,7 +61,7 @@ def draw(page: Path, picture: Path) -> str:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
-        runs = ft.test(DRIVES, battery=BATTERIES, out=Path(place) / "runs")
+        runs = ft.test(list(DRIVES), battery=BATTERIES, out=Path(place) / "runs")
         text = README.read_text()
         assert BLOCK.search(text), "README.md has no figures"
         README.write_text(BLOCK.sub(lambda _: figures(runs), text))

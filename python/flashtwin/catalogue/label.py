@@ -31,6 +31,8 @@ SECTIONS = (
     "errors.native",
     *("controller", "map", "link"),
 )
+# By this comment editors find the schema of the format (its `$id`), check keys and complete them.
+SCHEMA = "https://json.schemastore.org/flashtwin-drive.json"
 THE_LABEL = ("datasheet", "the label")
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -138,7 +140,7 @@ class _Values:
                 table.add(key, entry)
             parent, _, name = section.rpartition(".")
             (document[parent] if parent else document).add(name, table)
-        return tomlkit.dumps(document)
+        return f"#:schema {SCHEMA}\n{tomlkit.dumps(document)}"
 
 
 def spec_text(label: Label, *, without: Collection[str] = ()) -> str:

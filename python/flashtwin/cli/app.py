@@ -19,7 +19,6 @@ from typing import Any, NoReturn
 
 import click
 
-from flashtwin import __version__
 from flashtwin.cli import terminal
 from flashtwin.errors import (
     DONE,
@@ -46,6 +45,7 @@ flashtwin's own, 130 interrupted.
 GROUP = "flashtwin.commands"
 # Where each command is, and its line in the help; its module is imported when it is asked for.
 COMMANDS = {
+    "demo": ("demo.command", "Two simulated drives in a minute: five lines and a page."),
     "drives": ("drives.drives", "List the drives of the catalogue."),
     "show": ("drives.show", "The values of a drive, with origin and source."),
     "new": ("drives.new", "Write a spec from what a drive's label says."),
@@ -301,6 +301,15 @@ def _usage_hint(error: click.ClickException) -> str | None:
     return f"{context.command_path} --help" if context is not None else None
 
 
+def show_version(context: click.Context, param: click.Parameter, wanted: bool) -> None:
+    """The callback of --version; what it shows is loaded when it is asked for."""
+    if wanted and not context.resilient_parsing:
+        from flashtwin.cli.version import text
+
+        terminal.say(text())
+        context.exit()
+
+
 @click.group(
     "flashtwin",
     cls=App,
@@ -308,7 +317,14 @@ def _usage_hint(error: click.ClickException) -> str | None:
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_version,
+    help="Show version, model, commit and build.",
+)
 def app() -> None:
     """Measure an SSD, infer what it hides, and simulate it.
 

@@ -10,6 +10,8 @@ import contextlib
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from flashtwin.cli import terminal
+
 SHELLS = ("bash", "zsh", "fish")
 # The environment variable by which a shell asks for completions.
 VARIABLE = "_FLASHTWIN_COMPLETE"
@@ -84,8 +86,6 @@ def command(context: click.Context, shell: str) -> None:
     zsh   ~/.zfunc/_flashtwin, with ~/.zfunc in fpath
     fish  ~/.config/fish/completions/flashtwin.fish
     """
-    from flashtwin.cli import terminal
-
     of_shell = get_completion_class(shell)
     assert of_shell is not None, f"click completes for no {shell}"
     completion = of_shell(context.find_root().command, {}, "flashtwin", VARIABLE)

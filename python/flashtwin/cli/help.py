@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from flashtwin.cli import options, terminal
+from flashtwin.cli import manual, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 
 
@@ -38,6 +38,10 @@ def _findings() -> str:
 # Pages by name, each with its line in the list; they are made of what is in the package.
 PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "fio-options": ("every option of fio: what it does on a twin and on a path", _fio_options),
+    "man": (
+        "the manual page: flashtwin help man > flashtwin.1",
+        lambda: manual.page(click.get_current_context().find_root()),
+    ),
     "findings": ("every finding: what it means and how it is found", _findings),
 }
 

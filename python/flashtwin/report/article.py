@@ -25,23 +25,23 @@ def verdict(contents: Contents) -> list[str]:
     """The sentences in their order; none where no battery has words for what it found."""
     drives = contents.drives
     if len(drives) == 1:
-        return _alone(contents, drives[0])
+        return _sentences(drives[0].name, clauses(contents, drives[0]))
     return _compared(contents) if len(drives) == masthead.FEW else _of_several(contents)
 
 
-def _alone(contents: Contents, drive: Drive) -> list[str]:
+def clauses(contents: Contents, drive: Drive) -> list[str]:
+    """What the columns say of a drive by itself, each without its subject."""
     cells = [column[drive.index] for column in contents.columns() if drive.index in column]
-    clauses = [
+    return [
         cell.claim.alone.format(_value(cell.finding))
         for cell in cells
         if cell.claim.alone and cell.finding is not None and cell.finding.number is not None
     ]
-    return _sentences(drive.name, clauses)
 
 
 def _compared(contents: Contents) -> list[str]:
     drives = contents.drives
-    clauses: dict[int, list[str]] = {drive.index: [] for drive in drives}
+    of_drive: dict[int, list[str]] = {drive.index: [] for drive in drives}
     level: list[str] = []
     unclear: list[str] = []
     for column in contents.columns():
@@ -52,11 +52,11 @@ def _compared(contents: Contents) -> list[str]:
         lead = masthead.lead_of(column, drives)
         if lead is not None:
             text = first.claim.than.format(lead.amount)
-            clauses[lead.drive.index].append(f"{text} ({_against(lead.finding, lead.other)})")
+            of_drive[lead.drive.index].append(f"{text} ({_against(lead.finding, lead.other)})")
         else:
             (level if ratio < masthead.WORTH_SAYING else unclear).append(first.claim.what)
     sentences = [
-        sentence for drive in drives for sentence in _sentences(drive.name, clauses[drive.index])
+        sentence for drive in drives for sentence in _sentences(drive.name, of_drive[drive.index])
     ]
     if level:
         sentences.append(f"They are within 10\u00a0% of each other in {listed(level)}.")
@@ -67,14 +67,14 @@ def _compared(contents: Contents) -> list[str]:
 
 def _of_several(contents: Contents) -> list[str]:
     drives = contents.drives
-    clauses: dict[int, list[str]] = {drive.index: [] for drive in drives}
+    of_drive: dict[int, list[str]] = {drive.index: [] for drive in drives}
     for column in contents.columns():
         lead = masthead.lead_of(column, drives)
         if lead is not None and lead.column.claim.most:
             text = lead.column.claim.most
-            clauses[lead.drive.index].append(f"{text} ({_value(lead.finding)})")
+            of_drive[lead.drive.index].append(f"{text} ({_value(lead.finding)})")
     return [
-        sentence for drive in drives for sentence in _sentences(drive.name, clauses[drive.index])
+        sentence for drive in drives for sentence in _sentences(drive.name, of_drive[drive.index])
     ]
 
 
@@ -102,8 +102,8 @@ def _against(finding: Finding, other: Finding) -> str:
     return f"{value if once else texts[0]} against {texts[1]}"
 
 
-def _sentences(name: str, clauses: Sequence[str]) -> list[str]:
+def _sentences(name: str, statements: Sequence[str]) -> list[str]:
     """Sentences of a few statements each; the first begins with the drive's name."""
-    groups = [clauses[at : at + TOGETHER] for at in range(0, len(clauses), TOGETHER)]
+    groups = [statements[at : at + TOGETHER] for at in range(0, len(statements), TOGETHER)]
     heads = [name, "It also", *["It"] * len(groups)]
     return [f"{head} {listed(group)}." for head, group in zip(heads, groups, strict=False)]

@@ -29,7 +29,7 @@ fn definition(dimension: Dimension) -> &'static str {
 }
 
 fn reference(name: &str) -> Value {
-    json!({ "$ref": format!("#/$defs/{name}") })
+    json!({ "$ref": format!("#/definitions/{name}") })
 }
 
 /// The bare value of a kind.
@@ -167,18 +167,18 @@ fn profile() -> Value {
 fn header(name: &str, meaning: &str) -> Value {
     match name {
         "schema" => json!({ "description": meaning, "const": SCHEMA }),
-        "origin" => json!({ "description": meaning, "$ref": "#/$defs/origin" }),
+        "origin" => json!({ "description": meaning, "$ref": "#/definitions/origin" }),
         "id" => {
             json!({ "description": meaning, "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]*$" })
         }
         "firmware" => json!({
             "description": meaning,
             "anyOf": [
-                { "$ref": "#/$defs/text" },
-                { "type": "object", "additionalProperties": { "$ref": "#/$defs/profile" } }
+                { "$ref": "#/definitions/text" },
+                { "type": "object", "additionalProperties": { "$ref": "#/definitions/profile" } }
             ]
         }),
-        _ => json!({ "description": meaning, "$ref": "#/$defs/text" }),
+        _ => json!({ "description": meaning, "$ref": "#/definitions/text" }),
     }
 }
 
@@ -198,7 +198,9 @@ pub fn json_schema() -> Value {
     let mut sections: Vec<&str> = keys::sections();
     sections.retain(|section| !section.contains('.') && complete.contains_key(*section));
     json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        // The draft that editors know, and the address that SchemaStore gives it.
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://json.schemastore.org/flashtwin-drive.json",
         "title": "flashtwin drive spec",
         "description": "A simulated drive. Without `extends` every key that has no default has to \
                         be there.",
@@ -208,7 +210,7 @@ pub fn json_schema() -> Value {
         "additionalProperties": false,
         "if": { "not": { "required": ["extends"] } },
         "then": { "properties": complete, "required": sections },
-        "$defs": definitions()
+        "definitions": definitions()
     })
 }
 

@@ -1,0 +1,56 @@
+"""`flashtwin demo` and the lines that it prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from program import flashtwin
+
+from flashtwin.cli import demo
+from flashtwin.report import summary
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "report"))
+from made_runs import Paper, make_run
+
+
+@pytest.mark.full
+def test_the_demo_prints_five_lines_and_makes_a_page(tmp_path: Path) -> None:
+    done = flashtwin("demo", cwd=tmp_path, HOME=str(tmp_path / "nobody"))
+    assert done.returncode == 0, done.stderr
+    *_, page = lines = done.stdout.splitlines()
+    assert len(lines) == 5
+    assert Path(page.removeprefix("Page: ")).is_file()
+    assert not (tmp_path / "nobody").exists(), "nothing is kept in the user's cache"
+
+
+def test_a_line_a_drive_then_how_sure_and_what_next(tmp_path: Path) -> None:
+    runs = [
+        make_run(tmp_path / "a", Paper(name="fast")),
+        make_run(tmp_path / "b", Paper(name="slow", cache=12, rate4k=20)),
+    ]
+    lines = summary.lines(runs, then="buy it", page=Path("/x/report.html"))
+    assert lines[0].startswith("fast (simulated): writes 24.0 GB at 461 MB/s, then 111 MB/s; it ")
+    assert "reads 4 KiB at" in lines[0]
+    assert lines[1].startswith("slow (simulated): writes 12.0 GB")
+    assert lines[2].startswith("How sure: ") and "±" in lines[2]
+    assert lines[3:] == ["Next: buy it", "Page: /x/report.html"]
+
+
+def test_a_run_of_which_nothing_was_concluded_has_a_line(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "a", Paper(name="cut", values=False, patterns=(), cells=()))
+    first, *others = summary.lines([run], then="go on", page=None)
+    assert first == "cut (simulated): nothing was concluded"
+    assert others == ["Next: go on"]
+
+
+def test_drives_and_batteries_of_the_demo_are_there() -> None:
+    from flashtwin.batteries.base import registry
+    from flashtwin.catalogue.loader import shipped_ids
+
+    assert set(demo.DRIVES) <= set(shipped_ids())
+    assert [request.name for request in registry.parse(demo.BATTERIES)] == [
+        "fill",
+        "crystaldiskmark",
+    ]
