@@ -189,6 +189,9 @@ def test_the_highest_rate_held_is_a_bound_below_the_interface() -> None:
     assert finding.number == pytest.approx(461, rel=0.03)
     assert finding.interval is not None and finding.interval.means == "bound"
     assert finding.low == finding.number and finding.high is None
+    # A plateau that lasts less than three samples is held as long as it lasts.
+    short = found(fill((2621, 4.0), (600, 240)))
+    assert short["rate_held"].number == pytest.approx(2621, rel=0.05)
     # A burst of one sample is not held.
     burst = fill((461, 240), factor=lambda t, _: 3.0 if 50 <= t < 50.5 else 1.0)
     assert (found(burst)["rate_held"].number or 0) < 600

@@ -23,6 +23,8 @@ ARTICLE = [
     "RND4K-Q1T16",
 ]
 
+GIB = {"size": "1GiB"}
+
 
 def play(drive: FakeDrive | None = None, **parameters: str) -> tuple[list[Step], list[Finding]]:
     drive = drive or FakeDrive()
@@ -100,6 +102,26 @@ def test_the_file_is_written_once_in_mebibytes_at_the_start_of_an_erased_drive()
         1,
     )
     assert sum(isinstance(step, Fill) for step in steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("capacity", "kind", "mib"),
+    [
+        (240 * GB, "twin", 1024),
+        (120 * GB, "twin", 1024),
+        (15 * GB, "twin", 128),
+        (4 * GB, "file", 1024),
+        (10**9, "file", 512),
+    ],
+)
+def test_the_file_fits_a_scaled_drive_and_a_small_file(capacity: int, kind: str, mib: int) -> None:
+    drive = FakeDrive(law=Law(capacity_bytes=capacity), kind=kind)
+    request = registry.request("crystaldiskmark", {"profile": "real", "mix": "off"})
+    steps, _ = played(request, drive)
+    (prepare,) = [step for step in steps if isinstance(step, Fill)]
+    assert prepare.size == mib << 20
+    departures = request.battery.departures(request.parameters, drive.info)
+    assert any("instead of 1 GiB" in text for text in departures) == (mib < 1024)
 
 
 def test_a_drive_in_use_is_filled_first_and_the_file_lies_behind() -> None:
@@ -226,8 +248,16 @@ def test_findings_of_every_cell_and_direction() -> None:
 @pytest.mark.parametrize(
     ("capacity", "parameters", "message"),
     [
-        (512 << 20, {}, "a test file of 1.074 GB does not fit on paper: 536.9 MB are left"),
-        (4 << 30, {"fill_percent": "80"}, "does not fit on paper past the filled part"),
+        (
+            512 << 20,
+            {"size": "1GiB"},
+            "a test file of 1.074 GB does not fit on paper: 536.9 MB are left",
+        ),
+        (
+            4 << 30,
+            {"size": "1GiB", "fill_percent": "80"},
+            "does not fit on paper past the filled part",
+        ),
         (4 << 30, {"size": "64KiB"}, "a test file of 64KiB is too small"),
     ],
 )

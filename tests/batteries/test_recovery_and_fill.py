@@ -115,6 +115,31 @@ def test_a_cache_of_fixed_size_on_paper_is_as_large_on_a_full_drive() -> None:
 
 
 @dataclass
+class Spent(FakeDrive):
+    """Has its cache only while it is empty: from the first filling on it writes directly."""
+
+    def do(self, step: Step, watch: Watch) -> Result:
+        if step.label.endswith("/fill"):
+            self.law = Law(cache_bytes=60 * GB, cache_rate=111e6, direct_rate=81e6)
+        self.written = 0
+        answer = super().do(step, watch)
+        assert isinstance(answer, Result)
+        return answer
+
+
+def test_a_direct_rate_is_no_cache_of_a_full_drive() -> None:
+    request = registry.request("cache_by_fill", {"fills": "0+50", "host_us": "0"})
+    _, findings = played(request, Spent())
+    by_id = {finding.id: finding for finding in findings}
+    full = by_id["cache_by_fill.size.50"]
+    assert by_id["cache_by_fill.size.0"].number == pytest.approx(24, abs=0.1)
+    assert full.number == 0 and "no cache is left" in (full.note or "")
+    assert full.interval is not None and full.interval.means == "bound"
+    assert "cache_by_fill.speed.50" not in by_id
+    assert by_id["cache_by_fill.left"].number == 0
+
+
+@dataclass
 class Rested(FakeDrive):
     """Clears `pace` GB of a 24 GB cache a second of rest, and all of it where it is trimmed."""
 

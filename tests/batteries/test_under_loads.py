@@ -22,7 +22,7 @@ from flashtwin.model.histogram import edges
 from flashtwin.model.series import READ, WRITE
 from flashtwin.model.step import NotPossible, Result, Step
 from flashtwin.model.step import Run as StepRun
-from flashtwin.model.target import Interrupted
+from flashtwin.model.target import DriveInfo, Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
@@ -316,6 +316,24 @@ def test_the_verdict_on_paper(asked: dict[str, str], verdict: str) -> None:
     assert at["verdict"].value == verdict
     assert at["read"].number == pytest.approx(540, rel=1e-3)
     assert at["raw"].number == 256
+
+
+class Named(FakeDrive):
+    """A drive on paper that says which one of the catalogue it is."""
+
+    @property
+    def info(self) -> DriveInfo:
+        info = super().info
+        return replace(info, identity={**info.identity, "spec": "bx500-240"})
+
+
+def test_ratings_that_nobody_printed_bear_no_verdict() -> None:
+    """The BX500's ratings are from general knowledge: no article prints them."""
+    request = registry.request("identity", {"host_us": "0"})
+    at = {finding.name: finding for finding in played(request, Named())[1]}
+    assert at["write.rated"].number is not None and at["write.rated"].number < 0.95
+    assert at["verdict"].value == "no printed ratings"
+    assert not at["verdict"].headline and "identity:read=" in (at["verdict"].note or "")
 
 
 def test_figures_follow_from_the_label() -> None:

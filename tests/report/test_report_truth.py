@@ -69,6 +69,12 @@ def test_within_means_a_value_in_common() -> None:
     assert known.within is True
     assert replace(known, low=10.15).within is False
     assert replace(known, finding=replace(found, interval=None)).within is None
+    missed = replace(known, finding=replace(found, value=None, interval=None))
+    imagined = replace(known, value=None, low=None, high=None)
+    nothing = replace(imagined, finding=missed.finding)
+    verdicts = [row.verdict for row in (known, replace(known, low=10.15), missed, imagined)]
+    assert verdicts == ["within", "outside", "missed", "outside"]
+    assert nothing.verdict is None
     # Both are 10.10 in a table.
     assert replace(known, low=10.103).within is True
 

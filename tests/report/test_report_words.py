@@ -85,7 +85,7 @@ def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
         "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it has to give borrowed "
         "cells back, and 81.0 MB/s are left."
     )
-    assert "paper-b writes 90.0 GB at 240 MB/s, then 97.0 MB/s. Its first plateau covers" in text
+    assert "paper-b writes 90.0 GB at 240 MB/s, then 97.0 MB/s. That is 32." in text
     assert "They" not in text
     assert text.endswith(
         "In CrystalDiskMark they differ most in RND4K Q1T1 read: 47.0 MB/s (paper-a) against"
@@ -182,7 +182,9 @@ def test_each_of_two_drives_gets_what_it_is_better_at(tmp_path: Path) -> None:
     other = Paper(name="paper-b", cache=90, fold=240, fast=240, slow=97, folding=97, rate4k=9)
     text = masthead_of(tmp_path, Paper(rate4k=99), other)
     assert re.fullmatch(
-        r"paper-b fills the drive \d+ % sooner; paper-a (read|write)s 4 KiB 11 times faster\.", text
+        r"paper-b writes 3\.8 times more before its speed drops; "
+        r"paper-a (read|write)s 4 KiB 11 times faster\.",
+        text,
     )
     assert len(text.split()) <= masthead.MOST_WORDS
 
@@ -192,16 +194,25 @@ def test_what_differs_by_less_than_a_tenth_is_no_difference(tmp_path: Path) -> N
     assert masthead_of(tmp_path, Paper(), alike) == "No difference of 10 % was seen."
 
 
+def test_a_cache_counts_in_the_verdict(tmp_path: Path) -> None:
+    """Three times the cache at the same speeds is a difference, and so is a cache beside none."""
+    small = Paper(name="paper-b", cache=8)
+    assert "paper-a has an SLC cache 3.0 times larger" in masthead_of(tmp_path, Paper(), small)
+    none = Paper(name="paper-c", cache=0, fast=111)
+    text = masthead_of(tmp_path / "none", Paper(), none)
+    assert "paper-a alone shows an SLC cache" in text
+
+
 def test_of_many_drives_the_best_are_named(tmp_path: Path) -> None:
     text = masthead_of(tmp_path, Paper(), SLOW_FILL, Paper(name="paper-c", slow=60, rate4k=200))
-    assert text.startswith("paper-a fills soonest; paper-c ")
+    assert text.startswith("paper-a writes fastest past its cache and fills soonest; paper-c ")
     assert len(text.split()) <= masthead.MOST_WORDS
 
 
 def test_values_whose_intervals_meet_are_not_ranked(tmp_path: Path) -> None:
     runs = [make_run(tmp_path / paper.name, paper) for paper in (Paper(), SLOW_FILL)]
     known = Contents.of(runs)
-    assert "fills the drive" in masthead.verdict(known)
+    assert "faster in its cache" in masthead.verdict(known)
     wide = [
         replace(finding, interval=Interval.of(1.0, 1e6, "estimate"))
         for finding in known.drives[0].findings
@@ -212,7 +223,8 @@ def test_values_whose_intervals_meet_are_not_ranked(tmp_path: Path) -> None:
         drives_module._section(section.battery, drives) for section in known.batteries
     )
     unsure = Contents(drives=drives, batteries=batteries)
-    assert masthead.verdict(unsure).replace("\u00a0", " ") == "No difference of 10 % was seen."
+    text = masthead.verdict(unsure)
+    assert text == "No difference beyond the uncertainty of the values was seen."
 
 
 @pytest.mark.parametrize(
@@ -241,8 +253,8 @@ def test_times_are_those_of_a_clock(seconds: float, text: str) -> None:
 def test_of_two_drives_the_better_tile_says_by_how_much(tmp_path: Path) -> None:
     rows = masthead.tiles(Contents.of(two(tmp_path)))
     leads = [{one.tile.title: one.ratio for one in row} for row in rows]
-    assert [lead["Speed in it"] for lead in leads] == ["1.9\u00d7", ""]
-    assert [lead["First plateau"] for lead in leads] == ["", "3.8\u00d7"]
+    assert [lead["Speed in the cache"] for lead in leads] == ["1.9\u00d7", ""]
+    assert [lead["SLC cache"] for lead in leads] == ["", "3.8\u00d7"]
     assert [lead["4 KiB QD1 read / write"] for lead in leads] == ["10\u00d7 / 10\u00d7", ""]
 
 

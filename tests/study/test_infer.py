@@ -12,6 +12,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.study.infer.infer import Inferred, infer
 from flashtwin.study.infer.read import Choices, joined, read, summed
+from flashtwin.study.infer.samples import Samples
 
 RATES = [*[3000.0] * 40, *[500.0] * 400]
 
@@ -43,6 +44,21 @@ def test_a_cache_is_read_from_a_csv_and_from_a_log(tmp_path: Path, text: str) ->
     assert found.size.low is not None and found.size.high is not None
     assert found.size.low < 120e9 < found.size.high
     assert [round(speed.value / 1e6, -1) for _, _, speed in found.plateaus] == [3000, 500]
+
+
+@pytest.mark.parametrize("seed", [97, 109, 233, 245])
+def test_what_is_said_beside_a_size_rests_on_the_same_curve(seed: int) -> None:
+    """Rough series, in which one way of joining samples shows an end and another shows none."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(30, 400))
+    fast = int(rng.integers(3, count // 2))
+    rate = np.where(np.arange(count) < fast, 3000.0, rng.choice([1500.0, 2000.0, 500.0, 2500.0]))
+    rate = rate * 1e6 * np.exp(rng.normal(0, rng.choice([0.05, 0.3, 0.6]), count))
+    dt = np.exp(rng.normal(0, rng.choice([0.3, 1.0, 1.5, 2.0]), count))
+    found = infer(Samples(end_s=np.cumsum(dt), dt_s=dt, size=rate * dt, columns="made up"))
+    (probability,) = [row for row in found.findings if row.name == "cache_probability"]
+    sees_none = "a cache may be larger" in (probability.note or "")
+    assert not (found.cache == "yes" and sees_none), found.sentence
 
 
 def test_bytes_against_a_rate_are_a_series_too(tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ the page's head might (`masthead.lead_of`), and a column that both have stands i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from flashtwin.batteries.base.present import Column
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, listed, quantity
 from flashtwin.report import masthead
@@ -46,13 +45,13 @@ def _compared(contents: Contents) -> list[str]:
     unclear: list[str] = []
     for column in contents.columns():
         first = next(iter(column.values()))
-        ratio = _ratio(column)
+        ratio = masthead.ratio_of(column)
         if not first.claim.what or ratio is None:
             continue
         lead = masthead.lead_of(column, drives)
         if lead is not None:
-            text = first.claim.than.format(lead.amount)
-            of_drive[lead.drive.index].append(f"{text} ({_against(lead.finding, lead.other)})")
+            values = _against(lead.finding, lead.other)
+            of_drive[lead.drive.index].append(f"{lead.than} ({values})")
         else:
             (level if ratio < masthead.WORTH_SAYING else unclear).append(first.claim.what)
     sentences = [
@@ -76,13 +75,6 @@ def _of_several(contents: Contents) -> list[str]:
     return [
         sentence for drive in drives for sentence in _sentences(drive.name, of_drive[drive.index])
     ]
-
-
-def _ratio(column: Mapping[int, Column]) -> float | None:
-    """The higher of two values over the lower; none where a drive has none above 0."""
-    values = [cell.finding.number for cell in column.values() if cell.finding is not None]
-    numbers = [value for value in values if value]
-    return max(numbers) / min(numbers) if len(numbers) == masthead.FEW else None
 
 
 def _value(finding: Finding) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isinf
 
 from flashtwin.batteries.base.present import Column, Fact, Tile
 from flashtwin.charts.numbers import clock, significant
@@ -65,6 +66,13 @@ class Lead:
     other: Finding
 
     @property
+    def than(self) -> str:
+        """What is said of the better of two drives."""
+        if isinf(self.ratio):
+            return self.column.claim.only
+        return self.column.claim.than.format(self.amount)
+
+    @property
     def amount(self) -> str:
         """The lead in words: "15 %" of the other's value, or "11 times"."""
         lower = self.column.better == "lower"
@@ -83,17 +91,31 @@ def verdict(contents: Contents) -> str:
     if len(drives) > FEW:
         return _sentence(_clauses([(lead.drive, lead.column.claim.most) for lead in leads]))
     if not leads:
-        compared = any(len(column) > 1 and _has_claim(column) for column in contents.columns())
-        return "No difference of 10\u00a0% was seen." if compared else _of_each(contents)
+        return _without_lead(contents)
     leads.sort(key=lambda lead: -lead.ratio)
     # The widest lead of each of the two, the wider one last, where a reader remembers it.
     chosen = {lead.drive.index: lead for lead in reversed(leads)}
     widest = sorted(chosen.values(), key=lambda lead: lead.ratio)
-    statements = [(lead.drive, lead.column.claim.than.format(lead.amount)) for lead in widest]
+    statements = [(lead.drive, lead.than) for lead in widest]
     others = [lead for lead in leads if lead.column.tile != leads[0].column.tile]
     if len(widest) == 1 and others:
-        statements.append((others[0].drive, others[0].column.claim.than.format(others[0].amount)))
+        statements.append((others[0].drive, others[0].than))
     return _sentence(_clauses(statements))
+
+
+def _without_lead(contents: Contents) -> str:
+    """The sentence where no drive leads: they are alike, or their intervals hide which is better,
+    or nothing that ranks drives was found of both."""
+    ratios = [
+        ratio
+        for column in contents.columns()
+        if _has_claim(column) and (ratio := ratio_of(column)) is not None
+    ]
+    if not ratios:
+        return _of_each(contents)
+    if max(ratios) >= WORTH_SAYING:
+        return "No difference beyond the uncertainty of the values was seen."
+    return "No difference of 10\u00a0% was seen."
 
 
 def _of_each(contents: Contents) -> str:
@@ -127,18 +149,46 @@ def lead_of(column: Mapping[int, Column], drives: Sequence[Drive]) -> Lead | Non
     ranked = [
         (cell.finding.number, drive, cell.finding)
         for drive, cell in column.items()
-        if cell.finding is not None and cell.finding.number
+        if cell.finding is not None
+        and cell.finding.number is not None
+        and (cell.finding.number or first.claim.only)
     ]
     ranked.sort(key=lambda row: row[0], reverse=first.better == "higher")
     if len(ranked) < 2:
         return None
     (best, index, best_finding), (other, _, next_finding) = ranked[:2]
-    ratio = max(best / other, other / best)
+    ratio = _ratio(best, other)
     if ratio < WORTH_SAYING or _meet(best_finding, next_finding):
         return None
     return Lead(
-        drive=drives[index], ratio=ratio, column=first, finding=best_finding, other=next_finding
+        drive=drives[index],
+        ratio=ratio,
+        column=column[index],
+        finding=best_finding,
+        other=next_finding,
     )
+
+
+def ratio_of(column: Mapping[int, Column]) -> float | None:
+    """The higher of two values over the lower; none where a drive has none. Of a column that says
+    nothing of a drive with 0, both have to be above it."""
+    only = next(iter(column.values())).claim.only
+    values = [
+        cell.finding.number
+        for cell in column.values()
+        if cell.finding is not None
+        and cell.finding.number is not None
+        and (cell.finding.number or only)
+    ]
+    return _ratio(*values) if len(values) == FEW else None
+
+
+def _ratio(one: float, other: float) -> float:
+    """The higher of two values over the lower: 1 where both are 0."""
+    low, high = sorted((one, other))
+    if low:
+        return high / low
+    return inf if high else 1.0
 
 
 def _meet(first: Finding, other: Finding) -> bool:

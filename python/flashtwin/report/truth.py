@@ -66,6 +66,17 @@ class Truth:
         return low - shown <= self.high and self.low <= high + shown
 
     @property
+    def verdict(self) -> str | None:
+        """One word for a table: "missed" where the event came and nothing was found of it; none
+        where there is nothing to hold against the truth."""
+        if self.finding.number is None and self.value:
+            return "missed"
+        if self.finding.number and self.value is None:
+            return "outside"
+        within = self.within
+        return None if within is None else "within" if within else "outside"
+
+    @property
     def place_gb(self) -> float | None:
         """Where it lies on an axis of data; none of a speed."""
         return self.value if self.finding.unit == "GB" and self.value else None

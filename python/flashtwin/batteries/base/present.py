@@ -110,14 +110,16 @@ class Claim:
     `than`: the better of two drives, `{}` is by how much: "fills the drive {} sooner". `most`: the
     best of several: "fills soonest". Empty: the column is not for that sentence. `alone`: a drive
     by itself, `{}` is the value: "is full after {}". `what`: the column's name within a sentence,
-    "the time of a fill". `in_times`: a large ratio reads "3 times", which "less" does not bear:
-    nothing is 3 times less, it is 67 % less.
+    "the time of a fill". `only`: the better of two where the other has 0, "alone shows an SLC
+    cache"; empty where 0 says nothing. `in_times`: a large ratio reads "3 times", which "less" does
+    not bear: nothing is 3 times less, it is 67 % less.
     """
 
     than: str = ""
     most: str = ""
     alone: str = ""
     what: str = ""
+    only: str = ""
     in_times: bool = True
 
 

@@ -8,16 +8,17 @@ the cache, read as `fill` reads it. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.registry import Clause, Part, host_ns
-from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, whole_blocks
+from flashtwin.batteries.base.writing import GB, MIB, Burst, burst_of, curve_of, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Fill, Mark, Purge, Rest, Result
-from flashtwin.model.units import readable_gb
+from flashtwin.model.units import readable_gb, readable_mb_s
 
 if TYPE_CHECKING:
     from flashtwin.analysis.curve import Curve
@@ -65,11 +66,18 @@ def conclude(record: Record) -> list[Finding]:
     """Size and speed of the cache at each share, and what is left of it at the fullest."""
     findings: list[Finding] = []
     sizes: dict[float, Estimate] = {}
-    for percent in record.parameters.fills:
-        curve = curve_of(record, f"{_stem(percent)}/write")
-        if curve is None:
-            continue
+    curves = {
+        percent: curve
+        for percent in record.parameters.fills
+        if (curve := curve_of(record, f"{_stem(percent)}/write")) is not None
+    }
+    emptiest = burst_of(curves[min(curves)]) if curves else ""
+    for percent, curve in curves.items():
         cache = burst_of(curve)
+        if isinstance(emptiest, Burst) and (rate := _spent(curve, cache, emptiest)) is not None:
+            sizes[percent], none_left = _none_left(percent, rate, curve)
+            findings.append(none_left)
+            continue
         if isinstance(cache, str):
             free = f"{readable_gb(curve.total_bytes)} were free and written"
             findings.append(_size_of(percent, None, curve, note=f"{cache}; {free}"))
@@ -80,6 +88,31 @@ def conclude(record: Record) -> list[Finding]:
         findings.append(_size_of(percent, cache.size, curve))
         findings.append(_speed_of(percent, cache.fast, curve))
     return [*findings, *_left(sizes, record.parameters.fills)]
+
+
+def _spent(curve: Curve, cache: Burst | str, emptiest: Burst) -> float | None:
+    """The rate at which a write begins, where that is the drive's own past its cache and not the
+    cache's: nearer by ratio to what the emptiest drive showed past its cache than to it in it."""
+    from flashtwin.analysis.shape import shape_of
+
+    rate = shape_of(curve).head.speed.value if isinstance(cache, str) else cache.fast.value
+    return rate if rate**2 < emptiest.fast.value * emptiest.slow else None
+
+
+def _none_left(percent: float, rate: float, curve: Curve) -> tuple[Estimate, Finding]:
+    """A drive so full that no cache is left: none from the size on that would have shown."""
+    from flashtwin.analysis import calibration, changepoints
+    from flashtwin.analysis.estimate import Estimate
+
+    least = calibration.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+    none = Estimate(value=0.0, low=0.0, high=least)
+    note = (
+        f"no cache is left: it begins at {readable_mb_s(rate)}, as the emptiest drive writes past "
+        "its cache"
+    )
+    size = _size_of(percent, none, curve, note=note)
+    bound = Interval.of(0.0, least / GB, "bound")
+    return none, replace(size, interval=bound, evidence=_evidence(percent, curve.total_bytes))
 
 
 def _size_of(
@@ -124,6 +157,8 @@ def _left(sizes: dict[float, Estimate], fills: tuple[float, ...]) -> list[Findin
         return []
     least, most = sizes[full], sizes[empty]
     interval = None
+    if not most.value:
+        return []
     if least.low is not None and least.high is not None and most.low and most.high:
         interval = Interval(low=least.low / most.high, high=least.high / most.low)
     return [

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 MIB = 1 << 20
+# The tool's own test file, and the share of a drive that it takes at most.
+USUAL_SIZE, SHARES = 1 << 30, 100
 RUN_S = 5.0
 REST_S = 5.0
 # The unscored run of a cell.
@@ -75,7 +77,12 @@ class Parameters:
     profile: Literal["article", "default", "nvme", "real"] = parameter(
         "article", choice(*PROFILES), "which cells: those of the BX500 article, or the tool's own"
     )
-    size: int = parameter(1 << 30, SIZE, "the test file")
+    size: int | None = parameter(
+        None,
+        or_word("auto", SIZE),
+        "the test file; auto: 1 GiB, on a drive below 107 GB at most a hundredth of it, and what"
+        " fits into a smaller file",
+    )
     loops: int | None = parameter(
         None,
         or_word("auto", integer(1, 9)),
@@ -115,7 +122,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
     if offset:
         yield Fill(label="cdm/precondition", offset=0, size=offset)
         yield Rest(label="cdm/settle", seconds=parameters.settle_s)
-    size = parameters.size // MIB * MIB
+    size = _size(parameters, info)
     yield Fill(label="cdm/prepare", offset=offset, size=size, block_bytes=MIB, depth=1)
     for number, (direction, cell) in enumerate(_grid(parameters)):
         if number:
@@ -182,6 +189,9 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
 def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     """How this run departs from CrystalDiskMark 9."""
     departures = []
+    if parameters.size is None and (size := _size(parameters, info)) < USUAL_SIZE:
+        took = units.readable_size(size, binary=True)
+        departures.append(f"the test file has {took} instead of 1 GiB, as the target is small")
     if info.can.whole_drive:
         departures.append("the test file is a range of addresses: no file system between")
     else:
@@ -200,23 +210,43 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return departures
 
 
+def _size(parameters: Parameters, info: DriveInfo) -> int:
+    """The bytes of the test file, in whole MiB.
+
+    The tool's own 1 GiB would overflow the cache of a scaled drive: of a drive it takes a hundredth
+    at most, as it does of one of 107 GB, and of a file a power of two that fits.
+    """
+    if parameters.size is not None:
+        return parameters.size // MIB * MIB
+    free = info.capacity_bytes - _offset(parameters, info)
+    most = min(free, info.capacity_bytes // SHARES) if info.can.whole_drive else free
+    return min(USUAL_SIZE, 1 << max(most.bit_length() - 1, 0))
+
+
+def _offset(parameters: Parameters, info: DriveInfo) -> int:
+    """Where the test file begins: after what was filled, on a whole MiB."""
+    return int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
+
+
 def _and_filled(parameters: Parameters) -> str:
     return f", then filled to {parameters.fill_percent:g} %" if parameters.fill_percent else ""
 
 
 def _place(parameters: Parameters, info: DriveInfo) -> int:
-    """Where the test file begins: after what was filled, on a whole MiB."""
-    offset = int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
-    if parameters.size < MIB:
+    """Where the test file begins; refused where it does not fit."""
+    offset = _offset(parameters, info)
+    size = _size(parameters, info)
+    if size < MIB:
+        asked_for = size if parameters.size is None else parameters.size
         raise FlashtwinError(
-            f"crystaldiskmark: a test file of {units.show_size(parameters.size)} is too small",
+            f"crystaldiskmark: a test file of {units.show_size(asked_for)} is too small",
             hint="set size to 1MiB or more; the tool itself begins at 16MiB",
             exit_code=USAGE,
         )
-    if offset + parameters.size > info.capacity_bytes:
+    if offset + size > info.capacity_bytes:
         room = units.readable_size(max(info.capacity_bytes - offset, 0))
         raise FlashtwinError(
-            f"crystaldiskmark: a test file of {units.readable_size(parameters.size)} does not fit"
+            f"crystaldiskmark: a test file of {units.readable_size(size)} does not fit"
             f" on {info.name}{' past the filled part' if offset else ''}: {room} are left",
             hint="set crystaldiskmark:size to less, or make the target larger",
             exit_code=USAGE,
@@ -241,7 +271,7 @@ def _run(
     name: str,
     offset: int,
 ) -> Run:
-    size = parameters.size // MIB * MIB
+    size = _size(parameters, info)
     job = Job(
         name=str(cell),
         rw=_access(cell, direction),

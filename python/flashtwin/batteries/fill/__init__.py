@@ -195,6 +195,7 @@ def _sample_s(parameters: Parameters, info: DriveInfo) -> float:
 
 def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> list[Finding]:
     """What the pass says; nothing of a pass in which nothing was written."""
+    from flashtwin.batteries.fill import grounds
     from flashtwin.batteries.fill.findings import analyse_fill
     from flashtwin.model.series import WRITE
 
@@ -216,6 +217,8 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         first=pattern == record.parameters.patterns[0],
         warm=_degrees(result),
     )
+    if number == 1:
+        findings = grounds.held_to(findings, record, f"{NAME}/{pattern}/purge", step)
     return _of_a_part(findings, number, step) if step.cut else findings
 
 

@@ -190,10 +190,16 @@ def saw_tooth(tooth: Teeth | None, write: Writer) -> list[Finding]:
     return [write.value("tooth_period", tooth.period, tooth.start, tooth.end, note)]
 
 
-def rate_held(curve: Curve, write: Writer) -> Finding:
-    """The highest rate held for seconds: an interface carries that much, or more."""
+def rate_held(curve: Curve, shape: Shape, write: Writer) -> Finding:
+    """The highest rate held for seconds, or for as long as the fastest plateau lasts where that is
+    shorter: an interface carries that much, or more."""
     seconds = min(HELD_S, HELD_SHARE * curve.total_s)
-    samples = int(np.clip(np.ceil(seconds / median(curve.dt)), HELD_SAMPLES, len(curve)))
+    usual = median(curve.dt)
+    samples = int(np.clip(np.ceil(seconds / usual), HELD_SAMPLES, len(curve)))
+    fastest = max(shape.plateaus, key=lambda plateau: plateau.speed.value)
+    lasts_s = (fastest.end - fastest.start) / max(fastest.speed.value, 1e-9)
+    # A sample at either end of a plateau holds some of what is beside it.
+    samples = min(samples, max(int(lasts_s / usual) - 1, 1))
     took = curve.time_at[samples:] - curve.time_at[:-samples]
     rates = (curve.bytes_at[samples:] - curve.bytes_at[:-samples]) / took
     best = int(rates.argmax())

@@ -95,7 +95,7 @@ def analyse_fill(
         causes.cache_probability(curve, shape, write, target, warm),
         *causes.slowed_by(curve, shape, tooth, write, warm),
         *causes.saw_tooth(tooth, write),
-        causes.rate_held(curve, write),
+        causes.rate_held(curve, shape, write),
     ]
 
 

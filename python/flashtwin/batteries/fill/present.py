@@ -7,8 +7,8 @@ sentence says only what a finding says; where one is lacking, so is its half sen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base.present import (
     Claim,
     Column,
@@ -21,8 +21,7 @@ from flashtwin.batteries.base.present import (
     Section,
     Subject,
 )
-from flashtwin.batteries.fill import Parameters
-from flashtwin.batteries.fill.signature import presence
+from flashtwin.batteries.fill import Parameters, grounds
 from flashtwin.batteries.fill.wording import GB, LATER_TITLES, NAME, ORDINALS
 from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
@@ -38,6 +37,54 @@ PLACES = {"cache_size": "first plateau ends", "fold_begin": "borrowed cells go b
 LATER = {
     f"{ordinal}_pass.{name}": (ordinal, name) for ordinal in ORDINALS[1:] for name in LATER_TITLES
 }
+# The columns that drives are ranked by: title, finding, which is better, and its sentences.
+COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
+    (
+        "SLC cache",
+        "cache_size",
+        "higher",
+        Claim(
+            than="has an SLC cache {} larger",
+            most="has the largest SLC cache",
+            alone="has an SLC cache of {}",
+            what="the size of the cache",
+            only="alone shows an SLC cache",
+        ),
+    ),
+    (
+        "Speed in the cache",
+        "speed_cache",
+        "higher",
+        Claim(
+            than="writes {} faster in its cache",
+            most="writes fastest in its cache",
+            alone="writes {} in it",
+            what="the speed in the cache",
+        ),
+    ),
+    (
+        "Speed past the cache",
+        "speed_past_cache",
+        "higher",
+        Claim(
+            than="writes {} faster past its cache",
+            most="writes fastest past its cache",
+            alone="writes {} past its cache",
+            what="the speed past the cache",
+        ),
+    ),
+    (
+        "Fill",
+        "duration",
+        "lower",
+        Claim(
+            than="fills the drive {} sooner",
+            most="fills soonest",
+            alone="is full after {}",
+            what="the time of a fill",
+        ),
+    ),
+)
 # The events inside a twin that findings of a pass are about, by name.
 COUNTERPARTS: dict[str, tuple[Event, Event | None]] = {
     "cache_size": ("past_slc", None),
@@ -135,6 +182,11 @@ class FillPresent(Present):
             return []
         first = next(iter(variants))
         facts = [fact for subject in subjects for fact in _sentences(subject, first)]
+        facts += [
+            Fact(text=f"{text[:1].upper()}{text[1:]}.", drive=subject.index)
+            for subject in subjects
+            if (text := _contradiction(subject))
+        ]
         if len(variants) > 1:
             title = _pattern_titles(subjects).get(first, first)
             facts.append(Fact(text=f"These are the numbers of {title}."))
@@ -145,23 +197,22 @@ class FillPresent(Present):
         variants = (finding.variant for finding in subject.findings if finding.variant)
         pattern = next(variants, "")
 
-        def column(title: str, name: str, better: Better, claim: Claim | None = None) -> Column:
-            finding = subject.finding(name, pattern)
-            return Column(title=title, finding=finding, better=better, claim=claim or Claim())
+        of_pass = {row.name: row for row in subject.findings if row.variant == pattern}
 
-        fills = Claim(
-            than="fills the drive {} sooner",
-            most="fills soonest",
-            alone="is full after {}",
-            what="the time of a fill",
-        )
+        def column(title: str, name: str, better: Better, claim: Claim) -> Column:
+            finding = of_pass.get(name)
+            if name == "cache_size" and finding is not None and finding.number == 0:
+                claim = replace(claim, alone="shows no SLC cache")
+            if name == "cache_size" and grounds.is_whole_drive(of_pass):
+                claim = replace(
+                    claim,
+                    than="writes {} more before its speed drops",
+                    most="writes most before its speed drops",
+                    alone="behaves as one whole-drive SLC cache of {}",
+                )
+            return Column(title=title, finding=finding, better=better, claim=claim)
 
-        return [
-            column("First plateau", "cache_size", "higher"),
-            column("Speed in it", "speed_cache", "higher"),
-            column("Speed past it", "speed_past_cache", "higher"),
-            column("Fill", "duration", "lower", fills),
-        ]
+        return [column(*row) for row in COLUMNS]
 
     def alone(self, subject: Subject) -> str:
         """The cache of the pattern that the drive was filled with first, and the rate past it."""
@@ -171,7 +222,14 @@ class FillPresent(Present):
         }
         cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
         slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
+        if text := _contradiction(subject):
+            return f"Its patterns contradict each other: {text.partition(':')[0]}"
         if cache and fast is not None and slow is not None:
+            if grounds.is_whole_drive(values):
+                return (
+                    f"Behaves as one whole-drive SLC cache of {numbers.gb(cache)}: "
+                    f"{numbers.mbs(fast)}, then {numbers.mbs(slow)}"
+                )
             return f"Writes {numbers.gb(cache)} at {numbers.mbs(fast)}, then {numbers.mbs(slow)}"
         if not cache and mean is not None:
             rests_on = values["cache_size"].evidence if "cache_size" in values else None
@@ -179,6 +237,16 @@ class FillPresent(Present):
             if within or cache == 0:
                 return f"No lasting drop{within}: {numbers.mbs(mean)} on average"
         return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
+
+
+def _contradiction(subject: Subject) -> str:
+    """Where the patterns of a run say different things of the cache: one sentence, no stop."""
+    titles = _pattern_titles([subject])
+    by_pattern: dict[str, dict[str, Finding]] = {}
+    for finding in subject.findings:
+        title = titles.get(finding.variant, finding.variant)
+        by_pattern.setdefault(title, {})[finding.name] = finding
+    return grounds.contradiction(by_pattern)
 
 
 def _pattern_titles(subjects: Sequence[Subject]) -> dict[str, str]:
@@ -247,13 +315,11 @@ def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
 
 def _third(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
     share = values.get("one_third")
-    if share is None or share.number is None:
-        return []
-    if presence(Estimate(value=share.number, low=share.low, high=share.high), 3) != "present":
+    if share is None or share.number is None or not grounds.is_whole_drive(values):
         return []
     text = (
-        f"Its first plateau covers {numbers.significant(share.number * 100)} % of the raw flash: "
-        "the mark of a drive that writes all of its cells once, one bit each, before it folds."
+        f"That is {numbers.significant(share.number * 100)} % of the raw flash: it behaves as one "
+        "whole-drive SLC cache, which writes all of its cells once, one bit each, before it folds."
     )
     return [Fact(text=text, drive=subject.index)]
 

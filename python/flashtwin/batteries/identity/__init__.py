@@ -50,7 +50,12 @@ TITLES = {
 }
 # A drive that brings so much of a rating meets it.
 MEETS = 0.95
-VERDICTS = ("meets its ratings", "falls short of its ratings", "no ratings known")
+VERDICTS = (
+    "meets its ratings",
+    "falls short of its ratings",
+    "no ratings known",
+    "no printed ratings",
+)
 CELLS = ("slc", "mlc", "tlc", "qlc")
 # Sources that a buyer can look up.
 STATED = ("datasheet", "published")
@@ -116,7 +121,9 @@ def conclude(record: Record) -> list[Finding]:
                     note=_told(rated[name], unit, name, record.parameters, label),
                 )
             )
-    return [*findings, _verdict(rated, shares)] if len(shares) == len(rated) else findings
+    if len(shares) < len(rated):
+        return findings
+    return [*findings, _verdict(rated, shares, _unprinted(record.parameters, rated, label))]
 
 
 def _ratings(parameters: Any, known: Ratings) -> dict[str, float]:
@@ -135,18 +142,31 @@ def _told(rating: float, unit: str, name: str, parameters: Any, known: Ratings) 
     return text if typed or known.source is None else f"{text} ({known.origin}: {known.source})"
 
 
-def _verdict(rated: Mapping[str, float], shares: Mapping[str, float]) -> Finding:
+def _unprinted(parameters: Any, rated: Mapping[str, float], known: Ratings) -> bool:
+    """Whether a rating is used that nobody has typed and no publication prints."""
+    typed = all(getattr(parameters, name) is not None for name in rated)
+    return bool(rated) and not typed and known.origin not in STATED
+
+
+def _verdict(rated: Mapping[str, float], shares: Mapping[str, float], unprinted: bool) -> Finding:
     short = [TITLES[name].lower() for name, share in shares.items() if share < MEETS]
-    meets, misses, unknown = VERDICTS
-    note = f"{', '.join(short)} below {100 * MEETS:.0f} %" if short else None
+    meets, misses, unknown, no_printed = VERDICTS
+    typing = "give them as identity:read=540,write=500, MB/s and IOPS"
+    if unprinted:
+        value, note = no_printed, f"no publication prints its ratings; {typing}"
+    elif not rated:
+        value, note = unknown, typing
+    else:
+        value = misses if short else meets
+        note = f"{', '.join(short)} below {100 * MEETS:.0f} %" if short else None
     return Finding(
         battery=NAME,
         name="verdict",
         title="Verdict on the ratings",
-        value=unknown if not rated else misses if short else meets,
+        value=value,
         choices=VERDICTS,
-        headline=bool(rated),
-        note=note if rated else "give them as identity:read=540,write=500, MB/s and IOPS",
+        headline=bool(rated) and not unprinted,
+        note=note,
     )
 
 

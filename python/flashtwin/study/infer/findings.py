@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.record import Answered, Record
 from flashtwin.model.finding import Finding
@@ -47,6 +48,13 @@ def of_a_full_drive(samples: Samples, first: Samples | None) -> tuple[Finding, .
     the erased drive before."""
     ended = () if first is None else _named(_concluded([first, samples]), (ENDED_BY,))
     return (*of_a_used_drive(samples), *ended)
+
+
+def curve(samples: Samples) -> Curve:
+    """The samples as the battery reads them, so that what is said of one series rests on one
+    curve."""
+    series = _result(samples, "").series
+    return curve_of(series.t_ns, series.dt_ns, series.bytes)
 
 
 def _named(findings: Sequence[Finding], beginnings: tuple[str, ...]) -> tuple[Finding, ...]:

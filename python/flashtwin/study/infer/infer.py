@@ -86,7 +86,7 @@ def _triple(estimate: Estimate) -> list[float | None]:
 def infer(samples: Samples, history: str = FRESH, first: Samples | None = None) -> Inferred:
     """What the series tells; see the module's text. `first`: that of the erased drive, where this
     one is of the full drive after it."""
-    curve = Curve(dt=samples.dt_s, size=samples.size)
+    curve = findings.curve(samples)
     reason = _why_nothing(curve)
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
@@ -119,7 +119,7 @@ def _lacks(history: str, first: Samples | None) -> list[str]:
         return []
     if first is None:
         return [NO_FIRST]
-    reason = _why_nothing(Curve(dt=first.dt_s, size=first.size))
+    reason = _why_nothing(findings.curve(first))
     return [] if reason is None else [f"the fill of the erased drive before says nothing: {reason}"]
 
 
@@ -199,7 +199,7 @@ def _answer(
     bound: float | None = None,
     history: str = FRESH,
 ) -> Inferred:
-    curve = Curve(dt=samples.dt_s, size=samples.size)
+    curve = findings.curve(samples)
     plateaus = () if shape is None else shape.plateaus
     stretches = tuple((p.start, p.end, calibration.widened(p.speed, "speed")) for p in plateaus)
     means = tuple(curve.mean_between(p.start, p.end) for p in plateaus)

@@ -1,0 +1,110 @@
+"""When a fill has grounds for a probability of a cache, and when its patterns disagree.
+
+The counts behind the probability are of drives that were erased and then written for minutes. A
+drive that was not erased may hold anything in its cache, and a busy host slows writes of seconds as
+a cache does. A drive that writes all of its flash once, one bit a cell, is not a drive with a cache
+of some size: what it does is said instead.
+
+Invariant: only what a host knows of the run is read here: whether the target was erased, whose
+clock it has, how long was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from flashtwin.analysis.estimate import Estimate
+from flashtwin.batteries.base.record import Answered, Record
+from flashtwin.batteries.fill.signature import presence
+from flashtwin.model.finding import Finding
+from flashtwin.model.units import readable_gb, readable_seconds
+
+# Writes that last less may be slowed by anything on a real host.
+LEAST_S = 30.0
+# Two sizes of a cache that differ by more contradict each other.
+SAME_SIZE = 1.5
+
+
+def held_to(
+    findings: Sequence[Finding], record: Record, purge: str, step: Answered
+) -> list[Finding]:
+    """The findings of a first pass, without a probability that nothing bears."""
+    reason = _no_grounds(findings, record, purge, step)
+    return [
+        replace(finding, value=None, interval=None, note=f"cannot tell: {reason}")
+        if reason and finding.name == "cache_probability" and finding.value is not None
+        else finding
+        for finding in findings
+    ]
+
+
+def _no_grounds(
+    findings: Sequence[Finding], record: Record, purge: str, step: Answered
+) -> str | None:
+    erased = record.step(purge)
+    if erased is not None and erased.not_possible is not None:
+        return "the target was not erased, so that its cache may have held data"
+    seconds = step.duration_ns / 1e9
+    if not record.info.can.virtual_time and seconds < LEAST_S and erased is not None:
+        return (
+            f"{readable_seconds(seconds)} of writing are too few: what else the host does slows "
+            "writes as much; write more"
+        )
+    of_pass = {finding.name: finding for finding in findings}
+    if is_whole_drive(of_pass):
+        size = of_pass["cache_size"].number or 0.0
+        return f"it behaves as one whole-drive SLC cache of {readable_gb(size * 1e9)}"
+    return None
+
+
+def is_whole_drive(of_pass: Mapping[str, Finding]) -> bool:
+    """Whether a drive writes all of its flash once, one bit a cell, before it folds."""
+    share = of_pass.get("one_third")
+    if share is None or share.number is None:
+        return False
+    known = Estimate(value=share.number, low=share.low, high=share.high)
+    return presence(known, 3) == "present"
+
+
+def contradiction(by_pattern: Mapping[str, Mapping[str, Finding]]) -> str:
+    """One sentence where the patterns of a run say different things of the cache, else nothing.
+
+    `by_pattern`: the findings of each first pass by name, under the pattern as a reader knows it.
+    """
+    seen = {}
+    for pattern, of_pass in by_pattern.items():
+        size = of_pass.get("cache_size")
+        if size is not None and size.number:
+            seen[pattern] = size
+    if not seen:
+        return ""
+    (first, size), *others = seen.items()
+    for pattern, of_pass in by_pattern.items():
+        if pattern in seen or "cache_size" not in of_pass:
+            continue
+        written = of_pass["cache_size"].evidence
+        if written is not None and written.end > (size.high or size.number or 0.0) * 1e9:
+            return (
+                f"{first} shows a drop at {_gb(size)} and {pattern} none within "
+                f"{readable_gb(written.end)}: what slowed one of them was no cache"
+            )
+    for pattern, other in others:
+        if _differ(size, other):
+            return (
+                f"{first} shows a drop at {_gb(size)} and {pattern} at {_gb(other)}: "
+                "at most one of them is the end of a cache"
+            )
+    return ""
+
+
+def _differ(one: Finding, other: Finding) -> bool:
+    low, high = sorted((one.number or 0.0, other.number or 0.0))
+    apart = None in (one.low, one.high, other.low, other.high) or (
+        (one.low or 0.0) > (other.high or 0.0) or (other.low or 0.0) > (one.high or 0.0)
+    )
+    return high > SAME_SIZE * low and apart
+
+
+def _gb(size: Finding) -> str:
+    return readable_gb((size.number or 0.0) * 1e9)
