@@ -183,9 +183,9 @@ def ratio_of(column: Mapping[int, Column]) -> float | None:
     return _ratio(*values) if len(values) == FEW else None
 
 
-def _ratio(one: float, other: float) -> float:
+def _ratio(first: float, other: float) -> float:
     """The higher of two values over the lower: 1 where both are 0."""
-    low, high = sorted((one, other))
+    low, high = sorted((first, other))
     if low:
         return high / low
     return inf if high else 1.0

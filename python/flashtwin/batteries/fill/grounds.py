@@ -98,10 +98,10 @@ def contradiction(by_pattern: Mapping[str, Mapping[str, Finding]]) -> str:
     return ""
 
 
-def _differ(one: Finding, other: Finding) -> bool:
-    low, high = sorted((one.number or 0.0, other.number or 0.0))
-    apart = None in (one.low, one.high, other.low, other.high) or (
-        (one.low or 0.0) > (other.high or 0.0) or (other.low or 0.0) > (one.high or 0.0)
+def _differ(first: Finding, other: Finding) -> bool:
+    low, high = sorted((first.number or 0.0, other.number or 0.0))
+    apart = None in (first.low, first.high, other.low, other.high) or (
+        (first.low or 0.0) > (other.high or 0.0) or (other.low or 0.0) > (first.high or 0.0)
     )
     return high > SAME_SIZE * low and apart
 

@@ -151,6 +151,7 @@ def _unprinted(parameters: Any, rated: Mapping[str, float], known: Ratings) -> b
 def _verdict(rated: Mapping[str, float], shares: Mapping[str, float], unprinted: bool) -> Finding:
     short = [TITLES[name].lower() for name, share in shares.items() if share < MEETS]
     meets, misses, unknown, no_printed = VERDICTS
+    note: str | None
     typing = "give them as identity:read=540,write=500, MB/s and IOPS"
     if unprinted:
         value, note = no_printed, f"no publication prints its ratings; {typing}"
