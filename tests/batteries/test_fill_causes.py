@@ -86,7 +86,7 @@ def test_heat_that_ends_a_plateau_for_good_is_no_cache_for_sure(tmp_path: Path) 
 def test_a_cache_is_probable_where_there_is_one_and_not_where_there_is_none(tmp_path: Path) -> None:
     cache = found(cached(), tmp_path / "cached")["cache_probability"]
     none = found(cached(*UNCACHED), tmp_path / "uncached")["cache_probability"]
-    assert cache.number is not None and cache.number > 0.97
+    assert cache.number is not None and cache.number > 0.7
     assert none.number is not None and none.number < 0.5
 
 

@@ -39,7 +39,9 @@ def log_of(rates: list[float]) -> str:
 @pytest.mark.parametrize("text", [csv_of(RATES), log_of(RATES)])
 def test_a_cache_is_read_from_a_csv_and_from_a_log(tmp_path: Path, text: str) -> None:
     found = infer(read(written(tmp_path, text)))
-    assert found.cache == "yes" and found.size is not None
+    # One lasting drop may be something else than a cache, which is then told.
+    assert found.cache == "likely" and found.size is not None
+    assert "a cache with" in found.sentence
     assert found.size.value == pytest.approx(120e9, rel=0.01)
     assert found.size.low is not None and found.size.high is not None
     assert found.size.low < 120e9 < found.size.high
@@ -134,7 +136,8 @@ def test_a_constant_series_has_a_bound(tmp_path: Path) -> None:
 def test_the_history_changes_what_the_same_curve_means(tmp_path: Path) -> None:
     samples = read(written(tmp_path, csv_of(RATES)))
     fresh, full, used = (infer(samples, of) for of in ("fresh", "preconditioned", "used:50GB"))
-    assert fresh.cache == used.cache == "yes" and fresh.notes == ()
+    assert fresh.cache == used.cache == "likely" and fresh.notes == ()
+    assert "taken for fresh" in infer(samples).notes[-1]
     assert full.cache == "cannot tell" and full.size is None and "erase" in full.sentence
     assert fresh.size is not None and used.size is not None
     assert fresh.size.high is not None and used.size.high is not None
@@ -182,7 +185,7 @@ def test_one_report_is_no_series_and_two_runs_are_refused(tmp_path: Path) -> Non
 def test_reads_beside_the_writes_are_told(tmp_path: Path) -> None:
     mixed = infer(read(written(tmp_path, log_of(RATES))))
     assert any("reads" in note for note in mixed.notes)
-    assert infer(read(written(tmp_path, csv_of(RATES)))).notes == ()
+    assert infer(read(written(tmp_path, csv_of(RATES))), "fresh").notes == ()
 
 
 def test_a_number_with_its_unit_is_told_where_that_belongs(tmp_path: Path) -> None:
@@ -203,7 +206,9 @@ def test_what_the_battery_finds_of_a_fill_is_found_of_a_file(tmp_path: Path) -> 
     assert told["slowed_by"].value == "nothing" and told["slowed_by"].variant == "file"
     assert told["rate_held"].number == pytest.approx(3000)
     likely = told["cache_probability"].number
-    assert likely is not None and likely > 0.9
+    assert likely is not None and likely > 0.6
+    assert "erased flash used up" in (told["cache_probability"].note or "")
+    assert "a second fill" in (told["cache_probability"].note or "")
 
 
 def test_an_even_saw_tooth_has_its_period(tmp_path: Path) -> None:
@@ -267,3 +272,33 @@ def test_a_fill_of_the_erased_drive_that_says_nothing_is_told(tmp_path: Path) ->
     assert (
         answer.notes[-1] == "the fill of the erased drive before says nothing: nothing was written"
     )
+
+
+def test_one_lasting_drop_is_surer_with_a_fold_behind_it(tmp_path: Path) -> None:
+    folding = [*[3000.0] * 40, *[900.0] * 200, *[250.0] * 300]
+    told = infer(read(written(tmp_path, csv_of(folding))), "fresh")
+    assert told.cache == "yes" and told.size is not None
+    assert told.size.value == pytest.approx(120e9, rel=0.01)
+
+
+def test_even_teeth_that_rise_are_no_cache(tmp_path: Path) -> None:
+    """Seven teeth of one length, each rising to twice where it begins."""
+    tooth = [*[600.0] * 200, *[900.0] * 200, *[1200.0] * 200]
+    told = infer(read(written(tmp_path, csv_of(tooth * 7))))
+    assert told.cache not in ("yes", "likely") and told.size is None
+
+
+def test_seconds_of_a_hosts_burst_are_claimed_to_be_no_cache(tmp_path: Path) -> None:
+    noise = np.random.default_rng(2).normal(1, 0.01, 600)
+    for seconds, times in ((4, 1.4), (6, 2.0), (9, 1.6)):
+        rates = np.array([*[500.0 * times] * seconds, *[500.0] * (600 - seconds)]) * noise
+        told = infer(read(written(tmp_path, csv_of(list(rates)))))
+        assert told.cache != "yes"
+
+
+def test_a_file_that_says_random_writes_is_no_fill(tmp_path: Path) -> None:
+    text = reports(RATES).replace('{"write"', '{"job options": {"rw": "randwrite"}, "write"')
+    assert "randwrite" in text
+    told = infer(read(written(tmp_path, text, "a.json")))
+    assert told.cache == "cannot tell" and told.size is None
+    assert "the file says randwrite" in told.sentence

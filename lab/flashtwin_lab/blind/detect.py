@@ -8,7 +8,8 @@ whose arguments are three equally long arrays of int64 (begin and length of each
 it) and the capacity as the label says it. The answer may have `cache` (True, False, or None for
 "cannot tell"), `cache_bytes`, `fold_bytes` (each [value, low, high] of a 95 % interval, or None),
 `bound_bytes` (where no cache was seen: none larger than this is there), and `plateaus` (a list of
-[start, end, speed, low, high] in bytes and bytes a second).
+[start, end, speed, low, high] in bytes and bytes a second), and `probability` (that there is
+a cache; from 0.95 on it is claimed, and without one every `cache` that is True is).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Answer:
     """What an analysis made of a series, in bytes and bytes a second."""
 
     cache: bool | None
+    probability: float | None = None
     cache_bytes: Estimate | None = None
     fold_bytes: Estimate | None = None
     bound_bytes: float | None = None
@@ -77,6 +79,8 @@ def ours(measured: Measured) -> Answer:
         return Answer(cache=False, bound_bytes=_estimate(size).high, plateaus=plateaus)
     return Answer(
         cache=True,
+        # Of a fill that begins as hardly any drive's does there is no probability, and no claim.
+        probability=findings["cache_probability"].number or 0.0,
         cache_bytes=_estimate(size),
         fold_bytes=None if fold.value is None else _estimate(fold),
         plateaus=plateaus,
@@ -121,6 +125,7 @@ def answer_of(document: Mapping[str, Any]) -> Answer:
     try:
         return Answer(
             cache=document["cache"],
+            probability=document.get("probability"),
             cache_bytes=_triple(document.get("cache_bytes")),
             fold_bytes=_triple(document.get("fold_bytes")),
             bound_bytes=document.get("bound_bytes"),

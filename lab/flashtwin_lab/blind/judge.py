@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp, lgamma, log, log1p
 from typing import Any
 
+from flashtwin.analysis import fill_classes
 from flashtwin.analysis.estimate import Estimate
 from flashtwin_lab.blind.detect import Answer
 from flashtwin_lab.blind.truth import Measured, Truth
@@ -21,6 +22,7 @@ BOUND = 0.05
 TEST = 0.01
 # An answer further than this from the truth is none that an interval could mend.
 SAME_PLACE = 0.1
+CLAIMS, NEGATIVES = "claims of a cache that are wrong", "negatives claimed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +47,15 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """One drive: its errors and right answers by finding, and whether intervals hold."""
+    """One drive: its errors and right answers by finding, and whether intervals hold. `claims`:
+    whether it was right to claim a cache, or not to, as `negatives.TARGETS` has it."""
 
     name: str
     effects: tuple[str, ...]
     right: Mapping[str, bool]
     errors: Mapping[str, tuple[float, ...]]
     holds: Mapping[str, tuple[tuple[bool, float], ...]]
+    claims: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def badness(self) -> float:
@@ -61,9 +65,14 @@ class Judged:
 
 
 def judged(measured: Measured, answer: Answer) -> Judged:
-    """What is right and wrong in one answer."""
+    """What is right and wrong in one answer; of a negative only whether a cache is claimed."""
     truth = measured.truth
     right: dict[str, bool] = {}
+    claims = {CLAIMS: truth.cache_bytes is not None} if _claims(answer) else {}
+    if measured.negative:
+        claims[f"{NEGATIVES}: {measured.negative}"] = not _claims(answer)
+        name = measured.name
+        return Judged(name=name, effects=(), right={}, errors={}, holds={}, claims=claims)
     errors: dict[str, tuple[float, ...]] = {}
     holds: dict[str, tuple[tuple[bool, float], ...]] = {}
     if truth.visible is not None:
@@ -87,8 +96,20 @@ def judged(measured: Measured, answer: Answer) -> Judged:
     errors["speeds"] = tuple(abs(estimate.value / speed - 1) for speed, estimate in pairs)
     holds["speeds"] = tuple(_holds(estimate, speed) for speed, estimate in pairs)
     return Judged(
-        name=measured.name, effects=measured.effects, right=right, errors=errors, holds=holds
+        name=measured.name,
+        effects=measured.effects,
+        right=right,
+        errors=errors,
+        holds=holds,
+        claims=claims,
     )
+
+
+def _claims(answer: Answer) -> bool:
+    """True where a cache is claimed: by its probability, where one is told."""
+    if answer.cache is not True:
+        return False
+    return answer.probability is None or answer.probability >= fill_classes.CLAIMED
 
 
 def _holds(estimate: Estimate, truth: float) -> tuple[bool, float]:
@@ -124,6 +145,10 @@ def rows(all_judged: Sequence[Judged], targets: Sequence[Mapping[str, Any]]) -> 
         name, kind = target["finding"], target["kind"]
         if kind in ("right", "wrong"):
             result.append(_rate(name, all_judged, target))
+        elif kind == "each":
+            kinds = {key for drive in all_judged for key in drive.claims if key.startswith(name)}
+            each = {**target, "kind": "wrong"}
+            result += [_rate(key, all_judged, each) for key in sorted(kinds)]
         elif kind == "error":
             errors = [e for drive in all_judged for e in drive.errors.get(name, ())]
             result += _errors(name, sorted(errors), target)
@@ -133,7 +158,8 @@ def rows(all_judged: Sequence[Judged], targets: Sequence[Mapping[str, Any]]) -> 
 
 
 def _rate(name: str, all_judged: Sequence[Judged], target: Mapping[str, Any]) -> Row:
-    answers = [drive.right[name] for drive in all_judged if name in drive.right]
+    told = [{**drive.right, **drive.claims} for drive in all_judged]
+    answers = [right[name] for right in told if name in right]
     wrong = answers.count(False)
     if target["kind"] == "wrong":
         words, share = f"at most {target['at_most']:.0%}", target["at_most"]

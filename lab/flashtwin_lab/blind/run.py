@@ -7,10 +7,11 @@ the analysis, which takes as long as the drive: processes it is.
 
 from __future__ import annotations
 
+import json
 import runpy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.runner.pool import Ended, Pool, Send, Work
 from flashtwin.runner.stop import listening
-from flashtwin_lab.blind import detect, generate, judge
+from flashtwin_lab.blind import detect, generate, judge, negatives
 from flashtwin_lab.blind.judge import Judged, Row
 from flashtwin_lab.blind.truth import Measured, Truth
 
 DRIVE_BYTES = 200 << 20
 WORST = 5
+# Numbers of the drives that negatives are made of, and how many a program may draw for each until
+# one has no cache.
+NEGATIVES_FROM, TRIES = 1_000_000, 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,23 +76,28 @@ def campaign(
     detector: Path | None = None,
     on_end: Callable[[int, str], None] | None = None,
 ) -> Campaign:
-    """Run it. `generator` is another prior (.toml) or a program (.py); `detector` a program."""
+    """Run it. `generator` is another prior (.toml) or a program (.py); `detector` a program. As
+    many negatives are drawn beside the drives, unless the generator has none without a cache."""
     is_program = generator is not None and generator.suffix == ".py"
     prior = generate.read_prior(None if is_program else generator)
     if detector is not None:
         detect.from_file(detector)
     program = generator if is_program else None
     works = [
-        Work(call=partial(_drive, prior, program, detector, seed, number), memory_bytes=DRIVE_BYTES)
+        Work(call=partial(call, prior, program, detector, seed, number), memory_bytes=DRIVE_BYTES)
         for number in range(count)
+        for call in (_drive, _negative)
     ]
-    drives = pooled(works, named(on_end))
-    return Campaign(rows=tuple(judge.rows(drives, prior["targets"])), drives=tuple(drives))
+    drives = [drive for drive in pooled(works, named(on_end)) if drive is not None]
+    targets = [*prior["targets"], *negatives.TARGETS]
+    return Campaign(rows=tuple(judge.rows(drives, targets)), drives=tuple(drives))
 
 
 def named(on_end: Callable[[int, str], None] | None) -> Callable[[int, Any], None] | None:
     """What tells `on_end` the name of what the last piece of work gave."""
-    return None if on_end is None else lambda count, value: on_end(count, value.name)
+    return (
+        None if on_end is None else lambda count, value: on_end(count, value.name if value else "")
+    )
 
 
 def pooled(
@@ -138,12 +147,60 @@ def _drive(
     number: int,
     _send: Send,
 ) -> Judged:
-    if program is None:
-        measured = generate.measured(prior, seed, number)
-    else:
-        measured = _of_program(program, seed, number)
+    return _judged(drawn(prior, program, seed, number), detector)
+
+
+def _negative(
+    prior: Mapping[str, Any],
+    program: Path | None,
+    detector: Path | None,
+    seed: int,
+    number: int,
+    _send: Send,
+) -> Judged | None:
+    measured = negative(prior, program, seed, number)
+    return None if measured is None else _judged(measured, detector)
+
+
+def _judged(measured: Measured, detector: Path | None) -> Judged:
     analyse = detect.ours if detector is None else detect.from_file(detector)
     return judge.judged(measured, analyse(measured))
+
+
+def drawn(prior: Mapping[str, Any], program: Path | None, seed: int, number: int) -> Measured:
+    """The drive `number` of the prior or of a program."""
+    if program is None:
+        return generate.measured(prior, seed, number)
+    return _of_program(program, seed, number)
+
+
+def negative(
+    prior: Mapping[str, Any], program: Path | None, seed: int, number: int
+) -> Measured | None:
+    """A fill of the same generator that looks as if a cache ended, and none did; none where the
+    generator draws no drive without a cache."""
+    even = [design for design in prior["designs"] if _has_no_cache(design)]
+    # Each kind in turn is made of one drive, which costs more than what is made of it.
+    block = NEGATIVES_FROM + number // len(negatives.LAWS) * TRIES
+    drive = _even(json.dumps({**prior, "designs": even}), program, seed, block)
+    return None if drive is None else negatives.negative(drive, seed, number)
+
+
+@lru_cache(maxsize=1)
+def _even(prior: str, program: Path | None, seed: int, first: int) -> Measured | None:
+    """A drive without a cache, of a prior or a program; none where neither draws one."""
+    if program is None:
+        document = json.loads(prior)
+        return generate.measured(document, seed, first) if document["designs"] else None
+    for number in range(first, first + TRIES):
+        drive = _of_program(program, seed, number)
+        if drive.truth.cache_bytes is None:
+            return drive
+    return None
+
+
+def _has_no_cache(design: Mapping[str, Any]) -> bool:
+    return design["name"] == "none" or design.get("structure") == "none"
 
 
 def _of_program(program: Path, seed: int, number: int) -> Measured:

@@ -34,7 +34,8 @@ class Truth:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A series as a host records it, with what is known of it and not handed over."""
+    """A series as a host records it, with what is known of it and not handed over. `negative`: what
+    slowed a drive without a cache as if one ended."""
 
     name: str
     t_ns: NDArray[np.int64]
@@ -43,6 +44,7 @@ class Measured:
     capacity_bytes: int
     truth: Truth
     effects: tuple[str, ...] = ()
+    negative: str = ""
 
 
 def plateaus_of(curve: Curve, stretches: list[tuple[float, float]]) -> list[Stretch]:

@@ -94,7 +94,7 @@ def command(
             done = structure.campaign(number, seed, generator=generator, on_end=report)
     else:
         number = count or DRIVES
-        with progress.counted("blind", number, quiet) as report:
+        with progress.counted("blind", 2 * number, quiet) as report:
             done = campaign(number, seed, generator=generator, detector=detector, on_end=report)
     if as_json:
         terminal.print_json(done.to_json())

@@ -2,10 +2,11 @@
 
     .venv/bin/python -m flashtwin_lab.make.fill_classes [DRIVES [SEED]]
 
-Drives of the prior of `flashtwin blind` and of three programs with other laws are filled and
-looked at, and it is counted how many of each look had a cache, and how many were slowed by heat or
-from outside. Then drives of the next seed are looked at, and it is printed how many of them were
-what they were said to be with 90 % or more, and the Brier score beside that of the plain share.
+Drives of the prior of `flashtwin blind` and of four programs with other laws are filled and looked
+at, with as many negatives beside them, and it is counted what stood behind each look, and how many
+were slowed by heat or from outside. Then drives of the next seed are looked at, and it is printed
+how many of them were what they were said to be with 90 % or more, and the Brier score beside that
+of the plain share.
 
 200 drives a generator take two minutes of a processor for each of both seeds.
 """
@@ -23,20 +24,30 @@ from flashtwin.analysis import fill_classes
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.batteries.fill.causes import CAUSES
 from flashtwin.errors import FlashtwinError
-from flashtwin_lab.blind import generate, run
+from flashtwin_lab.blind import generate, negatives, run
 from flashtwin_lab.blind.truth import Measured
 from flashtwin_lab.make import SERIES
 
-PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot")
+PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 SURE = 0.9
 # What the generators call their effects.
 HEAT = {"throttle", "heat"}
 OUTSIDE = {"limiter", "slow_start", "slow start"}
+VERDICTS = ("flat", "gradual", "swings")
+ENDS = (
+    *("brief", "late", "drifting", "in turns", "one level"),
+    *("many levels", "slower once more", "faster again"),
+)
 LOOKS = {
     "cache": (
-        ("with", "without"),
-        ("drop", "weak", "flat", "gradual", "swings"),
+        tuple(CAUSES),
+        (
+            *(f"{verdict}{lows}" for verdict in VERDICTS for lows in ("", fill_classes.LOWS)),
+            *("short", "comes back", "cut off", "weak"),
+            *(f"{ends}{steep}" for ends in ENDS for steep in ("", fill_classes.STEEP)),
+        ),
     ),
     "slowed": (
         ("nothing", "throttling", "limiter"),
@@ -46,8 +57,8 @@ LOOKS = {
 HEAD = """\
 # How many fills of each look turned out to be what; see fill_classes.py. Made by
 # flashtwin_lab.make.fill_classes:
-# {drives} drives each of `flashtwin blind`'s prior and of the programs {programs} in
-# tests/study, seed {seed}.
+# {drives} drives each, and as many negatives, of `flashtwin blind`'s prior and of the programs
+# {programs} in tests/study, seed {seed}.
 schema = 1
 """
 
@@ -60,26 +71,31 @@ def effects_of(measured: Measured) -> set[str]:
     return {word.partition(" (")[0] for word in told}
 
 
-def looked_at(seed: int, drive: tuple[str, int]) -> Seen | None:
+def looked_at(seed: int, drive: tuple[str, int, bool]) -> Seen | None:
     """The looks of one drive's fill, and the true words; none of a drive that cannot be built."""
-    generator, number = drive
+    generator, number, as_negative = drive
+    prior = generate.read_prior(None)
+    program = None if generator == "prior" else SERIES / f"{generator}.py"
     try:
-        if generator == "prior":
-            measured = generate.measured(generate.read_prior(None), seed, number)
-        else:
-            measured = run._of_program(SERIES / f"{generator}.py", seed, number)
+        draw = run.negative if as_negative else run.drawn
+        measured = draw(prior, program, seed, number)
     except FlashtwinError:
+        return None
+    if measured is None:
         return None
     curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
     shape = shape_of(curve)
-    return seen_of(curve, shape, measured.truth.design, effects_of(measured))
+    if measured.negative:
+        _, cause = negatives.LAWS[measured.negative]
+        return {"cache": (fill_classes.beginning(curve, shape), cause)}
+    return seen_of(curve, shape, measured.truth.cache_bytes is not None, effects_of(measured))
 
 
-def seen_of(curve: Curve, shape: Shape, design: str, effects: set[str]) -> Seen:
+def seen_of(curve: Curve, shape: Shape, has_cache: bool, effects: set[str]) -> Seen:
     """The looks of a fill with the true words."""
     slowed = "throttling" if effects & HEAT else "limiter" if effects & OUTSIDE else "nothing"
     return {
-        "cache": (fill_classes.beginning(curve, shape), "without" if design == "none" else "with"),
+        "cache": (fill_classes.beginning(curve, shape), "cache" if has_cache else "none"),
         "slowed": (fill_classes.slower(curve, shape, teeth(shape)), slowed),
     }
 
@@ -88,12 +104,7 @@ def table(seen: list[Seen], drives: int, seed: int) -> str:
     """The file."""
     lines = [HEAD.format(drives=drives, programs=", ".join(PROGRAMS[1:]), seed=seed)]
     for kind, (words, names) in LOOKS.items():
-        if kind == "cache":
-            after_lows = tuple(
-                f"{name}{after}" for name in names for after in ("", fill_classes.LOWS)
-            )
-            names = (*after_lows, "short")
-        counts = Counter(row[kind] for row in seen)
+        counts = Counter(row[kind] for row in seen if kind in row)
         unknown = {look for look, _ in counts} - set(names)
         assert not unknown, f"{unknown} are no looks"
         lines.append(f"[{kind}]")
@@ -108,20 +119,20 @@ def judged(seen: list[Seen]) -> list[str]:
     """How the counts hold on other drives, a line a kind."""
     lines = []
     for kind, (words, _) in LOOKS.items():
-        shares = Counter(row[kind][1] for row in seen)
+        rows = [row[kind] for row in seen if kind in row]
+        shares = Counter(truth for _, truth in rows)
         score, plain, sure, right = 0.0, 0.0, 0, 0
-        for row in seen:
-            look, truth = row[kind]
+        for look, truth in rows:
             likely, _ = fill_classes.likely(kind, look)  # type: ignore[arg-type]
             for word in words:
                 there = float(word == truth)
-                score += (likely[word].value - there) ** 2 / len(seen)
-                plain += (shares[word] / len(seen) - there) ** 2 / len(seen)
+                score += (likely[word].value - there) ** 2 / len(rows)
+                plain += (shares[word] / len(rows) - there) ** 2 / len(rows)
             best = max(words, key=lambda word: likely[word].value)
             if likely[best].value >= SURE:
                 sure, right = sure + 1, right + (best == truth)
         lines.append(
-            f"{kind}: of {len(seen)} fills {sure} are said with {SURE:.0%}, {right} of them right;"
+            f"{kind}: of {len(rows)} fills {sure} are said with {SURE:.0%}, {right} of them right;"
             f" Brier score {score:.4f}, of the plain shares {plain:.4f}"
         )
     return lines
@@ -129,7 +140,7 @@ def judged(seen: list[Seen]) -> list[str]:
 
 def seen_with(seed: int, drives: int, pool: Pool) -> list[Seen]:
     """What all drives of a seed look like."""
-    jobs = list(product(PROGRAMS, range(drives)))
+    jobs = list(product(PROGRAMS, range(drives), (False, True)))
     return [row for row in pool.map(partial(looked_at, seed), jobs, 8) if row is not None]
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from flashtwin.cli import findings, options, terminal
-from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.units import parse_block, parse_seconds, parse_size
-from flashtwin.study.infer.infer import Inferred, infer, of_summary
+from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.model.units import parse_block, parse_seconds
+from flashtwin.study.infer.infer import Inferred, checked_history, infer, of_summary
+from flashtwin.study.infer.labelled import labelled as read_labelled
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.samples import Summary
 
 FILE = options.FilePath(dir_okay=False)
-HISTORIES = ("fresh", "preconditioned")
 # Seconds or bytes beyond which an interval or a request is a slip of the keyboard.
 MOST_TYPED = 1e9
 
@@ -27,9 +27,10 @@ MOST_TYPED = 1e9
         "flashtwin infer job_bw.1.log job_bw.2.log",
         "flashtwin infer monday.csv tuesday.csv --join --history used:200GB",
         "flashtwin infer again.csv --history preconditioned --first erased.csv",
+        "flashtwin infer --labelled series",
     ),
 )
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
 @click.option(
     "--join", is_flag=True, help="The files are runs one after another, not jobs at once."
 )
@@ -38,9 +39,8 @@ MOST_TYPED = 1e9
 )
 @click.option(
     "--history",
-    default="fresh",
     metavar="STATE",
-    help="The drive before: fresh, preconditioned, or used:SIZE; fresh by default.",
+    help="The drive before: fresh, preconditioned, or used:SIZE; taken for fresh by default.",
 )
 @click.option(
     "--first",
@@ -74,12 +74,22 @@ MOST_TYPED = 1e9
     type=click.Choice(("point", "comma")),
     help="The sign before a fraction, where a comma may group thousands.",
 )
+@click.option(
+    "--labelled",
+    type=options.FilePath(),
+    metavar="DIR",
+    help="Instead of FILE: series with labels in DIR/labels.toml; exit code 1 at a miss.",
+)
 @options.as_json
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     files: tuple[Path, ...],
+    labelled: Path | None,
     join: bool,
     doubled: bool,
-    history: str,
+    history: str | None,
     first: Path | None,
     as_json: bool,
     **decided: str | None,
@@ -91,6 +101,10 @@ def command(
     and a rate; temperature_C where there is one. Logs of several files are jobs that ran at once
     and are summed. Figures of CrystalDiskMark and its kind are shown.
     """
+    if (labelled is None) == (not files):
+        raise click.UsageError("hand over either files or --labelled DIR")
+    if labelled is not None:
+        context.exit(MISS if _show_labelled(labelled, as_json) else DONE)
     _check(history, first)
     choices = _choices(decided, doubled)
     samples = read_all(files, choices, join=join)
@@ -140,26 +154,40 @@ def _above_0(
     return value
 
 
-def _check(history: str, first: Path | None) -> None:
+def _check(history: str | None, first: Path | None) -> None:
     if first is not None and history != "preconditioned":
         raise FlashtwinError(
-            f"--first says what ended a plateau of a full drive, not of one that was {history}",
+            "--first says what ended a plateau of a full drive, not of one that was "
+            f"{history or 'fresh'}",
             hint="add --history preconditioned",
             exit_code=USAGE,
         )
-    if history in HISTORIES:
+    if history is None:
         return
-    word, _, size = history.partition(":")
     try:
-        if word != "used":
-            raise ValueError(history)
-        parse_size(size)
+        checked_history(history)
     except ValueError as error:
         raise FlashtwinError(
             f"--history {history} is not known",
             hint="write fresh, preconditioned, or used:SIZE, for example used:200GB",
             exit_code=USAGE,
         ) from error
+
+
+def _show_labelled(directory: Path, as_json: bool) -> bool:
+    """Answers on series with labels, and the misses by name; whether there is one."""
+    rows = read_labelled(directory)
+    misses = [row for row in rows if row.miss is not None]
+    if as_json:
+        terminal.print_json({"series": [row.to_json() for row in rows], "misses": len(misses)})
+        return bool(misses)
+    table = terminal.table(("file", "label", "infer", "miss"))
+    for row in rows:
+        words = (row.file, "a cache" if row.cache else "none", row.answer.sentence, row.miss or "")
+        table.add_row(*(terminal.cell(word) for word in words))
+    terminal.emit(table)
+    terminal.say(f"{len(rows) - len(misses)} of {len(rows)} series as labelled")
+    return bool(misses)
 
 
 def _show(answer: Inferred) -> None:

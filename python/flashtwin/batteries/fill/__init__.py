@@ -216,6 +216,7 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         pass_number=number,
         first=pattern == record.parameters.patterns[0],
         warm=_degrees(result),
+        erased=number == 1 and record.info.can.purge,
     )
     if number == 1:
         findings = grounds.held_to(findings, record, f"{NAME}/{pattern}/purge", step)

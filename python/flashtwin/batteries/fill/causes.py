@@ -5,10 +5,10 @@ outside of the drive, or nothing), the period of a saw-tooth, and the highest ra
 below which no interface can be. Of a later pass, on a drive that is full: whether what ended its
 first plateau was the cache or the erased flash.
 
-How: probabilities are counts of drives whose inside is known (`analysis.looks`). A temperature,
-where a drive tells one, counts beside that (`analysis.warmth`). On a full drive the first pass says
-how fast the cache is and how fast erased native flash: a plateau of the one speed or of the other
-is what has ended.
+How: probabilities are counts of drives whose inside is known (`analysis.fill_classes`). A
+temperature, where a drive tells one, counts beside that (`analysis.heating`). On a full drive the
+first pass says how fast the cache is and how fast erased native flash: a plateau of the one speed
+or of the other is what has ended.
 
 Invariants: a word is said from `SURE` on, otherwise there is none, and the note names the test
 that would tell.
@@ -40,6 +40,20 @@ from flashtwin.model.units import readable_seconds
 SURE = 0.9
 UNTOLD = "cannot tell"
 SLOWED = CHOICES["slowed_by"]
+# The causes of how a fill begins. Those that are less likely
+# than this share are not told.
+CAUSES = {
+    "cache": "a cache",
+    "limit": "a limit outside of the drive",
+    "used": "erased flash used up",
+    "heat": "heat",
+    "turns": "a drive that works in turns",
+    "burst": "a burst of the host",
+    "load": "writes that are no even fill",
+    "fall": "a fall of another kind",
+    "none": "no cache",
+}
+LEAST_SHARE = 0.02
 # A share of fewer fills says nothing.
 FEWEST_FILLS = 5
 # A thermometer counts so many times what the look of a fill says.
@@ -72,9 +86,15 @@ class Degrees:
 
 
 def cache_probability(
-    curve: Curve, shape: Shape, write: Writer, target: Target, warm: Degrees | None
+    curve: Curve,
+    shape: Shape,
+    write: Writer,
+    target: Target,
+    warm: Degrees | None,
+    excluded: frozenset[str] = frozenset(),
 ) -> Finding:
-    """How likely there is a cache; of a part of a drive only where a first plateau ends."""
+    """How likely there is a cache, and what else it may be; of a part of a drive only where a first
+    plateau ends. `excluded`: the words of `CAUSES` that are known not to be so."""
     if shape.edge is not None and warm is not None:
         end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
         if heating.is_warmest(end_s, warm.at_s, warm.degrees):
@@ -90,15 +110,27 @@ def cache_probability(
             "written; a larger file would tell"
         )
         return write.missing("cache_probability", reason, lead=UNTOLD)
-    likely, total = fill_classes.likely("cache", fill_classes.beginning(curve, shape))
+    likely, total = fill_classes.likely("cache", fill_classes.beginning(curve, shape), excluded)
     if total < FEWEST_FILLS:
         reason = (
             f"of the drives drawn at random only {total} begin like this; fill it "
             "once more when it is cool"
         )
         return write.missing("cache_probability", reason, looked_at=curve.total_bytes, lead=UNTOLD)
-    note = f"as often as among {total} fills of drives drawn at random that begin like this"
-    return write.value("cache_probability", likely["with"], 0.0, curve.total_bytes, note)
+    note = f"{_chances(likely)}, counted on {total} fills that begin like this"
+    if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
+        note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
+    return write.value("cache_probability", likely["cache"], 0.0, curve.total_bytes, note)
+
+
+def _chances(likely: Mapping[str, Estimate]) -> str:
+    """All causes with their probabilities, the most likely first."""
+    words = sorted(likely, key=lambda word: -likely[word].value)
+    return ", ".join(
+        f"{CAUSES[word]} {likely[word].value:.0%}"
+        for word in words
+        if likely[word].value >= LEAST_SHARE
+    )
 
 
 def slowed_by(

@@ -59,6 +59,7 @@ def analyse_fill(
     calibrate: bool = True,
     shape: Shape | None = None,
     warm: Degrees | None = None,
+    erased: bool = False,
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
@@ -66,7 +67,8 @@ def analyse_fill(
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
     known; without it they are those of the series alone. `shape`: that of the series, from whoever
-    has it already. `warm`: the drive's temperature in the pass, where it is known.
+    has it already. `warm`: the drive's temperature in the pass, where it is known. `erased`: the
+    drive was erased before, for certain.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
@@ -81,6 +83,7 @@ def analyse_fill(
     if calibrate:
         shape = calibration.widened_shape(shape, curve)
         least = calibration.bound(least, curve.total_bytes)
+    excluded = frozenset({"used"}) if erased else frozenset()
     if pass_number > 1:
         return _later_pass(curve, shape, write, target, least)
     return [
@@ -92,7 +95,7 @@ def analyse_fill(
         _mean(curve, shape, write),
         _duration(curve, shape, write),
         _one_third(shape, write, target),
-        causes.cache_probability(curve, shape, write, target, warm),
+        causes.cache_probability(curve, shape, write, target, warm, excluded),
         *causes.slowed_by(curve, shape, tooth, write, warm),
         *causes.saw_tooth(tooth, write),
         causes.rate_held(curve, shape, write),

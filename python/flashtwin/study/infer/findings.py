@@ -32,9 +32,9 @@ OF_ANY = ("slowed_by", "tooth_period", "rate_held")
 ENDED_BY = "second_pass.ended_by"
 
 
-def of_an_erased_drive(samples: Samples) -> tuple[Finding, ...]:
-    """All that a fill of an erased drive tells."""
-    return _named(_concluded([samples]), (OF_ERASED, *OF_ANY))
+def of_an_erased_drive(samples: Samples, *, is_erased: bool = True) -> tuple[Finding, ...]:
+    """All that a fill of an erased drive tells; `is_erased`: somebody says that it was."""
+    return _named(_concluded([samples], is_erased=is_erased), (OF_ERASED, *OF_ANY))
 
 
 def of_a_used_drive(samples: Samples) -> tuple[Finding, ...]:
@@ -65,7 +65,7 @@ def _named(findings: Sequence[Finding], beginnings: tuple[str, ...]) -> tuple[Fi
     )
 
 
-def _concluded(passes: Sequence[Samples]) -> list[Finding]:
+def _concluded(passes: Sequence[Samples], *, is_erased: bool = False) -> list[Finding]:
     """The findings of the battery fill, of series as its passes."""
     settings = {"patterns": PATTERN, "passes": str(len(passes))}
     request = registry.request("fill", settings)
@@ -74,7 +74,7 @@ def _concluded(passes: Sequence[Samples]) -> list[Finding]:
         name=VARIANT,
         kind=VARIANT,
         capacity_bytes=max(written, 1),
-        can=Capabilities(whole_drive=False),
+        can=Capabilities(whole_drive=False, purge=is_erased),
         identity={},
     )
     steps = [_step(samples, number) for number, samples in enumerate(passes, start=1)]

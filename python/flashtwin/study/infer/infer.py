@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from flashtwin.analysis import calibration, changepoints, left_out
+from flashtwin.analysis import calibration, changepoints, fill_classes, left_out
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
@@ -25,8 +25,18 @@ from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
 from flashtwin.study.infer.samples import Figure, Samples, Summary
 
-Cache = Literal["yes", "none seen", "below resolution", "cannot tell"]
+# "yes" is a claim, of 95 % or more; "likely" is more probable than all else together.
+Cache = Literal["yes", "likely", "none seen", "below resolution", "cannot tell"]
+LIKELY = 0.5
+TAKEN_FOR_FRESH = (
+    "nothing says what the drive held or how it was written: it was taken for fresh, and for "
+    "written from end to end; --history says otherwise. On one that was written before, erased "
+    "flash that is used up ends a plateau too, and random writes or another depth make steps of "
+    "their own"
+)
 FEWEST = 12
+# Words of fio for writes from one end to the other.
+SEQUENTIAL = ("write",)
 RESOLVED = 3
 # The difference from a plateau's speed from which on a mean is told beside it.
 MEAN_TOLD = 0.02
@@ -83,19 +93,32 @@ def _triple(estimate: Estimate) -> list[float | None]:
     return [estimate.value, estimate.low, estimate.high]
 
 
-def infer(samples: Samples, history: str = FRESH, first: Samples | None = None) -> Inferred:
-    """What the series tells; see the module's text. `first`: that of the erased drive, where this
-    one is of the full drive after it."""
+def infer(samples: Samples, history: str | None = None, first: Samples | None = None) -> Inferred:
+    """What the series tells; see the module's text. `history`: the drive before, none where nobody
+    says it, and it is taken for fresh. `first`: the series of the erased drive, where this one is
+    of the full drive after it."""
     curve = findings.curve(samples)
     reason = _why_nothing(curve)
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
+    if samples.pattern is not None and samples.pattern not in SEQUENTIAL:
+        return _of_no_fill(samples, curve)
     of_cache = _of_cache(samples, curve, history)
+    taken = [TAKEN_FOR_FRESH] if history is None else []
     return replace(
         of_cache,
         findings=_findings(samples, history, first),
-        notes=(*of_cache.notes, *_lacks(history, first)),
+        notes=(*of_cache.notes, *_lacks(history, first), *taken),
     )
+
+
+def _of_no_fill(samples: Samples, curve: Curve) -> Inferred:
+    """Writes that the file itself calls something else than one sequential fill."""
+    why = (
+        f"cannot tell: the file says {samples.pattern}, which is no sequential fill, and a step in "
+        f"it is no end of a cache; mean {mbs(curve.total_bytes / curve.total_s)}"
+    )
+    return _answer(samples, None, "cannot tell", why)
 
 
 def of_summary(summary: Summary) -> Inferred:
@@ -113,7 +136,7 @@ def of_summary(summary: Summary) -> Inferred:
     )
 
 
-def _lacks(history: str, first: Samples | None) -> list[str]:
+def _lacks(history: str | None, first: Samples | None) -> list[str]:
     """What is missing to tell what ended the first plateau of a full drive."""
     if history != PRECONDITIONED:
         return []
@@ -123,15 +146,15 @@ def _lacks(history: str, first: Samples | None) -> list[str]:
     return [] if reason is None else [f"the fill of the erased drive before says nothing: {reason}"]
 
 
-def _findings(samples: Samples, history: str, first: Samples | None) -> tuple[Finding, ...]:
+def _findings(samples: Samples, history: str | None, first: Samples | None) -> tuple[Finding, ...]:
     if history == PRECONDITIONED:
         return findings.of_a_full_drive(samples, first)
-    if history == FRESH:
-        return findings.of_an_erased_drive(samples)
+    if history in (None, FRESH):
+        return findings.of_an_erased_drive(samples, is_erased=history == FRESH)
     return findings.of_a_used_drive(samples)
 
 
-def _of_cache(samples: Samples, curve: Curve, history: str) -> Inferred:
+def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
     """Is there a cache, how large, and the plateaus."""
     shape = shape_of(curve)
     if history == PRECONDITIONED:
@@ -158,7 +181,17 @@ def _of_cache(samples: Samples, curve: Curve, history: str) -> Inferred:
     seen = (
         f"the first plateau ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
     )
-    return _answer(samples, shape, "yes", seen, size=size, history=history)
+    of_fill = findings.of_an_erased_drive(samples, is_erased=history == FRESH)
+    chance = next(finding for finding in of_fill if finding.name == "cache_probability")
+    probability = chance.number or 0.0
+    if probability < LIKELY:
+        # The end of the plateau is told, and no size of a cache.
+        return _answer(
+            samples, shape, "cannot tell", f"cannot tell: {seen}: {chance.note}", history=history
+        )
+    cache: Cache = "yes" if probability >= fill_classes.CLAIMED else "likely"
+    seen = f"{seen}, of a cache with {probability:.0%}"
+    return _answer(samples, shape, cache, seen, size=size, history=history)
 
 
 def _of_a_full_drive(shape: Shape) -> str:
@@ -176,9 +209,19 @@ def _of_a_full_drive(shape: Shape) -> str:
     )
 
 
-def _held(history: str) -> float:
-    """Bytes that the drive held before the fill."""
+def checked_history(history: str) -> str:
+    """A state of the drive before the fill; raises `ValueError` with what to write instead."""
     word, _, size = history.partition(":")
+    if history not in (FRESH, PRECONDITIONED):
+        if word != "used":
+            raise ValueError(f"history {history} (write fresh, preconditioned, or used:200GB)")
+        parse_size(size)
+    return history
+
+
+def _held(history: str | None) -> float:
+    """Bytes that the drive held before the fill."""
+    word, _, size = (history or FRESH).partition(":")
     return float(parse_size(size)) if word == "used" else 0.0
 
 
@@ -197,7 +240,7 @@ def _answer(
     *,
     size: Estimate | None = None,
     bound: float | None = None,
-    history: str = FRESH,
+    history: str | None = FRESH,
 ) -> Inferred:
     curve = findings.curve(samples)
     plateaus = () if shape is None else shape.plateaus
@@ -214,7 +257,7 @@ def _answer(
         means=means,
         stalls=0 if shape is None else len(shape.stalls),
         columns=samples.columns,
-        notes=(*samples.notes, *_notes(samples, cache, history), *_left_out(shape)),
+        notes=(*samples.notes, *_notes(samples, size is not None, history), *_left_out(shape)),
     )
 
 
@@ -239,14 +282,14 @@ def _left_out(shape: Shape | None) -> list[str]:
     return list(dict.fromkeys(note for note in notes if note))
 
 
-def _notes(samples: Samples, cache: Cache, history: str) -> tuple[str, ...]:
+def _notes(samples: Samples, size_told: bool, history: str | None) -> tuple[str, ...]:
     notes = []
     if samples.reads:
         notes.append(
             "the file has reads too: beside them writes are slower than a fill's, and what they "
             "say of speeds is said of the mix"
         )
-    if history not in (FRESH, PRECONDITIONED) and cache == "yes":
+    if _held(history) and size_told:
         notes.append(
             f"the drive held data ({history}): what the cache had left is the least, and an empty "
             "drive may have so much more, to which the interval reaches"

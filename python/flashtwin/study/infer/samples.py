@@ -16,8 +16,9 @@ Floats = NDArray[np.float64]
 class Samples:
     """Intervals one after another: seconds at their ends, seconds in each, bytes in each.
 
-    `reads`: the file has reads too, which ran beside the writes. `degrees`: the drive's temperature
-    in °C at their ends, where the file has it. `notes`: what was left out, summed or thinned.
+    `pattern`: how the file says that it was written, in fio's words. `reads`: the file has reads
+    too, which ran beside the writes. `degrees`: the drive's temperature in °C at their ends, where
+    the file has it. `notes`: what was left out, summed or thinned.
     """
 
     end_s: Floats
@@ -27,6 +28,7 @@ class Samples:
     reads: bool = False
     degrees: Floats | None = None
     notes: tuple[str, ...] = ()
+    pattern: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ Invariants: bytes and time never fall; documents of several runs are refused.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,13 @@ HINT = f"hand over what fio prints with --status-interval=1, or the log of {LOG}
 def read(source: Source, choices: Choices) -> Samples:
     """The writes of all jobs."""
     points: list[tuple[float, float]] = []
-    reads = False
+    reads, pattern = False, None
     inside = 1 if source.head.lstrip().startswith("[") else 0
     for document in objects(source.pieces(), inside):
         point = _written(document)
         if point is not None:
             reads = reads or _has_reads(document)
+            pattern = pattern or _pattern(document)
             points.append(point)
     if len(points) < FEWEST:
         raise UnreadableError(
@@ -52,7 +54,8 @@ def read(source: Source, choices: Choices) -> Samples:
     builder = Builder()
     builder.begin(0.0)
     builder.add(builder.lengths(end[later]), np.diff(done[later], prepend=0.0))
-    return builder.samples("runtime and io_bytes of fio's reports, writes only", reads=reads)
+    samples = builder.samples("runtime and io_bytes of fio's reports, writes only", reads=reads)
+    return replace(samples, pattern=pattern)
 
 
 def _written(document: dict[str, Any]) -> tuple[float, float] | None:
@@ -74,3 +77,11 @@ def _has_reads(document: dict[str, Any]) -> bool:
         return any(float(job["read"]["io_bytes"]) > 0 for job in document["jobs"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return False
+
+
+def _pattern(document: dict[str, Any]) -> str | None:
+    """How the jobs write, as their options say: the first that is no sequential write, if any."""
+    options = [document.get("global options", {})]
+    options += [job.get("job options", {}) for job in document["jobs"]]
+    words = [str(option[key]) for option in options for key in ("rw", "readwrite") if key in option]
+    return next((word for word in words if word != "write"), words[0] if words else None)
