@@ -1,32 +1,34 @@
 """What a fill looks like in a few words, and what fills that look so turned out to be.
 
-What: a probability is a count. Drives with known insides are drawn at random and filled, and each
-fill is given one of a few *looks*; of all fills of one look so many had a cache, and so many were
-slowed by heat or by something outside of the drive (`fill_classes.toml` has the counts, and how
-they were made). A fill at hand is as likely to be so as those of its look.
+What: drives with known insides are drawn at random and filled, and each fill is given one of a few
+*looks*; `fill_classes.toml` has how many fills of each cause had which look, and how they were
+made. Of a fill at hand each cause is as likely as it is common (`[common]`), times how often its
+fills look so (Bayes). How common a cause is among those that are drawn is nobody's business but the
+generator's; a limit outside of the drive is drawn as often as a cache, and is rarer.
 
 The looks of a beginning: whether the first plateau ends at all; whether its speed comes back;
-whether it is as brief as a host's burst, ends where a limit cuts the scatter off, or in the later
-half; and what the fill comes to after it. The looks of slower stretches: many or few; deep, because
-a drive that takes data into its cache again now and then has deeper lows than heat makes; and
-*even*, because a limit from outside cuts off all of a drive's own scatter, which heat leaves.
+whether it is as brief as a host's burst, ends where a limit cuts the scatter off, in the later half
+of a whole drive or little by little; what the fill comes to after it, and by how much that is
+slower. The looks of slower stretches: many or few; deep, because a drive that takes data into its
+cache again now and then has deeper lows than heat makes; and *even*, because a limit from outside
+cuts off all of a drive's own scatter, which heat leaves.
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.
 
 Source of the numbers: bounds between looks are choices; the counts are drives of the generators of
 `flashtwin_lab.make.fill_classes`, each counting alike, with seeds of their own, and as many fills
-of drives without a cache that look as if one ended. Probabilities hold for drives, hosts and a
-share of such fills like those.
+of drives without a cache that look as if one ended. How common each cause is, is an estimate, which
+the file explains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from math import sqrt
+from math import exp, log, sqrt
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,13 +42,18 @@ from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
 from flashtwin.inputs import read_toml
 
-Kind = Literal["cache", "slowed"]
+# A beginning of a whole drive, and one of a part of a drive, which may end at any share of it.
+Beginning = Literal["cache", "part"]
+Kind = Literal[Beginning, "slowed"]
 DATA = Path(__file__).with_name("fill_classes.toml")
-# A first plateau of so many samples is below resolution, and a drop of less than this is weak.
-SHORT, WEAK = 2, 1.25
+# A first plateau of so many samples is below resolution. A drop by less than a factor is weak, and
+# from others on it is steep, or steeper than nearly all limits, falls and bursts.
+SHORT, WEAK, STEEP, FAR = 2, 1.25, 2.5, 5.0
 # A host's burst ends within these seconds; a cache seldom ends past such a share of a fill. A
 # later plateau of such a share of the first one's speed is the first one again.
 BRIEF_S, LATE, BACK = 12.0, 0.5, 0.9
+# An end that takes more samples than this has a slope.
+SLOPING = 3
 # Samples past the end scatter less than such a share of what is before it, which scatters.
 CUT_OFF, SCATTERS = 0.3, 0.002
 # More levels past the end than a fold and a tier make.
@@ -55,16 +62,18 @@ MOST_LEVELS = 3
 # beside it. Fewer samples have no scatter to speak of.
 DEEP, EVEN, FEWEST_EVEN = 0.33, 0.15, 6
 MANY_LOWS = 3
-LOWS, STEEP = " after lows", ", steep"
-# A steep drop is by more than this factor.
-FAR = 3.0
+LOWS, BRIEF_TWICE = " after lows", "brief, then slower once more"
+# Past the end these say more than by how much it is slower.
+UNEVEN = ("drifting", "in turns", "many levels")
+# Each look of each cause counts so many fills more than were drawn: none is impossible.
+UNSEEN = 0.2
 # A cache this probable is claimed.
 CLAIMED = 0.95
 # The normal quantile of a 95 % interval.
 NORMAL = 1.96
 
 
-def beginning(curve: Curve, shape: Shape) -> str:
+def beginning(curve: Curve, shape: Shape, kind: Beginning) -> str:
     """How the first plateau ends."""
     if shape.edge is None:
         return f"{shape.first_plateau.verdict}{LOWS if shape.returns else ''}"
@@ -73,19 +82,27 @@ def beginning(curve: Curve, shape: Shape) -> str:
         return "short"
     if _comes_back(shape):
         return "comes back"
-    if float(curve.seconds_to(np.array([end]))[0]) <= BRIEF_S:
-        return f"brief{_steep(shape)}"
     if _is_cut_off(shape, end):
         return "cut off"
-    if end > LATE * curve.total_bytes:
-        return f"late{_steep(shape)}"
-    return f"{_after(shape)}{_steep(shape)}"
+    drop = _steep(shape)
+    if float(curve.seconds_to(np.array([end]))[0]) <= BRIEF_S:
+        # A host's burst ends at the drive's own speed, which then lasts.
+        return BRIEF_TWICE if shape.slower is not None else f"brief{drop}"
+    if kind == "cache" and end > LATE * curve.total_bytes:
+        return f"late{drop}"
+    if shape.edge.after - shape.edge.before > SLOPING:
+        return f"sloping{drop}"
+    after = _after(shape)
+    return after if after in UNEVEN else f"{after}{drop}"
 
 
 def _steep(shape: Shape) -> str:
-    """A suffix where what follows is slower than limits, heat and collection usually make it."""
+    """A suffix that says by how much the fill is slower past the first plateau."""
     rest = shape.rest.plateaus
-    return STEEP if rest and rest[0].speed.value * FAR < shape.head.speed.value else ""
+    drop = shape.head.speed.value / max(rest[0].speed.value, 1.0) if rest else 1.0
+    if drop < WEAK:
+        return ", weak"
+    return ", far" if drop >= FAR else ", steep" if drop >= STEEP else ""
 
 
 def _comes_back(shape: Shape) -> bool:
@@ -111,8 +128,6 @@ def _after(shape: Shape) -> str:
         return "drifting"
     if any(plateau.teeth is not None for plateau in rest):
         return "in turns"
-    if len(rest) == 1 and rest[0].speed.value * WEAK > shape.head.speed.value:
-        return "weak"
     if len(rest) <= 1:
         return "one level"
     if len(rest) > MOST_LEVELS:
@@ -172,29 +187,37 @@ def _steps(curve: Curve, first: int, last: int) -> Floats:
 def likely(
     kind: Kind, look: str, excluded: frozenset[str] = frozenset()
 ) -> tuple[dict[str, Estimate], int]:
-    """How likely each word is of a fill that looks so, and how many fills that is counted from.
+    """How likely each cause is of a fill that looks so, and how many fills that is counted from.
 
-    Each interval holds the share among all such fills with 95 % (Wilson 1927). Of a look that was
-    never seen each word is as likely as the others, and the interval is all there is. `excluded`:
-    what somebody knows that it is not.
+    Each cause counts by how common it is; where the file does not say, by how often it was drawn.
+    `excluded`: what somebody knows that it is not. The intervals are those that so few fills leave.
     """
-    counts = {word: n for word, n in _counts(kind)[look].items() if word not in excluded}
-    total = sum(counts.values())
-    return {word: _share(count, total, len(counts)) for word, count in counts.items()}, total
+    rows = _document()[kind]
+    common = {} if kind == "slowed" else _document()["common"]
+    causes = [cause for cause in rows[look] if cause not in excluded]
+    total = sum(rows[look][cause] for cause in causes)
+    drawn = {cause: sum(row[cause] for row in rows.values()) for cause in causes}
+    weights = {
+        cause: common.get(cause, drawn[cause])
+        * (rows[look][cause] + UNSEEN)
+        / (drawn[cause] + UNSEEN * len(rows))
+        for cause in causes
+    }
+    counts = {cause: rows[look][cause] + UNSEEN for cause in causes}
+    return {cause: _share(cause, weights, counts) for cause in causes}, total
 
 
 @cache
-def _counts(kind: Kind) -> Mapping[str, Mapping[str, int]]:
-    rows: Mapping[str, Mapping[str, int]] = read_toml(DATA)[kind]
-    return rows
+def _document() -> Mapping[str, Any]:
+    return read_toml(DATA)
 
 
-def _share(count: int, total: int, words: int) -> Estimate:
-    value = (count + 1 / words) / (total + 1)
-    if total == 0:
-        return Estimate(value=value, low=0.0, high=1.0)
-    share, spread = count / total, NORMAL**2 / total
-    middle = (share + spread / 2) / (1 + spread)
-    reach = NORMAL / (1 + spread) * sqrt(share * (1 - share) / total + spread / (4 * total))
-    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
-    return Estimate(value=value, low=min(low, value), high=max(high, value))
+def _share(cause: str, weights: Mapping[str, float], counts: Mapping[str, float]) -> Estimate:
+    """A cause's share of all weights; the logarithm of its odds varies as counts do (Poisson)."""
+    others = [other for other in weights if other != cause]
+    against = sum(weights[other] for other in others)
+    variance = 1 / counts[cause]
+    variance += sum(weights[other] ** 2 / counts[other] for other in others) / against**2
+    odds, reach = log(weights[cause] / against), NORMAL * sqrt(variance)
+    value, low, high = (1 / (1 + exp(-at)) for at in (odds, odds - reach, odds + reach))
+    return Estimate(value=value, low=low, high=high)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from flashtwin.batteries.fill.causes import Degrees
     from flashtwin.model.finding import Finding
     from flashtwin.model.step import Result
-    from flashtwin.model.target import DriveInfo
+    from flashtwin.model.target import Capabilities, DriveInfo
 
 IDLE = UsualTime(simulated_s=600.0, real_s=30.0)
 
@@ -216,11 +216,18 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         pass_number=number,
         first=pattern == record.parameters.patterns[0],
         warm=_degrees(result),
-        erased=number == 1 and record.info.can.purge,
+        excluded=_excluded(record.info.can, number),
     )
     if number == 1:
         findings = grounds.held_to(findings, record, f"{NAME}/{pattern}/purge", step)
     return _of_a_part(findings, number, step) if step.cut else findings
+
+
+def _excluded(can: Capabilities, number: int) -> frozenset[str]:
+    """What did not end a first plateau, since the battery wrote the drive itself."""
+    excluded = {"used"} if number == 1 and can.purge else set()
+    # One end to the other, and with no file system or memory of the host between.
+    return frozenset(excluded | ({"load", "burst"} if can.whole_drive else set()))
 
 
 def _beside(

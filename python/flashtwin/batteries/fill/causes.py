@@ -40,8 +40,7 @@ from flashtwin.model.units import readable_seconds
 SURE = 0.9
 UNTOLD = "cannot tell"
 SLOWED = CHOICES["slowed_by"]
-# The causes of how a fill begins. Those that are less likely
-# than this share are not told.
+# The causes of how a fill begins; those less likely than a share are not told.
 CAUSES = {
     "cache": "a cache",
     "limit": "a limit outside of the drive",
@@ -110,14 +109,16 @@ def cache_probability(
             "written; a larger file would tell"
         )
         return write.missing("cache_probability", reason, lead=UNTOLD)
-    likely, total = fill_classes.likely("cache", fill_classes.beginning(curve, shape), excluded)
+    kind: fill_classes.Beginning = "cache" if target.is_whole else "part"
+    look = fill_classes.beginning(curve, shape, kind)
+    likely, total = fill_classes.likely(kind, look, excluded)
     if total < FEWEST_FILLS:
         reason = (
             f"of the drives drawn at random only {total} begin like this; fill it "
             "once more when it is cool"
         )
         return write.missing("cache_probability", reason, looked_at=curve.total_bytes, lead=UNTOLD)
-    note = f"{_chances(likely)}, counted on {total} fills that begin like this"
+    note = f"{_chances(likely)}; {total} fills that were drawn begin like this"
     if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
         note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
     return write.value("cache_probability", likely["cache"], 0.0, curve.total_bytes, note)

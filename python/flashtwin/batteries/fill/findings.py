@@ -59,7 +59,7 @@ def analyse_fill(
     calibrate: bool = True,
     shape: Shape | None = None,
     warm: Degrees | None = None,
-    erased: bool = False,
+    excluded: frozenset[str] = frozenset(),
 ) -> list[Finding]:
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
@@ -67,8 +67,8 @@ def analyse_fill(
     target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
     `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
     known; without it they are those of the series alone. `shape`: that of the series, from whoever
-    has it already. `warm`: the drive's temperature in the pass, where it is known. `erased`: the
-    drive was erased before, for certain.
+    has it already. `warm`: the drive's temperature in the pass, where it is known. `excluded`: what
+    is known not to have ended the first plateau, in the words of `causes.CAUSES`.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
     target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
@@ -83,7 +83,6 @@ def analyse_fill(
     if calibrate:
         shape = calibration.widened_shape(shape, curve)
         least = calibration.bound(least, curve.total_bytes)
-    excluded = frozenset({"used"}) if erased else frozenset()
     if pass_number > 1:
         return _later_pass(curve, shape, write, target, least)
     return [
