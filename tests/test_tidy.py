@@ -66,7 +66,7 @@ WRITERS = {
 PARSERS = {
     "inputs",
     "runs.journal",  # lines that `inputs.is_plain` looked at before, or `parse_json`
-    "runs.outline",  # sealed files
+    "runs.summary",  # sealed files
     "runs.listing",
     "runs.listing_index",  # sealed
     "runs.condition",  # what `runs.query` asks its child

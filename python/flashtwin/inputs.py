@@ -48,17 +48,20 @@ _KINDS = {
 }
 
 
+Place = str | os.PathLike[str]
+
+
 class InputError(FlashtwinError):
     """A file that cannot be read. `why` is the reason alone, `missing` that there is no file."""
 
-    def __init__(self, path: Path, why: str, *, missing: bool = False, exit_code: int = USAGE):
+    def __init__(self, path: Place, why: str, *, missing: bool = False, exit_code: int = USAGE):
         super().__init__(f"cannot read {path}: {why}", exit_code=exit_code)
         self.why, self.missing = why, missing
 
 
-def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
+def read_regular(path: Place, *, most_bytes: int) -> bytes:
     """All bytes of a regular file; raises `InputError`, also for one that is longer."""
-    place = Path(path)
+    place = os.fspath(path)
     handle = open_regular(place)
     try:
         return _read(place, handle, os.fstat(handle).st_size, most_bytes)
@@ -68,7 +71,7 @@ def read_regular(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
         os.close(handle)
 
 
-def open_regular(place: Path) -> int:
+def open_regular(place: Place) -> int:
     """A regular file, open for reading; raises `InputError`."""
     try:
         # Looked at before it is opened: to open a device may be to use it.
@@ -87,7 +90,7 @@ def open_regular(place: Path) -> int:
         raise _because(place, error) from error
 
 
-def _read(path: Path, handle: int, size: int, most_bytes: int) -> bytes:
+def _read(path: Place, handle: int, size: int, most_bytes: int) -> bytes:
     if size > most_bytes:
         raise InputError(path, f"it has {size:,} bytes, and may have {most_bytes:,} at most")
     pieces, left_bytes = [], most_bytes + 1
@@ -102,13 +105,13 @@ def _read(path: Path, handle: int, size: int, most_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _refuse_others(path: Path, mode: int) -> None:
+def _refuse_others(path: Place, mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
         raise InputError(path, f"it is {kind} and not a regular file")
 
 
-def _because(path: Path, error: OSError) -> InputError:
+def _because(path: Place, error: OSError) -> InputError:
     missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
     why = "there is no such file" if missing else os.strerror(error.errno or 0)
     usage = missing or error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO)

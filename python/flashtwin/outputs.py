@@ -52,7 +52,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?%?", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # What makes a folder a stored run, several runs or a sweep, and what else is theirs in it.
 _STORED = ("steps.jsonl", "steps.tables", "plan.json", "sweep.json")
-_OF_A_RUN = (*_STORED, "manifest.json", "findings.json", "host.json", "failures.json", "table.csv")
+_FILES_OF_A_RUN = ("manifest.json", "findings.json", "host.json", "summary.json")
+_OF_A_RUN = (*_STORED, *_FILES_OF_A_RUN, "failures.json", "table.csv")
 _FOLDERS_OF_A_RUN = ("parts", "smart", "points")
 
 Data = bytes | str

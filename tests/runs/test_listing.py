@@ -13,8 +13,9 @@ from changed_runs import rewrite
 from stored_runs import finding, newer, store
 
 from flashtwin.errors import FlashtwinError
-from flashtwin.runs.listing import StoredRuns, key_findings, stored
+from flashtwin.runs.listing import StoredRuns, stored
 from flashtwin.runs.rundir import find_runs
+from flashtwin.runs.summary import key_findings
 from flashtwin.runs.writer import Writer
 
 

@@ -14,9 +14,10 @@ from changed_runs import rewrite
 from stored_runs import store
 
 from flashtwin.outputs import CACHE
-from flashtwin.runs import listing, listing_index, outline
+from flashtwin.runs import listing, listing_index
 from flashtwin.runs.listing import Stored, stored
 from flashtwin.runs.rundir import Run
+from flashtwin.runs.writer import store_findings
 
 NAMES = ("a", "b", "both/a", "both/b")
 
@@ -182,17 +183,103 @@ def test_the_index_is_that_of_a_place_however_it_is_spelled(
         assert read_anew == [] and runs[0].path == Path(spelled) / "a"
 
 
-def test_a_finished_run_is_outlined_as_it_is_read(place: Path) -> None:
+@pytest.fixture
+def read_whole(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the runs whose manifest a listing reads from its first byte on."""
+    names: list[str] = []
+    manifest = Run.manifest.func
+
+    def counted(run: Run) -> dict[str, Any]:
+        names.append(run.path.name)
+        return manifest(run)
+
+    monkeypatch.setattr(Run, "manifest", property(counted))
+    monkeypatch.setenv(CACHE, "off")
+    return names
+
+
+def summarised(run: Path) -> Stored | None:
+    parts = listing.summarised(run, listing_index.Stamp.of(run))
+    return parts and parts[0]
+
+
+def test_a_summary_says_what_the_run_says(place: Path) -> None:
     for path in (*map(place.joinpath, NAMES), place / "stopped"):
-        slow = listing._read(Run(path), listing.size_of(path))
-        quick = listing.outlined(path, slow.bytes)
-        assert (quick and quick[0]) == (slow if path.name != "stopped" else None)
+        read = listing._read(Run(path), listing.size_of(path))
+        assert summarised(path) == (read if path.name != "stopped" else None)
+
+
+def test_finished_runs_are_listed_without_their_manifests(
+    place: Path, read_whole: list[str]
+) -> None:
+    runs = stored([place])
+    assert set(read_whole) == {"stopped"}
+    assert runs[0].findings["cache_size"].value == 24.0 and runs[0].steps == 4
+
+
+def test_a_copy_of_a_run_is_listed_by_its_summary(place: Path, read_whole: list[str]) -> None:
+    for folder, copy in (("copied", shutil.copy2), ("new", shutil.copyfile)):
+        shutil.copytree(place / "a", place.parent / folder / "a", copy_function=copy)
+        (run,) = stored([place.parent / folder])
+        assert run.state == "finished" and read_whole == []
+
+
+def damage_summary(run: Path) -> None:
+    data = bytearray((run / "summary.json").read_bytes())
+    data[len(data) // 2] ^= 1
+    (run / "summary.json").write_bytes(data)
+
+
+def lose_summary(run: Path) -> None:
+    (run / "summary.json").unlink()
+
+
+def take_another(run: Path) -> None:
+    shutil.copy(run.parent / "b" / "summary.json", run / "summary.json")
+
+
+def conclude_half(run: Path) -> None:
+    """The summary as it was before other findings were stored."""
+    kept = (run / "summary.json").read_bytes()
+    store_findings(Run(run), [])
+    (run / "summary.json").write_bytes(kept)
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("host.json", {"began": 3}), ("findings.json", {"schema": 1, "findings": [{"id": 3}]})],
+    "change", [damage_summary, lose_summary, take_another, conclude_half, label]
 )
-def test_what_is_not_as_usual_has_no_outline(place: Path, name: str, value: Any) -> None:
-    rewrite(place / "a", name, value)
-    assert outline.of(place / "a") is None and outline.of(place / "b") is not None
+def test_a_run_whose_summary_is_not_its_own_is_read(
+    place: Path, read_whole: list[str], change: Callable[[Path], None]
+) -> None:
+    change(place / "a")
+    described = stored([place])[0]
+    assert read_whole[0] == "a" and described.state == "finished"
+    assert described == listing._read(Run(place / "a"), described.bytes)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "findings.json"])
+def test_damage_beside_a_sound_summary_is_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    file = place / "a" / name
+    about = file.stat()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    # Until its time of change is later than that of the summary, by the clock of the file system.
+    while file.stat().st_ctime_ns <= (place / "a" / "summary.json").stat().st_ctime_ns:
+        file.write_bytes(data)
+        os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    described = without_index(place, monkeypatch)[0]
+    assert described.state == "unreadable" and name in str(described.why)
+
+
+def test_other_findings_come_with_another_summary(place: Path, read_whole: list[str]) -> None:
+    store_findings(Run(place / "a"), [])
+    read_whole.clear()
+    described = stored([place])[0]
+    assert described.findings == [] and "a" not in read_whole
+
+
+def test_a_host_that_is_not_as_usual_is_told_of_the_run(place: Path) -> None:
+    rewrite(place / "a", "host.json", {"began": 3})
+    assert summarised(place / "a") is None and summarised(place / "b") is not None

@@ -116,6 +116,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         "per_gb.parquet",
         "series.parquet",
         "steps.jsonl",
+        "summary.json",
         "xray.parquet",
     ]
 

@@ -18,7 +18,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "reference" / "schemas"
 GOLDEN = ROOT / "tests" / "golden" / "runs"
 RUNS = sorted(GOLDEN.iterdir())
-FILES = {"manifest": "manifest.json", "findings": "findings.json", "host": "host.json"}
+FILES = {
+    "manifest": "manifest.json",
+    "findings": "findings.json",
+    "host": "host.json",
+    "summary": "summary.json",
+}
 
 
 @pytest.mark.parametrize("name", schema.FILES)

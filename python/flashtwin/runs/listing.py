@@ -30,7 +30,7 @@ from functools import partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, overload
 
 import msgspec
 
@@ -42,7 +42,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.text import plain, table
 from flashtwin.model.units import readable_setting
 from flashtwin.outputs import disk
-from flashtwin.runs import folders, lock, outline, schema
+from flashtwin.runs import folders, lock, schema, summary
 from flashtwin.runs.listing_index import Index, Row, Stamp, within
 from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.storage import MOST_JOURNAL, is_there, json_line, read_file, remove_tree
@@ -55,7 +55,6 @@ UNREADABLE, NO_RUN = "unreadable", "no run"
 NEWEST = 50
 # How deep folders are looked into: the place, a run of several targets, and one folder more.
 DEPTH = 3
-FindingLike = TypeVar("FindingLike", Finding, schema.Finding)
 _HEADS = ("run", "started", "state", "target", "findings")
 _OLDEST = datetime.min.replace(tzinfo=UTC)
 
@@ -140,16 +139,10 @@ class Stored:
         }
 
 
-def key_findings(findings: Iterable[FindingLike], most: int = 3) -> list[FindingLike]:
-    """At most `most` findings: the headline ones, or the first where there are none."""
-    there = [finding for finding in findings if finding.value is not None]
-    return ([finding for finding in there if finding.headline] or there)[:most]
-
-
-def _key_text(findings: Findings) -> str:
+def _key_text(findings: Iterable[Finding]) -> str:
     return ", ".join(
         f"{finding.names[2] if finding.is_cell else finding.short} {plain(finding)}"
-        for finding in key_findings(findings)
+        for finding in findings
     )
 
 
@@ -243,17 +236,16 @@ _SETTLED = ("finished", "interrupted", "failed")
 
 
 def looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None]:
-    """What lies in a folder, and the text of its findings where that is known to be sound."""
+    """What lies in a folder, and the text of its findings where a summary has it."""
     size = stamp.bytes
-    if "manifest.json" not in stamp.names:
+    if "manifest.json" not in stamp.files:
         if waits := _not_begun(folder, size):
             return waits, None
-        started = not stamp.names.isdisjoint({"host.json", lock.JOURNAL})
+        started = "host.json" in stamp.files or lock.JOURNAL in stamp.files
         why = "manifest.json is missing" if started else "it holds no run"
         return Stored(path=folder, state=NO_RUN, why=why, bytes=size), None
-    run = Run(folder)
     try:
-        return outlined(folder, size) or (_read(run, size), None)
+        return summarised(folder, stamp) or (_read(Run(folder), size), None)
     except FlashtwinError as error:
         why = error.message.removeprefix(f"{folder}/")
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
@@ -266,7 +258,7 @@ _COLUMNS = [name for name in Row.__struct_fields__ if name not in ("stamp", "fin
 
 
 def _as_row(run: Stored, text: msgspec.Raw | None, stamp: Stamp) -> Row:
-    findings = text or msgspec.Raw(json_line(run.findings.to_json()))
+    findings = msgspec.Raw(json_line(run.findings.to_json())) if text is None else text
     cells = {name: getattr(run, name) for name in _COLUMNS}
     return Row(stamp=stamp.digest, findings=findings, **cells)
 
@@ -404,33 +396,34 @@ def _may_hold_runs(folder: Path) -> bool:
     return not os.path.exists(folder / lock.JOURNAL)
 
 
-def outlined(run: Path, size: int) -> tuple[Stored, msgspec.Raw] | None:
-    """A finished run with nothing wrong in it, which is read soonest, and the text of its findings;
-    none where it is another."""
-    parts = outline.of(run)
+def summarised(run: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw] | None:
+    """A finished run as its summary tells it, which is read soonest, and the text of its findings;
+    none where the run has to be read itself."""
+    parts = summary.read(run, stamp)
     if parts is None:
         return None
-    manifest, host, text, rows = parts
-    most_telling = Findings(row.read() for row in key_findings(rows))
-    target = manifest.target
+    listed, host = parts
+    text = msgspec.Raw(msgspec.json.encode(listed.findings))
+    headline = msgspec.Raw(msgspec.json.encode([listed.findings[at] for at in listed.headline]))
+    has_files = host.file is not None or host.files is not None
     return Stored(
         path=run,
-        state=manifest.state,
-        target=run.name if target.name is None else target.name,
-        label=manifest.label,
-        kind=target.kind,
-        batteries=tuple(battery.name for battery in manifest.batteries),
+        state="finished",
+        target=run.name if listed.target is None else listed.target,
+        label=listed.label,
+        kind=listed.kind,
+        batteries=listed.batteries,
         started=_time(host.began) or _written(run),
         wall_s=host.wall_s,
-        seed=manifest.seed,
-        spec=None if target.identity is None else target.identity.hash,
-        capacity_bytes=target.capacity_bytes,
-        flashtwin=manifest.flashtwin,
-        steps=len(manifest.steps),
-        bytes=size,
-        key_text=_key_text(most_telling),
+        seed=listed.seed,
+        spec=listed.spec,
+        capacity_bytes=listed.capacity_bytes,
+        flashtwin=listed.flashtwin,
+        steps=listed.steps,
+        bytes=stamp.bytes,
+        key_text=_key_text(_findings_of(headline)),
         findings=Findings.later(partial(_findings_of, text)),
-        left=_left(msgspec.to_builtins(host)),
+        left=_left(msgspec.to_builtins(host)) if has_files else (),
     ), text
 
 
@@ -465,7 +458,7 @@ def _read(run: Run, size: int) -> Stored:
         flashtwin=str(manifest.get("flashtwin", "")),
         steps=_steps(run),
         bytes=size,
-        key_text=_key_text(findings),
+        key_text=_key_text(summary.key_findings(findings)),
         findings=findings,
         left=_left(host),
     )

@@ -21,6 +21,7 @@ import hashlib
 import os
 import stat
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -44,10 +45,11 @@ WORTH = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Stamp:
-    """The files of a folder as they are: the names in it, the sizes of all files under it, and a
-    digest of all that tells them from others. `settled`: none has changed within `SETTLED_NS`."""
+    """The files under a folder as they are: mode, inode, size, time of writing and of change of
+    each by its path in it (none where they may not be asked for), the sizes of all together, and a
+    digest of all of it. `settled`: none has changed within `SETTLED_NS`."""
 
-    names: frozenset[str]
+    files: Mapping[str, tuple[int, ...]]
     bytes: int
     digest: str
     settled: bool
@@ -55,33 +57,43 @@ class Stamp:
     @classmethod
     def of(cls, folder: Path) -> Stamp:
         """Look at a folder; raises `OSError` where it may not be read."""
-        names = frozenset(os.listdir(folder))
+        place = os.fspath(folder)
+        with os.scandir(place) as entries:
+            pending = list(entries)
         # Who may list a folder may not always reach what is in it.
-        os.stat(f"{folder}/.")
-        total_bytes, newest_ns = 0, 0
-        rows: list[tuple[str | int, ...]] = []
-        pending, above = [os.fspath(folder)], len(os.fspath(folder))
+        os.stat(f"{place}/.")
+        total_bytes, newest_ns, above = 0, 0, len(place) + 1
+        files: dict[str, tuple[int, ...]] = {}
         while pending:
-            for entry in _entries(pending.pop()):
-                try:
-                    about = entry.stat(follow_symlinks=False)
-                except OSError:
-                    rows.append((entry.path[above:],))
-                    continue
-                if stat.S_ISDIR(about.st_mode):
-                    pending.append(entry.path)
-                else:
-                    total_bytes += about.st_size
-                times = about.st_mtime_ns, about.st_ctime_ns
-                newest_ns = max(newest_ns, *times)
-                name = entry.path[above:]
-                rows.append((name, about.st_mode, about.st_ino, about.st_size, *times))
+            entry = pending.pop()
+            try:
+                about = entry.stat(follow_symlinks=False)
+            except OSError:
+                files[entry.path[above:]] = ()
+                continue
+            if stat.S_ISDIR(about.st_mode):
+                pending += _entries(entry.path)
+            else:
+                total_bytes += about.st_size
+            written_ns, changed_ns = about.st_mtime_ns, about.st_ctime_ns
+            newest_ns = max(newest_ns, written_ns, changed_ns)
+            row = about.st_mode, about.st_ino, about.st_size, written_ns, changed_ns
+            files[entry.path[above:]] = row
         return cls(
-            names=names,
+            files=files,
             bytes=total_bytes,
-            digest=hashlib.sha256(repr(sorted(rows)).encode()).hexdigest(),
+            digest=hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest(),
             settled=newest_ns + SETTLED_NS < time.time_ns(),
         )
+
+    def has_all(self, names: Iterable[str]) -> bool:
+        """Whether regular files have these names, and no links."""
+        return all((about := self.files.get(name)) and stat.S_ISREG(about[0]) for name in names)
+
+    def is_newest(self, name: str, others: Iterable[str]) -> bool:
+        """Whether none of the others was written or changed after a file; all are there."""
+        changed_ns = self.files[name][-1]
+        return all(max(self.files[other][-2:]) <= changed_ns for other in others)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

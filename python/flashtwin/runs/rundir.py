@@ -8,6 +8,7 @@
     steps.tables    the same by step, a block each, and state-… (what the drive was), until then
     smart/          before.json and after.json, of a drive that tells its SMART data
     findings.json   host.json
+    summary.json    of a finished run: what a listing tells of it (`summary`)
 
 Invariants: a step in the journal has its block (it is written before its line), so
 whatever ends a run, all finished steps can be read, and a run that is not finished can be gone on
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 MANIFEST, FINDINGS, HOST = "manifest.json", "findings.json", "host.json"
+SUMMARY = "summary.json"
 State = Literal["running", "finished", "interrupted", "failed"]
 Moment = Literal["before", "after"]
 

@@ -166,6 +166,34 @@ class Findings(Struct, frozen=True, kw_only=True):
     findings: list[Finding] | None = None
 
 
+class SummaryHead(Struct, frozen=True, kw_only=True):
+    """A summary but for its findings, of which a listing makes values only when it shows them."""
+
+    schema: Natural
+    manifest: Digest
+    flashtwin: str
+    target: str | None
+    kind: str
+    capacity_bytes: Natural | None
+    spec: Digest | None
+    label: str
+    seed: Annotated[int, Meta(ge=-MOST, le=(1 << 63) - 1)] | None
+    batteries: tuple[str, ...]
+    steps: Natural
+    files: dict[str, Digest]
+    tables: tuple[str, ...]
+    headline: tuple[Natural, ...]
+
+
+class Summary(SummaryHead, frozen=True, kw_only=True):
+    """summary.json: what a listing tells of a finished run, from its manifest and findings.
+
+    `manifest`: the check of that manifest; `files` and `tables` are named as in it. `headline`: the
+    places, among the findings, of those that a line of a listing shows."""
+
+    findings: list[Finding]
+
+
 class WriteAmplification(Struct, frozen=True, kw_only=True):
     """Bytes programmed, by cause."""
 
@@ -379,6 +407,7 @@ FILES: dict[str, type[Struct]] = {
     "steps": Step,
     "findings": Findings,
     "host": Host,
+    "summary": Summary,
     "smart": Smart,
     "plan": WholePlan,
     "sweep": Sweep,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flashtwin import _core, outputs
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.inputs import InputError, open_regular, parse_json, read_regular
+from flashtwin.inputs import InputError, Place, open_regular, parse_json, read_regular
 from flashtwin.model.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def json_line(value: object) -> bytes:
 
 
 _UNKNOWN = "0" * 64
-_TAIL_BYTES = 256
+# Bytes at the end of a sealed file in which its check stands.
+CHECK_BYTES = 256
 _TAIL = re.compile(rb'"check": "([0-9a-f]{64})"\n\}\n\Z')
 
 
@@ -86,15 +87,23 @@ def unsealed(path: Path, data: bytes, value: dict[str, Any], of: str) -> None:
 
 def is_sealed(data: bytes, of: str) -> bool:
     """Whether the text of a file ends in the check of what is before it."""
-    tail = _TAIL.search(data, max(len(data) - _TAIL_BYTES, 0))
-    return tail is not None and _digest(data[: tail.start()], of) == tail[1].decode()
+    tail = _TAIL.search(data, max(len(data) - CHECK_BYTES, 0))
+    return tail is not None and _digest(memoryview(data)[: tail.start()], of) == tail[1].decode()
 
 
-def _digest(body: bytes, of: str) -> str:
-    return digest_of(of.encode() + b"\n" + body)
+def check_of(end: bytes) -> str:
+    """The check that the end of a sealed file says, empty where it says none."""
+    tail = _TAIL.search(end)
+    return "" if tail is None else tail[1].decode()
 
 
-def read_file(path: Path, most_bytes: int) -> bytes:
+def _digest(body: bytes | memoryview, of: str) -> str:
+    digest = hashlib.sha256(of.encode() + b"\n")
+    digest.update(body)
+    return digest.hexdigest()
+
+
+def read_file(path: Place, most_bytes: int) -> bytes:
     """All bytes of a file of a run; raises with a sentence where it cannot be read."""
     try:
         return read_regular(path, most_bytes=most_bytes)
@@ -102,7 +111,7 @@ def read_file(path: Path, most_bytes: int) -> bytes:
         raise damaged(path, "the file is missing" if error.missing else error.why) from None
 
 
-def open_file(path: Path) -> int:
+def open_file(path: Place) -> int:
     """A file of a run, open for reading."""
     try:
         return open_regular(path)
@@ -191,7 +200,7 @@ AS_PART = " cannot be read as part of a run: "
 
 
 def damaged(
-    path: Path, why: str, *, line: int | None = None, hint: str | None = None
+    path: Place, why: str, *, line: int | None = None, hint: str | None = None
 ) -> FlashtwinError:
     """The error for a file that cannot be used; `line` counts from 1."""
     place = path if line is None else f"{path}:{line}"

@@ -18,7 +18,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import UNFINISHED, disk
-from flashtwin.runs import frames, journal, lock
+from flashtwin.runs import frames, journal, lock, summary
 from flashtwin.runs.blocks import TABLES, Blocks, answer_of
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.lock import JOURNAL
@@ -36,6 +36,7 @@ from flashtwin.runs.rundir import (
 )
 from flashtwin.runs.storage import (
     MOST_JOURNAL,
+    check_of,
     damaged,
     digest_of,
     is_there,
@@ -256,9 +257,10 @@ class Writer:
         if state == "finished":
             more = {**more, "tables": self._join(), "files": self._files()}
         steps = [record.heading() for record in self._records]
-        self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
+        check = self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
         if state == "finished":
             tidy(self.path)
+            summary.write(self.path, self._manifest, check, findings)
 
     def _join(self) -> dict[str, str]:
         """Write the tables of all steps; the answer is their digests."""
@@ -280,12 +282,12 @@ class Writer:
             if is_there(self.path / name)
         }
 
-    def _write_manifest(self, values: Mapping[str, Any]) -> None:
+    def _write_manifest(self, values: Mapping[str, Any]) -> str:
+        """Replace the manifest; the answer is its check."""
         # The steps stand last, whatever joined on the way.
         first = {name: value for name, value in values.items() if name != "steps"}
         self._manifest = {**first, "steps": values["steps"]}
-        data = sealed_bytes(self._manifest, MANIFEST)
-        write_whole(self.path / MANIFEST, data, durable=True)
+        return _write_manifest(self.path, self._manifest)
 
     def _release(self) -> None:
         self._blocks.close()
@@ -328,16 +330,20 @@ def store_findings(run: Run, findings: Sequence[Finding]) -> None:
             write_whole(path, data, durable=True)
             return
         others = {name: digest for name, digest in digests.items() if name != FINDINGS}
-        _write_manifest_of(run, {**manifest, "files": others})
+        _write_manifest(run.path, {**manifest, "files": others})
         try:
             write_whole(path, data, durable=True)
         finally:
             there = {FINDINGS: digest_of(read_file(path, MOST_JOURNAL))} if is_there(path) else {}
-            _write_manifest_of(run, {**manifest, "files": {**there, **others}})
+            manifest = {**manifest, "files": {**there, **others}}
+            check = _write_manifest(run.path, manifest)
+        summary.write(run.path, manifest, check, findings)
 
 
-def _write_manifest_of(run: Run, values: Mapping[str, Any]) -> None:
-    write_whole(run.path / MANIFEST, sealed_bytes(values, MANIFEST), durable=True)
+def _write_manifest(run: Path, values: Mapping[str, Any]) -> str:
+    data = sealed_bytes(values, MANIFEST)
+    write_whole(run / MANIFEST, data, durable=True)
+    return check_of(data)
 
 
 def tidy(path: Path) -> None:
@@ -362,8 +368,9 @@ def abandoned(path: Path) -> bool:
 
 # Names of what a run has in its directory, whole or half written.
 _OF_A_RUN = re.compile(
-    r"(manifest|findings|host)\.json|report\.html|steps\.(jsonl|tables)|smart|[a-z_]+\.parquet"
-    r"|state-\d+(-[0-9a-f]{32}\.snap|\.part)|\..+\.[0-9a-f]{12}" + re.escape(UNFINISHED)
+    r"(manifest|findings|host|summary)\.json|report\.html|steps\.(jsonl|tables)|smart"
+    r"|[a-z_]+\.parquet|state-\d+(-[0-9a-f]{32}\.snap|\.part)|\..+\.[0-9a-f]{12}"
+    + re.escape(UNFINISHED)
 )
 
 
