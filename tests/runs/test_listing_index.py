@@ -199,8 +199,7 @@ def read_whole(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def summarised(run: Path) -> Stored | None:
-    parts = listing.summarised(run, listing_index.Stamp.of(run))
-    return parts and parts[0]
+    return listing.summarised(run, listing_index.Stamp.of(run))
 
 
 def test_a_summary_says_what_the_run_says(place: Path) -> None:

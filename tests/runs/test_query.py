@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import fork_server
@@ -39,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Stored]:
 def test_a_condition_over_runs_reads_no_finding(
     runs: list[Stored], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query, "short_names", None)
+    monkeypatch.setattr(Stored, "finding_rows", None)
     assert told(runs, "seed >= 2 and target like 'other'") == "c"
 
 
@@ -56,6 +57,8 @@ def told(runs: list[Stored], condition: str) -> str:
         ("cache_size > 20", "a"),
         ("cache_size_low > 23.8 and cache_size_unit = 'GB'", "a"),
         ("cache_size is null", "c"),
+        ("struct_extract(runs, 'cache_size') > 20", "a"),
+        ("CACHE_SIZE_1M_Q1 = 25", "a"),
         ('"fill.cache_size[1m-q1]".value = 25', "a"),
         ('"fill.speed_cache[128k-q32]".high < 300', "b"),
         ("read_seq1m_q8t1 between 500 and 600", "ab"),
@@ -227,3 +230,20 @@ def test_runs_of_hundreds_of_findings_are_judged(monkeypatch: pytest.MonkeyPatch
         for size in (30, 10)
     ]
     assert query.holding("cache_size > 20", "runs", {"runs": (shape, rows)}) == [0]
+
+
+def test_a_condition_fills_in_the_findings_that_it_names(
+    runs: list[Stored], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions: list[str] = []
+    judge = query.ask_child
+    monkeypatch.setattr(query, "ask_child", lambda text: questions.append(text) or judge(text))
+    assert told(runs, "cache_size > 20") == "a"
+    assert "cache_size_low" not in questions[0] and "speed_cache" not in questions[0]
+
+
+def test_findings_of_one_id_are_no_fault(tmp_path: Path) -> None:
+    row = finding("a.b.c", 3.0)
+    other = replace(row, battery="a.b", name="c", value=4.0)
+    store(tmp_path / "run", findings=[row, other])
+    assert told(stored([tmp_path]), '"a.b.c".value = 3') == "run"

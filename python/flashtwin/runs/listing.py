@@ -69,6 +69,7 @@ class Stored:
     `label`: what somebody called it, empty where nobody did.
     `left`: the files that a run on files made, which one that was killed leaves behind.
     `started`: from host.json; of a run that did not get to write it, when its manifest was.
+    `text`: the findings as JSON, where they have not been made values of.
     `key_text`: the few findings that say most, short enough for one line.
     """
 
@@ -91,6 +92,7 @@ class Stored:
     bytes: int = 0
     key_text: str = ""
     findings: Findings = field(default_factory=Findings)
+    text: msgspec.Raw | None = field(default=None, repr=False, compare=False)
     left: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -103,6 +105,11 @@ class Stored:
     def is_run(self) -> bool:
         """Whether it was read as a run."""
         return self.state not in (UNREADABLE, NO_RUN)
+
+    def finding_rows(self) -> list[schema.Finding]:
+        """The findings as rows of their file, which are read sooner than `findings`."""
+        text = json_line(self.findings.to_json()) if self.text is None else self.text
+        return msgspec.json.decode(text, type=list[schema.Finding])
 
     @property
     def titled(self) -> str:
@@ -225,9 +232,9 @@ def _described(
         return Stored(path=folder, state=UNREADABLE, why=why, group=group, busy=busy)
     if index is not None and (row := index.get(folder, stamp)):
         return _of_row(row, folder, stamp, group=group, busy=busy)
-    described, text = looked_into(folder, stamp)
+    described = looked_into(folder, stamp)
     if index is not None and stamp.settled and described.state in _SETTLED:
-        index.put(folder, _as_row(described, text, stamp))
+        index.put(folder, _as_row(described, stamp))
     return replace(described, group=group, busy=busy)
 
 
@@ -235,30 +242,30 @@ def _described(
 _SETTLED = ("finished", "interrupted", "failed")
 
 
-def looked_into(folder: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw | None]:
-    """What lies in a folder, and the text of its findings where a summary has it."""
+def looked_into(folder: Path, stamp: Stamp) -> Stored:
+    """What lies in a folder."""
     size = stamp.bytes
     if "manifest.json" not in stamp.files:
         if waits := _not_begun(folder, size):
-            return waits, None
+            return waits
         started = "host.json" in stamp.files or lock.JOURNAL in stamp.files
         why = "manifest.json is missing" if started else "it holds no run"
-        return Stored(path=folder, state=NO_RUN, why=why, bytes=size), None
+        return Stored(path=folder, state=NO_RUN, why=why, bytes=size)
     try:
-        return summarised(folder, stamp) or (_read(Run(folder), size), None)
+        return summarised(folder, stamp) or _read(Run(folder), size)
     except FlashtwinError as error:
         why = error.message.removeprefix(f"{folder}/")
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         why = f"manifest.json is not what flashtwin writes ({type(error).__name__}: {error})"
     began = _written(folder)
-    return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=began), None
+    return Stored(path=folder, state=UNREADABLE, why=why, bytes=size, started=began)
 
 
 _COLUMNS = [name for name in Row.__struct_fields__ if name not in ("stamp", "findings")]
 
 
-def _as_row(run: Stored, text: msgspec.Raw | None, stamp: Stamp) -> Row:
-    findings = msgspec.Raw(json_line(run.findings.to_json())) if text is None else text
+def _as_row(run: Stored, stamp: Stamp) -> Row:
+    findings = run.text or msgspec.Raw(json_line(run.findings.to_json()))
     cells = {name: getattr(run, name) for name in _COLUMNS}
     return Row(stamp=stamp.digest, findings=findings, **cells)
 
@@ -266,9 +273,8 @@ def _as_row(run: Stored, text: msgspec.Raw | None, stamp: Stamp) -> Row:
 def _of_row(row: Row, folder: Path, stamp: Stamp, *, group: Path | None, busy: bool) -> Stored:
     cells: dict[str, Any] = {name: getattr(row, name) for name in _COLUMNS}
     findings = Findings.later(partial(_findings_of, row.findings))
-    return Stored(
-        path=folder, group=group, busy=busy, **cells, bytes=stamp.bytes, findings=findings
-    )
+    cells |= {"bytes": stamp.bytes, "findings": findings, "text": row.findings}
+    return Stored(path=folder, group=group, busy=busy, **cells)
 
 
 def _findings_of(text: msgspec.Raw) -> list[Finding]:
@@ -396,9 +402,9 @@ def _may_hold_runs(folder: Path) -> bool:
     return not os.path.exists(folder / lock.JOURNAL)
 
 
-def summarised(run: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw] | None:
-    """A finished run as its summary tells it, which is read soonest, and the text of its findings;
-    none where the run has to be read itself."""
+def summarised(run: Path, stamp: Stamp) -> Stored | None:
+    """A finished run as its summary tells it, which is read soonest; none where the run has to be
+    read itself."""
     parts = summary.read(run, stamp)
     if parts is None:
         return None
@@ -423,8 +429,9 @@ def summarised(run: Path, stamp: Stamp) -> tuple[Stored, msgspec.Raw] | None:
         bytes=stamp.bytes,
         key_text=_key_text(_findings_of(headline)),
         findings=Findings.later(partial(_findings_of, text)),
+        text=text,
         left=_left(msgspec.to_builtins(host)) if has_files else (),
-    ), text
+    )
 
 
 def _read(run: Run, size: int) -> Stored:

@@ -21,7 +21,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +30,7 @@ from typing import Any
 from flashtwin.arguments import checked
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
+from flashtwin.runs import schema
 from flashtwin.runs.condition import COLUMNS, OUT_OF_MEMORY, SORTS
 from flashtwin.runs.listing import DEFAULT_PARENT, Stored, StoredRuns, stored
 
@@ -204,6 +205,24 @@ def short_names(runs: Sequence[Stored]) -> dict[str, tuple[str, ...]]:
     """The short column names of each finding, by its id: one from its name, which the first
     variant gets, and one from its name and variant. A finding whose short name is taken has
     none."""
+    return _short_names(_kinds(run.finding_rows() for run in runs))
+
+
+# A finding of any run stands for all of its id.
+Kinds = dict[tuple[str, str, str], Finding]
+
+
+def _kinds(rows_of_runs: Iterable[Sequence[schema.Finding]]) -> Kinds:
+    kinds: Kinds = {}
+    for rows in rows_of_runs:
+        for row in rows:
+            key = row.battery, row.name, row.variant
+            if key not in kinds or (row.choices and not kinds[key].choices):
+                kinds[key] = row.read()
+    return kinds
+
+
+def _short_names(kinds: Kinds) -> dict[str, tuple[str, ...]]:
     taken_columns = {column.lower() for column in COLUMNS}
     columns: dict[str, str | None] = {}
 
@@ -218,21 +237,20 @@ def short_names(runs: Sequence[Stored]) -> dict[str, tuple[str, ...]]:
             taken_columns.update(_columns(columns[key] or ""))
         return columns[key]
 
-    every = {finding.id: finding for run in runs for finding in run.findings}
     general = {
-        name: column(finding.stem, finding.short, f"{finding.battery}_{finding.short}")
-        for name, finding in every.items()
+        finding.id: column(finding.stem, finding.short, f"{finding.battery}_{finding.short}")
+        for finding in kinds.values()
     }
     own = {
-        name: column(
-            name, f"{finding.short}_{finding.variant}", f"{finding.stem}_{finding.variant}"
+        finding.id: column(
+            finding.id, f"{finding.short}_{finding.variant}", f"{finding.stem}_{finding.variant}"
         )
-        for name, finding in every.items()
+        for finding in kinds.values()
         if finding.variant
     }
     return {
         name: tuple(short for short in (general[name], own.get(name)) if short is not None)
-        for name in every
+        for name in general
     }
 
 
@@ -258,31 +276,65 @@ def _asks_for_findings(condition: str) -> bool:
     return any(name.strip('"') not in _PLAIN_WORDS for name in _NAME.findall(left)) or "*" in left
 
 
+# A condition with one of these may ask for columns that it does not name.
+_ANY_COLUMN = ("*", "columns", "runs")
+
+
 def _tables(runs: Sequence[Stored], condition: str, *, with_findings: bool) -> dict[str, Any]:
-    """Each table's columns with their types, and its rows."""
-    if not _asks_for_findings(condition):
-        rows = [{"_row": index, **_row(run)} for index, run in enumerate(runs)]
-        return {"runs": ({"_row": "BIGINT", **COLUMNS}, _cells(rows)), "findings": (_FINDINGS, [])}
-    names = short_names(runs)
-    choices = {finding.id for run in runs for finding in run.findings if finding.choices}
+    """Each table's columns with their types, and its rows. Of the findings' columns those alone
+    that the condition may name: all of them are hundreds, and take longest to fill in."""
     shape: dict[str, Any] = {"_row": "BIGINT", **COLUMNS}
-    for name, columns in names.items():
-        shape[name] = {**SIDES, "value": "VARCHAR"} if name in choices else SIDES
-        for column in columns:
-            shape.update(zip(_columns(column), shape[name].values(), strict=True))
-    rows = [
-        {"_row": index, **_with_findings(_row(run), run, names)} for index, run in enumerate(runs)
+    rows = [{"_row": index, **_row(run)} for index, run in enumerate(runs)]
+    if not _asks_for_findings(condition):
+        return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, [])}
+    rows_of_runs = [run.finding_rows() for run in runs]
+    kinds = _kinds(rows_of_runs)
+    columns = _named_columns(kinds, condition.lower())
+    for key, kind in kinds.items():
+        sides = {**SIDES, "value": "VARCHAR"} if kind.choices else SIDES
+        shape.update((column, sides[side] if side else sides) for column, side in columns[key])
+    for row, finding_rows in zip(rows, rows_of_runs, strict=True):
+        for finding in finding_rows:
+            for column, side in columns[finding.battery, finding.name, finding.variant]:
+                cells = _sides(finding)
+                row.setdefault(column, cells[side] if side else cells)
+    told_rows = [
+        _finding_row(kinds, run, finding)
+        for run, finding_rows in zip(runs, rows_of_runs, strict=True)
+        for finding in (finding_rows if with_findings else ())
     ]
-    found_rows = [
-        {**_sides(finding), "run": str(run.path), "value": finding.number}
-        | {"choice": finding.value if finding.choices else None}
-        | {"means": None if finding.interval is None else finding.interval.means}
-        | {key: getattr(finding, key) for key in ("id", "variant", "battery", "title", "note")}
-        | {"name": finding.short}
-        for run in (runs if with_findings else ())
-        for finding in run.findings
-    ]
-    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(found_rows))}
+    return {"runs": (shape, _cells(rows)), "findings": (_FINDINGS, _cells(told_rows))}
+
+
+def _named_columns(
+    kinds: Kinds, condition: str
+) -> dict[tuple[str, str, str], list[tuple[str, str | None]]]:
+    """The columns of each finding that a condition may name, and the side of it that is in each;
+    none where it is the struct of all sides."""
+    every = any(word in condition for word in _ANY_COLUMN)
+    names = _short_names(kinds)
+    columns: dict[tuple[str, str, str], list[tuple[str, str | None]]] = {}
+    for key, kind in kinds.items():
+        columns[key] = [(kind.id, None)]
+        for short in names[kind.id]:
+            columns[key] += zip(_columns(short), SIDES, strict=True)
+        if not every:
+            columns[key] = [pair for pair in columns[key] if pair[0].lower() in condition]
+    return columns
+
+
+def _finding_row(kinds: Kinds, run: Stored, finding: schema.Finding) -> dict[str, Any]:
+    kind = kinds[finding.battery, finding.name, finding.variant]
+    is_number = not isinstance(finding.value, str)
+    return {
+        **_sides(finding),
+        "run": str(run.path),
+        "id": kind.id,
+        "name": kind.short,
+        **{key: getattr(finding, key) for key in ("variant", "battery", "title", "means", "note")},
+        "value": finding.value if is_number else None,
+        "choice": finding.value if finding.choices else None,
+    }
 
 
 def _cells(value: Any) -> Any:
@@ -322,20 +374,9 @@ def _row(run: Stored) -> dict[str, Any]:
     }
 
 
-def _with_findings(
-    row: dict[str, Any], run: Stored, names: Mapping[str, tuple[str, ...]]
-) -> dict[str, Any]:
-    for finding in run.findings:
-        row[finding.id] = _sides(finding)
-        for short in names[finding.id]:
-            for column, side in zip(_columns(short), SIDES, strict=True):
-                row.setdefault(column, row[finding.id][side])
-    return row
-
-
-def _sides(finding: Finding) -> dict[str, Any]:
-    document = finding.to_json()
-    return {side: document[side] for side in SIDES}
+def _sides(finding: schema.Finding) -> dict[str, Any]:
+    ends = (finding.low, finding.high) if finding.means else (None, None)
+    return dict(zip(SIDES, (finding.value, *ends, finding.unit), strict=True))
 
 
 # DuckDB's own words about a name that it does not know.
