@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,12 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     other = shared.opened(database, "test", ["another search"])
     other.through(NAMES, batches()[0], simulate)
     assert other.simulated == POPULATION
+
+
+def test_a_closed_search_is_one_file(tmp_path: Path) -> None:
+    with closing(shared.opened(str(tmp_path / "fit.db"), "test", ["a search"])) as part:
+        part.through(NAMES, batches()[0], simulate)
+    assert [at.name for at in tmp_path.iterdir()] == ["fit.db"]
 
 
 @pytest.mark.full

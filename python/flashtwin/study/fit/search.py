@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -82,10 +83,15 @@ def searched(
     `study`: the database that the search is kept in, a file or a URL. `cores`: so many of them are
     simulated at a time.
     """
-    shared = None
-    if study is not None:
-        shared = opened(study, seen.name, _what(seen, spaces, simulations, seed))
-    search = Search(seen=seen, seed=seed, cores=cores, tell=tell, shared=shared)
+    search = Search(seen=seen, seed=seed, cores=cores, tell=tell)
+    if study is None:
+        return _searched(search, spaces, simulations)
+    with closing(opened(study, seen.name, _what(seen, spaces, simulations, seed))) as shared:
+        search.shared = shared
+        return _searched(search, spaces, simulations)
+
+
+def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitted:
     by_fill = _by_fill(search, spaces)
     factor, where = _by_requests(search, by_fill[0])
     by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
@@ -99,7 +105,7 @@ def searched(
     winner, rivals = _among_neighbours(search, runs, spaces)
     space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
-    tried += search.scanned(space, place_of(tried), seen.chapters, OF_EDGES)
+    tried += search.scanned(space, place_of(tried), search.seen.chapters, OF_EDGES)
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
     _, more = _run(search, space, place_of(tried), 0.15, max(left // POPULATION, 0), "values")

@@ -39,14 +39,20 @@ TRIES = 5
 class Shared:
     """One search in a study. `simulated`: places that this process has simulated itself.
 
-    `study` and the trials in it are Optuna's.
+    `study` and the trials in it are Optuna's, `engine` is SQLAlchemy's.
     """
 
     study: Any
+    engine: Any
     patience_s: float = PATIENCE_S
     simulated: int = 0
     _batches: int = field(default=0, init=False)
     _known: dict[tuple[int, int], Floats] = field(default_factory=dict, init=False)
+
+    def close(self) -> None:
+        """Let the database go; SQLite then puts what is in its log into the file."""
+        self.study._storage.remove_session()
+        self.engine.dispose()
 
     def through(
         self, names: Sequence[str], places: Sequence[Floats], simulate: Simulate
@@ -213,7 +219,7 @@ def opened(place: str, title: str, search: Any) -> Shared:
             study = optuna.create_study(
                 storage=storage, study_name=f"{title} {digest[:12]}", load_if_exists=True
             )
-            return Shared(study=study)
+            return Shared(study=study, engine=storage.engine)
         except (exc.OperationalError, exc.IntegrityError) as error:
             # Two processes that begin at once make its tables at once.
             if number + 1 == TRIES:
