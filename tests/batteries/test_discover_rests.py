@@ -50,7 +50,7 @@ def _drive(begin_s: float, takes_s: float) -> Callable[[rests.Next], Rung]:
     return answer
 
 
-@pytest.mark.parametrize("begin_s", [0.9, 7.3, 61.0, 290.0])
+@pytest.mark.parametrize("begin_s", [0.027, 0.05, 0.2, 0.9, 7.3, 61.0, 290.0])
 @pytest.mark.parametrize("takes_s", [0.5, 45.0, 400.0])
 def test_a_ladder_of_rests_brackets_when_folding_begins_and_how_long_it_takes(
     begin_s: float, takes_s: float
@@ -63,6 +63,13 @@ def test_a_ladder_of_rests_brackets_when_folding_begins_and_how_long_it_takes(
         assert full is not None and full.low is not None and full.high is not None
         assert full.low <= begin_s + takes_s <= full.high
         assert full.value == pytest.approx(begin_s + takes_s, rel=0.2)
+
+
+def test_a_drive_that_folds_within_the_shortest_rest_has_a_bound_alone() -> None:
+    folding = rests.folding(_climbed(_drive(0.004, 45.0)))
+    assert folding.begin is not None
+    assert (folding.begin.low, folding.begin.high) == (0.0, rests.SHORTEST_S)
+    assert folding.takes is not None and folding.takes.value == pytest.approx(45.0, rel=0.2)
 
 
 def test_a_drive_that_never_folds_is_asked_up_to_the_longest_rest_and_not_told() -> None:

@@ -117,7 +117,7 @@ def beyond(tried: Tried) -> list[float]:
     reaches = []
     for name in structure.RESTS:
         estimate = tried.drive.rests[name]
-        if estimate is not None:
+        if estimate is not None and estimate.low is not None:
             true = structure.true_rest(tried.drive, name)
             reaches.append(max(true / estimate.value, estimate.value / true) - 1)
     return reaches

@@ -37,7 +37,7 @@ from flashtwin.batteries.discover.words import (
     RESTS,
 )
 from flashtwin.hypothesis.structures import NONE, TIERS
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Evidence, Finding, Interval, Means
 from flashtwin.model.histogram import bins_of
 from flashtwin.model.series import COLUMNS, READ, WRITE
 from flashtwin.model.step import Result
@@ -355,9 +355,13 @@ def _rests(facts: Facts, rungs: Sequence[rests.Rung], belief: Posterior) -> list
         note = _unchanged(folding) if rungs else "cannot tell: no rest was tested"
         return [_rest(name, None, label, note) for name in ("rest_begin", "rest_full")]
     least = 1 + calibration()["rest"]["wider"]
-    begin = _wider(folding.begin, least)
+    if not folding.begin.low:
+        note = f"at most {readable_seconds(folding.begin.value)}: the shortest rest showed it"
+        begin = _rest("rest_begin", replace(folding.begin, low=None), label, note, "bound")
+    else:
+        begin = _rest("rest_begin", _wider(folding.begin, least), label)
     return [
-        _rest("rest_begin", begin, label),
+        begin,
         _rest("rest_full", _full(facts, folding, belief), label),
     ]
 
@@ -405,7 +409,9 @@ def folding_s(facts: Facts, candidate: small.Candidate) -> float:
     return facts.fill_s * small.cached_share(candidate) / small.native_ratio(candidate)
 
 
-def _rest(name: str, ends: Estimate | None, label: str, note: str = "") -> Finding:
+def _rest(
+    name: str, ends: Estimate | None, label: str, note: str = "", means: Means = "estimate"
+) -> Finding:
     titles = {
         "rest_begin": "Rest before the cache recovers",
         "rest_full": "Rest until the cache is back",
@@ -416,7 +422,7 @@ def _rest(name: str, ends: Estimate | None, label: str, note: str = "") -> Findi
         title=titles[name],
         value=None if ends is None else ends.value,
         unit="s",
-        interval=None if ends is None else Interval.of(ends.low, ends.high),
+        interval=None if ends is None else Interval.of(ends.low, ends.high, means),
         better="lower",
         evidence=_evidence(label),
         note=note or None,

@@ -29,8 +29,8 @@ Stage = Literal["coarse", "fine", "part"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 # Rests of the first ladder in seconds; the second has so many steps between two of the first.
-SHORTEST_S, FACTOR, FINE = 0.5, 1.6, 5
-COARSE = tuple(float(f"{SHORTEST_S * FACTOR**step:.3g}") for step in range(24))
+SHORTEST_S, FACTOR, FINE = 0.02, 1.6, 5
+COARSE = tuple(float(f"{SHORTEST_S * FACTOR**step:.3g}") for step in range(31))
 # Reads between two rests.
 READS = 32
 # Reads take so much longer once folding has begun, and longer than such a share of those before a
@@ -86,7 +86,8 @@ class Next:
 class Folding:
     """What the rests showed, in seconds: when folding begins, how long a full cache takes then.
 
-    `begin` is none where no rest up to `longest_s` changed anything. `scatter`: nine in ten reads
+    `begin` is none where no rest up to `longest_s` changed anything, and at most its value, from 0
+    on, where the shortest one did. `scatter`: nine in ten reads
     before a rest take up to so many times as long as those in the middle.
     """
 
@@ -210,12 +211,12 @@ def _bracket(rungs: Sequence[Rung]) -> tuple[float, float] | None:
     if reached is None:
         return None
     lengths = _lengths(rungs, "coarse")
-    return (lengths[reached - 1] if reached else lengths[0] / FACTOR), lengths[reached]
+    return (lengths[reached - 1] if reached else 0.0), lengths[reached]
 
 
 def _fine(rungs: Sequence[Rung]) -> tuple[float, ...]:
     ends = _bracket(rungs)
-    if ends is None:
+    if ends is None or not ends[0]:
         return ()
     steps = np.geomspace(ends[0], ends[1], FINE + 1)[1:-1]
     return tuple(float(f"{step:.4g}") for step in steps)
@@ -234,7 +235,7 @@ def folding(rungs: Sequence[Rung]) -> Folding:
         low, high = (lengths[reached - 1] if reached else low), lengths[reached]
     elif lengths:
         low = lengths[-1]
-    begin = Estimate(value=float(np.sqrt(low * high)), low=low, high=high)
+    begin = Estimate(value=float(np.sqrt(low * high)) or high, low=low, high=high)
     return Folding(begin=begin, takes=_takes(rungs, begin), longest_s=longest)
 
 
