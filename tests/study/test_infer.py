@@ -288,6 +288,14 @@ def test_even_teeth_that_rise_are_no_cache(tmp_path: Path) -> None:
     assert told.cache not in ("yes", "likely") and told.size is None
 
 
+def test_a_cache_behind_a_hosts_burst_is_told_with_the_other_reading(tmp_path: Path) -> None:
+    rates = [*[4000.0] * 3, *[2000.0] * 60, *[300.0] * 1000]
+    told = infer(read(written(tmp_path, csv_of(rates))), "fresh")
+    assert told.size is not None and told.size.value == pytest.approx(132e9, rel=0.01)
+    assert any("12 GB at 4,000 MB/s in 3.0 s" in note for note in told.notes)
+    assert any("may be a cache of that size" in note for note in told.notes)
+
+
 def test_seconds_of_a_hosts_burst_are_claimed_to_be_no_cache(tmp_path: Path) -> None:
     noise = np.random.default_rng(2).normal(1, 0.01, 600)
     for seconds, times in ((4, 1.4), (6, 2.0), (9, 1.6)):

@@ -13,6 +13,8 @@ The rules, on bytes, the axis on which a plateau has its weight:
 - a slope is no end: lines fitted on both sides of the cut must be half the drop apart, and a series
   that one line explains as well as all of its segments is a gradual change;
 - two or three samples at the start that are faster than every later one are a first plateau;
+- a beginning of seconds is read twice, as a first plateau and as a host's burst before one: what
+  explains more of the series wins;
 - a small drop must be three times what means of as many samples wander anyway, and all that follows
   must as a whole be lower by `EFFECT`, and by four standard errors, than the level before the drop
   and than the mean of all before it (else waves and bursts in mid-fill would look like plateaus).
@@ -25,7 +27,7 @@ Source of the numbers: choices of this project, tried on the shapes that reviewe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import hypot
 from typing import Literal
@@ -69,8 +71,10 @@ EVEN_FEWEST, EVEN_SIGMAS, EVEN_SHARE, HIGH_LATER, EVEN_LONGEST = 6, 6.0, 0.9, 0.
 # What follows an even beginning scatters so many times more.
 UNEVEN, LEAST_SCATTER, LATER_NONE = 3.0, 0.01, 0.05
 HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
-# A buffer's burst: seconds, a share of the plateau that it begins and of the fill, times its speed.
-BURST_S, BURST_SHARE, BURST_OF_FILL, BURST_HIGH = 2.5, 0.25, 0.015, 1.6
+# A host's memory or journal takes data for half a second to ten, up to four times as fast as the
+# drive; the usual burst is the geometric mean.
+BURST_S, BURST_TIMES = 10.0, 4.0
+BURST_USUAL_S = (0.5 * BURST_S) ** 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,8 @@ class FirstPlateau:
 
     `end` is where a transition of short steps is over (equal to `cut` for a sharp drop). `dips` are
     sample ranges within the first plateau that do not belong to its level; `rise` is the sample at
-    which the first plateau becomes faster, if it does; `swings` counts the high stretches.
+    which the first plateau becomes faster, if it does; `swings` counts the high stretches. `burst`:
+    so many samples at the beginning are faster, and read as the host's.
     """
 
     verdict: Verdict
@@ -90,6 +95,7 @@ class FirstPlateau:
     dips: tuple[tuple[int, int], ...] = ()
     rise: int | None = None
     swings: int = 0
+    burst: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,28 +113,28 @@ class _Parts:
 
 def first_plateau(curve: Curve) -> FirstPlateau:
     """The verdict on how the series begins."""
+    cuts = segments(curve)
     short = _short_head(curve)
-    if short is not None and not _only_begins(curve, short.cut):
-        return short
-    read = _of_segments(curve)
+    if short is not None:
+        return _past_burst(curve, short, cuts)
+    read = _reading(curve, cuts, 0)
     head = _even_head(curve)
     # Where a saw-tooth follows, a change of its mean is no end of the first plateau.
     if head > 0 and (read.verdict != "edge" or _is_uneven(curve, head, read.cut)):
         last = min(len(curve), head + max(head, FEW))
-        return FirstPlateau(verdict="edge", first=0, cut=head, end=head, last=last)
-    return read
+        read = FirstPlateau(verdict="edge", first=0, cut=head, end=head, last=last)
+    return _past_burst(curve, read, cuts)
 
 
-def _of_segments(curve: Curve) -> FirstPlateau:
-    """The verdict from the segments of the whole series."""
-    cuts = _without_burst(curve, segments(curve))
+def _reading(curve: Curve, cuts: Ints, begin: int) -> FirstPlateau:
+    """The verdict from segments that are parted by cuts, of the series from a sample on."""
     if cuts.size == 0:
         return FirstPlateau(verdict="flat")
-    edges = np.concatenate(([0], cuts, [len(curve)])).astype(np.int64)
+    edges = np.concatenate(([begin], cuts, [len(curve)])).astype(np.int64)
     size, time = np.diff(curve.bytes_at[edges]), np.diff(curve.time_at[edges])
     read = _read(curve, _Parts(edges=edges, size=size, level=size / time))
     # Of a saw-tooth past the end many segments say little more than a line; the end itself does.
-    line = read.verdict == "edge" and explained_by_line(curve, cuts)
+    line = read.verdict == "edge" and begin == 0 and explained_by_line(curve, cuts)
     if line and explained_by_line(curve, np.array([read.cut])):
         return FirstPlateau(verdict=_without_step(curve))
     return read
@@ -157,16 +163,6 @@ def _short_head(curve: Curve) -> FirstPlateau | None:
                     verdict="edge", first=slow, cut=cut, end=cut, last=last, dips=dips, rise=rise
                 )
     return None
-
-
-def _only_begins(curve: Curve, short: int) -> bool:
-    """Whether a larger drop ends a plateau after those samples: then they are a buffer's burst."""
-    later = Curve(dt=curve.dt[short + 1 :], size=curve.size[short + 1 :])
-    cuts = segments(later)
-    if cuts.size == 0:
-        return False
-    first = later.mean(0, int(cuts[0]))
-    return first / later.mean(int(cuts[0]), len(later)) > curve.mean(0, short) / first
 
 
 def _even_head(curve: Curve) -> int:
@@ -235,29 +231,38 @@ def _is_uneven(curve: Curve, head: int, cut: int) -> bool:
     return share < HIGH_LATER and share <= 2 * later + LATER_NONE
 
 
-def may_be_burst(seconds: float, share: float, rate: float, later: float) -> bool:
-    """Whether a beginning so long, of so much of the fill, at one rate before a later one may be a
-    buffer's or the host's instead of a cache's."""
-    brief = seconds <= BURST_S and share <= BURST_OF_FILL
-    return brief and later < rate < BURST_HIGH * later
+def may_be_burst(seconds: float, rate: float, later: float) -> bool:
+    """Whether a beginning so long at one rate before a later one may be a host's instead of a
+    cache's."""
+    return seconds <= BURST_S and later < rate <= BURST_TIMES * later
 
 
-def _without_burst(curve: Curve, cuts: Ints) -> Ints:
-    """Cuts without the end of a buffer's burst: seconds long, with a larger drop after it."""
-    while cuts.size >= 2:
-        first, second = int(cuts[0]), int(cuts[1])
-        third = int(cuts[2]) if cuts.size > 2 else len(curve)
-        burst, level = curve.mean(0, first), curve.mean(first, second)
-        # A segment of a few samples may hold both sides of that drop.
-        later = min(curve.mean(second, third), curve.mean(second, len(curve)))
-        written = float(curve.bytes_at[first])
-        small = written <= BURST_SHARE * curve.bytes_at[second]
-        share = written / curve.total_bytes
-        is_burst = may_be_burst(float(curve.time_at[first]), share, burst, level)
-        if not (is_burst and small and burst * later < level**2):
-            break
-        cuts = cuts[1:]
-    return cuts
+def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
+    """The better of two readings: with a beginning of seconds as the first plateau, and without it.
+
+    The one whose end explains more of the series wins. The longer the beginning is beside a usual
+    burst, the more the other reading has to explain.
+    """
+    # A cut beside the end of the beginning is that end.
+    later = cuts[cuts > read.cut + 1]
+    if read.verdict != "edge" or later.size == 0:
+        return read
+    seconds, level = float(curve.time_at[read.cut]), curve.mean(read.cut, int(later[0]))
+    if not may_be_burst(seconds, curve.mean(0, read.cut), level):
+        return read
+    other = _reading(curve, later, read.cut)
+    longer = max(seconds / BURST_USUAL_S, 1.0)
+    better = _explained(curve, other.cut) > longer * _explained(curve, read.cut)
+    return replace(other, burst=read.cut) if other.verdict == "edge" and better else read
+
+
+def _explained(curve: Curve, cut: int) -> float:
+    """What two levels that part at a cut explain of the logarithm of speed, over bytes."""
+    share = float(curve.bytes_at[cut]) / curve.total_bytes
+    if not 0 < cut < len(curve):
+        return 0.0
+    apart = float(np.log(curve.mean(0, cut) / max(curve.mean(cut, len(curve)), 1.0)))
+    return share * (1 - share) * apart**2
 
 
 def fifths(curve: Curve) -> tuple[float, float]:
@@ -526,7 +531,7 @@ def _lasts(
     own = np.ones(cut, dtype=np.bool_)
     for begin, end in dips:
         own[begin:end] = False
-    own[:start] = False
+    own[: max(start, int(parts.edges[0]))] = False
     mean = float(curve.size[:cut][own].sum() / curve.dt[:cut][own].sum())
     before = min(float(parts.level[at]), mean)
     after = curve.mean(cut, len(curve))

@@ -40,6 +40,17 @@ def rising(shape: Shape) -> str | None:
     return f"begins slower and rises at {gb(shape.rise)}; both count as one plateau"
 
 
+def beginning(shape: Shape) -> str | None:
+    """A beginning that is faster than its plateau and was read as the host's."""
+    if shape.burst is None:
+        return None
+    written, seconds, rate = shape.burst
+    return (
+        f"begins with {gb(written)} at {mbs(rate)} in {seconds:.1f} s, which is taken for a burst "
+        "of the host; it may be a cache of that size"
+    )
+
+
 def bursts(shape: Shape) -> str | None:
     """Stretches in mid-plateau that are faster, as when a cache is armed a second time."""
     bursts = [burst for plateau in shape.plateaus for burst in plateau.excursions]

@@ -90,7 +90,8 @@ class Shape:
     """How the fill begins, its first plateau with its end, and what follows.
 
     `stalls` are those that were left out: bytes since the fill began, and seconds. `rise` is where
-    the first plateau becomes faster, in bytes, if it does. `quiet` is the series without stalls and
+    the first plateau becomes faster, in bytes, if it does. `burst`: bytes, seconds and rate of a
+    beginning that is faster and was read as the host's. `quiet` is the series without stalls and
     lone dips.
     """
 
@@ -100,6 +101,7 @@ class Shape:
     rest: Stages = Stages(plateaus=(), edges=())
     stalls: tuple[tuple[float, float], ...] = ()
     rise: float | None = None
+    burst: tuple[float, float, float] | None = None
     returns: tuple[Return, ...] = ()
     quiet: Curve = field(repr=False, compare=False)
 
@@ -164,8 +166,16 @@ def _shape_of(recorded: Curve) -> Shape:
         quiet=quiet.curve,
         stalls=quiet.stalls,
         rise=begins[0] if begins else rise,
+        burst=_burst(cool, shape.first_plateau.burst),
         returns=(*_long(quiet.bursts), *(low for low in lows if low.start > 0.0)),
     )
+
+
+def _burst(curve: Curve, samples: int) -> tuple[float, float, float] | None:
+    """Bytes, seconds and rate of so many samples at the beginning."""
+    if samples == 0:
+        return None
+    return float(curve.bytes_at[samples]), float(curve.time_at[samples]), curve.mean(0, samples)
 
 
 def _long(lows: tuple[Return, ...]) -> tuple[Return, ...]:
@@ -246,7 +256,7 @@ def _head(
     relative_noise: float,
 ) -> Plateau:
     """The first plateau without its dips."""
-    pieces, begin = [], 0
+    pieces, begin = [], start.burst
     for first, after in start.dips:
         pieces.append((begin, first))
         begin = after

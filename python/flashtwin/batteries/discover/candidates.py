@@ -127,7 +127,7 @@ class Facts:
     @property
     def may_be_burst(self) -> bool:
         """Whether what was faster at first may have been a buffer or the host, and no cache."""
-        return may_be_burst(self.cache_share * self.fill_s, self.cache_share, 1.0, self.second)
+        return may_be_burst(self.cache_share * self.fill_s, 1.0, self.second)
 
 
 # A write of a test goes past the size of the cache by so much.

@@ -27,7 +27,7 @@ from flashtwin.analysis import calibration
 from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
-from flashtwin.analysis.left_out import about, bursts, dipping, rising, sentence
+from flashtwin.analysis.left_out import about, beginning, bursts, dipping, rising, sentence
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
 from flashtwin.batteries.fill import causes, notes
@@ -139,6 +139,7 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least
         return write.value("cache_size", none, 0.0, curve.total_bytes, note, means="bound")
     end = shape.rest.plateaus[0].end if shape.rest.plateaus else curve.total_bytes
     parts = (
+        beginning(shape),
         rising(shape),
         dipping(shape),
         notes.second_tier(shape, target),

@@ -274,7 +274,8 @@ def _left_out(shape: Shape | None) -> list[str]:
     """What no speed counts, in the battery's words."""
     if shape is None:
         return []
-    notes = [left_out.rising(shape), left_out.dipping(shape), left_out.bursts(shape)]
+    sentences = (left_out.beginning, left_out.rising, left_out.dipping, left_out.bursts)
+    notes = [sentence(shape) for sentence in sentences]
     for plateau in shape.plateaus:
         about = left_out.about(plateau)
         if about is not None:
