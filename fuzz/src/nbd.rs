@@ -1,6 +1,8 @@
 //! An NBD client of any kind: whatever it sends, in pieces of any length, the server's answers are
 //! whole, and it holds no more than it was granted.
 
+use std::io::Read;
+
 use flashtwin_base::{Nanos, Op, Status};
 use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_serve::disk::{Ask, Disk};
@@ -99,12 +101,9 @@ pub fn check(data: &[u8]) -> bool {
             }
             Progress::Starved if rest.is_empty() => return carried,
             Progress::Starved => {
-                let taken = connection.fill(|room| {
-                    let count = room.len().min(piece).min(rest.len());
-                    room[..count].copy_from_slice(&rest[..count]);
-                    Ok::<usize, ()>(count)
-                });
-                rest = &rest[taken.unwrap_or(0)..];
+                let mut here = &rest[..piece.min(rest.len())];
+                let taken = connection.fill(|room| here.read_vectored(room));
+                rest = &rest[taken.map_or(0, |(count, _)| count)..];
             }
         }
         connection.output().clear();

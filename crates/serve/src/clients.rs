@@ -1,6 +1,6 @@
 //! Sockets: who listens, who has connected, and what is still to be sent.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -100,10 +100,10 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, bytes: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.read(bytes),
-            Stream::Tcp(stream) => stream.read(bytes),
+            Stream::Unix(stream) => stream.read_vectored(bytes),
+            Stream::Tcp(stream) => stream.read_vectored(bytes),
         }
     }
 
@@ -220,26 +220,27 @@ impl Client {
         self.readable && !self.gone
     }
 
-    /// Reads what is there, once; the answer is how many bytes came.
-    pub(crate) fn read(&mut self) -> usize {
+    /// Reads what is there, once; the answer is how many bytes came, and true where there may be
+    /// more.
+    pub(crate) fn read(&mut self) -> (usize, bool) {
         self.readable = false;
         let stream = &mut self.stream;
         let came = if self.kind == Socket::Nbd {
             self.connection.fill(|bytes| stream.read(bytes))
         } else {
             let mut bytes = [0; 4096];
-            let came = stream.read(&mut bytes);
+            let came = stream.read(&mut [IoSliceMut::new(&mut bytes)]);
             if let Ok(count) = came {
                 self.text.extend_from_slice(&bytes[..count]);
             }
-            came
+            came.map(|count| (count, false))
         };
         match &came {
-            Ok(0) => self.gone = true,
+            Ok((0, _)) => self.gone = true,
             Ok(_) => {}
             Err(error) => self.gone = !is_for_later(error),
         }
-        came.unwrap_or(0)
+        came.unwrap_or((0, false))
     }
 
     /// Sends what the client takes; the answer is how many bytes of counted replies went.

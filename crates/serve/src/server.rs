@@ -39,8 +39,8 @@ const PATIENCE_NS: u64 = 10_000_000_000;
 /// Bytes of the largest command that the drive is given; longer ones are several, as a host's
 /// block layer makes them.
 const PART_BYTES: u64 = 1 << 20;
-/// Most bytes that are read of a client in a turn.
-const TURN_BYTES: usize = 1 << 20;
+/// Most bytes that are read of a client in a turn: a client goes on while its next ones are read.
+const TURN_BYTES: usize = 1 << 17;
 /// A read that brings fewer bytes has brought all that there is now.
 const ENOUGH_BYTES: usize = 1 << 15;
 /// Ranges of a block status.
@@ -344,10 +344,10 @@ impl Server {
             loop {
                 let may = self.clients[index].may_read(self.held >= ALL_BYTES);
                 let asks = self.clients[index].is_readable() || left < TURN_BYTES;
-                let came = if may && asks {
+                let (came, more) = if may && asks {
                     self.clients[index].read()
                 } else {
-                    0
+                    (0, false)
                 };
                 match self.clients[index].kind() {
                     Socket::Nbd => self.take_requests(index),
@@ -355,7 +355,7 @@ impl Server {
                     Socket::Metrics => self.tell_metrics(index),
                 }
                 left = left.saturating_sub(came);
-                if came < ENOUGH_BYTES || left == 0 {
+                if !(more || came >= ENOUGH_BYTES) || left == 0 {
                     break;
                 }
             }

@@ -61,20 +61,23 @@ impl Store {
     /// As the system has it: a full disk, say.
     pub fn write(&mut self, first: u32, data: &[u8]) -> io::Result<()> {
         let (unit, at) = (self.unit_bytes, self.at(first));
-        let slots = (first as usize..).zip(data.chunks_exact(unit));
         match &mut self.place {
             Place::File(file) => return file.write_all_at(data, at),
             Place::Memory(slabs) => {
-                for (slot, bytes) in slots {
+                let (mut slot, mut rest) = (first as usize, data);
+                while !rest.is_empty() {
                     let (slab, within) = (slot / SLAB_SLOTS, slot % SLAB_SLOTS * unit);
                     while slabs.len() <= slab {
                         slabs.push(vec![0; SLAB_SLOTS * unit].into_boxed_slice());
                     }
-                    slabs[slab][within..within + unit].copy_from_slice(bytes);
+                    let room = &mut slabs[slab][within..];
+                    let (now, later) = rest.split_at(rest.len().min(room.len()));
+                    room[..now.len()].copy_from_slice(now);
+                    (slot, rest) = (slot + now.len() / unit, later);
                 }
             }
             Place::Packed(all) => {
-                for (slot, bytes) in slots {
+                for (slot, bytes) in (first as usize..).zip(data.chunks_exact(unit)) {
                     if all.len() <= slot {
                         all.resize_with(slot + 1, Box::default);
                     }

@@ -1,5 +1,7 @@
 //! A connection without sockets: what comes in, what goes out.
 
+use std::io::Read;
+
 use flashtwin_serve::nbd::wire::{self, command, number, option, reply};
 use flashtwin_serve::nbd::{Connection, Export, Progress, Request, Verb};
 
@@ -18,12 +20,7 @@ fn export() -> Export {
 
 fn feed(connection: &mut Connection, mut bytes: &[u8]) {
     while !bytes.is_empty() {
-        let count = connection.fill(|room| {
-            let count = room.len().min(bytes.len());
-            room[..count].copy_from_slice(&bytes[..count]);
-            Ok::<_, ()>(count)
-        });
-        bytes = &bytes[count.unwrap()..];
+        connection.fill(|room| bytes.read_vectored(room)).unwrap();
         if bytes.is_empty() {
             return;
         }

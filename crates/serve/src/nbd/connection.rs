@@ -7,6 +7,8 @@
 //! that is coming in, whose length the export bounds; a request with data is taken up only when
 //! its caller grants room for it.
 
+use std::io::IoSliceMut;
+
 use super::handshake::{self, ALLOCATION_ID, Export};
 use super::wire::{self, Errno, Form, command, number, reply};
 
@@ -14,6 +16,8 @@ use super::wire::{self, Errno, Form, command, number, reply};
 const OPTION_DATA: usize = 1 << 16;
 /// Bytes that are asked of a socket at once.
 const PIECE: usize = 1 << 16;
+/// Data of this length and more is read to where it belongs, and the next request's with it.
+const LARGE: usize = 1 << 14;
 /// Bytes of data that are kept for later writes.
 const SPARE: usize = 4 << 20;
 
@@ -97,6 +101,8 @@ pub struct Connection {
     input: Box<[u8]>,
     taken: usize,
     came: usize,
+    /// The last request had large data, so that the next one's is not to come with its header.
+    is_large: bool,
     pub(super) output: Vec<u8>,
     pub(super) form: Form,
     pub(super) no_zeroes: bool,
@@ -125,6 +131,7 @@ impl Connection {
             input: vec![0; Connection::HELD].into_boxed_slice(),
             taken: 0,
             came: 0,
+            is_large: false,
             output: handshake::greeting(),
             form: Form::default(),
             no_zeroes: false,
@@ -182,27 +189,36 @@ impl Connection {
         matches!(self.stage, Stage::Ended)
     }
 
-    /// Has `read` put the client's next bytes where they belong; it answers how many came. Not
-    /// while [`Progress::Room`] waits for an answer.
+    /// Has `read` put the client's next bytes where they belong; it answers how many came. The
+    /// answer is that number, and true where they filled all the room, so that more may be there.
+    /// Not while [`Progress::Room`] waits for an answer.
     pub fn fill<E>(
         &mut self,
-        read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
-    ) -> Result<usize, E> {
+        read: impl FnOnce(&mut [IoSliceMut<'_>]) -> Result<usize, E>,
+    ) -> Result<(usize, bool), E> {
         if self.taken == self.came {
             (self.taken, self.came) = (0, 0);
-            if let Stage::Data(request, came) = &mut self.stage {
-                let count = read(&mut request.data[*came..])?;
-                *came += count;
-                return Ok(count);
-            }
-        }
-        if self.input.len() - self.came < PIECE {
+        } else if self.input.len() - self.came < PIECE {
             self.input.copy_within(self.taken..self.came, 0);
             (self.taken, self.came) = (0, self.came - self.taken);
         }
-        let count = read(&mut self.input[self.came..])?;
-        self.came += count;
-        Ok(count)
+        let room = match self.is_large && self.came == 0 {
+            true => &mut self.input[..wire::REQUEST_BYTES],
+            false => &mut self.input[self.came..],
+        };
+        let room_bytes = room.len();
+        let (count, missing) = match &mut self.stage {
+            Stage::Data(request, came) if self.came == 0 => {
+                let data = &mut request.data[*came..];
+                let missing = data.len();
+                let count = read(&mut [IoSliceMut::new(data), IoSliceMut::new(room)])?;
+                *came += count.min(missing);
+                (count, missing)
+            }
+            _ => (read(&mut [IoSliceMut::new(room)])?, 0),
+        };
+        self.came += count.saturating_sub(missing);
+        Ok((count, count == missing + room_bytes))
     }
 
     fn rest(&self) -> &[u8] {
@@ -336,6 +352,7 @@ impl Connection {
             Ok(verb) => verb,
             Err(errno) => {
                 self.taken += wire::REQUEST_BYTES;
+                self.is_large = false;
                 let left = if sends { length as usize } else { 0 };
                 self.stage = Stage::Skipped {
                     cookie,
@@ -362,6 +379,7 @@ impl Connection {
             one: flags & command::FLAG_REQ_ONE != 0,
             data: Vec::new(),
         };
+        self.is_large = sends && holds >= LARGE;
         if sends {
             request.data = self.room_for(holds);
             self.stage = Stage::Data(request, 0);
