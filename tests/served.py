@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import pytest
 
-from flashtwin.drives import control, serving
-from flashtwin.drives.serving import Addresses, Service
+from flashtwin.drives import control, served_log, serving
+from flashtwin.drives.serving import Addresses, Service, Worse
 from flashtwin.runner.target import Variant
 
 SCALE = "1/176"
@@ -61,10 +61,17 @@ def served(
     state: str = "fresh",
     sets: tuple[str, ...] = (),
     is_timed: bool = False,
+    log_to: Path | None = None,
+    log_bytes: bool = True,
     **options: Any,
 ) -> Iterator[Served]:
     """Serve a drive until the block ends."""
     spec = Variant(drive=drive, scale=SCALE, sets=sets, kept=False).spec()
+    if log_to is not None:
+        worse = options.get("worse", Worse())
+        options["log"] = served_log.begun(
+            log_to, spec, state=state, seed=1, worse=worse, with_bytes=log_bytes
+        )
     begun: threading.Event = threading.Event()
     stop = threading.Event()
     places: list[Addresses] = []

@@ -45,7 +45,7 @@ fn carry_out(disk: &mut Disk, connection: &mut Connection, request: Request) -> 
         fua: request.fua,
         data: written.clone(),
     };
-    disk.submit(0, ask);
+    disk.submit(0, ask).expect("there is no log");
     let mut answers = Vec::new();
     disk.advance_until_done(&mut answers)
         .expect("memory takes all");

@@ -365,6 +365,15 @@ def parse_spec(
     sets: list[str],
     scale: str | None = None,
 ) -> Spec: ...
+def replay(
+    spec: Spec,
+    twin: Twin,
+    path: str | PathLike[str],
+    worse_json: str,
+    until_cut: int | None,
+    image: str | PathLike[str] | None,
+    watch: Callable[[float], bool],
+) -> Any: ...
 def serve(
     spec: Spec,
     twin: Twin | None,

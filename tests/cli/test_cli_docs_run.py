@@ -149,8 +149,8 @@ def takes_long(call: str) -> bool:
     return command in LONG or (command == "test" and not one_fill and "--resume" not in words)
 
 
-# A server waits for clients, and another command for the server: tests/serve has both.
-SERVING = ("serve", "ctl")
+# A server waits for clients, other commands for the server or for its log: tests/serve has all.
+SERVING = ("serve", "ctl", "replay")
 # Adopts the file of a process that was killed: tests/cli/test_cli_resume.py kills one.
 ADOPTING = "flashtwin runs adopt "
 TYPED = dict.fromkeys(

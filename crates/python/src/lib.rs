@@ -44,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(mechanisms::cache_mechanisms, module)?)?;
     module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(serve::replay, module)?)?;
     module.add_function(wrap_pyfunction!(serve::stored, module)?)?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;

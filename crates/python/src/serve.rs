@@ -8,6 +8,7 @@ use flashtwin_drive::snapshot::Identity;
 use flashtwin_serve::directory::{Directory, DirectoryError};
 use flashtwin_serve::disk::Disk;
 use flashtwin_serve::faults::Worse;
+use flashtwin_serve::log::{self, Log, LogError};
 use flashtwin_serve::nbd::Export;
 use flashtwin_serve::server::{Cuts, Options, Report, Server};
 use flashtwin_serve::{Listener, Socket, sockets};
@@ -41,6 +42,19 @@ fn refused(error: &DirectoryError) -> PyErr {
         DirectoryError::MachineWentDown(_) => "machine-went-down",
         DirectoryError::Dead(_) => "dead",
         DirectoryError::Io { .. } => "system",
+    };
+    ServeError::new_err((error.to_string(), kind))
+}
+
+fn unlogged(error: &LogError) -> PyErr {
+    let kind = match error {
+        LogError::Damaged { .. } => "damaged-log",
+        LogError::NoSuchCut { .. } => "no-such-cut",
+        LogError::Interrupted => "interrupted",
+        LogError::Io { error, .. } if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            "log-there"
+        }
+        LogError::Io { .. } => "system",
     };
     ServeError::new_err((error.to_string(), kind))
 }
@@ -89,6 +103,7 @@ impl Asked {
             timed: !self.is("untimed"),
             cuts: Cuts {
                 at: self.whole("cut_at"),
+                off: Nanos::ZERO,
                 chance: self.real("cut_chance").unwrap_or(0.0),
                 seed: self.whole("cut_seed").unwrap_or(1),
             },
@@ -187,6 +202,73 @@ fn told(report: &Report, state: Value) -> Value {
     })
 }
 
+/// The log that is to be written.
+fn begun_log(asked: &Asked) -> PyResult<Option<Log>> {
+    let Some(path) = asked.path("log") else {
+        return Ok(None);
+    };
+    let header = asked.0.get("log_header").cloned().unwrap_or_default();
+    let log = Log::begin(&path, &header.to_string(), asked.is("log_bytes"));
+    log.map(Some).map_err(|error| unlogged(&error))
+}
+
+/// Asks a drive again for what a log tells of, until the cut of a number, or to its end, and writes
+/// what it holds then into an empty file. `worse` is as for [`serve`]. The answer says what came
+/// of it.
+#[pyfunction]
+#[pyo3(signature = (spec, twin, path, worse_json, until_cut, image, watch))]
+pub fn replay<'py>(
+    py: Python<'py>,
+    spec: &Spec,
+    twin: PyRefMut<'py, Twin>,
+    path: PathBuf,
+    worse_json: &str,
+    until_cut: Option<u64>,
+    image: Option<PathBuf>,
+    watch: Py<PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let worse: Value = serde_json::from_str(worse_json)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let (drive, _) = handed_over(spec, Some(twin))?;
+    let ended = py.detach(|| -> PyResult<Value> {
+        let mut disk = Disk::in_memory(drive, false);
+        disk.set_worse(Asked(worse).worse());
+        let mut raised = None;
+        let replayed = log::replay(&mut disk, &path, until_cut, |now| {
+            let answer = Python::attach(|py| -> PyResult<bool> {
+                py.check_signals()?;
+                watch.call1(py, (now.as_secs_f64(),))?.extract(py)
+            });
+            answer.unwrap_or_else(|error| {
+                raised = Some(error);
+                false
+            })
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        let replayed = replayed.map_err(|error| unlogged(&error))?;
+        let written = image
+            .map(|image| log::write_image(&disk, &image))
+            .transpose();
+        let [reads, writes, trims, flushes] = replayed.asked;
+        Ok(json!({
+            "reads": reads,
+            "writes": writes,
+            "trims": trims,
+            "flushes": flushes,
+            "answered": replayed.answered,
+            "broken_off": replayed.broken_off,
+            "cuts": replayed.cuts,
+            "clock_s": replayed.at.as_secs_f64(),
+            "start_s": replayed.start.as_secs_f64(),
+            "comes_back": !disk.is_dead(),
+            "held_bytes": written.map_err(|error| unlogged(&error))?,
+        }))
+    })?;
+    convert::json(py, &ended)
+}
+
 /// Serves a drive. `ready` is called with the addresses once clients may connect, then `watch` ten
 /// times a second with what goes on, until it answers false. What either raises ends the server.
 #[pyfunction]
@@ -204,6 +286,9 @@ pub fn serve<'py>(
     let data = asked.path("data");
     let (mut disk, start) = disk(spec, twin, data.as_deref(), asked.is("packed"))?;
     disk.set_worse(asked.worse());
+    if let Some(log) = begun_log(&asked)? {
+        disk.set_log(log);
+    }
     let (listeners, mut places) = listeners(&asked)?;
     places["start_s"] = json!(start.map(Nanos::as_secs_f64));
     ready.call1(py, (convert::json(py, &places)?,))?;

@@ -21,6 +21,8 @@ pub enum Order {
     Cut {
         /// For how long.
         off: Nanos,
+        /// With the request of this number, counted from the next one; none for now.
+        after: Option<u64>,
     },
     /// Something breaks.
     Break(Fault),
@@ -80,6 +82,10 @@ pub fn parse(line: &str) -> Result<Order, String> {
     Ok(match order {
         "cut" => Order::Cut {
             off: Nanos((with.real("off_s", 1e6)? * 1e9) as u64),
+            after: match value.get("after") {
+                None => None,
+                Some(_) => Some(with.whole("after")?.max(1)),
+            },
         },
         "state" => Order::State,
         "smart" => Order::Smart,

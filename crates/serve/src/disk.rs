@@ -21,6 +21,7 @@ use flashtwin_ftl::blocks::State;
 use crate::directory::{Directory, DirectoryError};
 use crate::faults::{Fault, Lost, Worse, lose_where};
 use crate::journal::{Journal, Record};
+use crate::log::Log;
 use crate::store::Store;
 
 /// Bytes of a sector.
@@ -86,11 +87,12 @@ pub struct Disk {
     asks: Vec<Option<Ask>>,
     completions: Vec<Completion>,
     kept: Option<Kept>,
+    log: Option<Log>,
     worse: Worse,
     lost: Lost,
     slow: Vec<Fault>,
     recent: VecDeque<Change>,
-    /// Something was placed or has ended since the last commit.
+    /// Something was asked, placed or has ended since the last commit.
     moved: bool,
     counts: Counts,
     dead: bool,
@@ -167,7 +169,7 @@ impl Disk {
             disk.commit().map_err(told)?;
             start
         } else {
-            disk.cut(now, Nanos::ZERO, 0).map_err(told)?
+            disk.lose_power().map_err(told)?
         };
         Ok((disk, start))
     }
@@ -181,6 +183,7 @@ impl Disk {
             store,
             completions: Vec::new(),
             kept,
+            log: None,
             worse: Worse::default(),
             lost: Lost::default(),
             slow: Vec::new(),
@@ -194,6 +197,11 @@ impl Disk {
     /// From now on the drive is worse than its spec in these ways.
     pub fn set_worse(&mut self, worse: Worse) {
         self.worse = worse;
+    }
+
+    /// From now on all that is asked of it stands in a log.
+    pub fn set_log(&mut self, log: Log) {
+        self.log = Some(log);
     }
 
     /// The drive.
@@ -243,15 +251,29 @@ impl Disk {
         }
     }
 
+    /// A tag that nothing is under way with.
+    #[must_use]
+    pub fn is_free(&self, tag: u32) -> bool {
+        self.asks.get(tag as usize).is_some_and(Option::is_none)
+    }
+
     fn note(&mut self, record: Record) {
+        self.moved = true;
         if let Some(kept) = &mut self.kept {
             kept.journal.note(record);
         }
     }
 
     /// Submits a request under a tag that is free, at the time that the drive has reached.
-    pub fn submit(&mut self, tag: u32, ask: Ask) {
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn submit(&mut self, tag: u32, ask: Ask) -> io::Result<()> {
         let (at, kind) = (self.drive.now(), ask.op as usize);
+        if let Some(log) = &mut self.log {
+            self.moved = true;
+            log.asked(at, tag, &ask)?;
+        }
         self.counts.requests[kind] += 1;
         self.counts.bytes[kind] += ask.length;
         self.counts.fua += u64::from(ask.op == Op::Write && ask.fua);
@@ -270,10 +292,11 @@ impl Disk {
         if request.op == Op::Flush && self.worse.flush_ignored {
             let status = Status::Ok;
             self.completions.push(Completion { tag, at, status });
-            return;
+            return Ok(());
         }
         self.note(Record::Submitted(at, request));
         self.drive.submit(at, request);
+        Ok(())
     }
 
     /// Lets time pass; what ends is appended to `answers`.
@@ -306,11 +329,15 @@ impl Disk {
     /// # Errors
     /// As [`Disk::advance`].
     pub fn commit(&mut self) -> io::Result<()> {
+        if !self.moved {
+            return Ok(());
+        }
+        let now = self.drive.now();
+        if let Some(log) = &mut self.log {
+            log.reached(now)?;
+        }
         if let Some(kept) = &mut self.kept {
-            if !self.moved && !kept.journal.is_pending() {
-                return Ok(());
-            }
-            kept.journal.commit(self.drive.now())?;
+            kept.journal.commit(now)?;
         }
         self.moved = false;
         let dropped = self.drive.settle_slots();
@@ -342,6 +369,7 @@ impl Disk {
         let lost = runs.map(|(lpn, units)| Fault::Unreadable { lpn, units });
         for fault in self.slow.iter().copied().chain(lost) {
             kept.journal.note(fault.record(at));
+            self.moved = true;
         }
         Ok(())
     }
@@ -513,39 +541,14 @@ impl Disk {
     /// # Errors
     /// When the drive has no such part.
     pub fn break_down(&mut self, fault: Fault) -> Result<(), String> {
-        self.check(fault)?;
+        fault.check(&self.drive)?;
         let at = self.drive.now();
         self.note(fault.record(at));
+        if let Some(log) = &mut self.log {
+            log.broke(at, fault);
+        }
         self.broken(fault);
         Ok(())
-    }
-
-    fn check(&self, fault: Fault) -> Result<(), String> {
-        let layout = &self.drive.ftl().layout;
-        let below = |what: &str, number: u64, end: u64| match number < end {
-            true => Ok(()),
-            false => Err(format!(
-                "the drive has {end} {what}, the last is {}",
-                end - 1
-            )),
-        };
-        match fault {
-            Fault::SlowDie { die, .. } | Fault::DeadDie { die } => {
-                below("dies", die.into(), layout.dies.into())
-            }
-            Fault::DeadBlock { superblock } => {
-                below("superblocks", superblock.into(), layout.superblocks.into())
-            }
-            Fault::Unreadable { lpn, units } => {
-                let last = u64::from(lpn) + u64::from(units).saturating_sub(1);
-                below(
-                    "mapping units",
-                    last,
-                    self.drive.ftl().logical_units().into(),
-                )
-            }
-            Fault::ReadOnly | Fault::Ambient { .. } => Ok(()),
-        }
     }
 
     fn broken(&mut self, fault: Fault) {
@@ -597,6 +600,9 @@ impl Disk {
             lost,
             seed,
         });
+        if let Some(log) = &mut self.log {
+            log.cut(at, off, seed);
+        }
         let start = self.start(at + off, lost, seed);
         self.shear(seed)?;
         self.counts.cuts += 1;
@@ -604,6 +610,18 @@ impl Disk {
         self.commit()?;
         self.dead = self.worse.never_back;
         Ok(start)
+    }
+
+    /// The server was killed: a cut at the instant of its last batch. What a drive that is worse
+    /// than its spec would lose is chosen while it is served.
+    ///
+    /// # Errors
+    /// As [`Disk::advance`].
+    pub(crate) fn lose_power(&mut self) -> io::Result<Nanos> {
+        let worse = std::mem::take(&mut self.worse);
+        let start = self.cut(self.drive.now(), Nanos::ZERO, 0);
+        self.worse = worse;
+        start
     }
 
     /// The power comes; before that superblocks are lost.
@@ -698,6 +716,14 @@ impl Disk {
         }
     }
 
+    /// Comes to a later instant and hands out what has ended, as it did before a request that is
+    /// replayed.
+    pub(crate) fn catch_up_to(&mut self, at: Nanos, answers: &mut Vec<Answer>) -> io::Result<()> {
+        self.catch_up(at);
+        self.place()?;
+        self.answer(answers)
+    }
+
     /// Switches the drive off, as a host does that means to, and stores it; the answer is how long
     /// the drive took. Nothing may be outstanding, unless the drive does not come back.
     ///
@@ -710,6 +736,13 @@ impl Disk {
             self.drive.shut_down()
         };
         self.drive.settle_slots();
+        if let Some(log) = &mut self.log {
+            let ended = log.ended(self.drive.now());
+            ended.map_err(|error| DirectoryError::Io {
+                place: "the log".into(),
+                error,
+            })?;
+        }
         if let Some(kept) = &self.kept {
             let place = kept.directory.path().join("bytes");
             let told = |error| DirectoryError::Io { place, error };
@@ -717,7 +750,7 @@ impl Disk {
         }
         self.keep((true, self.dead))?;
         if let Some(kept) = &mut self.kept
-            && kept.journal.is_pending()
+            && self.moved
         {
             let place = kept.directory.path().to_owned();
             let told = |error| DirectoryError::Io { place, error };

@@ -43,17 +43,51 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The record of it in the journal.
+    /// Its kind's number, which part breaks, and how much.
     #[must_use]
-    pub fn record(self, at: Nanos) -> Record {
-        let (kind, which, amount) = match self {
+    pub fn numbers(self) -> (u8, u64, u32) {
+        match self {
             Fault::SlowDie { die, milli } => (0, u64::from(die), milli),
             Fault::DeadDie { die } => (1, u64::from(die), 0),
             Fault::DeadBlock { superblock } => (2, u64::from(superblock), 0),
             Fault::Unreadable { lpn, units } => (3, u64::from(lpn), units),
             Fault::ReadOnly => (4, 0, 0),
             Fault::Ambient { millicelsius } => (5, 0, millicelsius as u32),
+        }
+    }
+
+    /// Refuses a part that a drive does not have.
+    ///
+    /// # Errors
+    /// Says which the last one is.
+    pub fn check(self, drive: &Drive) -> Result<(), String> {
+        let layout = &drive.ftl().layout;
+        let below = |what: &str, number: u64, end: u64| match number < end {
+            true => Ok(()),
+            false => Err(format!(
+                "the drive has {end} {what}, the last is {}",
+                end - 1
+            )),
         };
+        match self {
+            Fault::SlowDie { die, .. } | Fault::DeadDie { die } => {
+                below("dies", die.into(), layout.dies.into())
+            }
+            Fault::DeadBlock { superblock } => {
+                below("superblocks", superblock.into(), layout.superblocks.into())
+            }
+            Fault::Unreadable { lpn, units } => {
+                let last = u64::from(lpn) + u64::from(units).saturating_sub(1);
+                below("mapping units", last, drive.ftl().logical_units().into())
+            }
+            Fault::ReadOnly | Fault::Ambient { .. } => Ok(()),
+        }
+    }
+
+    /// The record of it in the journal.
+    #[must_use]
+    pub fn record(self, at: Nanos) -> Record {
+        let (kind, which, amount) = self.numbers();
         Record::Broke {
             at,
             kind,
@@ -62,7 +96,7 @@ impl Fault {
         }
     }
 
-    /// The fault that a record is of; none where no such fault is known.
+    /// The fault of these numbers; none where no such fault is known.
     #[must_use]
     pub fn of(kind: u8, which: u64, amount: u32) -> Option<Fault> {
         Some(match kind {

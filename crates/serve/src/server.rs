@@ -13,12 +13,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
 
-use flashtwin_base::{Nanos, Op, Status};
+use flashtwin_base::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clients::{Client, Listener, Socket};
+use crate::command::{Command, Part};
 use crate::control::{self, Order};
-use crate::disk::{Answer, Ask, Disk};
+use crate::disk::{Answer, Disk};
 use crate::faults::Fault;
 use crate::nbd::wire::Errno;
 use crate::nbd::{Export, Progress, Request, Verb};
@@ -36,9 +37,6 @@ pub const ALL_BYTES: usize = 256 << 20;
 pub(crate) const UNREAD_BYTES: usize = 1 << 20;
 /// How long a client may hold what others wait for.
 const PATIENCE_NS: u64 = 10_000_000_000;
-/// Bytes of the largest command that the drive is given; longer ones are several, as a host's
-/// block layer makes them.
-const PART_BYTES: u64 = 1 << 20;
 /// Most bytes that are read of a client in a turn: a client goes on while its next ones are read.
 const TURN_BYTES: usize = 1 << 17;
 /// A read that brings fewer bytes has brought all that there is now.
@@ -64,6 +62,8 @@ pub struct Options {
 pub struct Cuts {
     /// With the request of this number, counted from 1.
     pub at: Option<u64>,
+    /// For how long it stays off then.
+    pub off: Nanos,
     /// With any request, by this chance.
     pub chance: f64,
     /// Decides by chance.
@@ -79,29 +79,6 @@ pub struct Report {
     pub connections: u64,
     /// How long the drive took for its last start, in nanoseconds of its own.
     pub start_ns: u64,
-}
-
-/// A request under way, in parts.
-struct Command {
-    client: u64,
-    request: Request,
-    /// Bytes that were given to the drive.
-    given: u64,
-    parts: u32,
-    failure: Option<Errno>,
-    /// What was read.
-    data: Vec<u8>,
-    /// A flush is to follow: of a TRIM with FUA, which the drive has no command for.
-    flushes: bool,
-    began: Nanos,
-    bytes: usize,
-}
-
-/// A part that the drive has.
-#[derive(Clone, Copy)]
-struct Part {
-    command: usize,
-    offset: u64,
 }
 
 /// The server.
@@ -463,9 +440,9 @@ impl Server {
                 offset,
             });
             let bytes = ask.length;
-            self.disk.submit(tag, ask);
+            self.disk.submit(tag, ask)?;
             if self.is_cut_now(bytes) {
-                self.cut(Nanos::ZERO)?;
+                self.cut(self.options.cuts.off)?;
             }
         }
         Ok(())
@@ -664,7 +641,15 @@ impl Server {
                 serde_json::json!({"done": true, "name": self.export.name})
             }
             _ if self.gone => control::refusal("the drive is gone"),
-            Order::Cut { off } => match self.cut(off) {
+            Order::Cut {
+                off,
+                after: Some(after),
+            } => {
+                let at = self.seen.saturating_add(after);
+                (self.options.cuts.at, self.options.cuts.off) = (Some(at), off);
+                serde_json::json!({"done": true, "waits": true})
+            }
+            Order::Cut { off, after: None } => match self.cut(off) {
                 Ok(start) => serde_json::json!({
                     "done": true,
                     "start_s": start.as_secs_f64(),
@@ -708,84 +693,6 @@ impl Server {
             client.say(control::http(&text).as_bytes());
             client.ends_when_sent();
         }
-    }
-}
-
-impl Command {
-    /// The part that the drive is given next, and true where others follow it.
-    fn next_part(&mut self) -> (Ask, bool) {
-        let (verb, length) = (self.request.verb, u64::from(self.request.length));
-        let op = match verb {
-            Verb::Read => Op::Read,
-            Verb::Write | Verb::WriteZeroes => Op::Write,
-            Verb::Trim => Op::Trim,
-            Verb::Flush | Verb::Status => Op::Flush,
-        };
-        if op == Op::Flush {
-            self.given = length.max(1);
-            let ask = Ask {
-                op,
-                offset: 0,
-                length: 0,
-                fua: false,
-                data: None,
-            };
-            return (ask, false);
-        }
-        let left = length - self.given;
-        let bytes = if op == Op::Trim {
-            left
-        } else {
-            left.min(PART_BYTES)
-        };
-        let whole = bytes == length;
-        let from = self.given as usize;
-        let data = (verb == Verb::Write).then(|| {
-            if whole {
-                std::mem::take(&mut self.data)
-            } else {
-                self.data[from..from + bytes as usize].to_vec()
-            }
-        });
-        let ask = Ask {
-            op,
-            offset: self.request.offset + self.given,
-            length: bytes,
-            fua: self.request.fua,
-            data,
-        };
-        self.given += bytes;
-        (ask, self.given < length)
-    }
-
-    /// A part has ended.
-    fn ended(&mut self, status: Status, offset: u64, ask: Ask) {
-        self.parts -= 1;
-        let failure = match status {
-            Status::Ok => None,
-            Status::OutOfRange => Some(Errno::NoSpace),
-            Status::Unreadable | Status::Corrupt => Some(Errno::Io),
-            Status::ReadOnly => Some(Errno::NotPermitted),
-        };
-        self.failure = self.failure.or(failure);
-        let Some(data) = ask.data else {
-            return;
-        };
-        if self.request.verb == Verb::Write {
-            self.data = data;
-        } else if self.request.verb == Verb::Read {
-            if data.len() == self.request.length as usize {
-                self.data = data;
-            } else {
-                let from = (offset - self.request.offset) as usize;
-                self.data.resize(self.request.length as usize, 0);
-                self.data[from..from + data.len()].copy_from_slice(&data);
-            }
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.parts == 0 && self.given >= u64::from(self.request.length)
     }
 }
 

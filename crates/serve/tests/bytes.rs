@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flashtwin_base::rng::Rng;
 use flashtwin_base::{Nanos, Op, Status};
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_serve::directory::{Directory, DirectoryError};
 use flashtwin_serve::disk::{Answer, Ask, Disk};
-use flashtwin_serve::faults::Fault;
+use flashtwin_serve::faults::{Fault, Worse};
+use flashtwin_serve::log::{self, Log, LogError};
 
 const BASE: &str = include_str!("../../soak/src/base.toml");
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -64,7 +66,8 @@ fn ask(disk: &mut Disk, op: Op, offset: u64, data: &[u8], fua: bool) -> Answer {
             fua,
             data: (op == Op::Write).then(|| data.to_vec()),
         },
-    );
+    )
+    .unwrap();
     let mut answers = Vec::new();
     disk.advance_until_done(&mut answers).unwrap();
     disk.commit().unwrap();
@@ -162,7 +165,7 @@ fn a_cut_between_two_events_is_replayed() {
                 fua: true,
                 data: Some(vec![tag as u8 + 1; 65536]),
             };
-            disk.submit(tag, ask);
+            disk.submit(tag, ask).unwrap();
         }
         disk.commit().unwrap();
         for _ in 0..events * 5 {
@@ -216,5 +219,149 @@ fn a_directory_is_refused_to_others() {
     assert!(matches!(
         Directory::lock(&place.0),
         Err(DirectoryError::Foreign(_))
+    ));
+}
+
+/// A drive under a seeded load of several requests at once, with cuts in their midst; the answer is
+/// what it held after each cut.
+fn cut_often(disk: &mut Disk, seed: u64) -> Vec<Vec<u8>> {
+    let mut rng = Rng::new(seed, 1);
+    let (mut images, mut answers) = (Vec::new(), Vec::new());
+    for number in 0..400u32 {
+        let tag = number % 16;
+        while !disk.is_free(tag) {
+            disk.advance_until_done(&mut answers).unwrap();
+        }
+        let length = 512 * (1 + rng.below(40));
+        let op = [Op::Write, Op::Write, Op::Trim, Op::Read][rng.below(4) as usize];
+        let ask = Ask {
+            op: if rng.chance(5) { Op::Flush } else { op },
+            offset: 512 * rng.below(2000),
+            length,
+            fua: rng.chance(20),
+            data: rng.chance(90).then(|| vec![number as u8; length as usize]),
+        };
+        let ask = match ask.op {
+            Op::Flush => Ask {
+                offset: 0,
+                length: 0,
+                data: None,
+                ..ask
+            },
+            Op::Write => ask,
+            _ => Ask { data: None, ..ask },
+        };
+        disk.submit(tag, ask).unwrap();
+        if rng.chance(30) {
+            let due = disk.next_due().unwrap_or(disk.drive().now());
+            disk.advance(due, &mut answers).unwrap();
+            disk.commit().unwrap();
+        }
+        if number == 150 {
+            let fault = Fault::SlowDie {
+                die: 0,
+                milli: 3000,
+            };
+            disk.break_down(fault).unwrap();
+        }
+        if number % 100 == 99 {
+            let seed = rng.below(1 << 32) as u32;
+            disk.cut(disk.drive().now(), Nanos(1000), seed).unwrap();
+            images.push(disk.read(0, 2100 * 512).unwrap());
+        }
+    }
+    images
+}
+
+#[test]
+fn a_log_leads_to_the_same_bytes_after_each_cut() {
+    let worse = [
+        Worse::default(),
+        Worse {
+            shorn: 3,
+            ..Worse::default()
+        },
+        Worse {
+            superblocks_lost: 1,
+            flush_ignored: true,
+            fua_ignored: true,
+            ..Worse::default()
+        },
+    ];
+    for (seed, worse) in (1..).zip(worse) {
+        let place = Place::new(&format!("log-{seed}"));
+        fs::create_dir(&place.0).unwrap();
+        let log = place.0.join("log");
+        let fresh = || {
+            let mut disk = Disk::in_memory(Drive::new(&config(), 1), false);
+            disk.set_worse(worse);
+            disk
+        };
+        let mut disk = fresh();
+        disk.set_log(Log::begin(&log, "{}", true).unwrap());
+        let images = cut_often(&mut disk, seed);
+        for (image, number) in images.iter().zip(1..) {
+            let mut again = fresh();
+            let replayed = log::replay(&mut again, &log, Some(number), |_| true).unwrap();
+            assert_eq!(replayed.cuts, number);
+            assert!(
+                &again.read(0, 2100 * 512).unwrap() == image,
+                "seed {seed}, cut {number}"
+            );
+        }
+        // A server that is killed leaves a cut at its end.
+        drop(disk);
+        let mut again = fresh();
+        assert_eq!(
+            log::replay(&mut again, &log, None, |_| true).unwrap().cuts,
+            5
+        );
+        let fifth = log::replay(&mut fresh(), &log, Some(5), |_| true);
+        assert!(matches!(fifth, Err(LogError::NoSuchCut { there: 4, .. })));
+    }
+}
+
+#[test]
+fn a_log_that_is_not_one_is_refused_by_its_line() {
+    let place = Place::new("no-log");
+    fs::create_dir(&place.0).unwrap();
+    let log = place.0.join("log");
+    let end = "{\"at_ns\":9,\"reached\":true}\n";
+    let asked = |kind: &str, tag: u64, offset: u64, length: u64, more: &str| {
+        let range = format!(r#""tag":{tag},"offset":{offset},"length":{length},"fua":false"#);
+        format!(r#"{{"at_ns":1,"ask":"{kind}",{range}{more}}}"#)
+    };
+    let lines = [
+        String::new(),
+        "null".to_owned(),
+        r#"{"at_ns":9}"#.to_owned(),
+        r#"{"at_ns":-1,"reached":true}"#.to_owned(),
+        r#"{"at_ns":1,"broke":1,"which":9999,"amount":0}"#.to_owned(),
+        r#"{"at_ns":1,"broke":77,"which":0,"amount":0}"#.to_owned(),
+        asked("read", 4_000_000_000, 0, 512, ""),
+        asked("read", 0, 0, 0, ""),
+        asked("read", 0, 7, 512, ""),
+        asked("read", 0, 0, 2 << 20, ""),
+        asked("trim", 0, u64::MAX - 511, 1024, ""),
+        asked("write", 0, 0, 512, ""),
+        asked("write", 0, 0, 512, r#","sha256":"00""#),
+    ];
+    for line in lines {
+        fs::write(&log, format!("{{}}\n{line}\n{end}")).unwrap();
+        let mut disk = Disk::in_memory(Drive::new(&config(), 1), false);
+        let replayed = log::replay(&mut disk, &log, None, |_| true);
+        assert!(
+            matches!(replayed, Err(LogError::Damaged { line: 2, .. })),
+            "{line}: {replayed:?}"
+        );
+    }
+    // Torn at its end it is that of a killed server.
+    fs::write(&log, format!("{{}}\n{end}{{\"at_ns\":12,\"rea")).unwrap();
+    let mut disk = Disk::in_memory(Drive::new(&config(), 1), false);
+    let replayed = log::replay(&mut disk, &log, None, |_| true).unwrap();
+    assert_eq!((replayed.cuts, replayed.asked), (1, [0; 4]));
+    assert!(matches!(
+        Log::begin(&log, "{}", false),
+        Err(LogError::Io { .. })
     ));
 }

@@ -177,7 +177,8 @@ impl Host<'_> {
             fua,
             data,
         };
-        self.disk().submit(tag as u32, ask);
+        let submitted = self.disk().submit(tag as u32, ask);
+        submitted.unwrap_or_else(|error| panic!("there is no log: {error}"));
     }
 
     /// What the units of a write or trim hold after it.

@@ -67,6 +67,7 @@ COMMANDS = {
     "timeline": ("timeline.command", "A stretch of time, operation by operation, for Perfetto."),
     "serve": ("serve.command", "A simulated drive as a block device, with real data."),
     "ctl": ("ctl.command", "Cut the power of a drive that is served, or break it."),
+    "replay": ("replay.command", "Ask a drive again for what a served one was asked."),
     "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
     "fit": ("fit.command", "A twin of what a run measured: a spec with intervals."),
     "help": ("help.command", "The help of a command, or a page, such as fio-options."),

@@ -31,6 +31,7 @@ FAULTS: dict[str, dict[str, Callable[[str], int | float]]] = {
     epilog=options.examples(
         "flashtwin ctl ./drive cut",
         "flashtwin ctl ./drive cut --off 10s",
+        "flashtwin ctl ./drive cut --after 1000",
         "flashtwin ctl ./drive fault slow-die die=0 factor=20",
         "flashtwin ctl ./drive fault unreadable unit=0 units=16",
         "flashtwin ctl ./drive state",
@@ -42,7 +43,15 @@ FAULTS: dict[str, dict[str, Callable[[str], int | float]]] = {
 @click.option(
     "--off", type=options.TIME, default=0.0, metavar="TIME", help="With cut: how long it stays off."
 )
-def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> None:
+@click.option(
+    "--after",
+    type=options.Integer(1),
+    metavar="N",
+    help="With cut: not now, but with the N-th request that comes.",
+)
+def command(
+    socket: Path, order: str, words: tuple[str, ...], off: float, after: int | None
+) -> None:
     """Order a drive that flashtwin serve serves.
 
     SOCKET is its control socket, or its --data where it is served without --socket.
@@ -54,11 +63,12 @@ def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> Non
     """
     if words and order != "fault":
         raise click.UsageError(f"{order} takes no arguments")
-    if off and order != "cut":
-        raise click.UsageError("--off belongs to cut")
+    if (off or after) and order != "cut":
+        raise click.UsageError(f"{'--off' if off else '--after'} belongs to cut")
     match order:
         case "cut":
-            answer = control.send(socket, {"order": "cut", "off_s": off})
+            wait = {} if after is None else {"after": after}
+            answer = control.send(socket, {"order": "cut", "off_s": off, **wait})
             terminal.say(_of_cut(answer))
         case "fault":
             control.send(socket, {"order": "fault", **_fault(words)})
@@ -68,6 +78,8 @@ def command(socket: Path, order: str, words: tuple[str, ...], off: float) -> Non
 
 
 def _of_cut(answer: dict[str, Any]) -> str:
+    if answer.get("waits"):
+        return "the power will be cut with that request"
     if not answer["comes_back"]:
         return "the power was cut, and the drive does not come back"
     return f"the power was cut; the drive took {answer['start_s']:.3g} s for its start"

@@ -309,6 +309,24 @@ class Serve(Document):
     connections: int
 
 
+class Replay(Document):
+    """flashtwin replay --json"""
+
+    log: str
+    image: str | None
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    answered: int
+    broken_off: int
+    cuts: int
+    clock_s: float
+    start_s: float
+    comes_back: bool
+    held_bytes: int | None
+
+
 class Report(Document):
     """flashtwin report --json"""
 
@@ -650,6 +668,7 @@ DOCUMENTS: dict[str, type[Document]] = {
     "review": Review,
     "icf": Icf,
     "serve": Serve,
+    "replay": Replay,
     "report": Report,
     "sweep": Sweep,
     "runs": Runs,

@@ -10,12 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from flashtwin.cli import completions, options, terminal
-from flashtwin.drives import serving
+from flashtwin.drives import served_log, serving
 from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, USAGE, FlashtwinError
@@ -106,6 +107,13 @@ LEAST_ANSWERS = 100
     help="A drive that does not keep its word: flush-ignored, fua-ignored, never-back,"
     " lost-superblocks=N, shorn-writes=N.",
 )
+@click.option(
+    "--log",
+    type=options.FilePath(),
+    metavar="FILE",
+    help="Write down all that the drive is asked, for flashtwin replay.",
+)
+@click.option("--log-data", is_flag=True, help="With --log: what is written too, in FILE.bytes.")
 @options.changes
 @options.as_json
 @options.quiet
@@ -121,6 +129,8 @@ def command(
 
     It ends with Ctrl-C, or with the command of --run. flashtwin ctl cuts its power and breaks it.
     """
+    if wishes["log_data"] and wishes["log"] is None:
+        raise click.UsageError("--log-data belongs to --log")
     service = _service(wishes)
     worn: tuple[str, ...] = ()
     spec = Variant(drive=drive, **_kept(changes)).spec()
@@ -128,6 +138,16 @@ def command(
         worn = (serving.worn(spec),)
         changed = {**_kept(changes), "sets": (*changes["sets"], *worn)}
         spec = Variant(drive=drive, **changed).spec()
+    if wishes["log"] is not None:
+        log = served_log.begun(
+            wishes["log"],
+            spec,
+            state=state,
+            seed=changes["seed"],
+            worse=service.worse,
+            with_bytes=wishes["log_data"],
+        )
+        service = replace(service, log=log)
     session = _Session(spec.id, wishes, quiet=quiet or as_json)
 
     def prepared() -> Twin:

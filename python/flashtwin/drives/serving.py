@@ -23,7 +23,7 @@ import numpy as np
 from flashtwin import _core
 from flashtwin.drives import control, memory, untimed
 from flashtwin.drives.twin import Twin
-from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, INTERRUPTED, REFUSED, USAGE, FlashtwinError
 from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Result, Run
 from flashtwin.model.target import Progress
@@ -47,6 +47,10 @@ _HINTS = {
     "damaged": ("its data cannot be used; give another --data", ENVIRONMENT),
     "machine-went-down": ("remove it and begin again", REFUSED),
     "dead": ("that is what it was asked to do; remove it and begin again", REFUSED),
+    "log-there": ("give another --log, or remove it with its .bytes", REFUSED),
+    "damaged-log": ("a log is what flashtwin serve --log-data writes, unchanged", USAGE),
+    "no-such-cut": ("leave out --cut for the end of the log", USAGE),
+    "interrupted": ("begin it again", INTERRUPTED),
     "system": ("check the path, its permissions and the room on its disk", ENVIRONMENT),
 }
 
@@ -72,6 +76,15 @@ class Cuts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Log:
+    """A log that is to be written, beginning with a line that says how the drive was made."""
+
+    path: Path
+    with_bytes: bool
+    header: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Service:
     """How a drive is served.
 
@@ -87,6 +100,7 @@ class Service:
     metrics: str | None = None
     worse: Worse = Worse()
     cuts: Cuts = Cuts()
+    log: Log | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.speed) and 1e-6 <= self.speed <= 1e6):
@@ -173,6 +187,12 @@ def _serve(
         "told": with_state,
         **vars(service.worse),
     }
+    if service.log is not None:
+        order |= {
+            "log": str(service.log.path.absolute()),
+            "log_bytes": service.log.with_bytes,
+            "log_header": service.log.header,
+        }
     ready, hear = callbacks
 
     bound: list[Path] = []
@@ -193,17 +213,24 @@ def _serve(
     memory.check(spec)
     try:
         is_stored = service.data is not None and _core.stored(spec, service.data) is not None
+        if is_stored and service.log is not None:
+            raise FlashtwinError(
+                f"a log begins with a drive that is made anew, and {service.data} holds one",
+                hint="give another --data, or leave out --log",
+                exit_code=USAGE,
+            )
         twin = None if is_stored else prepare().simulation
         return dict(_core.serve(spec, twin, json.dumps(order), begun, hear))
     except _core.ServeError as error:
-        raise _explained(error) from error
+        raise explained(error) from error
     finally:
         # Of a server that did not begin they would be another's.
         for path in bound:
             path.unlink(missing_ok=True)
 
 
-def _explained(error: _core.ServeError) -> FlashtwinError:
+def explained(error: _core.ServeError) -> FlashtwinError:
+    """What the server says is wrong, and what can be done about it."""
     message, kind = error.args
     hint, code = _HINTS[kind]
     text = message.partition(" (os error")[0]
