@@ -34,18 +34,7 @@ MOST_COMMITS = 40
 # PostgreSQL does not run as root.
 SERVANT = "nobody"
 POSTGRES_HOMES = Path("/usr/lib/postgresql")
-SQLITE_WRITER = """
-import sqlite3, sys
-link = sqlite3.connect(sys.argv[1], isolation_level=None)
-link.execute("PRAGMA journal_mode=WAL")
-link.execute("PRAGMA synchronous=FULL")
-link.execute("CREATE TABLE IF NOT EXISTS rows (number INTEGER PRIMARY KEY, text TEXT)")
-(number,) = link.execute("SELECT coalesce(max(number), 0) FROM rows").fetchone()
-while True:
-    number += 1
-    link.execute("INSERT INTO rows VALUES (?, ?)", (number, "x" * 500))
-    print(number, flush=True)
-"""
+SQLITE = Path(__file__).resolve().parents[2] / "examples" / "crash" / "commits.py"
 POSTGRES_BEGIN = """
 CREATE TABLE IF NOT EXISTS rows (number bigint PRIMARY KEY, text text);
 CREATE EXTENSION IF NOT EXISTS amcheck;
@@ -114,7 +103,9 @@ class _File:
         return int(count)
 
     def writer(self) -> subprocess.Popen[str]:
-        return _printing([sys.executable, "-S", "-E", "-c", SQLITE_WRITER, str(self._path)])
+        return _printing(
+            [sys.executable, "-S", "-E", str(SQLITE), "write", str(self._path), "/dev/stdout"]
+        )
 
 
 class PostgreSQL:
