@@ -13,12 +13,21 @@ import click
 from flashtwin import report
 from flashtwin.batteries.base import registry
 from flashtwin.cli import completions, findings, options, progress, terminal
+from flashtwin.drives.consent import NO_PURGE, Consent
 from flashtwin.errors import DONE, FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.runner import forecast, request
 from flashtwin.runner.request import Request
 from flashtwin.runs.rundir import Run
 from flashtwin.study import ranking
+
+# Options that say nothing of what a run is.
+_BESIDE_RESUME = (
+    *("targets", "resume", "quiet", "as_json", "no_report"),
+    *("destroy_data", "yes_destroy"),
+)
+# The group of batteries that only read, for a device that may not be written to.
+READS = "reads"
 
 
 @click.command(
@@ -31,6 +40,8 @@ from flashtwin.study import ranking
         'flashtwin test bx500-240 --set slc_cache.size=8GB --label "8 GB of cache"',
         "flashtwin test ./probe.bin --size 4GB --battery fill,crystaldiskmark",
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
+        "flashtwin test /dev/nvme0n1",
+        "flashtwin test /dev/nvme0n1 --destroy-data --battery fill",
         "flashtwin test bx500-240 --resume 20260115-101500-bx500-240",
         "flashtwin test --resume 20260115-101500-probe.bin",
     ),
@@ -72,6 +83,13 @@ from flashtwin.study import ranking
     metavar="TEXT",
     help="What the run is called on pages and in comparisons; once for each target.",
 )
+@options.destroying
+@click.option(
+    NO_PURGE,
+    "no_purge",
+    is_flag=True,
+    help="Erase no device: what it held before stays in it, and shows in what is found.",
+)
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -88,6 +106,8 @@ def command(
     changes: options.Changes,
     preparation: str,
     labels: tuple[str, ...],
+    consent: Consent,
+    no_purge: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -97,13 +117,17 @@ def command(
     --size is made there, measured with fio, and removed. The address of a drive that flashtwin
     serve serves (nbd+unix:///?socket=PATH) is measured with fio too, in real time.
 
+    A TARGET may be a block device, such as /dev/nvme0n1. It is only read, unless --destroy-data
+    says that all data on it may be lost: then model, serial number and labels are shown and have to
+    be typed back. One that is mounted, in use or part of a set is never written to.
+
     With --resume RUN the steps that were done are not done again: a simulated drive is brought to
     where it was, a file is used again or made and filled anew. The targets need not be named; if
     they are, they must be those of the run.
     """
     if resume is not None:
         _only_resume(context)
-        go_on(resume, targets, quiet=quiet, as_json=as_json, page=not no_report)
+        go_on(resume, targets, consent=consent, quiet=quiet, as_json=as_json, page=not no_report)
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
@@ -119,7 +143,11 @@ def command(
         labels=labels,
         out=out,
         say=silent if quiet else None,
+        consent=consent,
+        purges=not no_purge,
     )
+    if group is None and not batteries and request.is_only_read(request_):
+        group = READS
     if group is not None:
         request_ = of_group(request_, group, quiet)
     carry_out(request_, quiet=quiet, as_json=as_json, page=not no_report)
@@ -146,10 +174,19 @@ def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
     return forecast.of_group(asked_for, group, say)
 
 
-def go_on(run: Path, words: Sequence[str], *, quiet: bool, as_json: bool, page: bool) -> int:
+def go_on(
+    run: Path,
+    words: Sequence[str],
+    *,
+    consent: Consent | None = None,
+    quiet: bool,
+    as_json: bool,
+    page: bool,
+) -> int:
     """Resume a run and print what was found; `words` are its targets, if they are named."""
     show = partial(progress.observers, quiet)
-    outcome = request.resume(run, show, words=words, say=silent if quiet else None)
+    say = silent if quiet else None
+    outcome = request.resume(run, show, words=words, consent=consent, say=say)
     if not outcome.did_anything and not quiet:
         terminal.note(f"{outcome.where} is finished: nothing was left to do")
     _present(outcome.runs, outcome.where, as_json, page=page)
@@ -164,7 +201,7 @@ def _only_resume(context: click.Context) -> None:
         for parameter in context.command.params
         if context.params.get(parameter.name or "")
         and context.get_parameter_source(parameter.name or "") is not default
-        and parameter.name not in ("targets", "resume", "quiet", "as_json", "no_report")
+        and parameter.name not in _BESIDE_RESUME
     ]
     if options_set:
         raise click.UsageError(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flashtwin.errors import REFUSED, FlashtwinError
 
 # The options of the command line, for messages.
-DESTROY, YES = "--destroy-data", "--yes-destroy"
+DESTROY, YES, NO_PURGE = "--destroy-data", "--yes-destroy", "--no-purge"
 _TRIES = 3
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flashtwin.model.step import Ask, Purge, Step, Trim
+from flashtwin.model.job import directions_of
+from flashtwin.model.step import Ask, Chain, Fill, Purge, Run, Step, Trim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class Capabilities:
     - `xray`: results show its inside.
     - `whole_drive`: false for a part of a drive, such as a file, beside which other data lie.
     - `filled_first`: it is written over its whole length before the first step, which takes time.
+    - `writes`: it may be written to; of a device that is only read it is false.
     - `holds_depth`: a job's depth is kept outstanding all the time.
     """
 
@@ -39,10 +41,11 @@ class Capabilities:
     xray: bool = False
     whole_drive: bool = True
     filled_first: bool = False
+    writes: bool = True
     holds_depth: bool = True
 
     def allow(self, step: Step) -> bool:
-        """Whether the drive does such a step; reading, writing and resting any drive does."""
+        """Whether the drive does such a step; reading and resting any drive does."""
         match step:
             case Trim():
                 return self.trim
@@ -50,8 +53,23 @@ class Capabilities:
                 return self.purge
             case Ask():
                 return self.smart if step.of == "smart" else self.power_meter
+            case Fill() | Run() | Chain():
+                return self.writes or not changes_data(step)
             case _:
                 return True
+
+
+def changes_data(step: Step) -> bool:
+    """Whether a step asks for anything but reads."""
+    match step:
+        case Fill() | Purge() | Trim():
+            return True
+        case Chain():
+            return any(changes_data(part) for part in step.parts)
+        case Run():
+            return any(set(directions_of(job.rw)) != {"read"} for job in step.jobs)
+        case _:
+            return False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from flashtwin.drives.consent import Consent
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.runner import target as targets
@@ -239,8 +240,10 @@ def _whole_plan(out: Path) -> dict[str, Any]:
 class Unfinished:
     """The unfinished runs of a run directory, or of a folder of several."""
 
-    def __init__(self, out: Path, *, say: Say | None = None) -> None:
-        self._out, self._say = out, say
+    def __init__(
+        self, out: Path, *, consent: Consent | None = None, say: Say | None = None
+    ) -> None:
+        self._out, self._consent, self._say = out, consent, say
         none: dict[str, Any] = {"seed": 1, "command": [], "tasks": []}
         plan = _whole_plan(out) if (out / PLAN).exists() else none
         self._seed, self._command = int(plan["seed"]), list(plan["command"])
@@ -290,7 +293,9 @@ class Unfinished:
         return bool(tasks)
 
     def _to_go_on(self, run: Run, observer: Callable[[str], Observer]) -> Task:
-        target = targets.of_run(run, say=self._say)
+        target = targets.of_run(run, consent=self._consent, say=self._say)
+        if target.confirm is not None:
+            target.confirm(0)
         return Task(target=target, place=run.path, observer=observer(target.name))
 
     def _to_begin(self, row: Mapping[str, Any], observer: Callable[[str], Observer]) -> Task:

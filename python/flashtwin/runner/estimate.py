@@ -204,6 +204,8 @@ def _empty_answer(step: Step, info: DriveInfo) -> Result | NotPossible:
 
 def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -> StepEstimate:
     read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
+    if not info.can.allow(step):
+        read = write = ios = drive_s = 0.0
     if isinstance(step, Fill) and info.is_prepared_untimed:
         drive_s = 0.0
     wall_s = drive_s

@@ -16,8 +16,13 @@ from datetime import datetime
 from pathlib import Path
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.registry import Request as Asked
 from flashtwin.drives import untimed
+from flashtwin.drives.consent import DESTROY, NO_PURGE, Consent
+from flashtwin.drives.device.facts import is_device
+from flashtwin.drives.real import real_fio
 from flashtwin.errors import USAGE, FlashtwinError, wrong_value
+from flashtwin.model.drive import Foresees
 from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.outputs import check_empty
 from flashtwin.runner import target as targets
@@ -30,6 +35,7 @@ from flashtwin.runner.batch import (
     planned,
     run_tasks,
 )
+from flashtwin.runner.estimate import estimate
 from flashtwin.runner.events import Observer
 from flashtwin.runner.run import BatteryRequest, requests_of
 from flashtwin.runner.target import Say, Target, Variant
@@ -54,6 +60,8 @@ class Request:
     is the run directory, by default a new one. `command` does the same again and has no path of
     this machine; by default it is `flashtwin test` with these words. `kept`: prepared drives are
     looked up among those that are kept, and added to them. `preparation`: `drives.untimed`.
+    `consent`: whether devices may be written over; without it they are only read. `purges`: whether
+    they may be erased where a battery asks for it.
     `labels`: what the run of each target is called, on pages and in comparisons.
     """
 
@@ -73,6 +81,8 @@ class Request:
     preparation: str = untimed.TIMED
     labels: tuple[str, ...] = ()
     say: Say | None = None
+    consent: Consent = field(default_factory=Consent)
+    purges: bool = True
 
     def variant(self, word: str) -> Variant:
         """The simulated drive that a target names."""
@@ -107,6 +117,8 @@ class Request:
         words += ["--size", str(self.size)] if self.size is not None else []
         words += ["--budget", str(self.budget)] if self.budget is not None else []
         words += [word for label in self.labels for word in ("--label", label)]
+        words += [DESTROY] if self.consent.is_given else []
+        words += [] if self.purges else [NO_PURGE]
         return [*words, *self.variant("").words()]
 
 
@@ -185,6 +197,7 @@ def _checked(request: Request) -> _Checked:
     names = [target.name for target in chosen]
     where = request.out if request.out is not None else default_out(names, datetime.now())
     check_empty(where, _NOT_EMPTY)
+    _confirm(chosen, requests)
     return _Checked(
         where=where,
         targets=chosen,
@@ -194,6 +207,15 @@ def _checked(request: Request) -> _Checked:
         command=request.words(chosen),
         labels=_labels(request),
     )
+
+
+def _confirm(chosen: Sequence[Target], batteries: Sequence[Asked]) -> None:
+    """Have what is lost on devices shown and typed back, before anything begins."""
+    for target in chosen:
+        if target.confirm is not None:
+            drive = target.make()
+            info = drive.foreseen if isinstance(drive, Foresees) else drive.info
+            target.confirm(estimate(batteries, info).write_bytes)
 
 
 def _labels(request: Request) -> Sequence[str | None]:
@@ -225,15 +247,22 @@ def _labels(request: Request) -> Sequence[str | None]:
 test.__test__ = test_all.__test__ = False  # type: ignore[attr-defined]
 
 
-def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None = None) -> Outcome:
+def resume(
+    run: Path,
+    show: Show,
+    *,
+    words: Sequence[str] = (),
+    consent: Consent | None = None,
+    say: Say | None = None,
+) -> Outcome:
     """Go on with a run, or with the runs of a folder, as they were asked for.
 
     What is finished stays as it is; targets that never began begin. `words` are targets as they are
-    typed, which have to be those of the run.
+    typed, which have to be those of the run. A device is written to only with consent, anew.
     """
     where = listing.find(run)
     with plan_held(where):
-        unfinished = Unfinished(where, say=say)
+        unfinished = Unfinished(where, consent=consent, say=say)
         unfinished.check_targets(words)
         with show() as observer:
             did_anything = unfinished.finish(observer)
@@ -245,6 +274,13 @@ def resume(run: Path, show: Show, *, words: Sequence[str] = (), say: Say | None 
 def targets_of(request: Request) -> list[Target]:
     """The targets that are asked for, checked; nothing of them is made."""
     return _chosen(request, _size(request.size))
+
+
+def is_only_read(request: Request) -> bool:
+    """Whether every target is a device that nobody may write to."""
+    words = [word for word in request.targets if isinstance(word, str)]
+    devices = [word for word in words if not targets.is_spec(word) and is_device(Path(word))]
+    return not request.consent.is_given and len(devices) == len(request.targets) > 0
 
 
 def _chosen(request: Request, size: int | None) -> list[Target]:
@@ -268,6 +304,9 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
     changes = request.variant(word).changes
     if targets.is_served(word):
         return _served(word, changes, size, request)
+    path = Path(word).expanduser()
+    if is_device(path):
+        return _device(path, changes, size, request)
     path = targets.free_path(word, sized=size is not None, changes=changes)
     if size is None:
         raise FlashtwinError(
@@ -275,10 +314,25 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
             hint="add --size, for example --size 4GB; simulated drives: flashtwin drives",
             exit_code=USAGE,
         )
-    from flashtwin.drives.real import real_fio
-
     real_fio.find()
     return targets.file_target(path, size, say=request.say)
+
+
+def _device(path: Path, changes: Sequence[str], size: int | None, request: Request) -> Target:
+    if changes or size is not None:
+        raise FlashtwinError(
+            f"{path} is a device: --size, --firmware, --set and --scale do not belong to it",
+            hint="leave them out, or name a directory for a file of --size",
+            exit_code=USAGE,
+        )
+    real_fio.find()
+    return targets.device_target(
+        path,
+        consent=request.consent,
+        purges=request.purges,
+        out=request.out,
+        say=request.say,
+    )
 
 
 def _served(word: str, changes: Sequence[str], size: int | None, request: Request) -> Target:

@@ -347,7 +347,7 @@ def _catch_up(going: _Going) -> None:
 
 def _smart(going: _Going, when: Moment) -> None:
     """Store the SMART data of a drive that has them."""
-    if isinstance(going.drive, TellsSmart):
+    if going.drive.info.can.smart and isinstance(going.drive, TellsSmart):
         going.writer.smart(when, going.drive.smart())
 
 

@@ -9,6 +9,8 @@ run is refused, for half a run of each would be no drive's.
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.drives import memory, untimed
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.drives.consent import DESTROY, Consent
+from flashtwin.drives.device import refusals
+from flashtwin.drives.device.confirm import confirm
+from flashtwin.drives.device.drive import Device, looked_at
+from flashtwin.drives.device.facts import is_device
+from flashtwin.drives.device.identity import known_again, without_secrets
+from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model import lazy
 from flashtwin.runs.rundir import Run, why_of
 from flashtwin.runs.storage import damaged
@@ -44,12 +52,14 @@ class Target:
     `form` is the same as JSON values, for a run that begins in a later process; empty for a drive
     that only this process can make. `apart`: it may be measured beside others, in a process of its
     own, as its clock is virtual; `make` has to be picklable then. `memory_bytes` is what the drive
-    takes of this machine's memory. `notes`: what was turned off in it together with a mechanism.
+    takes of this machine's memory. `confirm` gets the bytes to be written, shows what is lost and
+    raises where nobody consents. `notes`: what was turned off in it together with a mechanism.
     """
 
     name: str
     make: Callable[[], Drive]
     host: Mapping[str, object] = field(default_factory=dict)
+    confirm: Callable[[int], None] | None = None
     form: Mapping[str, object] = field(default_factory=dict)
     apart: bool = False
     memory_bytes: int = 0
@@ -164,6 +174,45 @@ def served_target(uri: str, *, say: Say | None = None) -> Target:
     )
 
 
+def device_target(
+    word: str | Path,
+    *,
+    consent: Consent,
+    purges: bool = True,
+    out: Path | None = None,
+    salt: str | None = None,
+    say: Say | None = None,
+) -> Target:
+    """A block device: written to where somebody consents, else only read. What speaks against
+    writing is refused here. `salt` is that of the run that is gone on with."""
+    of_interest = [
+        ("the running system", Path("/")),
+        ("the running system", Path("/boot")),
+        ("the run directory", (out or Path()).absolute()),
+        ("the working directory", Path().absolute()),
+        ("the directory for temporary files", Path(tempfile.gettempdir())),
+        ("flashtwin", Path(__file__)),
+    ]
+    facts = looked_at(Path(word), of_interest if consent.is_given else ())
+    if consent.is_given:
+        refusals.check(facts)
+    drive = partial(
+        Device,
+        facts,
+        writes=consent.is_given,
+        purges=purges,
+        of_interest=of_interest,
+        salt=salt,
+        say=say,
+    )
+    return Target(
+        name=facts.model or facts.name,
+        make=drive,
+        host={"arguments": without_secrets([*sys.argv[1:]], [*facts.secrets, str(word)])},
+        confirm=partial(confirm, facts, consent) if consent.is_given else None,
+    )
+
+
 def is_served(word: str) -> bool:
     """Whether a word is the address of a drive that is served."""
     return word.startswith("nbd+unix:")
@@ -214,9 +263,10 @@ def _from_text(name: str, toml: str, seed: int, preparation: str) -> Target:
     return twin_target(Variant(drive=toml, seed=seed, preparation=preparation), name=name)
 
 
-def of_run(run: Run, *, say: Say | None = None) -> Target:
+def of_run(run: Run, *, consent: Consent | None = None, say: Say | None = None) -> Target:
     """The target of a run that is not finished: a twin by the spec in the manifest, a file where
-    host.json says it lay. `say` hears what the making of a file has to report."""
+    host.json says it lay, a device by its hash there. `say` hears what the making of a file has to
+    report."""
     target = run.target
     if target["kind"] == "twin":
         return _twin_of(run, target)
@@ -224,6 +274,8 @@ def of_run(run: Run, *, say: Say | None = None) -> Target:
         host = run.host
     except FlashtwinError as error:
         raise damaged(run.path / "host.json", why_of(error), hint=_NO_PLACE) from error
+    if target["kind"] == "device":
+        return _device_of(run, target, host, consent or Consent(), say)
     if target["kind"] == "served" and isinstance(host.get("uri"), str):
         return served_target(host["uri"], say=say)
     try:
@@ -261,6 +313,41 @@ def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) ->
     return files_target(file, path, leftovers=leftovers, formats=formats, say=say)
 
 
+def _device_of(
+    run: Run,
+    target: Mapping[str, Any],
+    host: Mapping[str, Any],
+    consent: Consent,
+    say: Say | None,
+) -> Target:
+    """The device that a run measured, whatever it is called by now."""
+    stored = host.get("drive")
+    if not isinstance(stored, dict) or not {"salt", "hash"} <= stored.keys():
+        raise damaged(run.path / "host.json", "it does not say which device was measured")
+    path = known_again(stored)
+    if path is None:
+        raise FlashtwinError(
+            f"the device that {run.path} measured ({target['name']}) is not in this machine",
+            hint=f"attach it, or {ANEW}",
+            exit_code=ENVIRONMENT,
+        )
+    writes = bool(target.get("can", {}).get("writes", True))
+    if writes and not consent.is_given:
+        raise FlashtwinError(
+            f"{run.path} writes to {path}, and nobody said that it may be written over",
+            hint=f"flashtwin test --resume {run.path} {DESTROY}",
+            exit_code=REFUSED,
+        )
+    return device_target(
+        path,
+        consent=consent if writes else Consent(),
+        purges=bool(target.get("can", {}).get("purge")),
+        out=run.path,
+        salt=str(stored["salt"]),
+        say=say,
+    )
+
+
 def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
     from flashtwin import _core
 
@@ -296,6 +383,9 @@ def named(word: str) -> tuple[str, Path | None]:
 
         return nbd.prove(nbd.socket_of(word))[0], None
     path = Path(word).expanduser().absolute()
+    if is_device(path):
+        facts = looked_at(path, ())
+        return facts.model or facts.name, None
     return path.name or "file", path
 
 

@@ -328,7 +328,10 @@ class Real:
         """
         for old_file in self._work.iterdir():
             old_file.unlink()
-        return real_fio.run(self._fio, text, self._work, report, inherited=self._put_target())
+        inherited, readonly = self._put_target(), not self.foreseen.can.writes
+        return real_fio.run(
+            self._fio, text, self._work, report, inherited=inherited, readonly=readonly
+        )
 
     def _put_target(self) -> tuple[int, ...]:
         """Put the target's name into fio's directory; the answer is which descriptors it takes."""

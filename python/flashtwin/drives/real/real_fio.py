@@ -176,11 +176,16 @@ def run(
     report: Callable[[int], bool],
     *,
     inherited: Sequence[int] = (),
+    readonly: bool = False,
 ) -> str:
-    """Run a job file in a directory; `report` gets bytes so far and answers whether to go on."""
+    """Run a job file in a directory; `report` gets bytes so far and answers whether to go on.
+
+    `readonly`: fio itself refuses to write, whatever the jobs ask for.
+    """
     outputs.write(directory / "job.fio", text, within=directory)
     answer, errors = directory / "answer.json", directory / "errors.txt"
     arguments = ["--output-format=json+", f"--output={answer.name}"]
+    arguments += ["--readonly"] if readonly else []
     status = ["--eta=always", "--eta-newline=250ms", "--eta-interval=250ms"]
     process = start(
         fio,

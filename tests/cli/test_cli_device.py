@@ -1,0 +1,168 @@
+"""The program on a block device: read by anybody who may, written to by consent alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from machines import MIB, lacking, looped, unchanged
+from processes import reached
+from program import begun, flashtwin
+
+PROGRAMS = ("fio", "mkfs.ext4", "mount", "umount")
+pytestmark = pytest.mark.skipif(
+    bool(lacking(*PROGRAMS)), reason=f"this machine lacks {', '.join(lacking(*PROGRAMS))}"
+)
+FILL = "fill:patterns=1m-q1,passes=1,idle_s=0"
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    place = tmp_path / "image"
+    place.write_bytes(b"precious" * (64 * MIB // 8))
+    return place
+
+
+@pytest.fixture
+def loop(image: Path) -> Iterator[Path]:
+    with looped(image) as device:
+        yield device
+
+
+def test_without_consent_it_is_only_read(loop: Path, image: Path, tmp_path: Path) -> None:
+    with unchanged(image):
+        done = flashtwin(
+            *[
+                "test",
+                str(loop),
+                "--battery",
+                "reach:least=16MiB,settle_s=0,seconds=0.2s",
+                "--out",
+                "r",
+            ],
+            *["--json"],
+            cwd=tmp_path,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "others may write to it" in done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert any(row["id"].startswith("reach.latency") for row in run["findings"])
+
+
+def test_a_battery_that_writes_is_left_out(loop: Path, image: Path, tmp_path: Path) -> None:
+    with unchanged(image):
+        done = flashtwin("test", str(loop), "--battery", FILL, "--out", "r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--destroy-data lets it be written over" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--destroy-data"], "nobody can be asked here"),
+        (["--yes-destroy", "another"], "is none of its words"),
+        (["--yes-destroy", ""], "is none of its words"),
+    ],
+)
+def test_without_its_words_each_byte_stays(
+    options: list[str], words: str, loop: Path, image: Path, tmp_path: Path
+) -> None:
+    with unchanged(image):
+        done = flashtwin("test", str(loop), "--battery", FILL, *options, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (4, ""), done.stderr
+    assert words in done.stderr
+    assert "ALL DATA ON IT WILL BE LOST" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["image"]
+
+
+def test_a_label_is_a_word_too(loop: Path, image: Path, tmp_path: Path) -> None:
+    subprocess.run(["mkfs.ext4", "-q", "-L", "holiday", str(loop)], check=True)
+    command = ["test", str(loop), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)]
+    with unchanged(image):
+        done = flashtwin(*command, cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert "its label was not given" in done.stderr
+    done = flashtwin(*command, "--yes-destroy", "holiday", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_mounted_device_is_refused_whatever_is_said(
+    loop: Path, image: Path, tmp_path: Path
+) -> None:
+    subprocess.run(["mkfs.ext4", "-q", str(loop)], check=True)
+    (tmp_path / "at").mkdir()
+    subprocess.run(["mount", "-o", "ro", str(loop), str(tmp_path / "at")], check=True)
+    try:
+        os.sync()
+        with unchanged(image):
+            done = flashtwin(
+                *["test", str(loop), "--battery", FILL, "--yes-destroy", str(image)], cwd=tmp_path
+            )
+            # It may be read meanwhile.
+            read = flashtwin("test", str(loop), "--battery", FILL, "--out", "r", cwd=tmp_path)
+    finally:
+        subprocess.run(["umount", str(tmp_path / "at")], check=True)
+    assert (done.returncode, done.stdout) == (4, ""), done.stderr
+    assert f"{loop.name} is mounted at {tmp_path / 'at'}" in done.stderr
+    assert read.returncode == 0, read.stderr
+
+
+def test_a_run_says_nothing_of_who_the_device_is(loop: Path, image: Path, tmp_path: Path) -> None:
+    """The backing file stands for the serial number of a loop device."""
+    done = flashtwin(
+        *["test", str(loop), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)],
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "r"
+    for path in (path for path in run.rglob("*") if path.is_file()):
+        assert str(image).encode() not in path.read_bytes(), path
+    manifest = json.loads((run / "manifest.json").read_text())
+    host = json.loads((run / "host.json").read_text())
+    assert manifest["target"]["kind"] == "device"
+    assert "--destroy-data" in manifest["command"]
+    assert {*host["drive"]} == {"salt", "hash"}
+    assert "erased by TRIM of everything" in (run / "steps.jsonl").read_text()
+
+
+def test_no_purge_is_said(loop: Path, image: Path, tmp_path: Path) -> None:
+    done = flashtwin(
+        *["test", str(loop), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)],
+        *["--no-purge", "--json"],
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not erased" in done.stdout
+
+
+def test_it_goes_on_with_the_device_by_its_hash(loop: Path, image: Path, tmp_path: Path) -> None:
+    words = ["--yes-destroy", str(image)]
+    battery = "fill:patterns=1m-q1,passes=2,idle_s=4s"
+    process = begun("test", str(loop), "--battery", battery, "--out", "r", *words, cwd=tmp_path)
+    journal = tmp_path / "r" / "steps.jsonl"
+    reached(process, lambda: journal.exists() and "pass-1" in journal.read_text())
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    with unchanged(image):
+        refused = flashtwin("test", "--resume", "r", cwd=tmp_path)
+    assert refused.returncode == 4, refused.stderr
+    assert "--destroy-data" in refused.stderr
+    resumed = flashtwin("test", "--resume", "r", *words, cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert "taken up on the drive as it is now" in resumed.stderr
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_size_and_scale_do_not_belong_to_a_device(loop: Path, image: Path, tmp_path: Path) -> None:
+    with unchanged(image):
+        for options in (["--size", "1GB"], ["--scale", "1/2"]):
+            done = flashtwin("test", str(loop), *options, cwd=tmp_path)
+            assert done.returncode == 2, done.stderr
+            assert "is a device" in done.stderr
