@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from program import flashtwin
 
-from flashtwin.cli import demo
+from flashtwin.cli import demo_run as demo
 from flashtwin.report import summary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "report"))

@@ -18,7 +18,8 @@ from stored_runs import store, usual
 from test_cli_cache import kept
 from test_cli_commands import knocked_out, validation
 
-from flashtwin.cli import documents, sweep
+from flashtwin.cli import documents
+from flashtwin.cli import sweep_run as sweep
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Row, Sweep

@@ -14,6 +14,8 @@ import pytest
 from program import HERE, PROGRAM, environment, flashtwin
 from thinning import thinned
 
+from flashtwin.cli.app import COMMANDS
+
 HEAVY = ("numpy", "polars", "altair", "scipy", "rich", "jinja2", "vl_convert", "multiprocessing")
 
 
@@ -83,6 +85,20 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stderr.strip() == "[]"
+
+
+def test_the_help_of_no_command_imports_numpy(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom flashtwin.cli import main\nfrom flashtwin.cli.app import COMMANDS\n"
+        "for name in COMMANDS:\n"
+        "    try:\n        main([name, '--help'])\n    except SystemExit: pass\n"
+        "    if sys.modules.pop('numpy', None): print(name, file=sys.stderr)\n"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(
+        words, capture_output=True, text=True, cwd=tmp_path, env=environment(), check=True
+    )
+    assert done.stdout.count("Usage: ") == len(COMMANDS) and done.stderr == ""
 
 
 def test_codes_and_streams(tmp_path: Path) -> None:

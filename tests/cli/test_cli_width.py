@@ -11,7 +11,7 @@ from click.testing import Result
 from msgspec import UNSET
 from stored_runs import finding, store, usual
 
-from flashtwin.cli import sweep
+from flashtwin.cli import sweep_run as sweep
 from flashtwin.cli.app import COMMANDS
 from flashtwin.model.finding import Finding
 from flashtwin.study.sweep.grid import axes

@@ -20,7 +20,7 @@ from processes import group_lives, wait_for
 
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
-from flashtwin.cli import sweep as command
+from flashtwin.cli import sweep_run as command
 from flashtwin.drives import memory
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import flashtwin as ft
 from flashtwin import _core
-from flashtwin.cli.demo import BATTERIES, DRIVES, THEN
+from flashtwin.cli.demo_run import BATTERIES, DRIVES, THEN
 from flashtwin.report import summary
 from flashtwin.runs import listing
 from flashtwin_lab.make import DOCS, ROOT

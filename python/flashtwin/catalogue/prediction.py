@@ -15,14 +15,18 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flashtwin.catalogue import MARKET
 from flashtwin.catalogue.facts import of_articles
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_toml
+from flashtwin.model.lazy import Lazy
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Lazy("numpy")
 
 # A drive counts less by the exponential of how far its class is: this for other cells, for each
 # generation of the link (SATA is the one before PCIe 3), for DRAM where there is none, for a

@@ -1,44 +1,13 @@
-"""`flashtwin compare`: runs side by side, and a regression test with `--fail-on`."""
+"""`flashtwin compare` as it is typed. `compare_run` carries it out, and is not loaded for help."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from flashtwin import report
-from flashtwin.cli import completions, findings, options, terminal
-from flashtwin.errors import DONE, MISS, shortened
-from flashtwin.model import text, units
-from flashtwin.model.finding import Finding
-from flashtwin.runs.compare import limits as limits_of_findings
-from flashtwin.runs.compare.compare import Comparison, Pair, compare
-from flashtwin.runs.compare.curves import CurvePair, spark
-from flashtwin.runs.compare.latencies import RESOLUTION, SHARES, LatencyPair
-from flashtwin.runs.compare.measures import LEAST_PERCENT, Measure, counts, percent_text
-from flashtwin.runs.fitted import with_twins
-from flashtwin.runs.listing import named
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
-
-STYLES = {
-    "better": "green",
-    "worse": "bold red",
-    "vanished": "bold red",
-    "differs": "yellow",
-    "unclear": "yellow",
-}
-QUIET = ("same", "no value", "not measured")
-LATENCIES_SHOWN = 12
-LATENCY_DIGITS = 3
-# Characters of a value of a set-up, and of a hash: as many as tell specs apart.
-MOST_SHOWN, HASH_SHOWN = 60, 12
+from flashtwin.cli import completions, options
+from flashtwin.model.lazy import named
 
 
 @click.command(
@@ -60,204 +29,11 @@ MOST_SHOWN, HASH_SHOWN = 60, 12
 @click.option("--all", "every", is_flag=True, help="Also what does not differ.")
 @options.out("An HTML page with the differences and the curves over one another.")
 @options.as_json
-@click.pass_context
-def command(
-    context: click.Context,
-    runs: tuple[str, ...],
-    limits: tuple[str, ...],
-    every: bool,
-    out: Path | None,
-    as_json: bool,
-) -> None:
+def command(**chosen: Any) -> Any:
     """Hold each RUN against the first: set-ups, findings, curves, latencies.
 
     A RUN is a run directory, a folder of several, or the name of one in ./flashtwin-runs; one RUN
     to which a twin was fitted is held against the twin. Exit code 0, or with --fail-on 1 if some
     finding is beyond its limit.
     """
-    allowed = limits_of_findings.parse(limits) if limits else None
-    stored = named(runs, once=True)
-    comparison = compare(with_twins(stored) if len(stored) == 1 else stored, allowed)
-    page = None if out is None else report.build(comparison.runs, out, comparison=comparison)
-    if as_json:
-        terminal.print_json({**comparison.to_json(), "page": None if page is None else str(page)})
-    else:
-        terminal.emit(*_page(comparison, every))
-        if page is not None:
-            terminal.say(f"page: {page}")
-    context.exit(MISS if comparison.failed else DONE)
-
-
-def _page(comparison: Comparison, every: bool) -> list[RenderableType]:
-    parts: list[RenderableType] = [*_setup(comparison)]
-    for pair in comparison.pairs:
-        parts += _pair(comparison.names[0], pair, every)
-    return parts
-
-
-def _setup(comparison: Comparison) -> list[RenderableType]:
-    setups = comparison.setups
-    if not setups.rows:
-        return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
-    rows = []
-    for row in setups.rows:
-        values = ["-" if value is None else value for value in row.values]
-        if row.key == "hash":
-            values = [value[:HASH_SHOWN] for value in values]
-        texts = (f"{row.section} {row.key}", *units.readable_sizes(values))
-        rows.append([shortened(text, MOST_SHOWN) for text in texts])
-    same = f"{setups.same} values of the set-ups are the same"
-    return [terminal.table(["set-up", *comparison.names], rows), terminal.cell(same)]
-
-
-def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
-    parts: list[RenderableType] = [terminal.cell(f"\n{pair.name} against {base}", "bold")]
-    failed = {failure.measure.id for failure in pair.failures}
-    measures = [
-        measure
-        for measure in pair.measures
-        if every or measure.verdict not in QUIET or measure.id in failed
-    ]
-    if measures:
-        parts.append(_measures(base, pair, measures))
-    parts.append(terminal.cell(_counts(pair)))
-    if pair.curves:
-        parts += [_curves(pair.curves), *_sparks(base, pair)]
-    parts += _latencies(pair, every)
-    for failure in pair.failures:
-        measure = failure.measure
-        text = f"beyond its limit of {failure.limit:g} %: {measure.id}, {_failed(measure)}"
-        parts.append(terminal.cell(text, "bold red"))
-    return parts
-
-
-def _failed(measure: Measure) -> str:
-    if measure.verdict == "vanished":
-        return "not found in this run"
-    if measure.verdict == "not measured":
-        return "not measured in this run"
-    if measure.beyond is None:
-        return "0 in the first run"
-    return f"{_percent(measure.beyond)} beyond its interval"
-
-
-def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
-    columns = [base, pair.name, "difference", "beyond intervals"]
-    rows = [
-        (
-            measure.id,
-            _value(measure.base),
-            _value(measure.other),
-            _percent(measure.percent),
-            _percent(measure.beyond).removeprefix("+"),
-            {None: "", True: "overlap", False: "apart"}[measure.overlap],
-            _verdict(measure),
-        )
-        for measure in measures
-    ]
-    with_all = terminal.table(["finding", *columns, "intervals", "verdict"], rows, right=columns)
-    return with_all if terminal.fits(with_all) else _narrow_measures(base, pair, measures)
-
-
-def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
-    """What fits on a narrow terminal: findings under headings of battery and variant, and values
-    without intervals where both do not fit. What is left out is in --json."""
-    columns = [base, pair.name, "difference"]
-    for value_text in (findings.value, findings.plain):
-        table = terminal.table(["finding", *columns, "verdict"], right=columns)
-        group = ""
-        for measure in measures:
-            of = f"{measure.finding.battery} {measure.finding.variant}".rstrip()
-            if of != group:
-                group = of
-                table.add_row(terminal.cell(group, "bold"), "", "", "", "")
-            sides = (_side_text(side, value_text) for side in (measure.base, measure.other))
-            cells = (*sides, _percent(measure.percent))
-            name = terminal.cell(f"  {measure.finding.name}")
-            table.add_row(name, *map(terminal.cell, cells), _verdict(measure))
-        for column in (*table.columns[:1], *table.columns[3:]):
-            column.no_wrap = True
-        if terminal.fits(table):
-            break
-    return table
-
-
-def _verdict(measure: Measure) -> Text:
-    return terminal.cell(measure.verdict, STYLES.get(measure.verdict, ""))
-
-
-def _value(finding: Finding | None) -> str:
-    return _side_text(finding, findings.value)
-
-
-def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> str:
-    return "" if finding is None else text_of(finding)
-
-
-def _counts(pair: Pair) -> str:
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
-    return f"findings: {verdicts}" if verdicts else "neither run has findings"
-
-
-def _curves(curves: Sequence[CurvePair]) -> RenderableType:
-    numbers = ["mean", "typical place", "largest"]
-    rows = []
-    for pair in curves:
-        at = "" if abs(pair.largest) < LEAST_PERCENT else f"{units.readable_number(pair.at_gb)} GB"
-        shares = map(_percent, (pair.percent, pair.typical, pair.largest))
-        rows.append((pair.name, *shares, at))
-    return terminal.table(["curve", *numbers, "at"], rows, title="", right=numbers)
-
-
-def _sparks(base: str, pair: Pair) -> list[RenderableType]:
-    """The curve that differs most as two lines of blocks; none where both are the same."""
-    most = max(pair.curves, key=lambda curve: curve.typical)
-    if most.typical < LEAST_PERCENT:
-        return []
-    top = float(max(most.base.max(), most.other.max()))
-    width = max(len(base), len(pair.name))
-    lines = ((base, most.base), (pair.name, most.other))
-    head = f"{most.name}, up to {units.readable_number(top)} MB/s over {most.gb[-1]:.4g} GB"
-    return [
-        terminal.cell(head),
-        *(terminal.cell(f"{name:<{width}} {spark(rates, top)}") for name, rates in lines),
-    ]
-
-
-def _shift(pair: LatencyPair, share: float, *, percent: bool = True) -> str:
-    before, after = (
-        text.quantity(side[share] / 1000, "us", LATENCY_DIGITS) for side in (pair.base, pair.other)
-    )
-    return f"{before} to {after}" + (f", {_percent(pair.shift(share))}" if percent else "")
-
-
-def _latency_table(
-    latencies: Sequence[LatencyPair], shares: Sequence[float], *, percent: bool
-) -> Table:
-    columns = [f"p{share:g}" for share in shares]
-    rows = [
-        (
-            f"{latency.label}, {latency.direction}",
-            *(_shift(latency, share, percent=percent) for share in shares),
-        )
-        for latency in latencies
-    ]
-    return terminal.table(["latency", *columns], rows, title="", right=columns)
-
-
-def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
-    moved = [latency for latency in pair.latencies if every or latency.largest > RESOLUTION]
-    moved.sort(key=lambda latency: -latency.largest)
-    latencies = moved if every else moved[:LATENCIES_SHOWN]
-    if not latencies:
-        return []
-    wide = _latency_table(latencies, SHARES, percent=True)
-    narrow = _latency_table(latencies, (SHARES[0], SHARES[-1]), percent=False)
-    parts: list[RenderableType] = [wide if terminal.fits(wide) else narrow]
-    if hidden := len(moved) - len(latencies):
-        parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
-    return parts
-
-
-def _percent(value: float | None) -> str:
-    return percent_text(value)
+    return named("flashtwin.cli.compare_run:run")(**chosen)

@@ -1,27 +1,13 @@
-"""`flashtwin demo`: what flashtwin does, on two simulated drives that come with it."""
+"""`flashtwin demo` as it is typed. `demo_run` carries it out, and is not imported for help."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-import webbrowser
-from functools import partial
-from pathlib import Path
+from typing import Any
 
 import click
 
-from flashtwin import report
-from flashtwin.cli import options, progress, terminal, test
-from flashtwin.report import summary
-from flashtwin.runner import request
-from flashtwin.runner.request import Request
-
-DRIVES = ("bx500-240", "bx500-240-nocache")
-BATTERIES = "fill:patterns=128k-q32,passes=1,crystaldiskmark"
-THEN = (
-    "flashtwin test PATH --size 8GB --battery fill measures a drive of yours, "
-    "flashtwin explain cache_size says how"
-)
+from flashtwin.cli import options
+from flashtwin.model.lazy import named
 
 
 @click.command(
@@ -30,18 +16,10 @@ THEN = (
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
 @options.quiet
-def command(opens: bool, out: Path | None, quiet: bool) -> None:
+def command(**chosen: Any) -> Any:
     """Fill a simulated Crucial BX500 with its SLC cache on and off, and say in five lines what that
     shows. Where the current directory cannot be written, the run goes to a temporary one.
 
     Nothing is written to a drive of this machine but the run directory.
     """
-    if out is None and not os.access(".", os.W_OK):
-        out = Path(tempfile.mkdtemp(prefix="flashtwin-")) / "demo"
-    asked_for = Request(targets=DRIVES, batteries=BATTERIES, out=out, kept=False, say=test.silent)
-    outcome = request.test(asked_for, partial(progress.observers, quiet))
-    page = report.build(outcome.runs, outcome.where / "report.html", within=outcome.where)
-    for line in summary.lines(outcome.runs, then=terminal.typed(THEN), page=page.resolve()):
-        terminal.emit(terminal.cell(line))
-    if opens and not webbrowser.open(page.resolve().as_uri()):
-        terminal.note("no browser could be started: open the page by its path", head="note:")
+    return named("flashtwin.cli.demo_run:run")(**chosen)

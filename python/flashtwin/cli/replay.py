@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from flashtwin.cli import options, terminal
-from flashtwin.drives import served_log
+from flashtwin.model.lazy import Lazy
+
+if TYPE_CHECKING:
+    from flashtwin.drives import served_log
+else:
+    served_log = Lazy("flashtwin.drives.served_log")
 
 
 @click.command(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, options, test
+from flashtwin.cli import completions, options, test_run
 from flashtwin.runner.request import Request
 
 
@@ -62,8 +62,8 @@ def command(
         budget=budget,
         **changes,
         out=out,
-        say=test.silent if quiet else None,
+        say=test_run.silent if quiet else None,
     )
     name = "quick" if quick else group or "review"
-    asked_for = test.of_group(asked_for, name, quiet)
-    test.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True, ranks=True)
+    asked_for = test_run.of_group(asked_for, name, quiet)
+    test_run.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True, ranks=True)

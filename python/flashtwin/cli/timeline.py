@@ -1,16 +1,13 @@
-"""`flashtwin timeline`: a stretch of time on a twin, operation by operation, for Perfetto."""
+"""`flashtwin timeline` as it is typed. `timeline_run` carries it out, not imported for help."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
 import click
 
-from flashtwin.cli import options, progress, terminal
-from flashtwin.model import units
-from flashtwin.runner.target import Variant
-from flashtwin.runner.timeline import Stretch, record
+from flashtwin.cli import options
+from flashtwin.model.lazy import named
 
 
 @click.command(
@@ -52,17 +49,7 @@ from flashtwin.runner.timeline import Stretch, record
 @options.changes
 @options.as_json
 @options.quiet
-def command(
-    drive: str,
-    battery: str,
-    step: str | None,
-    from_s: float,
-    length_s: float,
-    out: Path | None,
-    changes: options.Changes,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def command(**chosen: Any) -> Any:
     """Record what the dies, the channels and the queue of DRIVE do, each operation for itself.
 
     DRIVE is an id of the catalogue or a spec file that ends in .toml. The trace opens in Perfetto
@@ -70,16 +57,4 @@ def command(
     Nothing is simulated that comes after the recording. A second is 1 MB of trace where the drive
     is filled and 100 MB where a fast one is read at random.
     """
-    variant = Variant(drive=drive, **changes)
-    name = variant.spec().id
-    where = out if out is not None else Path(f"{name}.pftrace")
-    stretch = Stretch(step=step, from_s=from_s, length_s=length_s)
-    with progress.observers(quiet) as observer:
-        outcome = record(variant, battery, where, stretch, observer(name))
-    if as_json:
-        terminal.print_json({**asdict(outcome), "path": str(outcome.path)})
-        return
-    size = units.readable_size(outcome.bytes)
-    terminal.say(
-        f"{outcome.slices:,} operations and transfers of {outcome.step!r}, {size}: {outcome.path}"
-    )
+    return named("flashtwin.cli.timeline_run:run")(**chosen)
