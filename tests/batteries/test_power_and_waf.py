@@ -8,6 +8,7 @@ import pytest
 from fakes import FakeDrive, played
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.waf import from_smart
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
@@ -120,6 +121,15 @@ def test_a_maker_that_counts_no_programs(tmp_path: Path) -> None:
     (one,) = run.findings
     assert one.value is None
     assert one.note == "the drive's SMART data do not count what it programs"
+
+
+def test_what_is_no_attribute_counts_nothing() -> None:
+    odd: list[object] = [None, "x", {}, {"id": 241}, {"id": "a", "raw": {"value": 1}}]
+    odd += [{"id": 241, "raw": {"value": value}} for value in (None, "x", -1, 1 << 70, 1.5, [])]
+    for table in (None, 3, "x", odd):
+        for smart in ({"ata_smart_attributes": {"table": table}}, {"ata_smart_attributes": table}):
+            answer = from_smart({**smart, "model_name": "CT1000MX500SSD1"}, smart)
+            assert answer == "the drive's SMART data do not count what it programs"
 
 
 def test_too_little_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -359,3 +359,19 @@ def test_memory_has_a_bound_whatever_the_file(
     path = written(tmp_path, text)
     above = peak_mb(compiled, str(path)) - peak_mb(compiled, "--help")
     assert above <= min(32 + 20 * len(text) / 1e6, 256)
+
+
+def test_rules_below_and_around_a_header_are_none_of_its_rows(tmp_path: Path) -> None:
+    bars = "".join(f"| {second} | {500 if second < 30 else 100} |\n" for second in range(60))
+    rows = {
+        "markdown": "| second | write_MB_s |\n|---|:---:|\n" + bars,
+        "database": "+-----+-----+\n| second | write_MB_s |\n+-----+-----+\n"
+        + bars
+        + "+---+---+\n",
+    }
+    for name, text in rows.items():
+        (tmp_path / name).write_text(text)
+        assert len(read(tmp_path / name).end_s) == 60
+    (tmp_path / "nameless").write_text("| a | b |\n|---|---|\n" + bars)
+    with pytest.raises(FlashtwinError, match=r"bytes: a, b\n"):
+        read(tmp_path / "nameless")

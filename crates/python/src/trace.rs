@@ -53,6 +53,7 @@ fn wrong(error: &Found) -> PyErr {
         TraceProblem::NoSuchDisk { .. } => "disk",
         TraceProblem::UnknownVersion(_) => "version",
         TraceProblem::Empty => "empty",
+        TraceProblem::NoSuchEvent { .. } => "event",
         TraceProblem::TooManyFiles => "files",
         TraceProblem::Io(_) => "io",
         _ => "line",

@@ -278,6 +278,32 @@ fn formats_are_known_by_their_lines() {
 }
 
 #[test]
+fn a_table_may_have_other_separators_and_quotes() {
+    let heading = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let row = "128166372003061629,hm,0,Read,512,4096,4\n";
+    let plain = read(&[heading, row].concat()).unwrap();
+    for separator in [";", "\t", ", "] {
+        let text = [heading, row].concat().replace(',', separator);
+        assert_eq!(read(&text).unwrap(), plain, "{separator:?}");
+        let words = text
+            .trim_end()
+            .replace(separator, &format!("\"{separator}\""));
+        let quoted = format!("\"{}\"\n", words.replace('\n', "\"\n\""));
+        assert_eq!(read(&quoted).unwrap(), plain, "{quoted}");
+    }
+}
+
+#[test]
+fn lines_of_other_actions_alone_are_told_as_such() {
+    let text = "8,0 3 1 0.0 697 Q W 8 + 8 [x]\n8,0 3 2 0.1 697 G W 8 + 8 [x]\n";
+    let wrong = survey(Cursor::new(text), Options::default(), &Shape::default()).unwrap_err();
+    assert_eq!(
+        wrong.to_string(),
+        "line 0: the trace has no event D, but G, Q"
+    );
+}
+
+#[test]
 fn two_readings_are_refused_by_name_and_told_apart_by_it() {
     let text = "1000 0 2048 16 0\n2000 1 4096 8 1\n";
     let wrong = read(text).unwrap_err();
@@ -540,7 +566,11 @@ fn a_survey_says_what_is_in_a_trace() {
         ..Options::default()
     };
     let wrong = survey(Cursor::new(BLKPARSE), queued, &Shape::default()).unwrap_err();
-    assert_eq!(wrong.to_string(), "line 0: the trace is empty");
+    let told = wrong.to_string();
+    assert!(
+        told.starts_with("line 0: the trace has no event X, but "),
+        "{told}"
+    );
     let unaligned = "fio version 2 iolog\na write 1 512\na write 512 100\na write 0 512\n";
     assert_eq!(
         survey(

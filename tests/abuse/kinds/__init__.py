@@ -7,6 +7,7 @@ from campaign import Kind
 from kinds import (
     beside,
     catalogues,
+    configurations,
     copies,
     disks,
     fakes,
@@ -49,6 +50,13 @@ _ROWS = (
     ("sweeps", "sweeps that are killed, and going on", copies.killed, prepared.swept),
     ("kept", "kept drives that were altered", kept.case, kept.prepare),
     ("catalogues", "hostile published.toml of added folders", catalogues.case, None),
+    ("icfs", "Iometer configurations", configurations.icf, None),
+    (
+        "smarts",
+        "runs with other SMART and host data, shown and submitted",
+        configurations.smart,
+        prepared.finished,
+    ),
     ("queries", "conditions of --where", queries.case, prepared.place),
     ("batteries", "broken batteries of another package", foreign.case, None),
     ("fakes", "programs called fio that are something else", fakes.case, None),

@@ -58,8 +58,12 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
     next(&mut words, "process")?;
     let action = next(&mut words, "action")?;
     if action != context.options.event.to_string().as_bytes() {
+        if let [letter @ b'A'..=b'Z'] = action {
+            context.actions.insert(*letter);
+        }
         return Ok(Line::Nothing);
     }
+    context.began = true;
     let kind = next(&mut words, "kind of request")?;
     let Some(done) = done(kind)? else {
         return Ok(Line::Nothing);

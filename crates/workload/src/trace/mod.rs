@@ -121,6 +121,14 @@ pub enum TraceProblem {
     /// The file is empty.
     #[error("the trace is empty")]
     Empty,
+    /// Of blkparse: it has lines of other actions than the one that counts.
+    #[error("the trace has no event {asked}, but {there}")]
+    NoSuchEvent {
+        /// As it was asked for.
+        asked: char,
+        /// Those that are there.
+        there: String,
+    },
     /// Other versions of iologs.
     #[error("an iolog of version {0}, and versions 2 and 3 are known")]
     UnknownVersion(String),
@@ -187,6 +195,8 @@ struct Context {
     name: Vec<u8>,
     /// Some of the disks that were not asked for.
     others: BTreeSet<Vec<u8>>,
+    /// The actions of lines that do not count as requests.
+    actions: BTreeSet<u8>,
     /// A line of a request was there.
     began: bool,
     /// Lines that ask for nothing: no bytes, or a kind that moves no data.
@@ -314,7 +324,11 @@ impl<R: BufRead> Reader<R> {
     /// Why there is not one event: a disk that is not there, or nothing at all.
     fn nothing(&self) -> TraceProblem {
         let Context {
-            options, others, ..
+            options,
+            others,
+            actions,
+            began,
+            ..
         } = &self.context;
         match &options.disk {
             Some(asked) if !others.is_empty() => {
@@ -326,6 +340,13 @@ impl<R: BufRead> Reader<R> {
                 TraceProblem::NoSuchDisk {
                     asked: asked.clone(),
                     there: names.join(", "),
+                }
+            }
+            _ if !began && !actions.is_empty() => {
+                let letters = actions.iter().map(|&action| char::from(action).to_string());
+                TraceProblem::NoSuchEvent {
+                    asked: options.event,
+                    there: letters.collect::<Vec<_>>().join(", "),
                 }
             }
             _ => TraceProblem::Empty,

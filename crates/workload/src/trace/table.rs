@@ -236,19 +236,28 @@ impl Layout {
     pub fn is_heading(&self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"#").unwrap_or(line).trim_ascii_start();
         self.headings.iter().any(|heading| {
-            line.get(..heading.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(heading.as_bytes()))
+            // Words of a heading may be quoted and separated as those of a line.
+            let separator = separator(line);
+            let bytes = line.iter().filter(|byte| !matches!(byte, b'"' | b' '));
+            let mut bytes = bytes.map(|&byte| if byte == separator { b',' } else { byte });
+            let mut letters = heading.bytes().filter(|&byte| byte != b' ');
+            letters.all(|letter| {
+                bytes
+                    .next()
+                    .is_some_and(|byte| byte.eq_ignore_ascii_case(&letter))
+            })
         })
     }
 
     fn fields<'a>(&self, line: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let commas = self.commas;
+        let separator = separator(line);
         let ends = move |byte: &u8| match commas {
-            true => *byte == b',',
+            true => *byte == separator,
             false => byte.is_ascii_whitespace(),
         };
         line.split(ends)
-            .map(<[u8]>::trim_ascii)
+            .map(|field| unquoted(field.trim_ascii()))
             .filter(move |field| commas || !field.is_empty())
     }
 
@@ -333,6 +342,23 @@ impl Layout {
         }
         Ok(row)
     }
+}
+
+/// What separates the fields of a format with commas: programs that store a trace anew may have
+/// written semicolons or tabs.
+fn separator(line: &[u8]) -> u8 {
+    let is_there = |separator: &u8| line.contains(separator);
+    [b',', b';', b'\t']
+        .into_iter()
+        .find(is_there)
+        .unwrap_or(b',')
+}
+
+fn unquoted(field: &[u8]) -> &[u8] {
+    let inside = field
+        .strip_prefix(b"\"")
+        .and_then(|rest| rest.strip_suffix(b"\""));
+    inside.map_or(field, <[u8]>::trim_ascii)
 }
 
 struct Row {

@@ -15,10 +15,13 @@ difference is known to one unit either way: the interval.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.registry import Part
@@ -205,9 +208,25 @@ def _model(smart: Mapping[str, Any]) -> str:
     return "\n".join(name for name in names if isinstance(name, str))
 
 
+class _Raw(msgspec.Struct):
+    value: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+
+
+class _Attribute(msgspec.Struct):
+    id: int
+    raw: _Raw
+
+
 def _raw_values(smart: Mapping[str, Any]) -> dict[int, int]:
-    table = smart.get("ata_smart_attributes", {}).get("table", [])
-    return {int(row["id"]): int(row["raw"]["value"]) for row in table}
+    """The attributes as smartctl prints them; another row, of another program, says nothing."""
+    attributes = smart.get("ata_smart_attributes")
+    table = attributes.get("table") if isinstance(attributes, dict) else None
+    values = {}
+    for row in table if isinstance(table, list) else ():
+        with suppress(msgspec.ValidationError):
+            attribute = msgspec.convert(row, _Attribute)
+            values[attribute.id] = attribute.raw.value
+    return values
 
 
 BATTERY = declared(

@@ -62,6 +62,7 @@ _HINTS = {
     "disk": "name one of them: --trace-disk",
     "version": "let fio 3 write it again",
     "empty": "nothing is left to replay: look at the format, the event, the disk and replay_skip",
+    "event": "say which of them is a request: --trace-event (D handed over, C completed, Q queued)",
     "files": "split the trace",
     "line": "repair the line, or remove it",
     "io": "look at the disk that the trace is on",
@@ -126,10 +127,7 @@ class Traces:
             raise _unreadable(path, error, job) from error
         except _core.TraceError as error:
             line, problem, kind = error.args
-            hint = _HINTS[kind]
-            if kind == "empty" and reading.event != "D":
-                hint = f"nothing in it has the action {reading.event}: try D, C or Q"
-            raise JobFileError(_at(path, line), problem + _whose(job), hint=hint) from error
+            raise JobFileError(_at(path, line), problem + _whose(job), hint=_HINTS[kind]) from error
         return self.known[key]
 
     def _check_requests(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:

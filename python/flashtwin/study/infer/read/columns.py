@@ -76,7 +76,7 @@ def chosen_of(names: Sequence[str], first_row: Sequence[str], choices: Choices) 
         raise _why_no_rate(columns)
     if time is None and choices.interval_s is None and (rate is None or amount is None):
         raise UnreadableError(
-            f"has no column with a time or with bytes: {', '.join(names)}",
+            f"has no column with a time or with bytes: {', '.join(filter(None, names))}",
             f"{_NAME_UNIT.format('second, time_ms or GB')}, or say with --interval how far apart "
             "the rows are",
         )

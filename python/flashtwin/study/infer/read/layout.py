@@ -92,7 +92,16 @@ def _numbered(source: Source) -> list[tuple[int, str]]:
     """The lines of the beginning that are not empty; the last one is whole."""
     lines = source.first_lines
     finished = lines[:-1] if len(source.head) >= HEAD_BYTES // 2 else lines
-    return [(number, line) for number, line in enumerate(finished, 1) if line.strip()]
+    numbered = [(number, line) for number, line in enumerate(finished, 1) if line.strip()]
+    return [(number, line) for number, line in numbered if not _is_rule(line)]
+
+
+# Below a header in Markdown, and around it in what databases print: |---|:--:| or +----+----+.
+_RULE = re.compile(r"[\s|+]*:?(--+|==+):?([\s|+]+:?(--+|==+):?)*[\s|+]*")
+
+
+def _is_rule(text: str) -> bool:
+    return _RULE.fullmatch(text) is not None
 
 
 def _with(separator: str, lines: Sequence[tuple[int, str]]) -> Layout | None:
@@ -225,7 +234,7 @@ def batches(source: Source, *, after: int = 0) -> Iterator[tuple[list[str], list
         if number <= after or not text or text.isspace():
             continue
         # A row begins with a digit nearly always.
-        if not "0" <= text[0] <= "9" and text.lstrip().startswith(COMMENTS):
+        if not "0" <= text[0] <= "9" and (text.lstrip().startswith(COMMENTS) or _is_rule(text)):
             continue
         texts.append(text)
         lines.append(number)
