@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from flashtwin.cli import completions, options
+from flashtwin.drives.consent import NO_PURGE
 from flashtwin.model.lazy import named
 
 

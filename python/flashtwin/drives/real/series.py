@@ -22,16 +22,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.output import DIRECTIONS, DirectionTotals, FioOutput, JobOutput
 from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of
 from flashtwin.model.job import directions_of
+from flashtwin.model.lazy import Lazy
 from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Counts, Ints, Series
 from flashtwin.model.step import Job, JobTotals
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    _Floats = NDArray[np.float64]
+else:
+    np = Lazy("numpy")
 
 MS = 1_000_000
 
@@ -256,9 +263,6 @@ def _missing(log: Log, job: JobOutput) -> str | None:
     if counted == len(log.t_ms):
         return None
     return f"fio's log holds {len(log.t_ms)} of {counted} requests of {job.name}"
-
-
-_Floats = NDArray[np.float64]
 
 
 def from_averages(
