@@ -32,7 +32,7 @@ from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
 from flashtwin_lab.blind import generate, judge
 from flashtwin_lab.blind.judge import Row
-from flashtwin_lab.blind.run import pooled
+from flashtwin_lab.blind.shards import Shard
 
 BATTERIES = (
     "fill:patterns=128k-q32,passes=1",
@@ -115,8 +115,10 @@ def proof(
     *,
     simulations: int = SIMULATIONS,
     on_end: Callable[[int, str], None] | None = None,
+    append: Path | None = None,
 ) -> Proof:
-    """Measure, fit and predict so many drives, on every core; `on_end` is told each in words."""
+    """Measure, fit and predict so many drives, on every core; `on_end` is told each in words.
+    `append`: the file of a proof in pieces, of which all drives count."""
     prior = generate.read_prior()
     prior = {**prior, "drive": {**prior["drive"], "simulated_gb": CAPACITY_GB}}
     works = [
@@ -134,7 +136,8 @@ def proof(
         if on_end is not None:
             on_end(done, drive.told)
 
-    drives = pooled(works, told, failed)
+    shard = Shard(kind="fit", path=append, seed=seed, of_json=lambda fields: Predicted(**fields))
+    drives = shard.drives(works, told, failed)
     return Proof(rows=tuple(rows(drives)), drives=tuple(drives))
 
 

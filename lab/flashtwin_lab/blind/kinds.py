@@ -81,6 +81,17 @@ class Discovered:
     measured: reading.Measured | None = None
 
 
+def of_json(document: Mapping[str, Any]) -> Discovered:
+    """What `dataclasses.asdict` made a document of, but for what was measured."""
+    rests = document["rests"]
+    fields = {
+        **document,
+        "truth": Truth(**document["truth"]),
+        "rests": {name: ends and Estimate(**ends) for name, ends in rests.items()},
+    }
+    return Discovered(**fields)
+
+
 def section(prior: Mapping[str, Any]) -> Mapping[str, Any]:
     """The prior's section for discover; ours where another's prior has none."""
     own: Mapping[str, Any] = prior.get("discover") or generate.read_prior()["discover"]

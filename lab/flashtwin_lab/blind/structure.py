@@ -27,7 +27,8 @@ from flashtwin.runner.pool import Send, Work
 from flashtwin_lab.blind import generate, judge, kinds
 from flashtwin_lab.blind.judge import Row
 from flashtwin_lab.blind.kinds import Discovered
-from flashtwin_lab.blind.run import DRIVE_BYTES, named, pooled
+from flashtwin_lab.blind.run import DRIVE_BYTES, named
+from flashtwin_lab.blind.shards import Shard
 
 PARTS = {"structure": "kind of cache", "past": "way past the cache"}
 RESTS = {"rest_begin": "rest before recovery begins", "rest_full": "rest to full"}
@@ -78,14 +79,17 @@ def campaign(
     generator: Path | None = None,
     settings: Mapping[str, str] | None = None,
     on_end: Callable[[int, str], None] | None = None,
+    append: Path | None = None,
 ) -> Structures:
-    """Draw drives, discover each, and judge. `generator` is another prior (.toml)."""
+    """Draw drives, discover each, and judge. `generator` is another prior (.toml); `append`: the
+    file of a campaign in pieces, of which all drives count."""
     prior = generate.read_prior(generator)
     works = [
         Work(call=partial(_drive, prior, seed, number, settings), memory_bytes=DRIVE_BYTES)
         for number in range(count)
     ]
-    drives = pooled(works, named(on_end))
+    shard = Shard(kind="discover", path=append, seed=seed, of_json=kinds.of_json)
+    drives = shard.drives(works, named(on_end))
     return Structures(rows=tuple(rows(drives, kinds.section(prior))), drives=tuple(drives))
 
 

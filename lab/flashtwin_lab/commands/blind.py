@@ -28,6 +28,7 @@ FILE = options.FilePath(dir_okay=False)
         "flashtwin blind --count 50 --generator prior.toml --detector mine.py",
         "flashtwin blind --with discover --count 10",
         "flashtwin blind --fit --count 5",
+        "flashtwin blind --with discover --count 50 --seed 3 --append kinds.json",
     ),
 )
 @click.option(
@@ -49,6 +50,12 @@ FILE = options.FilePath(dir_okay=False)
 @click.option(
     "--fit", is_flag=True, help="Fit twins to the drives, and try what these predict instead."
 )
+@click.option(
+    "--append",
+    type=FILE,
+    help="With discover or --fit: the drives of all seeds in FILE count, and new ones are added.",
+    metavar="FILE",
+)
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -60,6 +67,7 @@ def command(
     detector: Path | None,
     battery: str,
     fit: bool,
+    append: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -70,11 +78,15 @@ def command(
     tests, and the kind of cache, the way past it and the rests are held against the truth; a drive
     takes some 15 s of a core. With --fit each drive is measured as a run is, a twin is fitted to
     that, and what the twin predicts of other tests is held against the drive; a drive takes
-    minutes. Exit code 1 if a target was missed.
+    minutes. With --append such a campaign is made in pieces: drives of the seed that the file has
+    are not drawn again, and the table is that of all drives in it. Exit code 1 if a target was
+    missed.
     """
     from flashtwin.cli import progress
     from flashtwin_lab.blind.run import campaign
 
+    if append is not None and not fit and battery == "fill":
+        raise click.UsageError("--append goes with --with discover or --fit")
     done: Campaign | Proof | Structures
     if fit:
         if generator is not None or detector is not None or battery != "fill":
@@ -83,7 +95,7 @@ def command(
 
         number = count or FITTED
         with progress.counted("blind --fit", number, quiet, each=True) as report:
-            done = proof(number, seed, on_end=report)
+            done = proof(number, seed, on_end=report, append=append)
     elif battery == "discover":
         from flashtwin_lab.blind import structure
 
@@ -91,7 +103,9 @@ def command(
             raise click.UsageError("--with discover takes no --detector, and a --generator of TOML")
         number = count or DISCOVERED
         with progress.counted("blind --with discover", number, quiet) as report:
-            done = structure.campaign(number, seed, generator=generator, on_end=report)
+            done = structure.campaign(
+                number, seed, generator=generator, on_end=report, append=append
+            )
     else:
         number = count or DRIVES
         with progress.counted("blind", 2 * number, quiet) as report:

@@ -1,0 +1,104 @@
+"""Campaigns in pieces: drives of several seeds in one file, drawn a few at a time.
+
+What: `--append FILE` adds each drive to FILE as soon as it ends, with its seed, its number and the
+commit of the code that judged it. Drives that FILE has of the same seed are not drawn again, so
+that one that was stopped goes on; the table is that of all drives in FILE.
+
+Why: drives of discover and fit take seconds to minutes each, and a table needs many of each kind.
+
+Invariants: a file holds drives of one kind of campaign, and is whole after each of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flashtwin import inputs, outputs
+from flashtwin.cli.version import commit
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runner.pool import Ended, Work
+from flashtwin_lab.blind.run import pooled
+
+SCHEMA = 1
+MOST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shard:
+    """The drives of a seed that are to be in a file (none: kept nowhere), of one `kind` of
+    campaign; `of_json` makes a drive of what `asdict` made of it. A drive's name ends with its
+    number."""
+
+    kind: str
+    path: Path | None
+    seed: int
+    of_json: Callable[[Mapping[str, Any]], Any]
+
+    def drives(
+        self,
+        works: Sequence[Work],
+        on_end: Callable[[int, Any], None] | None,
+        failed: Callable[[Ended], Any] | None = None,
+    ) -> list[Any]:
+        """All drives of the file, once those of the works that it lacks have been added; the works
+        are those of the drives from 0 on. `failed` is told the number of a drive that gave none."""
+        if self.path is None:
+            return pooled(works, on_end, failed)
+        rows = self._kept(self.path)
+        there = {row["number"] for row in rows if row["seed"] == self.seed}
+        lacking = [number for number in range(len(works)) if number not in there]
+
+        def ended(count: int, drive: Any) -> None:
+            number = int(drive.name.rpartition(" ")[2])
+            row = {"seed": self.seed, "number": number, "commit": commit()}
+            rows.append({**row, "drive": {**asdict(drive), "measured": None}})
+            self._write(rows)
+            if on_end is not None:
+                on_end(count, drive)
+
+        pooled([works[number] for number in lacking], ended, _numbered(failed, lacking))
+        return [self._drive(row) for row in rows]
+
+    def _kept(self, path: Path) -> list[dict[str, Any]]:
+        if not path.exists():
+            return []
+        try:
+            document = inputs.parse_json(inputs.read_regular(path, most_bytes=MOST_BYTES))
+        except ValueError as error:
+            raise self._refused(f"{path} cannot be read: {error}") from error
+        known = isinstance(document, dict) and document.get("schema") == SCHEMA
+        if not known or document.get("kind") != self.kind:
+            raise self._refused(f"{path} holds no drives of blind's {self.kind}")
+        try:
+            rows = [dict(row) for row in document["drives"]]
+            for row in rows:
+                self._drive(row)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._refused(f"{path} has a drive that cannot be read: {error}") from error
+        return rows
+
+    def _drive(self, row: Mapping[str, Any]) -> Any:
+        return self.of_json({key: row["drive"][key] for key in row["drive"] if key != "measured"})
+
+    def _write(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        assert self.path is not None, "what is kept nowhere is not written"
+        document = {"schema": SCHEMA, "kind": self.kind, "drives": rows}
+        outputs.write(self.path, json.dumps(document, indent=1) + "\n")
+
+    def _refused(self, why: str) -> FlashtwinError:
+        return FlashtwinError(
+            why, hint="hand over another file, or one that --append made", exit_code=USAGE
+        )
+
+
+def _numbered(
+    failed: Callable[[Ended], Any] | None, numbers: Sequence[int]
+) -> Callable[[Ended], Any] | None:
+    """`failed`, told the number of a drive instead of that of its work."""
+    if failed is None:
+        return None
+    return lambda ended: failed(replace(ended, number=numbers[ended.number]))

@@ -1,0 +1,70 @@
+"""Campaigns in pieces: what was drawn is kept, joined and not drawn again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flashtwin.errors import FlashtwinError
+from flashtwin.runner.pool import Send, Work
+from flashtwin_lab.blind import kinds
+from flashtwin_lab.blind.shards import Shard
+from flashtwin_lab.proof import Predicted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    name: str
+    value: int
+
+
+def _drawn(seed: int, number: int, _send: Send) -> Drawn:
+    return Drawn(name=f"made up {number}", value=100 * seed + number)
+
+
+def drives(path: Path, seed: int, count: int, kind: str = "made up") -> tuple[list[int], list[str]]:
+    """All drives of the file, and those that were drawn."""
+    names: list[str] = []
+    shard = Shard(kind=kind, path=path, seed=seed, of_json=lambda fields: Drawn(**fields))
+    works = [Work(call=partial(_drawn, seed, at), memory_bytes=1 << 20) for at in range(count)]
+    rows = shard.drives(works, lambda _count, drive: names.append(drive.name))
+    return sorted(row.value for row in rows), sorted(names)
+
+
+def test_a_campaign_goes_on_and_joins_another_seed(tmp_path: Path) -> None:
+    path = tmp_path / "drives.json"
+    assert drives(path, 1, 2) == ([100, 101], ["made up 0", "made up 1"])
+    assert drives(path, 1, 3) == ([100, 101, 102], ["made up 2"])
+    assert drives(path, 2, 1) == ([100, 101, 102, 200], ["made up 0"])
+    rows = json.loads(path.read_text())["drives"]
+    assert {row["seed"] for row in rows} == {1, 2} and all(row["commit"] for row in rows)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 1, "kind": "fit", "drives": []}'])
+def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "drives.json"
+    path.write_text(text)
+    with pytest.raises(FlashtwinError) as caught:
+        drives(path, 1, 1)
+    assert caught.value.exit_code == 2 and path.read_text() == text
+
+
+def test_drives_of_both_campaigns_are_read_as_they_were() -> None:
+    ends = {"value": 2.0, "low": None, "high": 3.0}
+    truth = {"visible": True, "structure": "static", "past": None, "begin_s": 1.0, "full_s": 2.0}
+    fields: dict[str, Any] = {
+        **{"name": "static 0", "effects": (), "truth": truth, "tests": ("a",), "cpu_s": 1.5},
+        **{"likely": {"past": {"direct": 1.0}}, "said": {"past": None}},
+        "rests": {"rest_begin": ends, "rest_full": None},
+    }
+    drive = kinds.of_json(fields)
+    kept = json.loads(json.dumps({**asdict(drive), "measured": None}))
+    del kept["measured"]
+    assert asdict(kinds.of_json(kept)) == {**asdict(drive), "effects": [], "tests": ["a"]}
+    fitted = Predicted(name="a 1", structure="static", ratios={"x": 1.0}, held={"y": True})
+    assert Predicted(**json.loads(json.dumps(asdict(fitted)))) == fitted
