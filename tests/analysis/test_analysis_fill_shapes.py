@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from shapes import GB, Factor, Fill, fill, found, odd, pulses, saw
@@ -427,3 +429,22 @@ def test_a_drive_that_falls_too_low_before_it_comes_to_its_pace_has_one_plateau_
         fold_begin=near(204, 0.01),
         speed_folding=near(335, 0.02),
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high_gb", "low_gb"), [(1000, 15, 45), (400, 14, 56), (800, 20, 100)]
+)
+def test_a_cache_that_takes_data_again_keeps_its_first_plateau(
+    low: float, high_gb: float, low_gb: float
+) -> None:
+    parts, end = [(3000.0, 25.0)], 25.0
+    while end < 1000:
+        parts += [(low, end + low_gb), (3000.0, end + low_gb + high_gb)]
+        end += low_gb + high_gb
+    findings = found(fill(*parts, noise=0.02), 1000)
+    assert findings["cache_size"].number == pytest.approx(25, rel=0.01)
+    assert findings["tooth_period"].number == pytest.approx(high_gb + low_gb, rel=0.03)
+    told = re.search(r"fast for ([0-9]+)% of the bytes", findings["tooth_period"].note or "")
+    assert told and int(told[1]) / 100 == pytest.approx(high_gb / (high_gb + low_gb), abs=0.015)
+    likely = findings["cache_probability"].number
+    assert likely is not None and likely > 0.5

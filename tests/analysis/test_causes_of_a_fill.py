@@ -52,7 +52,8 @@ SLOWER = {
     "none": fill((461, 24), (111, 240)),
     "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),
     "even": capped(100, 140, 0.6, 500),
-    "many": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
+    "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
+    "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
 }
 
 

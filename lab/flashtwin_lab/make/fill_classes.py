@@ -40,7 +40,14 @@ ENDS = ("brief", "late", "sloping", "one level", "slower once more", "faster aga
 DROPS = (", weak", "", ", steep", ", far")
 BEGINNINGS = (
     *(f"{verdict}{lows}" for verdict in VERDICTS for lows in ("", fill_classes.LOWS)),
-    *("short", "comes back", "cut off", fill_classes.BRIEF_TWICE, *fill_classes.UNEVEN),
+    *(
+        "short",
+        "takes data again",
+        "comes back",
+        "cut off",
+        fill_classes.BRIEF_TWICE,
+        *fill_classes.UNEVEN,
+    ),
     *(f"{ends}{drop}" for ends in ENDS for drop in DROPS),
 )
 LOOKS = {
@@ -48,7 +55,17 @@ LOOKS = {
     "part": (tuple(CAUSES), tuple(look for look in BEGINNINGS if not look.startswith("late"))),
     "slowed": (
         ("nothing", "throttling", "limiter"),
-        ("none", "slow start", "teeth", "even", "few", "few deep", "many", "many deep"),
+        (
+            "none",
+            "slow start",
+            "teeth",
+            "even",
+            "few",
+            "few deep",
+            "many",
+            "many long",
+            "many deep",
+        ),
     ),
 }
 HEAD = """\

@@ -6,12 +6,13 @@ made. Of a fill at hand each cause is as likely as it is common (`[common]`), ti
 fills look so (Bayes). How common a cause is among those that are drawn is nobody's business but the
 generator's; a limit outside of the drive is drawn as often as a cache, and is rarer.
 
-The looks of a beginning: whether the first plateau ends at all; whether its speed comes back;
-whether it is as brief as a host's burst, ends where a limit cuts the scatter off, in the later half
-of a whole drive or little by little; what the fill comes to after it, and by how much that is
-slower. The looks of slower stretches: many or few; deep, because a drive that takes data into its
-cache again now and then has deeper lows than heat makes; and *even*, because a limit from outside
-cuts off all of a drive's own scatter, which heat leaves.
+The looks of a beginning: whether the first plateau ends at all; whether its speed comes back, once
+or evenly; whether it is as brief as a host's burst, ends where a limit cuts the scatter off, in the
+later half of a whole drive or little by little; what the fill comes to after it, and by how much
+that is slower. The looks of slower stretches: many or few; long beside what lies between, because a
+drive takes its time to cool; deep, because a drive that takes data
+into its cache again now and then has deeper lows than heat makes; and *even*, because a limit from
+outside cuts off all of a drive's own scatter, which heat leaves.
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.
@@ -24,7 +25,7 @@ the file explains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import exp, log, sqrt
 from pathlib import Path
@@ -62,9 +63,11 @@ MOST_LEVELS = 3
 # beside it. Fewer samples have no scatter to speak of.
 DEEP, EVEN, FEWEST_EVEN = 0.33, 0.15, 6
 MANY_LOWS = 3
-LOWS, BRIEF_TWICE = " after lows", "brief, then slower once more"
+# A journal or a cache takes less than this share of the time at each turn, heat more.
+LONG = 0.22
+LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Past the end these say more than by how much it is slower.
-UNEVEN = ("drifting", "in turns", "many levels")
+UNEVEN = ("drifting", IN_TURNS, "many levels")
 # Each look of each cause counts so many fills more than were drawn: none is impossible.
 UNSEEN = 0.2
 # A cache this probable is claimed.
@@ -80,6 +83,8 @@ def beginning(curve: Curve, shape: Shape, kind: Beginning) -> str:
     end = shape.edge.place.value
     if int(np.searchsorted(curve.bytes_at, end)) <= SHORT:
         return "short"
+    if shape.first_plateau.rearming is not None:
+        return IN_TURNS
     if _comes_back(shape):
         return "comes back"
     if _is_cut_off(shape, end):
@@ -127,7 +132,7 @@ def _after(shape: Shape) -> str:
     if any(plateau.drift is not None for plateau in rest):
         return "drifting"
     if any(plateau.teeth is not None for plateau in rest):
-        return "in turns"
+        return IN_TURNS
     if len(rest) <= 1:
         return "one level"
     if len(rest) > MOST_LEVELS:
@@ -146,14 +151,24 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     if len(lows) < MANY_LOWS and any(_is_even(curve, low) for low in lows):
         return "even"
     depth = median(np.array([low.rate / low.level for low in lows]))
-    count = "many" if len(lows) >= MANY_LOWS else "few"
-    return f"{count} deep" if depth < DEEP else count
+    if len(lows) < MANY_LOWS:
+        return "few deep" if depth < DEEP else "few"
+    if depth < DEEP:
+        return "many deep"
+    return "many long" if _share_of_lows(curve, lows) >= LONG else "many"
+
+
+def _share_of_lows(curve: Curve, lows: Sequence[Return]) -> float:
+    """The share of the time that they take, from the first one's beginning to the last one's."""
+    ends = np.array([[low.start, low.end] for low in lows])
+    begin_s, end_s = curve.seconds_to(ends.ravel()).reshape(-1, 2).T
+    return float((end_s - begin_s)[:-1].sum() / max(begin_s[-1] - begin_s[0], 1e-9))
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:
     """Slower stretches after which the speed recovers, in the order of their places."""
     if not shape.first_plateau.dips:
-        return shape.returns
+        return tuple(sorted(shape.returns, key=lambda low: low.start))
     # Dips are told in samples of the curve that the first plateau was read from.
     curve, _ = returns.lifted(interruptions.calm(recorded).curve)
     dips = [

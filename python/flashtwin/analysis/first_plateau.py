@@ -10,6 +10,8 @@ The rules, on bytes, the axis on which a plateau has its weight:
 - a dip: a later high stretch holds at least what was written since the drop, and at least a
   quarter of the usual high stretch before it (or ten times the dip: full speed or almost nothing);
 - swinging: the fill begins high, and three or more later high stretches are half as long or longer;
+  where they come evenly, steeply and are shorter the first one ends all the same: a cache that
+  takes data again;
 - a slope is no end: lines fitted on both sides of the cut must be half the drop apart, and a series
   that one line explains as well as all of its segments is a gradual change;
 - two or three samples at the start that are faster than every later one are a first plateau;
@@ -46,7 +48,7 @@ from flashtwin.analysis.changepoints import (
     wander,
 )
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
-from flashtwin.analysis.estimate import mean_error
+from flashtwin.analysis.estimate import Estimate, mean_error
 from flashtwin.analysis.quantiles import distinct, median, medians_around
 
 Verdict = Literal["edge", "flat", "gradual", "swings"]
@@ -71,10 +73,25 @@ EVEN_FEWEST, EVEN_SIGMAS, EVEN_SHARE, HIGH_LATER, EVEN_LONGEST = 6, 6.0, 0.9, 0.
 # What follows an even beginning scatters so many times more.
 UNEVEN, LEAST_SCATTER, LATER_NONE = 3.0, 0.01, 0.05
 HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
+# Highs of a cache that takes data again: the shortest beside the longest, the longest beside the
+# first plateau, how uneven they are, samples on the way up or down, and how low the lows.
+AGAIN_LEAST, AGAIN_MOST, AGAIN_EVEN, AGAIN_STEEP, AGAIN_DEEP = 0.4, 0.85, 0.1, 1.5, 0.67
 # A host's memory or journal takes data for half a second to ten, up to four times as fast as the
 # drive; the usual burst is the geometric mean.
 BURST_S, BURST_TIMES = 10.0, 4.0
 BURST_USUAL_S = (0.5 * BURST_S) ** 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rearming:
+    """A speed that comes back each `period` bytes, `seconds` apart, for a share `duty` of them,
+    `cycles` times in a row; it is `ratio` times as fast as what lies between."""
+
+    period: Estimate
+    seconds: float
+    duty: float
+    cycles: int
+    ratio: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +101,8 @@ class FirstPlateau:
     `end` is where a transition of short steps is over (equal to `cut` for a sharp drop). `dips` are
     sample ranges within the first plateau that do not belong to its level; `rise` is the sample at
     which the first plateau becomes faster, if it does; `swings` counts the high stretches. `burst`:
-    so many samples at the beginning are faster, and read as the host's.
+    so many samples at the beginning are faster, and read as the host's. `rearming`: after its end
+    the first plateau comes back evenly, each time for less.
     """
 
     verdict: Verdict
@@ -96,6 +114,7 @@ class FirstPlateau:
     rise: int | None = None
     swings: int = 0
     burst: int = 0
+    rearming: Rearming | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +153,8 @@ def _reading(curve: Curve, cuts: Ints, begin: int) -> FirstPlateau:
     size, time = np.diff(curve.bytes_at[edges]), np.diff(curve.time_at[edges])
     read = _read(curve, _Parts(edges=edges, size=size, level=size / time))
     # Of a saw-tooth past the end many segments say little more than a line; the end itself does.
-    line = read.verdict == "edge" and begin == 0 and explained_by_line(curve, cuts)
+    stands = read.verdict != "edge" or begin > 0 or read.rearming is not None
+    line = not stands and explained_by_line(curve, cuts)
     if line and explained_by_line(curve, np.array([read.cut])):
         return FirstPlateau(verdict=_without_step(curve))
     return read
@@ -232,8 +252,7 @@ def _is_uneven(curve: Curve, head: int, cut: int) -> bool:
 
 
 def may_be_burst(seconds: float, rate: float, later: float) -> bool:
-    """Whether a beginning so long at one rate before a later one may be a host's instead of a
-    cache's."""
+    """True where a beginning so long at one rate, before a later one, may be a host's."""
     return seconds <= BURST_S and later < rate <= BURST_TIMES * later
 
 
@@ -407,7 +426,10 @@ def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
-            return FirstPlateau(verdict="swings", swings=count, rise=rise)
+            again = _rearming(curve, parts, at, bound)
+            if again is None:
+                return FirstPlateau(verdict="swings", swings=count, rise=rise)
+            return replace(_edge(curve, parts, at, tuple(dips), rise), rearming=again)
         if _lasts(curve, parts, at, rise, dips):
             if _steps_down(curve, parts, at):
                 return _edge(curve, parts, at, tuple(dips), rise)
@@ -491,9 +513,8 @@ def _swings(curve: Curve, parts: _Parts, at: int, bound: float) -> int:
     """
     cut = int(parts.edges[at + 1])
     first = _high_before(parts, at, bound)
-    high = np.concatenate(([False], curve.rate[cut:] > bound, [False]))
-    starts, ends = np.flatnonzero(high[1:] & ~high[:-1]), np.flatnonzero(~high[1:] & high[:-1])
-    sizes = curve.bytes_at[cut + ends] - curve.bytes_at[cut + starts]
+    starts, ends = _highs(curve, cut, bound)
+    sizes = curve.bytes_at[ends] - curve.bytes_at[starts]
     count = int((sizes >= SWING_SHARE * first).sum())
     if count >= SWING_COUNT:
         return count
@@ -501,6 +522,54 @@ def _swings(curve: Curve, parts: _Parts, at: int, bound: float) -> int:
     again = int((sizes >= RECURS_SHARE * curve.total_bytes).sum())
     share = float(sizes.sum()) / max(curve.total_bytes - float(curve.bytes_at[cut]), 1.0)
     return again if again >= RECURS_COUNT and share >= RECURS_MOST else 0
+
+
+def _highs(curve: Curve, cut: int, bound: float) -> tuple[Ints, Ints]:
+    """The samples with which high stretches after a cut begin, and those after them."""
+    high = np.concatenate(([False], curve.rate[cut:] > bound, [False]))
+    starts, ends = np.flatnonzero(high[1:] & ~high[:-1]), np.flatnonzero(~high[1:] & high[:-1])
+    return cut + starts, cut + ends
+
+
+def _rearming(curve: Curve, parts: _Parts, at: int, bound: float) -> Rearming | None:
+    """The period and duty of highs that a cache gives which takes data again: even in bytes, at two
+    levels far apart without a slope between, and shorter than the first one, in which all of it
+    was empty."""
+    cut = int(parts.edges[at + 1])
+    starts, ends = _highs(curve, cut, bound)
+    sizes = curve.bytes_at[ends] - curve.bytes_at[starts]
+    # A sample of noise parts no high, and is none.
+    clear = sizes >= AGAIN_LEAST * float(sizes.max(initial=0.0))
+    starts, ends, sizes = starts[clear], ends[clear], sizes[clear]
+    periods = np.diff(curve.bytes_at[starts])
+    first = _high_before(parts, at, bound)
+    if starts.size < SWING_COUNT + 1 or float(sizes.max()) > AGAIN_MOST * first:
+        return None
+    # The end of the fill may cut the last one short.
+    even = max(_unevenness(periods), _unevenness(sizes[:-1])) <= AGAIN_EVEN
+    high, low = float(parts.level[at]), median(curve.rate[ends[0] : starts[1]])
+    reach = 0.25 * (high - low)
+    between = (curve.rate[cut:] > low + reach) & (curve.rate[cut:] < high - reach)
+    steep = int(between.sum()) <= 2 * AGAIN_STEEP * starts.size
+    if not even or not steep or low > AGAIN_DEEP * high:
+        return None
+    middle, reach = float(periods.mean()), float(2 * periods.std() / np.sqrt(periods.size))
+    span = float(curve.time_at[starts[-1]] - curve.time_at[starts[0]])
+    # Samples on the way hold both levels, which the mean divides between them.
+    fast = (float(periods.sum()) - low * span) * high / (high - low)
+    return Rearming(
+        period=Estimate(value=middle, low=middle - reach, high=middle + reach),
+        seconds=span / periods.size,
+        duty=float(fast / periods.sum()),
+        cycles=periods.size,
+        ratio=float(high / low),
+    )
+
+
+def _unevenness(values: Floats) -> float:
+    """How far values are from their middle, as a share of it."""
+    middle = median(values)
+    return median(np.abs(values - middle)) / middle if middle > 0 else np.inf
 
 
 def _since_rise(curve: Curve, parts: _Parts, at: int, rise: int | None) -> int:

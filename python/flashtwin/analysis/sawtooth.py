@@ -41,7 +41,8 @@ SAME = 0.2
 class Teeth:
     """The period in bytes and in seconds, the stretch that shows it, and the chance of noise.
 
-    `ratio`: how many times the high of a tooth is its low.
+    `ratio`: how many times the high of a tooth is its low. `duty`: the share of the bytes that go
+    fast, where a first plateau comes back.
     """
 
     period: Estimate
@@ -51,12 +52,26 @@ class Teeth:
     chance: float
     cycles: float
     ratio: float
+    duty: float | None = None
 
 
 def teeth(shape: Shape) -> Teeth | None:
     """The clearest saw-tooth of a fill, if it has one."""
     curve = shape.quiet
     saws = [tooth for start, end in _stretches(shape) if (tooth := _in(curve, start, end))]
+    again = shape.first_plateau.rearming
+    if again is not None:
+        # A plateau that comes back whole tells its period by few turns too.
+        return Teeth(
+            period=again.period,
+            seconds=again.seconds,
+            start=shape.head.end,
+            end=curve.total_bytes,
+            chance=0.0,
+            cycles=again.cycles,
+            ratio=again.ratio,
+            duty=again.duty,
+        )
     if not saws:
         return None
     longest = max(saws, key=lambda tooth: tooth.end - tooth.start)

@@ -53,8 +53,6 @@ CAUSES = {
     "none": "no cache",
 }
 LEAST_SHARE = 0.02
-# A share of fewer fills says nothing.
-FEWEST_FILLS = 5
 # A thermometer counts so many times what the look of a fill says.
 THERMOMETER = 50.0
 # The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
@@ -67,6 +65,7 @@ LOOKS = {
     "few": "one or two slower stretches that recover",
     "few deep": "one or two much slower stretches that recover",
     "many": "slower stretches that recover again and again",
+    "many long": "slower stretches that recover again and again, and last",
     "many deep": "much slower stretches that recover again and again",
 }
 TESTS = {
@@ -112,12 +111,6 @@ def cache_probability(
     kind: fill_classes.Beginning = "cache" if target.is_whole else "part"
     look = fill_classes.beginning(curve, shape, kind)
     likely, total = fill_classes.likely(kind, look, excluded)
-    if total < FEWEST_FILLS:
-        reason = (
-            f"of the drives drawn at random only {total} begin like this; fill it "
-            "once more when it is cool"
-        )
-        return write.missing("cache_probability", reason, looked_at=curve.total_bytes, lead=UNTOLD)
     note = f"{_chances(likely)}; {total} fills that were drawn begin like this"
     if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
         note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
@@ -214,11 +207,12 @@ def saw_tooth(tooth: Teeth | None, write: Writer) -> list[Finding]:
     """The period of a saw-tooth, of a fill that has one."""
     if tooth is None:
         return []
+    duty = "" if tooth.duty is None else f", fast for {tooth.duty:.0%} of the bytes"
     note = (
         f"{tooth.cycles:.0f} teeth, {tooth.ratio:.2g} times as fast at the top as at the bottom, "
-        f"one each {readable_seconds(tooth.seconds)}; a cache that is emptied a step at a time or "
-        "takes data again each time so much of it is free does so, and a drive that is hot and "
-        "cool in turn"
+        f"one each {readable_seconds(tooth.seconds)}{duty}; a cache that is emptied a step at a "
+        "time or takes data again each time so much of it is free does so, and a drive that is hot "
+        "and cool in turn"
     )
     return [write.value("tooth_period", tooth.period, tooth.start, tooth.end, note)]
 
