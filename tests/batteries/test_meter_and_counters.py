@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from flashtwin.batteries.base.counters import from_smart
 from flashtwin.batteries.power.meter import Readings
-from flashtwin.batteries.waf import from_smart
 from flashtwin.model.finding import Interval
 
 

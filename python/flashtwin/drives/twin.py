@@ -28,6 +28,7 @@ from flashtwin.catalogue.shorthand import raw_bytes
 from flashtwin.drives import memory, untimed
 from flashtwin.drives.snapshots import Preparation, Preparing, Store
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.histogram import BUCKETS, summed
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import (
@@ -297,11 +298,21 @@ class Twin:
             duration_ns=duration_ns,
             series=Series(**{name: series[name] for name in COLUMNS}) if series else Series.empty(),
             jobs=tuple(JobTotals(**job) for job in answer["jobs"]),
-            hist=answer["hist"],
+            hist=answer["hist"] | _syncs_of(answer["fio"]),
             xray=xray,
             fio=tuple(answer["fio"]),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
+
+
+def _syncs_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The latencies of the flushes of fio's jobs together; nothing where there are none."""
+    bins = summed(row["sync"]["lat_hist"] for row in rows)
+    if not bins:
+        return {}
+    counts = np.zeros(BUCKETS, dtype=np.uint64)
+    counts[list(bins)] = list(bins.values())
+    return {"sync": counts}
 
 
 def reads_note(count: int) -> str:

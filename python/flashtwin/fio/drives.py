@@ -291,7 +291,7 @@ def _result(step: Run, text: str, directory: Path, began_ns: int) -> Result:
         duration_ns=max(duration_ns, 1),
         series=curve,
         jobs=tuple(series.totals_of(row.name, row) for row in answer.rows),
-        hist=_hist(answer.rows),
+        hist=_hist(answer.rows) | series.syncs_of(answer.rows),
         note="; ".join([*filter(None, [note]), *broken]) or None,
     )
 

@@ -136,7 +136,8 @@ class Result:
     """What a drive answers: what the host saw, and of twins the X-ray.
 
     `series` covers the whole step from its first request on; `jobs` has one row a job, in order;
-    `hist` maps a direction to latency counts in fio's buckets; `xray` maps a column name to an
+    `hist` maps a direction to latency counts in fio's buckets, and `sync` to those of
+    flushes that fio's jobs ask for; `xray` maps a column name to an
     array sampled on the same clock as the series (empty for a real drive); `start_ns` is the
     drive's clock when the step began, `duration_ns` how long it took on that clock; `fio` has what
     fio counts of each job, where the jobs are fio's (`_core.FioRow`), or what fio itself said of

@@ -44,6 +44,8 @@ else:
 Table = dict[str, "NDArray[np.int64]"]
 
 DIRECTIONS = ("read", "write", "trim")
+# Latencies are counted of requests by direction, and of flushes.
+COUNTED = (*DIRECTIONS, "sync")
 # What a file of each kind has at least; the X-ray has whatever else the twin sends.
 SCHEMAS = {
     "series": ("step", *SERIES_COLUMNS),
@@ -56,7 +58,7 @@ SCHEMAS = {
 }
 # What a column can hold, where that is not any number from zero on.
 RANGES = {
-    "direction": (0, len(DIRECTIONS) - 1),
+    "direction": (0, len(COUNTED) - 1),
     "bucket": (0, BUCKETS - 1),
     "temperature_mc": (-MOST, MOST),
 }
@@ -162,7 +164,7 @@ def histograms(table: Table, step: int) -> dict[str, NDArray[np.uint64]]:
 
 def _histograms(rows: Table) -> dict[str, NDArray[np.uint64]]:
     histograms = {}
-    for number, name in enumerate(DIRECTIONS):
+    for number, name in enumerate(COUNTED):
         in_direction = rows["direction"] == number
         if in_direction.any():
             counts = np.zeros(BUCKETS, dtype=np.uint64)
@@ -273,7 +275,7 @@ def _per_gb(result: Result) -> dict[str, NDArray[np.int64]]:
 
 def _counts(hist: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
     rows: list[NDArray[np.int64]] = []
-    for number, name in enumerate(DIRECTIONS):
+    for number, name in enumerate(COUNTED):
         if name in hist:
             counts = np.asarray(hist[name], dtype=np.uint64)
             bucket = np.flatnonzero(counts).astype(np.int64)

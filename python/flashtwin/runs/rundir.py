@@ -150,7 +150,7 @@ class Run:
         return frames.columns_of(self.table("meter"), step)
 
     def hist(self, step: int) -> dict[str, NDArray[np.uint64]]:
-        """Latency counts in fio's buckets, by direction."""
+        """Latency counts in fio's buckets, by direction and, of flushes, as `sync`."""
         return frames.histograms(self.table("hist"), step)
 
     def result(self, step: int) -> Result | NotPossible:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.histogram import edges
-from flashtwin.runs.frames import DIRECTIONS, Table
+from flashtwin.runs.frames import COUNTED, Table
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.storage import Column
 from flashtwin.runs.storage import Words as Words
@@ -78,7 +78,7 @@ def _polars_series(name: str, column: Column) -> pl.Series:
         words = pl.Series(column.words, dtype=pl.String)
         places = pl.Series(np.where(column.places < 0, len(column.words), column.places))
         texts = pl.concat([words, pl.Series([None], dtype=pl.String)]).gather(places).alias(name)
-        return texts.cast(pl.Enum(DIRECTIONS)) if column.words == DIRECTIONS else texts
+        return texts.cast(pl.Enum(COUNTED)) if column.words == COUNTED else texts
     return pl.Series(name, column, nan_to_null=True)
 
 
@@ -237,7 +237,7 @@ def _labelled(run: Run, table: Mapping[str, Column], **more: Column) -> Sheet:
 
 def _directed(run: Run, table: Table, **more: Column) -> Sheet:
     """Directions as words."""
-    direction = Words(places=table["direction"], words=DIRECTIONS)
+    direction = Words(places=table["direction"], words=COUNTED)
     return _labelled(run, {**table, "direction": direction}, **more)
 
 

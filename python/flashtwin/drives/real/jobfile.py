@@ -36,6 +36,7 @@ from flashtwin.drives.real.options import (
 )
 from flashtwin.drives.real.real_fio import PREFERRED, Engine
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.job import Syncs
 from flashtwin.model.step import Chain, Job, Rest, Run
 
 # fio 3.33 holds 32 bytes a logged request: this number takes 0.26 GB.
@@ -92,6 +93,9 @@ def job_file(
     exact = sum(requests_most(section.job) for section in sections) <= REQUESTS_LOGGED_MOST
     samples_ms = [_sample_ms(run, exact) for run in runs]
     settings = _global(engine) | ({"refill_buffers": "1"} if fresh_data else {})
+    if any(section.job.fio and section.job.fio.syncs != Syncs() for section in sections):
+        # fio keeps no latencies of flushes without those of completions.
+        del settings["disable_clat"]
 
     def logs(section: Section) -> Options:
         return _logs(section, exact, samples_ms[section.part])

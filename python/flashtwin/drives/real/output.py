@@ -9,7 +9,7 @@ latencies in nanoseconds; `bins` are the histogram of json+ (a bucket's middle v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from flashtwin import inputs
@@ -34,12 +34,14 @@ class DirectionTotals:
 @dataclass(frozen=True, kw_only=True)
 class JobOutput:
     """One reporting group of fio's. `error` is an errno; `by_direction` has the directions with
-    requests. With `unified_rw_reporting` all directions are one, "mixed"."""
+    requests. With `unified_rw_reporting` all directions are one, "mixed". `syncs` are the
+    latencies of its flushes in bins."""
 
     name: str
     error: int
     errors: int
     by_direction: Mapping[str, DirectionTotals]
+    syncs: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def runtime_ms(self) -> int:
@@ -108,7 +110,12 @@ def _job(entry: Mapping[str, Any]) -> JobOutput:
         error=int(entry.get("error", 0)),
         errors=int(entry.get("total_err", 0)),
         by_direction={name: _direction(totals) for name, totals in known.items()},
+        syncs=_bins(entry.get("sync", {}).get("lat_ns", {}).get("bins", {})),
     )
+
+
+def _bins(bins: Mapping[str, Any]) -> dict[int, int]:
+    return {_count(middle): _count(count) for middle, count in bins.items()}
 
 
 def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
@@ -125,7 +132,7 @@ def _direction(totals: Mapping[str, Any]) -> DirectionTotals:
         latency_mean_ns=float(latency["mean"]),
         latency_min_ns=_count(latency["min"]),
         latency_max_ns=_count(latency["max"]),
-        bins={_count(int(middle)): _count(count) for middle, count in bins.items()},
+        bins=_bins(bins),
     )
 
 

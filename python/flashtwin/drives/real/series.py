@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.output import DIRECTIONS, DirectionTotals, FioOutput, JobOutput
-from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of
+from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of, summed
 from flashtwin.model.job import directions_of
 from flashtwin.model.lazy import Lazy
 from flashtwin.model.series import COLUMNS, READ, TRIM, WRITE, Counts, Ints, Series
@@ -185,7 +185,7 @@ def from_requests(
             _totals_of_log(section, log, output.jobs[section.name])
             for section, log in zip(sections, past_ramp, strict=True)
         ),
-        hist=_hist_of_log(joined(past_ramp), used),
+        hist=_hist_of_log(joined(past_ramp), used) | syncs_of(output.rows),
         notes=tuple(note for note in notes if note),
     )
 
@@ -299,7 +299,7 @@ def from_averages(
         duration_ns=grid.duration_ns,
         series=assembled(grid, rows),
         jobs=tuple(totals_of(s.job.name, job) for s, job in zip(sections, jobs, strict=True)),
-        hist=_hist(jobs, list(rows)),
+        hist=_hist(jobs, list(rows)) | syncs_of(jobs),
     )
 
 
@@ -422,6 +422,12 @@ def _hist(jobs: Sequence[JobOutput], used: Sequence[int]) -> dict[str, Counts]:
         for name, totals in job.by_direction.items():
             hist[name] = hist[name] + counts_of_bins(totals.bins)
     return hist
+
+
+def syncs_of(jobs: Sequence[JobOutput]) -> dict[str, Counts]:
+    """The latencies of the flushes of all jobs; nothing where there are none."""
+    bins = summed(job.syncs for job in jobs)
+    return {"sync": counts_of_bins(bins)} if bins else {}
 
 
 def _added(rows: _Rows, more: _Rows) -> _Rows:
