@@ -201,13 +201,15 @@ def destroying(command: Callable[..., Any]) -> Callable[..., Any]:
 _destroy_data: Decorator = click.option(
     DESTROY,
     is_flag=True,
-    help="Write to a device, whose data are lost. What is lost is shown, and has to be typed back.",
+    help="Write to a device, or to an NBD export that flashtwin does not serve: its data are lost."
+    " What is lost is shown, and has to be typed back.",
 )
 _yes_destroy: Decorator = click.option(
     YES,
     multiple=True,
     metavar="SERIAL",
-    help="As --destroy-data for scripts: the device's serial number, and each label on it.",
+    help="As --destroy-data for scripts: the device's serial number and each label on it, or the"
+    " export's name.",
 )
 
 

@@ -83,7 +83,8 @@ def command(context: click.Context, /, **chosen: Any) -> Any:
 
     A TARGET may be a block device, such as /dev/nvme0n1. It is only read, unless --destroy-data
     says that all data on it may be lost: then model, serial number and labels are shown and have to
-    be typed back. One that is mounted, in use or part of a set is never written to.
+    be typed back. One that is mounted, in use or part of a set is never written to. The same holds
+    of an NBD export that flashtwin does not serve, whose name and size are typed back.
 
     With --resume RUN the steps that were done are not done again: a simulated drive is brought to
     where it was, a file is used again or made and filled anew. The targets need not be named; if

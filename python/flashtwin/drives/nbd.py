@@ -1,4 +1,4 @@
-"""A little of NBD: which export answers to a name, how large it is, flush and TRIM.
+"""A little of NBD: which export answers to a name, what it can, whose it is, flush and TRIM.
 
 Enough to find out whether a server is ours before anything is written to it, and for what fio does
 not do.
@@ -11,11 +11,11 @@ import secrets
 import socket
 import struct
 from pathlib import Path
-from typing import Self
-from urllib.parse import parse_qs, urlsplit
+from typing import NamedTuple, Self
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from flashtwin.drives import control
-from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
 PREFIX = "nbd+unix:"
 PATIENCE_S = 10.0
@@ -28,6 +28,33 @@ _LONG_S = 300.0
 # option.
 _MOST_TRIM, _SECTOR = 1 << 30, 512
 _MOST_BYTES = 1 << 16
+# Flags of an export.
+_READ_ONLY, _TAKES_FLUSH, _TAKES_TRIM = 1 << 1, 1 << 2, 1 << 5
+
+
+class Export(NamedTuple):
+    """What a server says of an export. `foreign`: why it is not known to be a simulated drive;
+    empty where it proved to be one."""
+
+    name: str
+    size_bytes: int
+    flags: int
+    foreign: str = ""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the server lets nobody write."""
+        return bool(self.flags & _READ_ONLY)
+
+    @property
+    def takes_flush(self) -> bool:
+        """Whether it can be asked to make durable what it answered."""
+        return bool(self.flags & _TAKES_FLUSH)
+
+    @property
+    def takes_trim(self) -> bool:
+        """Whether ranges can be deallocated."""
+        return bool(self.flags & _TAKES_TRIM)
 
 
 def socket_of(uri: str) -> Path:
@@ -43,15 +70,20 @@ def socket_of(uri: str) -> Path:
     return Path(paths[0])
 
 
-def size_of(path: Path, name: str = "") -> int | None:
-    """Bytes of the export that answers to a name; none where no export does."""
+def name_in(uri: str) -> str:
+    """The name of the export in an address; the server's own choice has an empty one."""
+    return unquote(urlsplit(uri).path.removeprefix("/"))
+
+
+def export_of(path: Path, name: str = "") -> Export | None:
+    """The export that answers to a name; none where no export does."""
     try:
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(PATIENCE_S)
             link.connect(str(path))
-            size = _ask(link, name.encode(), _INFO)
+            size_and_flags = _ask(link, name.encode(), _INFO)
             link.sendall(struct.pack(">QII", _OPTION, _ABORT, 0))
-            return size
+            return None if size_and_flags is None else Export(name, *size_and_flags)
     except (OSError, struct.error) as error:
         raise _silent(path, error) from error
 
@@ -68,15 +100,15 @@ def _silent(path: Path, error: Exception) -> FlashtwinError:
 class Session:
     """A session with the export at a socket, for what fio does not do."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, name: str = "") -> None:
+        self._path, self._name = path, name
         self._link = socket.socket(socket.AF_UNIX)
         self._link.settimeout(_LONG_S)
 
     def __enter__(self) -> Self:
         try:
             self._link.connect(str(self._path))
-            if _ask(self._link, b"", _GO) is None:
+            if _ask(self._link, self._name.encode(), _GO) is None:
                 raise OSError("it has no export")
         except (OSError, struct.error) as error:
             self._link.close()
@@ -110,22 +142,23 @@ class Session:
             )
 
 
-def _ask(link: socket.socket, name: bytes, option: int) -> int | None:
+def _ask(link: socket.socket, name: bytes, option: int) -> tuple[int, int] | None:
+    """Size and flags of an export; none where no export has the name."""
     magic, follows, flags = struct.unpack(">QQH", _exactly(link, 18))
     if (magic, follows) != (_MAGIC, _OPTION) or not flags & 1:
         raise OSError("it speaks another language")
     query = struct.pack(">I", len(name)) + name + bytes(2)
     link.sendall(struct.pack(">IQII", 3, _OPTION, option, len(query)) + query)
-    size = None
+    size_and_flags = None
     while True:
         magic, _, kind, length = struct.unpack(">QIII", _exactly(link, 20))
         if magic != _REPLY or length > _MOST_BYTES:
             raise OSError("it speaks another language")
         data = _exactly(link, length)
         if kind == _TELLS and length >= 12 and data[:2] == bytes(2):
-            (size,) = struct.unpack(">Q", data[2:10])
+            size_and_flags = struct.unpack(">QH", data[2:12])
         elif kind != _TELLS:
-            return size if kind == _ACK else None
+            return size_and_flags if kind == _ACK else None
 
 
 def _exactly(link: socket.socket, count: int) -> bytes:
@@ -138,27 +171,24 @@ def _exactly(link: socket.socket, count: int) -> bytes:
     return data
 
 
-def prove(path: Path) -> tuple[str, int]:
-    """The drive that is served at a socket, and its bytes.
+def look(uri: str) -> Export:
+    """The export at an address, with its name for people, and whether it is one of ours.
 
-    The export is proved to be one that `flashtwin serve` serves: its control socket, beside it, is
-    told a word, and the export answers to that word.
+    It is proved to be one that `flashtwin serve` serves: its control socket, beside it, is told a
+    word, and the export answers to that word.
     """
+    path = socket_of(uri)
+    export = export_of(path, name_in(uri))
+    if export is None:
+        raise _silent(path, OSError(f"it has no export {name_in(uri)!r}"))
     where = control.beside(path)
     word = secrets.token_hex(16)
     try:
-        name = control.send(where, {"order": "challenge", "token": word})["name"]
+        name = str(control.send(where, {"order": "challenge", "token": word})["name"])
     except FlashtwinError as error:
-        raise _foreign(path, error.message) from error
-    size = size_of(path, word)
-    if size is None:
-        raise _foreign(path, f"{where} belongs to another server")
-    return str(name), size
-
-
-def _foreign(path: Path, why: str) -> FlashtwinError:
-    return FlashtwinError(
-        f"what is served at {path} is not known to be a simulated drive: {why}",
-        hint="only what flashtwin serve serves is written to",
-        exit_code=REFUSED,
-    )
+        return export._replace(name=export.name or path.name, foreign=error.message)
+    proved = export_of(path, word)
+    if proved is None:
+        foreign = f"{where} belongs to another server"
+        return export._replace(name=export.name or path.name, foreign=foreign)
+    return proved._replace(name=name)

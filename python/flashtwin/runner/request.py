@@ -277,10 +277,10 @@ def targets_of(request: Request) -> list[Target]:
 
 
 def is_only_read(request: Request) -> bool:
-    """Whether every target is a device that nobody may write to."""
-    words = [word for word in request.targets if isinstance(word, str)]
-    devices = [word for word in words if not targets.is_spec(word) and is_device(Path(word))]
-    return not request.consent.is_given and len(devices) == len(request.targets) > 0
+    """Whether every target is a device or an export that nobody may write to."""
+    return not request.consent.is_given and all(
+        isinstance(word, str) and targets.is_only_read(word) for word in request.targets
+    )
 
 
 def _chosen(request: Request, size: int | None) -> list[Target]:
@@ -336,8 +336,6 @@ def _device(path: Path, changes: Sequence[str], size: int | None, request: Reque
 
 
 def _served(word: str, changes: Sequence[str], size: int | None, request: Request) -> Target:
-    from flashtwin.drives.real import real_fio
-
     if changes or size is not None:
         raise FlashtwinError(
             f"{word} is served as it is: --size, --firmware, --set and --scale do not belong to it",
@@ -345,7 +343,7 @@ def _served(word: str, changes: Sequence[str], size: int | None, request: Reques
             exit_code=USAGE,
         )
     real_fio.find()
-    return targets.served_target(word, say=request.say)
+    return targets.served_target(word, consent=request.consent, say=request.say)
 
 
 def _plain_word(word: str | Target, target: Target) -> str:

@@ -17,15 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.drives import memory, untimed
-from flashtwin.drives.consent import DESTROY, Consent
+from flashtwin.drives import memory, nbd, untimed
+from flashtwin.drives.consent import DESTROY, Consent, Word, require
 from flashtwin.drives.device import refusals
 from flashtwin.drives.device.confirm import confirm
 from flashtwin.drives.device.drive import Device, looked_at
 from flashtwin.drives.device.facts import is_device
 from flashtwin.drives.device.identity import known_again, without_secrets
+from flashtwin.drives.real.served import Served
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model import lazy
+from flashtwin.model.units import readable_size
 from flashtwin.runs.rundir import Run, why_of
 from flashtwin.runs.storage import damaged
 
@@ -160,18 +162,41 @@ def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | 
     return Real(path, size, say=say, leftover=_leftover(leftover) if leftover else None)
 
 
-def served_target(uri: str, *, say: Say | None = None) -> Target:
-    """A drive that `flashtwin serve` serves; refused where it does not prove to be one."""
-    from flashtwin.drives import nbd
-    from flashtwin.drives.real.served import Served
-
-    name, size_bytes = nbd.prove(nbd.socket_of(uri))
+def served_target(uri: str, *, consent: Consent | None = None, say: Say | None = None) -> Target:
+    """An NBD export: a drive that `flashtwin serve` serves is written to, anybody else's only where
+    somebody consents."""
+    export, consent = nbd.look(uri), consent or Consent()
+    is_lost = bool(export.foreign) and consent.is_given
+    if is_lost and export.is_read_only:
+        raise FlashtwinError(
+            f"{uri} lets nobody write to it",
+            hint=f"leave out {DESTROY}: then it is only read",
+            exit_code=USAGE,
+        )
     return Target(
-        name=name,
-        make=partial(Served, uri, name, size_bytes, say=say),
+        name=export.name,
+        make=partial(Served, uri, export, writes=is_lost, say=say),
         host={"uri": uri},
-        form={"kind": "served", "uri": uri},
+        # Consent is given to this process alone.
+        form={} if is_lost else {"kind": "served", "uri": uri},
+        confirm=partial(_confirm_export, uri, export, consent) if is_lost else None,
     )
+
+
+def _confirm_export(uri: str, export: nbd.Export, consent: Consent, write_bytes: int) -> None:
+    """Have the name and the size of an export typed back; a script gives the name alone."""
+    size = str(export.size_bytes)
+    shown = [
+        f"{uri}: export {export.name!r} of {readable_size(export.size_bytes)}",
+        f"  it is not known to be a simulated drive: {export.foreign}",
+        f"  about {readable_size(write_bytes)} will be written",
+        "  ALL DATA ON IT WILL BE LOST",
+    ]
+    words = [
+        Word(name="name", text=export.name),
+        Word(name="size", text=size, essential=False),
+    ]
+    require(consent, uri, shown, words)
 
 
 def device_target(
@@ -215,7 +240,14 @@ def device_target(
 
 def is_served(word: str) -> bool:
     """Whether a word is the address of a drive that is served."""
-    return word.startswith("nbd+unix:")
+    return word.startswith(nbd.PREFIX)
+
+
+def is_only_read(word: str) -> bool:
+    """Whether a word names what nobody may write to without consent."""
+    if is_served(word):
+        return bool(nbd.look(word).foreign)
+    return not is_spec(word) and is_device(Path(word))
 
 
 def files_target(
@@ -277,7 +309,9 @@ def of_run(run: Run, *, consent: Consent | None = None, say: Say | None = None) 
     if target["kind"] == "device":
         return _device_of(run, target, host, consent or Consent(), say)
     if target["kind"] == "served" and isinstance(host.get("uri"), str):
-        return served_target(host["uri"], say=say)
+        uri = host["uri"]
+        writes = not nbd.look(uri).foreign or _may_write(run, target, uri, consent)
+        return served_target(uri, consent=consent if writes else None, say=say)
     try:
         path = Path(host["path"])
     except KeyError:
@@ -313,6 +347,20 @@ def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) ->
     return files_target(file, path, leftovers=leftovers, formats=formats, say=say)
 
 
+def _may_write(
+    run: Run, target: Mapping[str, Any], written: str | Path, consent: Consent | None
+) -> bool:
+    """Whether a run writes to what is not ours; refused where nobody consents to it anew."""
+    writes = bool(target.get("can", {}).get("writes", True))
+    if writes and not (consent and consent.is_given):
+        raise FlashtwinError(
+            f"{run.path} writes to {written}, and nobody said that it may be written over",
+            hint=f"flashtwin test --resume {run.path} {DESTROY}",
+            exit_code=REFUSED,
+        )
+    return writes
+
+
 def _device_of(
     run: Run,
     target: Mapping[str, Any],
@@ -331,13 +379,7 @@ def _device_of(
             hint=f"attach it, or {ANEW}",
             exit_code=ENVIRONMENT,
         )
-    writes = bool(target.get("can", {}).get("writes", True))
-    if writes and not consent.is_given:
-        raise FlashtwinError(
-            f"{run.path} writes to {path}, and nobody said that it may be written over",
-            hint=f"flashtwin test --resume {run.path} {DESTROY}",
-            exit_code=REFUSED,
-        )
+    writes = _may_write(run, target, path, consent)
     return device_target(
         path,
         consent=consent if writes else Consent(),
@@ -379,9 +421,7 @@ def named(word: str) -> tuple[str, Path | None]:
     if is_spec(word):
         return (Path(word).stem if word.endswith(".toml") else word), None
     if is_served(word):
-        from flashtwin.drives import nbd
-
-        return nbd.prove(nbd.socket_of(word))[0], None
+        return nbd.look(word).name, None
     path = Path(word).expanduser().absolute()
     if is_device(path):
         facts = looked_at(path, ())

@@ -1,8 +1,9 @@
-"""Served: a simulated drive that `flashtwin serve` serves, in real time, tested through fio.
+"""Served: an NBD export in real time, tested through fio.
 
 fio's nbd engine reaches it at its unix socket; flush, TRIM and SMART are asked for directly. It is
-a whole drive that forgets nothing between two runs, as a real one. Invariant: nothing is written
-to an export before it has proved to be one of ours (`nbd.prove`), at each opening anew.
+a whole drive that forgets nothing between two runs, as a real one. Invariant: an export is written
+to only where it proved to be a simulated drive of ours (`nbd.look`, at each opening anew), or where
+somebody consented to lose what is on it; else each step that writes is answered with `NotPossible`.
 """
 
 from __future__ import annotations
@@ -15,21 +16,32 @@ from typing import Any, Self
 
 from flashtwin.drives import control, nbd
 from flashtwin.drives.real import real_fio
-from flashtwin.drives.real.real import GRAIN_BYTES, Real, quiet
+from flashtwin.drives.real.real import Real, quiet
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-from flashtwin.model.step import Ask, Flush, NotPossible, Purge, Result, Step, Trim
-from flashtwin.model.target import Capabilities, DriveInfo, Watch
+from flashtwin.model.step import Ask, NotPossible, Purge, Result, Step, Trim
+from flashtwin.model.target import Capabilities, DriveInfo, Watch, changes_data
+
+_READ_ONLY = (
+    "the export is not known to be a simulated drive: --destroy-data lets it be written over"
+)
 
 
 class Served(Real):
-    """The drive that is served at an address; its name and its size are what `nbd.prove` said."""
+    """The export at an address, as `nbd.look` told of it before. `writes`: somebody consented to
+    lose what is on it, where it is not ours."""
 
     def __init__(
-        self, uri: str, name: str, size_bytes: int, *, say: Callable[[str], None] | None = None
+        self,
+        uri: str,
+        export: nbd.Export,
+        *,
+        writes: bool = False,
+        say: Callable[[str], None] | None = None,
     ) -> None:
-        self._socket, self._name = nbd.socket_of(uri), name
-        super().__init__(self._socket, size_bytes, say=say)
+        self._uri, self._socket, self._export = uri, nbd.socket_of(uri), export
+        self._writes = not export.is_read_only and (writes or not export.foreign)
+        super().__init__(self._socket, export.size_bytes, say=say)
         self._engine = real_fio.Engine(name="nbd", direct=True, uri=uri)
 
     def open(self) -> Self:
@@ -37,8 +49,12 @@ class Served(Real):
         if self._info is not None:
             return self
         self._fio = real_fio.find()
-        name, size = nbd.prove(self._socket)
-        if (name, size // GRAIN_BYTES * GRAIN_BYTES) != (self._name, self._size):
+        export = nbd.look(self._uri)
+        if (export.name, export.size_bytes, bool(export.foreign)) != (
+            self._export.name,
+            self._export.size_bytes,
+            bool(self._export.foreign),
+        ):
             raise FlashtwinError(
                 f"another drive is served at {self._socket} now", exit_code=ENVIRONMENT
             )
@@ -51,7 +67,7 @@ class Served(Real):
             "size_bytes": self._size,
             "fio": self._fio.version,
             "engine": self._engine.name,
-            "drive": self._name,
+            "drive": self._export.name,
         }
         self._info = replace(self.foreseen, identity=identity)
         return self
@@ -60,24 +76,31 @@ class Served(Real):
     def foreseen(self) -> DriveInfo:
         """What is known of it before it is opened."""
         return DriveInfo(
-            name=self._name,
+            name=self._export.name,
             kind="served",
             capacity_bytes=self._size,
-            can=Capabilities(trim=True, smart=True),
+            can=Capabilities(
+                writes=self._writes,
+                trim=self._writes and self._export.takes_trim,
+                smart=not self._export.foreign,
+            ),
             identity={},
         )
 
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step."""
+        if changes_data(step) and not self._writes:
+            return NotPossible(reason=_READ_ONLY)
         began_ns = self._now_ns()
         match step:
+            case Trim() if not self._export.takes_trim:
+                return NotPossible(reason="the export takes no TRIM")
             case Trim():
                 size = self._size - step.offset if step.size is None else step.size
                 self._asked(lambda session: session.trim(step.offset, size))
-                return self._passed(step.label, began_ns)
-            case Flush():
-                self._asked(lambda session: session.flush())
-                return self._passed(step.label, began_ns)
+                return self._after(quiet(step.label, began_ns, self._now_ns() - began_ns))
+            case Ask(of="smart") if self._export.foreign:
+                return NotPossible(reason="NBD tells no SMART data")
             case Ask(of="smart"):
                 marked = self._after(quiet(step.label, began_ns, 0))
                 return replace(marked, smart=self.smart())
@@ -104,14 +127,12 @@ class Served(Real):
         """A drive that somebody serves belongs to no run."""
 
     def _asked(self, work: Callable[[nbd.Session], None]) -> None:
-        with nbd.Session(self._socket) as session:
+        with nbd.Session(self._socket, nbd.name_in(self._uri)) as session:
             work(session)
 
-    def _passed(self, label: str, began_ns: int) -> Result:
-        return self._after(quiet(label, began_ns, self._now_ns() - began_ns))
-
     def _sync(self) -> None:
-        self._asked(lambda session: session.flush())
+        if self._writes and self._export.takes_flush:
+            self._asked(lambda session: session.flush())
 
     def _put_target(self) -> tuple[int, ...]:
         return ()
