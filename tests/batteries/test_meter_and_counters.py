@@ -94,7 +94,7 @@ def test_a_drive_that_counts_no_programs_has_none() -> None:
     assert from_smart({}, {"nvme_smart_health_information_log": {}}) == NOT_COUNTED
 
 
-@pytest.mark.parametrize("model", ["X", "KINGSTON SA400M8120G", "Not a Micron", ""])
+@pytest.mark.parametrize("model", ["X", "TOSHIBA RC500", "Not a Micron", ""])
 def test_counters_of_a_maker_that_is_not_known_are_not_read(model: str) -> None:
     before = smart(model, a233=5, a234=7, a241=1, a247=1, a248=1, a249=1)
     after = smart(model, a233=7, a234=9, a241=9, a247=9, a248=9, a249=9)
@@ -123,3 +123,15 @@ def test_too_little_for_the_counters() -> None:
     assert isinstance(ratio, str) and "too little was written" in ratio
     ratio = from_smart(smart(INTEL, a241=10, a249=1), smart(INTEL, a241=11, a249=1))
     assert ratio == (0.0, Interval(low=0.0, high=None, means="bound"))
+
+
+def test_ocp_s_log_counts_for_an_nvme_drive() -> None:
+    def nvme(units: int, media: int) -> dict[str, object]:
+        log = {"data_units_written": units}
+        ocp = {"Physical media units written": {"hi": 0, "lo": media}}
+        return {"nvme_smart_health_information_log": log, "ocp_smart_log": ocp}
+
+    ratio = from_smart(nvme(1000, 10**9), nvme(3000, 10**9 + 2_560_000_000))
+    assert isinstance(ratio, tuple)
+    assert ratio[0] == 2.5
+    assert ratio[1].low is not None and 2.49 < ratio[1].low < 2.5

@@ -55,6 +55,47 @@ class Drives(Document):
     drives: list[Drive]
 
 
+class Sentence(Document):
+    about: Literal["drive", "bytes", "wear", "amplification", "life", "state", "doubtful"]
+    text: str
+
+
+class SmartData(Document):
+    """flashtwin smart FILE|DEVICE --json"""
+
+    sentences: list[Sentence]
+
+
+class Identified(Document):
+    """flashtwin identify DEVICE --json"""
+
+    device: str
+    model: str
+    serial: str
+    firmware: str
+    capacity_bytes: int
+    link: str
+    labels: list[str]
+    remarks: list[str]
+    catalogue: str | None
+    refusals: list[str]
+    smart: list[Sentence]
+    to_measure: list[str]
+
+
+class MachineCheck(Document):
+    name: str
+    fine: bool
+    text: str
+    command: str | None
+
+
+class Machine(Document):
+    """flashtwin doctor [DEVICE] --json"""
+
+    checks: list[MachineCheck]
+
+
 class Value(Document):
     key: str
     value: str
@@ -654,6 +695,9 @@ class CacheClear(Document):
 # The document of each command, by its words; a command that can be asked for two things has two.
 DOCUMENTS: dict[str, type[Document]] = {
     "drives": Drives,
+    "smart": SmartData,
+    "identify": Identified,
+    "doctor": Machine,
     "show": Show,
     "check": Check,
     "check-catalogue": CheckCatalogue,

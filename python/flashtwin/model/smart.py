@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # Where the OCP log of a drive is kept beside what smartctl prints.
@@ -50,16 +50,30 @@ def plain(value: Any) -> Any:
 
 
 def raw_values(data: Mapping[str, Any]) -> dict[int, int]:
-    """The raw values of ATA's attributes by their numbers; malformed rows are left out."""
+    """The raw values of ATA's attributes by their numbers; a row of another program says nothing,
+    nor does a number that no attribute can have."""
+    return {
+        number: raw["value"]
+        for number, row in _rows(data)
+        if isinstance(raw := row.get("raw"), dict) and _is_count(raw.get("value"))
+    }
+
+
+def normalized(data: Mapping[str, Any]) -> dict[int, int]:
+    """What makers make of ATA's attributes, usually 100 on a new drive."""
+    return {number: row["value"] for number, row in _rows(data) if _is_count(row.get("value"))}
+
+
+def _rows(data: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
     attributes = data.get(ATA)
     table = attributes.get("table") if isinstance(attributes, dict) else None
-    values: dict[int, int] = {}
     for row in table if isinstance(table, list) else ():
-        raw = row.get("raw") if isinstance(row, dict) else None
-        value = raw.get("value") if isinstance(raw, dict) else None
-        if isinstance(value, int) and isinstance(row.get("id"), int):
-            values[row["id"]] = value
-    return values
+        if isinstance(row, dict) and _is_count(row.get("id")):
+            yield row["id"], row
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 def names(data: Mapping[str, Any]) -> str:
