@@ -57,7 +57,7 @@ def test_what_does_not_suit_a_target_is_left_out_of_a_group_and_told(
     request = Request(targets=(path,), size="2GB")
     assert forecast.of_group(request, "review", said.append).batteries == (
         "identity,fill,crystaldiskmark:profile=article,atto,copies:preset=article,"
-        "threedmark,pcmark10,app_loads"
+        "threedmark,pcmark10,app_loads,sync"
     )
     assert [line for line in said if "power" in line and "no watt meter" in line]
     assert [line for line in said if "waf" in line and "no SMART data" in line]
