@@ -11,16 +11,27 @@ from pathlib import Path
 import pytest
 from fakes import FakeDrive, Law
 
+from flashtwin._core import Spec
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.registry import Battery, Request
+from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
+from flashtwin.drives import pace as drive_pace
+from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
-from flashtwin.model.step import Chain, Fill, Flush, Job, Rest, Run, Step, Trim
+from flashtwin.model.pace import USUAL, Pace, busy
+from flashtwin.model.step import Chain, Fill, Flush, Job, Purge, Rest, Run, Step, Trim
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.run import run_batteries
 
 
-def of(*steps: Step, kind: str = "file") -> Estimate:
+def of(
+    *steps: Step,
+    kind: str = "file",
+    pace: Pace = USUAL,
+    slower: float = 1.0,
+    thinks_s: float = 0.0,
+) -> Estimate:
     def play(parameters: object, info: object) -> Generator[Step, object, None]:
         # A tuple hears no answers, as `yield from` would have it.
         for step in steps:
@@ -33,9 +44,11 @@ def of(*steps: Step, kind: str = "file") -> Estimate:
         parameters=object,
         measure=play,
         conclude=lambda record: [],
+        thinks_s=thinks_s,
     )
     info = FakeDrive(law=Law(capacity_bytes=10**9), kind=kind).info
-    return estimate([Request(battery=battery, parameters=None)], info)
+    requests = [Request(battery=battery, parameters=None)]
+    return estimate(requests, info, pace=pace, slower=slower)
 
 
 def job(**changes: object) -> Job:
@@ -77,6 +90,87 @@ def test_other_steps() -> None:
     both = Run(label="b", jobs=(job(), job(runtime_s=5.0)))
     assert of(both).drive_s == pytest.approx(5.0)
     assert of(both, kind="twin").write_bytes == 3 * 10**9
+
+
+PACE = Pace(
+    first_bytes_s=1e9,
+    again_bytes_s=5e8,
+    read_bytes_s=2e9,
+    random_read_iops=1e6,
+    random_write_iops=5e5,
+    open_s=0.25,
+)
+
+
+def test_a_twin_takes_what_its_design_takes_on_this_machine() -> None:
+    """The drive has 1 GB: what is written over data goes at half the pace, what an erase makes
+    free goes at the first one again; others on the machine make all of it slower."""
+    steps = (
+        Run(label="first", jobs=(job(size=10**9),)),
+        Run(label="again", jobs=(job(size=10**9),)),
+        Purge(label="purge"),
+        Run(label="erased", jobs=(job(size=10**9),)),
+        Run(label="read", jobs=(job(rw="read", size=10**9),)),
+        Run(
+            label="random",
+            jobs=(job(rw="randwrite", block_bytes=4096, io_bytes=4096 * 10**6),),
+        ),
+    )
+    expected = [1.0, 2.0, 0.25, 1.0, 0.5, 2.0]
+    quiet = of(*steps, kind="twin", pace=PACE)
+    assert [step.wall_s for step in quiet.steps] == pytest.approx(expected)
+    busy = of(*steps, kind="twin", pace=PACE, slower=3.0)
+    assert busy.wall_s == pytest.approx(3 * sum(expected))
+    assert busy.most_wall_s > 2 * busy.wall_s, "at most is a promise"
+
+
+def test_what_a_battery_computes_is_part_of_each_step() -> None:
+    steps = (Run(label="a", jobs=(job(size=10**9),)), Run(label="b", jobs=(job(size=10**9),)))
+    thinking = of(*steps, kind="twin", pace=PACE, thinks_s=4.0)
+    assert [step.wall_s for step in thinking.steps] == pytest.approx([3.0, 4.0])
+    real = of(*steps, kind="file", pace=PACE, thinks_s=4.0)
+    assert real.wall_s == pytest.approx(real.drive_s + real.making_s)
+
+
+@pytest.mark.parametrize(
+    ("load", "beside", "processors", "slower"),
+    [(0.0, 0, 2, 1.0), (0.0, 1, 2, 1.0), (1.0, 0, 1, 2.0), (6.0, 1, 2, 4.0), (3.0, 0, 64, 1.0)],
+)
+def test_a_busy_machine_takes_longer(
+    load: float, beside: int, processors: int, slower: float
+) -> None:
+    assert busy(load, beside, processors) == slower
+
+
+def test_a_pace_is_work_over_what_the_processor_took() -> None:
+    """By a made-up clock, on which everything takes a second."""
+    spec = load("bx500-240", scale="1/176")
+    ticks = iter(range(100))
+    pace = drive_pace.measured(spec, 3 * spec.memory_bytes, lambda: float(next(ticks)))
+    capacity = Twin(spec, seed=1).info.capacity_bytes // (128 << 10) * (128 << 10)
+    assert (pace.first_bytes_s, pace.again_bytes_s) == (capacity, capacity)
+    assert (pace.random_read_iops, pace.read_bytes_s) == (100_000, 4e9)
+    assert pace.open_s == 3.0
+
+
+def test_a_pace_is_measured_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = load("bx500-240", scale="1/176")
+    monkeypatch.setenv("FLASHTWIN_CACHE", str(tmp_path / "cache"))
+    calls: list[str] = []
+
+    def measured(copy: Spec, memory_bytes: int) -> Pace:
+        calls.append(copy.hash)
+        return PACE
+
+    monkeypatch.setattr(drive_pace, "measured", measured)
+    assert drive_pace.pace_of(spec, 1.0) == USUAL, "a short run is not worth it"
+    assert [drive_pace.pace_of(spec, 60.0) for _ in range(3)] == [PACE] * 3
+    assert len(calls) == 1
+    kept = tmp_path / "cache" / "pace.json"
+    for damage in ("{", "[]", '{"a": 1}', kept.read_text().replace("0.25", '"x"'), "0" * (2 << 20)):
+        kept.write_text(damage)
+        assert drive_pace.pace_of(spec, 60.0) == PACE
+    assert len(calls) == 6
 
 
 def test_a_step_is_timed_where_time_ends_it() -> None:

@@ -25,11 +25,12 @@ import numpy as np
 
 from flashtwin import _core, outputs
 from flashtwin.catalogue.shorthand import raw_bytes
-from flashtwin.drives import memory, untimed
+from flashtwin.drives import memory, pace, untimed
 from flashtwin.drives.snapshots import Preparation, Preparing, Store
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.histogram import BUCKETS, summed
 from flashtwin.model.job import Job, jobs_json
+from flashtwin.model.pace import Pace
 from flashtwin.model.series import COLUMNS, Series
 from flashtwin.model.step import (
     Ask,
@@ -92,6 +93,10 @@ class Twin:
                     self._store, self._spec, self._seed, is_untimed=self._untimed
                 )
         return self
+
+    def pace(self, expected_s: float) -> Pace:
+        """How fast this machine simulates it; see `drives.pace`."""
+        return pace.pace_of(self._spec, expected_s)
 
     @classmethod
     def load(

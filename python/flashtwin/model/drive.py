@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 from flashtwin.errors import USAGE, FlashtwinError
 
 if TYPE_CHECKING:
+    from flashtwin.model.pace import Pace
     from flashtwin.model.step import NotPossible, Result, Step
     from flashtwin.model.target import DriveInfo, Watch
 
@@ -86,6 +87,15 @@ class Foresees(Protocol):
     @property
     def foreseen(self) -> DriveInfo:
         """What its `info` will be: enough for an estimate."""
+        ...
+
+
+@runtime_checkable
+class Paces(Protocol):
+    """A simulated drive that knows how fast this machine simulates its design."""
+
+    def pace(self, expected_s: float) -> Pace:
+        """Measured once and kept where a run that takes so long is worth it."""
         ...
 
 

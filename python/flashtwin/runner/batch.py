@@ -44,7 +44,8 @@ class Task:
     """One target with its batteries, its run directory and the observer that shows the run. A
     task without batteries resumes the run in `place`, with the batteries of that run.
 
-    `budget_s`: see `runner.budget`. `command`, `label`: see `runner.request`.
+    `budget_s`: see `runner.budget`. `command`, `label`: see `runner.request`. `beside`: how many
+    other runs go on at the same time.
     """
 
     target: Target
@@ -55,6 +56,7 @@ class Task:
     seed: int = 1
     command: Sequence[str] = ()
     label: str | None = None
+    beside: int = 0
 
 
 def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]:
@@ -84,14 +86,17 @@ def _carry_out(task: Task, observer: Observer) -> None:
         host=task.target.host,
         budget_s=task.budget_s,
         label=task.label,
+        beside=task.beside,
     )
 
 
 def _side_by_side(tasks: Sequence[Task], at_once: int | None) -> None:
-    works = [_work(task) for task in tasks]
+    pool = Pool(at_once)
+    beside = min(len(tasks), pool.at_once) - 1
+    works = [_work(replace(task, beside=beside)) for task in tasks]
     error: BaseException | None = None
     with listening() as stop:
-        for happened in Pool(at_once).run(works, stop):
+        for happened in pool.run(works, stop):
             task = tasks[happened.number]
             if not isinstance(happened, Ended):
                 _hand_on(task, happened)

@@ -3,8 +3,9 @@
 The sketch answers every step at once with a result in which nothing happened, so a battery goes its
 whole way and refuses what does not suit the target before anything is touched. Invariant: nothing
 here asks a drive for anything. Rates are priors for the estimate alone: 400 MB/s for streams, 8,000
-requests a second and outstanding request for small random ones, at most 80,000 (a SATA drive); for
-the wall clock of a twin 250 GB and 2 M requests a second of simulation on one core. What samples
+requests a second and outstanding request for small random ones, at most 80,000 (a SATA drive). For
+the wall clock of a twin it is the pace of its design on this machine (`model.pace`), and what the
+batteries compute between steps. What samples
 take of memory was measured: series, X-ray and meter of a step as they are held until the run ends,
 and on top of the largest step its tables as they are written.
 """
@@ -12,12 +13,15 @@ and on top of the largest step its tables as they are written.
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.drive import Paces
+from flashtwin.model.pace import USUAL, Pace, busy
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
     Chain,
@@ -25,21 +29,24 @@ from flashtwin.model.step import (
     Job,
     Mark,
     NotPossible,
+    Purge,
     Rest,
     Result,
     Run,
     Step,
+    Trim,
 )
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request, Steps
+    from flashtwin.model.drive import Drive
     from flashtwin.model.target import DriveInfo
 
 STREAM_BYTES_S = 400e6
 RANDOM_IOPS = 8_000
 RANDOM_IOPS_MOST = 80_000
-TWIN_BYTES_S = 250e9
-TWIN_IOPS = 2e6
+# A twin's run may take so many times what is expected: "at most" is a promise.
+AT_MOST = 2.5
 # Bytes of a sample that are held, those of each direction in it, and those for writing it.
 SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
 # The inside of a twin is sampled so often while it is filled.
@@ -140,23 +147,37 @@ class Estimate:
 
 
 def estimate(
-    requests: Sequence[Request], info: DriveInfo, *, stream_bytes_s: float = STREAM_BYTES_S
+    requests: Sequence[Request],
+    info: DriveInfo,
+    *,
+    stream_bytes_s: float = STREAM_BYTES_S,
+    pace: Pace = USUAL,
+    slower: float = 1.0,
 ) -> Estimate:
-    """Play the batteries; raises their `FlashtwinError` where one does not suit the target."""
+    """Play the batteries; raises their `FlashtwinError` where one does not suit the target.
+
+    `pace`: how fast a twin of this design is simulated. `slower`: how many times longer than its
+    processor's time the work takes, as others work on this machine too.
+    """
     estimates: list[StepEstimate] = []
     most_wall_s = 0.0
     for request in requests:
         request.battery.check(info)
+        wall = _Wall(info, pace, slower)
         expected, most = (
             [
-                _of_step(request.name, step, info, stream_bytes_s)
+                _of_step(request.name, step, info, stream_bytes_s, wall)
                 for step in steps
                 if not isinstance(step, Mark)
             ]
             for steps in _forecast(request, info)
         )
-        estimates += expected
-        most_wall_s += sum(step.wall_s for step in most)
+        # What is computed between the steps of a real drive hardly counts beside them.
+        thinks_s = request.battery.thinks_s * slower if info.can.virtual_time else 0.0
+        estimates += _with_thinking(expected, thinks_s)
+        most_wall_s += thinks_s + sum(step.wall_s for step in most)
+    if info.can.virtual_time:
+        most_wall_s *= AT_MOST
     target_bytes = info.capacity_bytes if info.can.filled_first and estimates else 0
     return Estimate(
         steps=tuple(estimates),
@@ -202,7 +223,68 @@ def _empty_answer(step: Step, info: DriveInfo) -> Result | NotPossible:
     return Result(label=step.label, start_ns=0, duration_ns=0, series=Series.empty())
 
 
-def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -> StepEstimate:
+def expected(
+    requests: Sequence[Request], drive: Drive, info: DriveInfo, beside: int = 0
+) -> Estimate:
+    """The estimate on this machine as it is now: at the pace of the drive's design, which is
+    measured once where the run is worth it, and beside whatever else runs here.
+
+    `beside`: how many other runs of ours go on at the same time.
+    """
+    roughly = estimate(requests, info)
+    if not isinstance(drive, Paces):
+        return roughly
+    load = os.getloadavg()[0]
+    slower = busy(load, beside, len(os.sched_getaffinity(0)))
+    return estimate(requests, info, pace=drive.pace(roughly.wall_s), slower=slower)
+
+
+class _Wall:
+    """The wall time of a twin's steps, in their order: what is written to an erased drive goes at
+    another pace than what is written over data."""
+
+    def __init__(self, info: DriveInfo, pace: Pace, slower: float) -> None:
+        self._info, self._pace, self._slower = info, pace, slower
+        self._written = 0.0
+
+    def seconds(self, step: Step, read: float, write: float, ios: float) -> float:
+        """Of a step that reads and writes so many bytes in so many requests."""
+        if isinstance(step, Purge | Trim):
+            self._written = 0.0
+            return self._pace.open_s * self._slower
+        pace, moved = self._pace, max(read + write, 1.0)
+        if _is_random(step):
+            reads = ios * read / moved
+            seconds = reads / pace.random_read_iops + (ios - reads) / pace.random_write_iops
+        else:
+            free = max(self._info.capacity_bytes - self._written, 0.0)
+            first = min(write, free)
+            seconds = (
+                read / pace.read_bytes_s
+                + first / pace.first_bytes_s
+                + (write - first) / pace.again_bytes_s
+            )
+            # Small requests in order cost as requests do.
+            seconds = max(seconds, ios / pace.random_write_iops)
+        self._written += write
+        return seconds * self._slower
+
+
+def _is_random(step: Step) -> bool:
+    if isinstance(step, Chain):
+        return any(map(_is_random, step.parts))
+    return isinstance(step, Run) and any("rand" in job.rw for job in step.jobs)
+
+
+def _with_thinking(steps: Sequence[StepEstimate], thinks_s: float) -> list[StepEstimate]:
+    """The steps with what their battery computes between them, the same after each."""
+    each_s = thinks_s / max(len(steps), 1)
+    return [replace(step, wall_s=step.wall_s + each_s) for step in steps]
+
+
+def _of_step(
+    battery: str, step: Step, info: DriveInfo, stream_bytes_s: float, wall: _Wall
+) -> StepEstimate:
     read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
     if not info.can.allow(step):
         read = write = ios = drive_s = 0.0
@@ -210,7 +292,7 @@ def _of_step(battery: str, step: Step, info: DriveInfo, stream_bytes_s: float) -
         drive_s = 0.0
     wall_s = drive_s
     if info.can.virtual_time:
-        wall_s = (read + write) / TWIN_BYTES_S + ios / TWIN_IOPS
+        wall_s = wall.seconds(step, read, write, ios)
     return StepEstimate(
         battery=battery,
         label=step.label,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from flashtwin.batteries.base import groups, registry
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.drive import Foresees
+from flashtwin.model.drive import Drive, Foresees
 from flashtwin.model.target import DriveInfo
-from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.estimate import Estimate, estimate, expected
 from flashtwin.runner.request import Request, targets_of
 
 
@@ -34,20 +34,20 @@ def forecast(request: Request) -> list[Forecast]:
     return [
         Forecast(
             info=info,
-            estimate=estimate(asked_for, info),
+            estimate=expected(asked_for, drive, info),
             departs={
                 battery.name: battery.battery.departures(battery.parameters, info)
                 for battery in asked_for
             },
         )
-        for info in _infos(request)
+        for drive, info in _drives(request)
     ]
 
 
 def of_group(request: Request, name: str, say: Callable[[str], None]) -> Request:
     """The request with those batteries of a group that suit all of its targets."""
     group = groups.get(name)
-    infos = _infos(request)
+    infos = [info for _, info in _drives(request)]
     fitting = []
     for text in group.batteries:
         reason = _refusal(text, infos)
@@ -74,6 +74,8 @@ def _refusal(text: str, infos: Sequence[DriveInfo]) -> str | None:
     return None
 
 
-def _infos(request: Request) -> list[DriveInfo]:
+def _drives(request: Request) -> list[tuple[Drive, DriveInfo]]:
     drives = [target.make() for target in targets_of(request)]
-    return [drive.foreseen if isinstance(drive, Foresees) else drive.info for drive in drives]
+    return [
+        (drive, drive.foreseen if isinstance(drive, Foresees) else drive.info) for drive in drives
+    ]

@@ -28,7 +28,7 @@ from flashtwin.model.step import Mark, NotPossible, Result, Step
 from flashtwin.model.target import DriveInfo, Interrupted, Progress
 from flashtwin.runner.budget import BoundStep, Budget, unbound, within
 from flashtwin.runner.conclude import Teller, findings_of, info_of
-from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.estimate import Estimate, expected
 from flashtwin.runner.events import Meter, Observer
 from flashtwin.runner.host import Clock, describe
 from flashtwin.runner.replay import CannotGoOnError, Replay, States, check_target, detail_of
@@ -84,6 +84,7 @@ def run_batteries(
     host: Mapping[str, object] | None = None,
     budget_s: float | None = None,
     label: str | None = None,
+    beside: int = 0,
 ) -> Run:
     """Run batteries one after another on a drive, write `out`, and close the drive.
 
@@ -91,8 +92,8 @@ def run_batteries(
     battery's own parameters; without any the run in `out`, which is not finished, is gone on with:
     then batteries, seed, command and budget are those of its manifest. `command` goes into the
     manifest, so it must not name the host; `host` goes into host.json. `budget_s` is the time on
-    the drive's clock, see `runner.budget`. `label` is what the run is called. The drive is opened
-    once nobody else writes the run.
+    the drive's clock, see `runner.budget`. `label` is what the run is called, `beside` how many
+    other runs go on at the same time. The drive is opened once nobody else writes the run.
 
     Raises `FlashtwinError` where the run cannot be gone on with, for the drive is another or the
     batteries are, and `Interrupted` once the run is closed if somebody asked it to stop.
@@ -106,7 +107,7 @@ def run_batteries(
         info = drive.open().info
         if before:
             before.check(info, watcher)
-        plan = _plan(requests_of(batteries), info, budget_s)
+        plan = _plan(requests_of(batteries), drive, info, budget_s, beside)
         watcher.estimated(info, plan.expected, plan.departs)
         if plan.budget is not None:
             watcher.noted(plan.budget.text(plan.expected))
@@ -173,19 +174,21 @@ class _Before:
             return {}
 
 
-def _plan(requests: list[Request], info: DriveInfo, budget_s: float | None) -> _Plan:
-    estimated = estimate(requests, info)
+def _plan(
+    requests: list[Request], drive: Drive, info: DriveInfo, budget_s: float | None, beside: int
+) -> _Plan:
+    estimated = expected(requests, drive, info, beside)
     departs = {
         request.name: request.battery.departures(request.parameters, info) for request in requests
     }
     budget = None if budget_s is None else Budget(budget_s, requests, info, estimated)
-    expected = budget.without_left_out(estimated) if budget else estimated
+    within = budget.without_left_out(estimated) if budget else estimated
     memory.require(
-        expected.samples_memory_bytes,
+        within.samples_memory_bytes,
         "the samples of the steps take about",
         "make samples longer (sample_s= of a battery), or ask for less in one run",
     )
-    return _Plan(requests=requests, departs=departs, expected=expected, budget=budget)
+    return _Plan(requests=requests, departs=departs, expected=within, budget=budget)
 
 
 def _go(

@@ -19,7 +19,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Mark, Step
 from flashtwin.model.target import Interrupted, Progress
-from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.estimate import Estimate, expected
 from flashtwin.runner.events import Meter, Observer
 from flashtwin.runner.stop import Stop, listening
 from flashtwin.runner.target import Variant
@@ -98,10 +98,10 @@ def record(
     drive = replace(variant, kept=False).twin()
     with listening() as stop, closing(drive), outputs.replacing(out) as part:
         info = drive.open().info
-        expected = estimate(requests, info)
-        _check(stretch, expected)
-        observer.estimated(info, expected, {})
-        meter = Meter(info, expected, observer)
+        takes = expected(requests, drive, info)
+        _check(stretch, takes)
+        observer.estimated(info, takes, {})
+        meter = Meter(info, takes, observer)
         recording = _Recording(drive=drive, stretch=stretch, part=part, meter=meter, stop=stop)
         for request in requests:
             _play(recording, request)

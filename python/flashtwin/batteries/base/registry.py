@@ -127,7 +127,8 @@ class Battery:
     info)` says where it leaves the original. `parts(parameters, info)` are the parts that a budget
     may leave out, the one worth most first; steps in no part are done with the first of them.
     `estimate(parameters, info)` is for a battery whose steps depend on results: played without a
-    drive it would not end. `meanings` are the texts of its findings, for `flashtwin explain`.
+    drive it would not end. `thinks_s`: seconds of a processor that it computes beside a simulated
+    drive, for the estimate. `meanings` are the texts of its findings, for `flashtwin explain`.
     `present` says how a page shows it (see `base.present`): the module whose `PRESENT` does, or a
     function that makes what does; none is for tables of its findings. `program` is the command that
     asks for it and goes on with its runs.
@@ -151,6 +152,7 @@ class Battery:
     configuration: str | None = None
     program: str = PROGRAM
     estimate: Callable[[Any, DriveInfo], Forecast] | None = None
+    thinks_s: float = 0.3
     meanings: Callable[[], Sequence[Meaning]] = tuple
     needs: tuple[Instrument, ...] = ()
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -46,7 +46,6 @@ COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
         Claim(
             than="has an SLC cache {} larger",
             most="has the largest SLC cache",
-            alone="has an SLC cache of {}",
             what="the size of the cache",
             only="alone shows an SLC cache",
         ),
@@ -58,7 +57,6 @@ COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
         Claim(
             than="writes {} faster in its cache",
             most="writes fastest in its cache",
-            alone="writes {} in it",
             what="the speed in the cache",
         ),
     ),
@@ -69,7 +67,6 @@ COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
         Claim(
             than="writes {} faster past its cache",
             most="writes fastest past its cache",
-            alone="writes {} past its cache",
             what="the speed past the cache",
         ),
     ),
@@ -201,14 +198,11 @@ class FillPresent(Present):
 
         def column(title: str, name: str, better: Better, claim: Claim) -> Column:
             finding = of_pass.get(name)
-            if name == "cache_size" and finding is not None and finding.number == 0:
-                claim = replace(claim, alone="shows no SLC cache")
             if name == "cache_size" and grounds.is_whole_drive(of_pass):
                 claim = replace(
                     claim,
                     than="writes {} more before its speed drops",
                     most="writes most before its speed drops",
-                    alone="behaves as one whole-drive SLC cache of {}",
                 )
             return Column(title=title, finding=finding, better=better, claim=claim)
 

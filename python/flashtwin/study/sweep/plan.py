@@ -9,6 +9,7 @@ refused; `sweep.json` depends on nothing but the plan.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,11 +21,11 @@ from flashtwin import _core
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
-from flashtwin.drives.twin import info_of
+from flashtwin.drives.twin import Twin, info_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runner.batch import plain_name
-from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.estimate import Estimate, expected
 from flashtwin.runs.folders import (
     FAILURES,
     POINTS,
@@ -138,7 +139,8 @@ def resolve(
             refused.append(_refused(point, error))
             continue
         if expects is not None and not orders:
-            expects(estimate(requests, info_of(spec)))
+            beside = len(os.sched_getaffinity(0)) - 1
+            expects(expected(requests, Twin(spec), info_of(spec), beside))
         orders.append(
             Order(
                 point=point,

@@ -1,0 +1,124 @@
+"""How fast this machine simulates a design: measured once, on a smaller copy of it, and kept.
+
+A copy with the same dies, planes and ratios is filled, filled again, read, and read and written at
+random; what that takes of a processor predicts a fill of the whole drive to 20 % (nine drives). It
+is measured where a run is worth it (`WORTH_S`) and kept in the cache folder by the spec's hash and
+the model's number, never in a run. Invariant: whatever goes wrong here costs the usual pace and
+never a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from flashtwin import _core, outputs
+from flashtwin.errors import FlashtwinError
+from flashtwin.inputs import InputError, parse_json, read_regular
+from flashtwin.model.job import Job, jobs_json
+from flashtwin.model.pace import USUAL, Pace
+
+FILE = "pace.json"
+# Expected seconds of a run from which on its design is measured, which takes about half a second.
+WORTH_S = 4.0
+# Memory of the copy, and designs that are remembered: those measured last.
+COPY_BYTES, MOST_KEPT, MOST_FILE_BYTES = 60_000_000, 500, 1 << 20
+BLOCK, PAGE = 128 << 10, 4 << 10
+READ_BYTES, REQUESTS, SAMPLE_NS = 4 * 10**9, 100_000, 1_000_000_000
+
+Clock = Callable[[], float]
+
+
+def pace_of(spec: _core.Spec, expected_s: float) -> Pace:
+    """The pace of a design on this machine; the usual one where the work is not worth measuring."""
+    if expected_s < WORTH_S:
+        return USUAL
+    key = f"{spec.hash} {_core.MODEL}"
+    folder = outputs.cache_folder()
+    kept = _kept(folder)
+    if key in kept:
+        return kept[key]
+    copy = _copy(spec)
+    if copy is None:
+        return USUAL
+    pace = measured(copy, spec.memory_bytes)
+    _keep(folder, {**kept, key: pace})
+    return pace
+
+
+def measured(copy: _core.Spec, memory_bytes: int, clock: Clock = time.thread_time) -> Pace:
+    """What the processor does of a smaller copy; making the whole drive takes its share of
+    `memory_bytes`. `clock`: seconds of the processor."""
+    begun = clock()
+    twin = _core.Twin(copy, 1)
+    open_s = (clock() - begun) * memory_bytes / copy.memory_bytes
+    size = twin.capacity_bytes // BLOCK * BLOCK
+
+    def rate(work: float, **job: Any) -> float:
+        began = clock()
+        step = Job(name="pace", size=size, depth=32, **job)
+        twin.run(jobs_json([step]), SAMPLE_NS, _never_stops)
+        return work / max(clock() - began, 1e-6)
+
+    return Pace(
+        first_bytes_s=rate(size, rw="write", block_bytes=BLOCK),
+        again_bytes_s=rate(size, rw="write", block_bytes=BLOCK),
+        read_bytes_s=rate(READ_BYTES, rw="read", block_bytes=BLOCK, io_bytes=READ_BYTES),
+        random_read_iops=rate(REQUESTS, rw="randread", block_bytes=PAGE, io_bytes=REQUESTS * PAGE),
+        random_write_iops=rate(
+            REQUESTS, rw="randwrite", block_bytes=PAGE, io_bytes=REQUESTS * PAGE
+        ),
+        open_s=open_s,
+    )
+
+
+def _never_stops(done_bytes: int, now_ns: int) -> bool:
+    return True
+
+
+def _copy(spec: _core.Spec) -> _core.Spec | None:
+    """A copy that is simulated in half a second; none of a drive that cannot be made smaller."""
+    if spec.memory_bytes <= COPY_BYTES:
+        return spec
+    divisor = spec.scale_within(COPY_BYTES)
+    if divisor is None:
+        return None
+    try:
+        return _core.parse_spec(spec.to_toml(), [], [], [], f"1/{divisor}")
+    except _core.SpecError:
+        return None
+
+
+def _kept(folder: Path | None) -> dict[str, Pace]:
+    """What was measured before; a file that is not as it was written is measured anew."""
+    if folder is None:
+        return {}
+    names = {field.name for field in fields(Pace)}
+    try:
+        rows = parse_json(read_regular(folder / FILE, most_bytes=MOST_FILE_BYTES))
+    except (InputError, ValueError):
+        return {}
+    if not isinstance(rows, dict):
+        return {}
+    return {
+        key: Pace(**row)
+        for key, row in rows.items()
+        if isinstance(row, dict)
+        and row.keys() == names
+        and all(isinstance(value, int | float) and value >= 0 for value in row.values())
+        and all(row[name] > 0 for name in names - {"open_s"})
+    }
+
+
+def _keep(folder: Path | None, kept: dict[str, Pace]) -> None:
+    if folder is None:
+        return
+    rows = {key: asdict(pace) for key, pace in list(kept.items())[-MOST_KEPT:]}
+    with contextlib.suppress(OSError, FlashtwinError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        outputs.write(folder / FILE, json.dumps(rows), within=folder)
