@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         sweep,
         test,
     )
+    from flashtwin.api.more import discover, explain, fit, infer, new, review
 
 __version__ = "0.1.0"
 __all__ = [
@@ -59,10 +60,16 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare",
+    "discover",
     "drives",
+    "explain",
+    "fit",
+    "infer",
     "load_run",
     "load_runs",
+    "new",
     "resume",
+    "review",
     "runs",
     "submit",
     "sweep",
@@ -70,12 +77,17 @@ __all__ = [
 ]
 
 
+# These load the room of studies, which the others do not need.
+_STUDIES = {"discover", "explain", "fit", "infer", "new", "review"}
+
+
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'flashtwin' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module("flashtwin.api"), name)
+    module = "flashtwin.api.more" if name in _STUDIES else "flashtwin.api"
+    return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

@@ -311,7 +311,7 @@ def test_what_print_shows(measured: ft.Run, tmp_path: Path) -> None:
     """A reader at a prompt sees what was found, and how two runs differ."""
     shown = str(measured)
     assert shown.startswith(f"{measured.target}: finished, seed ")
-    assert "Where the first plateau ends" in shown and "GB" in shown
+    assert "Size of the SLC cache" in shown and "GB" in shown
     assert "cache_size" in str(measured.findings) and len(measured.table()) == len(
         measured.findings
     )

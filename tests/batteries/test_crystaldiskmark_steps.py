@@ -12,7 +12,7 @@ from flashtwin.batteries.crystaldiskmark.score import Cell, Scoring, score
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, JobTotals, Mark, NotPossible, Purge, Rest, Result, Run, Step
-from flashtwin.model.target import Watch
+from flashtwin.model.target import DriveInfo, Watch
 
 ARTICLE = [
     "SEQ1M-Q8T1",
@@ -41,6 +41,17 @@ def cells(steps: list[Step]) -> list[tuple[str, str]]:
             if (cell, direction) not in seen:
                 seen.append((cell, direction))
     return seen
+
+
+class Scaled(FakeDrive):
+    """A drive on paper that is `scale` times smaller than the one that it stands for."""
+
+    scale = 1
+
+    @property
+    def info(self) -> DriveInfo:
+        info = super().info
+        return replace(info, identity={**info.identity, "scale": self.scale})
 
 
 def test_all_reads_then_all_writes_then_all_mixes() -> None:
@@ -105,17 +116,21 @@ def test_the_file_is_written_once_in_mebibytes_at_the_start_of_an_erased_drive()
 
 
 @pytest.mark.parametrize(
-    ("capacity", "kind", "mib"),
+    ("capacity", "kind", "scale", "mib"),
     [
-        (240 * GB, "twin", 1024),
-        (120 * GB, "twin", 1024),
-        (15 * GB, "twin", 128),
-        (4 * GB, "file", 1024),
-        (10**9, "file", 512),
+        (240 * GB, "twin", 1, 1024),
+        (15 * GB, "twin", 1, 1024),
+        (15 * GB, "twin", 16, 64),
+        (2 * GB, "twin", 512, 16),
+        (4 * GB, "file", 1, 1024),
+        (10**9, "file", 1, 512),
     ],
 )
-def test_the_file_fits_a_scaled_drive_and_a_small_file(capacity: int, kind: str, mib: int) -> None:
-    drive = FakeDrive(law=Law(capacity_bytes=capacity), kind=kind)
+def test_the_file_fits_a_scaled_drive_and_a_small_file(
+    capacity: int, kind: str, scale: int, mib: int
+) -> None:
+    drive = Scaled(law=Law(capacity_bytes=capacity), kind=kind)
+    drive.scale = scale
     request = registry.request("crystaldiskmark", {"profile": "real", "mix": "off"})
     steps, _ = played(request, drive)
     (prepare,) = [step for step in steps if isinstance(step, Fill)]

@@ -56,7 +56,7 @@ def test_both_curves_lie_over_one_another_with_their_difference(desk: Opened) ->
     # The charts of all runs have three drives, those of a pair its two.
     assert page.locator("#plot-throughput .mark-line path").count() == 6
     words = page.locator("#plot-both-1").inner_text().replace("\u00a0", " ")
-    assert "first plateau ends 24.0 GB" in words and "first plateau ends 90.0 GB" in words
+    assert "SLC cache ends 24.0 GB" in words and "SLC cache ends 90.0 GB" in words
     colours = [
         {
             line.get_attribute("stroke")
@@ -126,7 +126,7 @@ def test_intervals_are_drawn_and_set_ups_diffed(desk: Opened) -> None:
     headings = page.locator("#differences table").first.locator("tr.part").all_inner_texts()
     patterns = ["Fill, 128 KiB, queue depth 32", "Fill, 1 MiB, queue depth 1"]
     assert headings == [*patterns, "CrystalDiskMark"]
-    row = page.locator("#differences tr", has_text="Speed past the first plateau").first
+    row = page.locator("#differences tr", has_text="Speed past the SLC cache").first
     assert row.locator("td, th").first.inner_text().startswith("worse")
     counts = page.locator(".counts li").first.inner_text()
     assert "worse" in counts and "better" in counts and "the same" in counts
@@ -153,7 +153,7 @@ def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
     assert "name" in names and "capacity" not in names
     first = page.locator("#findings .card [data-of-group]:visible").first
     shown = first.locator("table.findings:visible tbody th[scope=row]").all_inner_texts()
-    assert "Speed of the first plateau" in shown
+    assert "Speed in the SLC cache" in shown
     folded = first.locator("details.more")
     assert "The same in all runs" in folded.locator("summary").inner_text()
     assert (

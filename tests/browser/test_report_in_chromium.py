@@ -50,9 +50,9 @@ def test_every_chart_is_drawn(shown: Opened) -> None:
 def test_places_of_findings_are_marked(shown: Opened) -> None:
     words = shown.page.locator("#plot-throughput").inner_text().replace("\u00a0", " ")
     for text in (
-        "first plateau ends 24.0 GB",
-        "borrowed cells go back from 192 GB",
-        "first plateau ends 90.0 GB",
+        "SLC cache ends 24.0 GB",
+        "folding begins at 192 GB",
+        "SLC cache ends 90.0 GB",
     ):
         assert text in words
 
@@ -181,7 +181,7 @@ def test_the_legend_takes_drives_and_passes_away(shown: Opened) -> None:
     page.locator("[data-toggle-drive='1']").click()
     assert lines.count() == 1
     assert page.locator("[data-toggle-drive='1']").get_attribute("aria-pressed") == "false"
-    assert "first plateau ends 90.0 GB" not in page.locator("#plot-throughput").inner_text()
+    assert "SLC cache ends 90.0 GB" not in page.locator("#plot-throughput").inner_text()
     page.locator("[data-toggle-drive='1']").click()
     assert lines.count() == 2
 
@@ -209,7 +209,7 @@ def test_a_finding_explains_itself_and_shows_its_stretch(shown: Opened) -> None:
     pop = page.get_by_role("dialog")
     assert pop.is_visible()
     said = pop.inner_text()
-    assert "Speed past the first plateau" in said
+    assert "Speed past the SLC cache" in said
     assert "Rests on 24.00 GB to 192.0 GB" in said
     assert "second plateau" in said
     assert page.locator("#plot-throughput .mark-rect path").count() == 1

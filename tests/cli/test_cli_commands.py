@@ -167,11 +167,11 @@ def test_conclude(run: Run, tmp_path: Path) -> None:
 
 
 def test_explain_says_all_that_a_run_says_of_a_finding(run: Run, tmp_path: Path) -> None:
-    """Tables have the first clause of a note; the rest, and what the value rests on, is here."""
+    """A table has the note; what the value rests on is here too."""
     note = "none seen; a first plateau would show from 0.1 GB on"
     store(tmp_path / "a", findings=[finding("fill.cache_size[1m-q1]", 0.0, "GB", note=note)])
     shown = run("runs", "show", "a").stdout
-    assert "[1] none seen\n" in shown
+    assert f"[1] {note}\n" in shown
     done = run("explain", "fill.cache_size", "--run", "a")
     assert done.exit_code == 0 and note in done.stdout
     assert "fill.cache_size[1m-q1]: 0 GB\n" in done.stdout
@@ -197,8 +197,12 @@ def test_explain(run: Run) -> None:
 def test_test_of_one_drive(run: Run, tmp_path: Path) -> None:
     done = run("test", "bx500-240", "--battery", "fill", "--out", "here", "--seed", "5")
     assert done.exit_code == 0, done.stderr
-    assert "fill 128k-q32" in done.stdout
-    assert done.stdout.splitlines()[-1] == "report: here/report.html"
+    lines = done.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines[1:]] == ["How sure", "Next", "Page"]
+    assert lines[0].startswith("bx500-240 (simulated): writes 24.0 GB at 461 MB/s, then 111 MB/s")
+    assert lines[-1] == "Page: here/report.html"
+    verbose = run("test", "--resume", "here", "-v").stdout
+    assert "fill 128k-q32" in verbose and verbose.endswith("\n".join(lines) + "\n")
     manifest = json.loads((tmp_path / "here" / "manifest.json").read_text())
     assert manifest["seed"] == 5
     assert manifest["command"] == [
@@ -212,8 +216,8 @@ def test_test_of_several_drives_has_a_run_each_and_one_report(run: Run, tmp_path
     done = run("test", *pair, "--battery", "fill:patterns=1m-q1", "--out", "both")
     assert done.exit_code == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "both").iterdir()) == [*pair, "report.html"]
-    header = next(line for line in done.stdout.splitlines() if line.split() == list(pair))
-    assert header
+    begins = [line.partition(" ")[0] for line in done.stdout.splitlines()[:2]]
+    assert begins == list(pair), "a line a drive"
 
 
 def test_test_as_json_is_one_object_and_quiet_is_quiet(run: Run) -> None:
@@ -427,7 +431,7 @@ def test_findings_are_told_also_where_the_page_cannot_be_made(
     monkeypatch.setattr(flashtwin.report, "build", full)
     done = run("test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--out", "here")
     assert done.exit_code == 3 and "No space left" in done.stderr
-    assert "fill 1m-q1" in done.stdout and "report:" not in done.stdout
+    assert "writes 24.0 GB" in done.stdout and "Page:" not in done.stdout
     told = run("test", "--resume", "here", "--json")
     assert told.exit_code == 3 and json.loads(told.stdout)["report"] is None
 
@@ -435,7 +439,7 @@ def test_findings_are_told_also_where_the_page_cannot_be_made(
 def test_a_report_is_left_out_where_none_is_wanted(run: Run, tmp_path: Path) -> None:
     asked = ("test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--no-report")
     done = run(*asked, "--out", "here")
-    assert done.exit_code == 0 and "fill 1m-q1" in done.stdout and "report:" not in done.stdout
+    assert done.exit_code == 0 and "24.0 GB" in done.stdout and "Page:" not in done.stdout
     told = run("test", "--resume", "here", "--no-report", "--json")
     assert told.exit_code == 0 and json.loads(told.stdout)["report"] is None
     assert not list(Path("here").rglob("report.html"))

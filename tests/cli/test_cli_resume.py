@@ -304,7 +304,7 @@ def test_a_budget_is_a_time(run: Callable[..., Result], budget: str) -> None:
 def test_a_budget_is_told_before_anything_and_kept_in_the_command(
     run: Callable[..., Result],
 ) -> None:
-    done = run("test", "bx500-240", "--budget", "90m", "--out", "r")
+    done = run("test", "bx500-240", "--budget", "90m", "--out", "r", "--verbose")
     assert done.exit_code == 0, done.output
     lines = done.stderr.splitlines()
     assert any(

@@ -112,7 +112,9 @@ def test_drives_that_do_not_fit_beside_each_other_stand_under_each_other(
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= columns
     assert sum("a-drive-with-a-name-4" in line for line in lines) >= 3
-    assert [line for line in lines if line.startswith("[1]")] == ["[1] what the number rests on"]
+    at = next(number for number, line in enumerate(lines) if line.startswith("[1]"))
+    told = " ".join(line.strip() for line in lines[at:])
+    assert told == f"[1] {note}".rstrip(), "a note is wrapped, and nothing of it is left out"
 
 
 def test_a_pipe_gets_whole_lines_without_trailing_blanks(

@@ -333,7 +333,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         return [
             finding(
                 f"{which}_pass.cache_size",
-                f"{which.capitalize()} pass: where the first plateau ends",
+                f"{which.capitalize()} pass: size of the SLC cache",
                 0.0,
                 "GB",
                 0,
@@ -355,14 +355,12 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
     third = paper.cache * GB / 274_877_906_944
     signature = "present" if abs(third - 1 / 3) < 0.02 else "absent"
     return [
-        finding("cache_size", "Where the first plateau ends", paper.cache, "GB", 0, cache),
-        finding("speed_cache", "Speed of the first plateau", paper.fast, "MB/s", 0, cache),
-        finding(
-            "speed_past_cache", "Speed past the first plateau", paper.slow, "MB/s", cache, fold
-        ),
+        finding("cache_size", "Size of the SLC cache", paper.cache, "GB", 0, cache),
+        finding("speed_cache", "Speed in the SLC cache", paper.fast, "MB/s", 0, cache),
+        finding("speed_past_cache", "Speed past the SLC cache", paper.slow, "MB/s", cache, fold),
         finding(
             "fold_begin",
-            "Where borrowed cells have to be given back",
+            "Where folding begins",
             paper.fold if folds else None,
             "GB",
             cache,
@@ -371,7 +369,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         ),
         finding(
             "speed_folding",
-            "Speed from there on",
+            "Speed while folding",
             paper.folding if folds else None,
             "MB/s",
             fold,
@@ -382,7 +380,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
         finding("duration", "Duration of the fill", seconds, "s", 0, total, "counted"),
         finding(
             "one_third",
-            "First plateau as a share of the raw flash",
+            "SLC cache as a share of the raw flash",
             third,
             "fraction",
             0,

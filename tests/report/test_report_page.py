@@ -349,7 +349,7 @@ def test_every_pass_stands_under_its_own_heading(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", Paper(patterns=("1m-q1",), passes=3, cells=()))
     (group,) = Contents.of([run]).tables
     assert {part.title: [row.title for row in part.rows][-1] for part in group.parts} == {
-        "First pass, from empty": "First plateau as a share of the raw flash",
+        "First pass, from empty": "SLC cache as a share of the raw flash",
         "Second pass, on the full drive": "Mean speed",
         "Third pass, on the full drive": "Mean speed",
     }

@@ -81,9 +81,7 @@ def test_within_means_a_value_in_common() -> None:
 
 def test_a_table_sets_the_truth_beside_twins_only(tmp_path: Path) -> None:
     twin = report.build([make_run(tmp_path / "twin")], tmp_path / "twin.html").read_text()
-    rows = re.findall(
-        r'<tr><th scope="row">Where the first plateau ends</th>(.*?)</tr>', twin, re.DOTALL
-    )
+    rows = re.findall(r'<tr><th scope="row">Size of the SLC cache</th>(.*?)</tr>', twin, re.DOTALL)
     assert "24.00" in rows[0]
     assert 'data-head="truth">24.' in rows[0]
     assert '<span class="yes">within</span>' in rows[0]

@@ -40,7 +40,7 @@ def finding(value: float | None, low: float | None, high: float | None, unit: st
         (137.684, 123.881, 151.487, "MB/s", ("138", "± 14", "MB/s", None)),
         (2165.36, 2164.6, 2166.11, "s", ("2,165", "± 1", "s", "36 min 5 s")),
         (0.328023, 0.327998, 0.328034, "fraction", ("32.80", "± 0.01", "%", None)),
-        (0.999072, 0.99291, 1.0, "fraction", ("99.91", "(99.29 to 100.00)", "%", None)),
+        (0.999072, 0.99291, 1.0, "fraction", ("99.9", "(99.2 to 100.0)", "%", None)),
         (0.0, 0.0, 0.151388, "GB", ("not seen", None, "", "< 0.16 GB")),
         (15371.6, 15371.6, 15371.6, "us", ("15.37", None, "ms", None)),
         (88.755, 88.0, 90.0, "us", ("88.8", "± 1.3", "µs", None)),
@@ -82,8 +82,8 @@ def test_the_summary_says_what_the_findings_say(tmp_path: Path) -> None:
     said = masthead.facts(Contents.of(two(tmp_path)))
     text = " ".join(one.subject + one.text for one in said).replace("\u00a0", " ")
     assert text.startswith(
-        "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it has to give borrowed "
-        "cells back, and 81.0 MB/s are left."
+        "paper-a writes 24.0 GB at 461 MB/s, then 111 MB/s; from 192 GB on it has to fold, and "
+        "81.0 MB/s are left."
     )
     assert "paper-b writes 90.0 GB at 240 MB/s, then 97.0 MB/s. That is 32." in text
     assert "They" not in text

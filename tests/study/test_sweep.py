@@ -62,7 +62,7 @@ def shown_on_the_terminal(done: Sweep, capsys: pytest.CaptureFixture[str]) -> No
     """--show takes names as findings answer to them; a wrong one costs nobody the table."""
     command.print_sweep(done, done.out / "report.html", ("cache_size", "fill.mean[1m-q1]"))
     told = capsys.readouterr().out
-    assert "Where the first plateau ends" in told and "Mean speed of the fill" in told
+    assert "Size of the SLC cache" in told and "Mean speed of the fill" in told
     assert "Duration" not in told
     with pytest.raises(FlashtwinError, match="no point has a finding cash"):
         command.print_sweep(done, done.out / "report.html", ("cash",))

@@ -5,7 +5,9 @@ submit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -20,6 +22,8 @@ from flashtwin.runs.compare.compare import Comparison
 if TYPE_CHECKING:
     from flashtwin.runner.request import Outcome
 
+# The smallest scale that is read: no drive can be had in more parts.
+MOST_DIVISOR = 1 << 20
 # A battery as on the command line, or names with the parameters that are set.
 Batteries = str | Mapping[str, Mapping[str, object]]
 # Several of them; a text alone is one.
@@ -56,7 +60,7 @@ def test(
     seed: int = ...,
     firmware: str | Sequence[str] = ...,
     sets: Mapping[str, object] | Sequence[str] | None = ...,
-    scale: str | None = ...,
+    scale: str | float | None = ...,
     budget: str | float | None = ...,
     preparation: str = ...,
     label: str | Sequence[str] = ...,
@@ -76,7 +80,7 @@ def test(
     seed: int = ...,
     firmware: str | Sequence[str] = ...,
     sets: Mapping[str, object] | Sequence[str] | None = ...,
-    scale: str | None = ...,
+    scale: str | float | None = ...,
     budget: str | float | None = ...,
     preparation: str = ...,
     label: str | Sequence[str] = ...,
@@ -96,7 +100,7 @@ def test(
     seed: int = 1,
     firmware: str | Sequence[str] = (),
     sets: Mapping[str, object] | Sequence[str] | None = None,
-    scale: str | None = None,
+    scale: str | float | None = None,
     budget: str | float | None = None,
     preparation: str = "timed",
     label: str | Sequence[str] = (),
@@ -113,14 +117,14 @@ def test(
     `size` is made and measured with fio. `battery`: text as on the command line
     ("fill:passes=1,power"), or {"fill": {"passes": 1}}; without one the standard ones run, which
     `flashtwin batteries` marks. `sets` changes values of the spec ({"slc_cache.size": "12 GB"}, or
-    ["slc_cache.size=12GB"]), `scale` makes a smaller drive ("1/16"), `budget` bounds the time of
-    each target ("30m", or seconds). `preparation` is how simulated drives are filled where no
-    battery looks: "timed", as a host does; "untimed", by the firmware alone; "auto", untimed where
-    the drive can. `label` is what the run is called on pages and in comparisons; of a list of
-    targets a list of as many. `out` is the run directory, by default a new one in
-    ./flashtwin-runs; `report` writes its report.html too. `progress`: by default a live block where
-    somebody watches (a terminal, a notebook); True shows it anywhere, False nowhere, and a function
-    is called with each `Status`; `observer` hears more than that, in place of it. Raises
+    ["slc_cache.size=12GB"]), `scale` makes a smaller drive ("1/16", or 1/16), `budget` bounds the
+    time of each target ("30m", or seconds). `preparation` is how simulated drives are filled where
+    no battery looks: "timed", as a host does; "untimed", by the firmware alone; "auto", untimed
+    where the drive can. `label` is what the run is called on pages and in comparisons; of a list of
+    targets a list of as many. `out` is the run directory, by default a new one in ./flashtwin-runs;
+    `report` writes its report.html too. `progress`: by default a live block where somebody watches
+    (a terminal, a notebook); True shows it anywhere, False nowhere, and a function is called with
+    each `Status`; `observer` hears more than that, in place of it. Raises
     `FlashtwinError` before anything runs where something is wrong with what was asked for, and
     `Interrupted` where it was stopped, once what was finished is kept.
     """
@@ -138,7 +142,7 @@ def test(
         budget=budget,
         firmware=as_words(firmware),
         sets=as_sets(sets),
-        scale=scale,
+        scale=scale_text(scale),
         seed=seed,
         preparation=preparation,
         labels=as_words(label),
@@ -146,7 +150,7 @@ def test(
         say=_silent,
     )
     outcome = request.test(wanted_run, partial(progress_shown, progress, observer))
-    return _as_runs(outcome, several, report)
+    return as_runs(outcome, several, report)
 
 
 # pytest takes whatever is called test for one of its own.
@@ -172,16 +176,24 @@ def resume(
     where = run.path if isinstance(run, Run | Runs) else Path(run)
     outcome = request.resume(where, partial(progress_shown, progress, observer), say=_silent)
     several = [stored.path for stored in outcome.runs] != [outcome.where]
-    return _as_runs(outcome, several, report and outcome.did_anything)
+    return as_runs(outcome, several, report and outcome.did_anything)
 
 
-def _as_runs(outcome: Outcome, several: bool, report: bool) -> Run | Runs:
+def as_runs(outcome: Outcome, several: bool, report: bool) -> Run | Runs:
     """The runs as programs get them, and their page."""
     runs = tuple(Run(stored=stored) for stored in outcome.runs)
     result = Runs(path=outcome.where, runs=runs) if several else runs[0]
     if report:
         result.report()
     return result
+
+
+def scale_text(scale: str | float | None) -> str | None:
+    """A scale as the command line spells it: 0.0625 is "1/16"."""
+    if scale is None or isinstance(scale, str):
+        return scale
+    share = Fraction(scale).limit_denominator(MOST_DIVISOR) if 0 < scale < inf else Fraction(0)
+    return str(share)
 
 
 def _silent(text: str) -> None:

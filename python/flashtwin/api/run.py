@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from flashtwin.arguments import checked
 from flashtwin.charts.chart import Chart
@@ -250,14 +250,11 @@ class Runs(Sequence[Run]):
 
     def table(self) -> pl.DataFrame:
         """A row a finding of each run: `run`, then the columns of a run's own table."""
-
-        tables.need_polars()
-        import polars as pl
-
+        pl = tables.need_polars()
         frames = [
             run.table().select(pl.lit(name).alias("run"), pl.all()) for name, run in self.items()
         ]
-        return pl.concat(frames)
+        return cast("pl.DataFrame", pl.concat(frames))
 
     def compare(self) -> Comparison:
         """Hold all of them against the first."""

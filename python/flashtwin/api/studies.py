@@ -10,16 +10,26 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import escape
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
+from flashtwin.api.calls import scale_text
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run
 from flashtwin.api.twin import as_sets, as_words
 from flashtwin.arguments import checked
+from flashtwin.charts.chart import Chart
+from flashtwin.model import text
 from flashtwin.model.findings import Findings
+from flashtwin.model.units import readable_number
+from flashtwin.report.notebook import over_points
 from flashtwin.runner.events import counted
+from flashtwin.runs import tables
 from flashtwin.runs.query import runs as runs
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +83,64 @@ class Sweep(Sequence[Point]):
         at_points = [point.findings.get(finding) for point in self.points]
         return [None if at_point is None else at_point.value for at_point in at_points]
 
+    def rows(self, *names: str) -> list[dict[str, float | str | None]]:
+        """A row a point: what was set, the values of these findings (by default of the headlines
+        of the first point that has any), and why there is none."""
+        known = next((point.findings for point in self.points if point.findings), Findings())
+        chosen = names or tuple(finding.id for finding in known if finding.headline)
+        return [
+            {
+                **point.settings,
+                **{
+                    name: None if (row := point.findings.get(name)) is None else row.value
+                    for name in chosen
+                },
+                **({"error": point.error} if point.error else {}),
+            }
+            for point in self.points
+        ]
+
+    def table(self, *names: str) -> pl.DataFrame:
+        """`rows` as a table of polars."""
+        return tables.of_rows(self.rows(*names))
+
+    @checked
+    def chart(self, finding: str) -> Chart:
+        """A finding over what was varied: a point each, in the order of the grid."""
+        points = [
+            (", ".join(f"{key}={value}" for key, value in point.settings.items()), row.number)
+            for point in self.points
+            if (row := point.findings.get(finding)) is not None and row.number is not None
+        ]
+        unit = next((row.unit for point in self.points if (row := point.findings.get(finding))), "")
+        return over_points(points, f"{finding} ({unit})" if unit else finding)
+
+    def __str__(self) -> str:
+        """A row a point, for `print`."""
+        rows = self.rows()
+        heads = list(dict.fromkeys(key for row in rows for key in row))
+        return text.table(heads, [[_cell(row.get(head)) for head in heads] for row in rows])
+
+    def _repr_html_(self) -> str:
+        """A table, for a notebook."""
+        rows = self.rows()
+        heads = list(dict.fromkeys(key for row in rows for key in row))
+        head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(_cell(row.get(name)))}</td>" for name in heads) + "</tr>"
+            for row in rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
     def __repr__(self) -> str:
         return f"Sweep({str(self.path)!r}, {len(self)} points, {len(self.failures)} failed)"
+
+
+def _cell(value: float | str | None) -> str:
+    """A value of a row, as people read it."""
+    if value is None:
+        return text.MISSING
+    return value if isinstance(value, str) else readable_number(value, text.DIGITS)
 
 
 @checked
@@ -86,7 +152,7 @@ def sweep(
     seed: int = 1,
     firmware: str | Sequence[str] = (),
     sets: Mapping[str, object] | Sequence[str] | None = None,
-    scale: str | None = None,
+    scale: str | float | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
@@ -122,7 +188,7 @@ def sweep(
         seed=seed,
         sets=as_sets(sets),
         firmware=as_words(firmware),
-        scale=scale,
+        scale=scale_text(scale),
     )
     where = plan.default_out(datetime.now()) if out is None else Path(out)
     began_s = time.monotonic()

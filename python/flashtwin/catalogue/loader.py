@@ -131,6 +131,7 @@ def load(
     core = _extension()
     if is_spec_text(target):
         return _parsed(core, target, firmware, sets, scale)
+    target = own_file(target) or target
     if target.endswith(".toml"):
         # What is there and is no file of text is refused by whoever reads it, with the reason.
         try:
@@ -172,6 +173,15 @@ def _checked(name: str, read: Callable[..., Spec], *words: Any) -> Spec:
     except _extension().SpecError as error:
         issues = [SpecIssue(**issue) for issue in error.errors]
         raise BadSpecError(name, issues, count=error.count) from error
+
+
+def own_file(word: str) -> str | None:
+    """The spec file of this directory that a bare word means, where no drive is called so: mine
+    for ./mine.toml."""
+    if not word or "/" in word or word.endswith(".toml") or "\n" in word or word in drive_ids():
+        return None
+    file = f"{word}.toml"
+    return file if os.path.isfile(file) else None
 
 
 def is_spec_text(target: str) -> bool:

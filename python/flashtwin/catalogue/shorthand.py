@@ -1,4 +1,4 @@
-"""Words of the field that stand for keys of a spec: `op=0.14` for the capacity that leaves it.
+"""Words of the field that stand for keys of a spec: `op=0.14`, `cache=8GB`.
 
 Over-provisioning is what people vary and no key: all flash in native mode over what the host sees,
 less one (`nand.*` against `drive.capacity`). The geometry stays and the capacity follows, in whole
@@ -17,7 +17,15 @@ from flashtwin.model.units import parse_number, parse_size
 BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 COUNTS = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")
 MIB = 1 << 20
+# The key that says a cache's size, by its mode.
+SIZED = {
+    "static": "slc_cache.static_size",
+    "dynamic": "slc_cache.size",
+    "hybrid": "slc_cache.size",
+}
 OP = "op"
+# The size of the SLC cache: that of its own blocks where it has no others.
+CACHE = "cache"
 MOST = 20
 # Characters of a setting in a message.
 MOST_SHOWN = 100
@@ -34,12 +42,12 @@ def raw_bytes(values: Mapping[str, str]) -> int | None:
 
 def named(sets: Iterable[str]) -> bool:
     """Whether any of these settings is a shorthand."""
-    return any(_key(setting) == OP for setting in sets)
+    return any(_key(setting) in (OP, CACHE) for setting in sets)
 
 
 def plain(sets: Sequence[str]) -> list[str]:
     """The settings without the shorthands."""
-    return [setting for setting in sets if _key(setting) != OP]
+    return [setting for setting in sets if _key(setting) not in (OP, CACHE)]
 
 
 def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
@@ -48,7 +56,7 @@ def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
     `values` are those of the spec with the plain settings. Raises `FlashtwinError` where a share is
     none, or where the capacity is set beside it.
     """
-    settings = plain(sets)
+    settings = plain(sets) + _caches(sets, values)
     shares = [setting for setting in sets if _key(setting) == OP]
     if shares and (
         len(shares) > 1 or any(_key(setting) == "drive.capacity" for setting in settings)
@@ -61,6 +69,19 @@ def expanded(sets: Sequence[str], values: Mapping[str, str]) -> list[str]:
     return settings + [
         f"drive.capacity={_capacity(_share(setting), values)} B" for setting in shares
     ]
+
+
+def _caches(sets: Iterable[str], values: Mapping[str, str]) -> list[str]:
+    """The settings of a cache's size, as keys of that drive's kind of cache."""
+    sizes = [setting.partition("=")[2] for setting in sets if _key(setting) == CACHE]
+    mode = values.get("slc_cache.mode", "none")
+    if sizes and mode not in SIZED:
+        raise FlashtwinError(
+            f"cache={sizes[0]}: this drive has no cache of a size, its slc_cache.mode is {mode}",
+            hint="set slc_cache.mode=dynamic and slc_cache.size",
+            exit_code=USAGE,
+        )
+    return [f"{SIZED[mode]}={size}" for size in sizes]
 
 
 def _key(setting: str) -> str:

@@ -1,8 +1,7 @@
 """Findings of several drives side by side: a table a battery and variant, a column a drive.
 
 Cells of a grid (CrystalDiskMark's) make a block for each unit instead, a row a cell, with what was
-done in it side by side. A note is one short line under the tables: its first clause. The rest of it
-`flashtwin explain FINDING --run RUN` tells.
+done in it side by side. Notes stand under the tables, each once, on as many lines as they take.
 
 Invariant: nothing is wider than the terminal; drives that do not fit beside each other stand under
 each other.
@@ -10,7 +9,7 @@ each other.
 
 from __future__ import annotations
 
-import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,8 +28,6 @@ TITLE, GRID_DIGITS = 32, 3
 BETWEEN = 2
 # The range of a cell's runs is told where it is wider than this share of the value.
 WIDE = 0.1
-NOT_FOUND = "not found"
-_IN_BRACKETS = re.compile(r" \([^()]*\)")
 
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
@@ -49,8 +46,7 @@ def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
             parts += _tables(columns, f"{group}{mark}", ids, notes, shared)
     if notes:
         parts.append(terminal.cell(""))
-    width = terminal.width()
-    parts += [terminal.cell(_fitted(f"[{number}] {note}", width)) for note, number in notes.items()]
+    parts += [terminal.cell(_wrapped(number, note)) for note, number in notes.items()]
     return parts
 
 
@@ -83,17 +79,14 @@ def _first(columns: Columns, name: str) -> Finding:
 # --------------------------------------------------------------------------------------- notes
 
 
-def _brief(finding: Finding) -> str:
-    """The first clause of a note; where there is no value, the clause that says why."""
-    clauses = (finding.note or "").split("; ")
-    why = [clause for clause in clauses if clause.startswith(NOT_FOUND)]
-    return why[0] if why and finding.value is None else clauses[0]
+def _note(finding: Finding) -> str:
+    return finding.note or ""
 
 
 def _shared(columns: Columns, ids: Sequence[str]) -> str:
     """The note that all findings of a group have in common: it stands once, at the group's
     heading."""
-    notes = {_brief(column[name]) for column in columns.values() for name in ids & column.keys()}
+    notes = {_note(column[name]) for column in columns.values() for name in ids & column.keys()}
     return notes.pop() if len(ids) > 1 and len(notes) == 1 else ""
 
 
@@ -101,11 +94,17 @@ def _number(note: str, notes: dict[str, int]) -> int:
     return notes.setdefault(note, len(notes) + 1)
 
 
-def _fitted(line: str, width: int) -> str:
-    """A line that fits the width: first without what stands in brackets, then cut between words."""
-    if len(line) > width:
-        line = _IN_BRACKETS.sub("", line)
-    return line if len(line) <= width else f"{line[: width - 1].rpartition(' ')[0]} …"
+def _wrapped(number: int, note: str) -> str:
+    """A note under the tables, on as many lines as it takes."""
+    head = f"[{number}] "
+    indent = " " * len(head)
+    return textwrap.fill(
+        f"{head}{note}",
+        terminal.width(),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 # --------------------------------------------------------------------------------- a row a finding
@@ -147,7 +146,7 @@ def _title(columns: Columns, name: str) -> str:
 def _cell(finding: Finding | None, notes: dict[str, int], shared: str) -> str:
     if finding is None:
         return ""
-    note = _brief(finding)
+    note = finding.note or ""
     mark = f" [{_number(note, notes)}]" if note and note != shared else ""
     return value(finding) + mark
 
@@ -224,11 +223,11 @@ def _ranges(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
 def _unusual(columns: Columns, ids: Sequence[str]) -> Iterator[str]:
     """A line for each score with another note than most scores, for example that requests
     failed."""
-    notes = Counter(_brief(finding) for finding, _ in _scores(columns, ids))
+    notes = Counter(_note(finding) for finding, _ in _scores(columns, ids))
     usual = notes.most_common(1)[0][0] if notes else ""
     for finding, of in _scores(columns, ids):
-        if _brief(finding) != usual:
-            yield f"{finding.title}: {_brief(finding)}{of}"
+        if _note(finding) != usual:
+            yield f"{finding.title}: {(finding.note or '')}{of}"
 
 
 def _scores(columns: Columns, ids: Sequence[str]) -> Iterator[tuple[Finding, str]]:

@@ -10,7 +10,7 @@ import click
 from flashtwin.cli import findings, terminal
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 from flashtwin.model.units import parse_block, parse_seconds
-from flashtwin.study.infer.infer import Inferred, checked_history, infer, of_summary
+from flashtwin.study.infer.infer import Inferred, check_history, infer, of_summary
 from flashtwin.study.infer.labelled import labelled as read_labelled
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.samples import Summary
@@ -34,7 +34,7 @@ def run(
         raise click.UsageError("hand over either files or --labelled DIR")
     if labelled is not None:
         return MISS if _show_labelled(labelled, as_json) else DONE
-    _check(history, first)
+    check_history(history, with_first=first is not None)
     choices = _choices(decided, doubled)
     samples = read_all(files, choices, join=join)
     if isinstance(samples, Summary):
@@ -82,26 +82,6 @@ def _above_0(
             exit_code=USAGE,
         )
     return value
-
-
-def _check(history: str | None, first: Path | None) -> None:
-    if first is not None and history != "preconditioned":
-        raise FlashtwinError(
-            "--first says what ended a plateau of a full drive, not of one that was "
-            f"{history or 'fresh'}",
-            hint="add --history preconditioned",
-            exit_code=USAGE,
-        )
-    if history is None:
-        return
-    try:
-        checked_history(history)
-    except ValueError as error:
-        raise FlashtwinError(
-            f"--history {history} is not known",
-            hint="write fresh, preconditioned, or used:SIZE, for example used:200GB",
-            exit_code=USAGE,
-        ) from error
 
 
 def _show_labelled(directory: Path, as_json: bool) -> bool:

@@ -2,7 +2,7 @@
 
     bx500-240  fill/128k-q32/pass-1       ━━━━━━━━━╸━━━━━━━━━━  43 %  2 min left
                step 2 of 61  109.8 MB/s ▇▇▇▃▃▃▂▂▂▂
-               Speed of the first plateau  461 MB/s
+                  Speed in the SLC cache  461 MB/s
 
 Invariants: nothing is wider than the terminal and the block is not higher (then a run has one line,
 and the last runs are counted only); what is over keeps one line; without Unicode there is no graph.

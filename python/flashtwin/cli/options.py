@@ -140,6 +140,9 @@ as_json: Decorator = click.option(
 quiet: Decorator = click.option(
     "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."
 )
+verbose: Decorator = click.option(
+    "--verbose", "-v", is_flag=True, help="All findings with their notes before the five lines."
+)
 preparation: Decorator = click.option(
     "--preparation",
     type=click.Choice(("timed", "untimed", "auto")),

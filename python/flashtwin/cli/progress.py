@@ -83,10 +83,12 @@ class _Silent:
 
 
 class _Notes:
-    """Lines that are printed once each."""
+    """Lines that are printed once each. `foretold`: the kinds of steps of which it was said before
+    that a target cannot do them."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
+        self.foretold: set[tuple[str, str]] = set()
 
     def say(self, text: str) -> None:
         terminal.note(text)
@@ -122,17 +124,21 @@ class _Noting(Observer):
         if info.can.virtual_time:
             takes += f" for {units.rough_seconds(estimate.drive_s)} of the drive's time"
         self._notes.say(f"{self._name}: {moved(estimate)}, {takes}, {memory(estimate)}")
-        for battery, kinds in estimate.cannot.items():
-            self._notes.once(f"note: {battery}: {self._name} {cannot(kinds)}")
-        for battery, lines in departs.items():
-            for line in lines:
-                self._notes.once(f"note: {battery}: {line}")
+        kinds = list(dict.fromkeys(kind for row in estimate.cannot.values() for kind in row))
+        self._notes.foretold |= {(self._name, kind) for kind in kinds}
+        count = sum(map(len, departs.values()))
+        texts = [
+            f"{self._name} {cannot(kinds)}" if kinds else "",
+            f"{_departures(count)}, flashtwin runs show has them" if count else "",
+        ]
+        if any(texts):
+            self._notes.once(terminal.typed(f"note: {'; '.join(filter(None, texts))}"))
 
     def noted(self, text: str) -> None:
         self._notes.say(f"{self._name}: {text}")
 
     def ended(self, record: StepRecord) -> None:
-        if record.not_possible:
+        if record.not_possible and (self._name, record.kind) not in self._notes.foretold:
             self._notes.once(
                 f"note: {self._name}: {record.label} not possible: {record.not_possible}"
             )
@@ -202,6 +208,10 @@ class _LiveObserver(_Noting):
 
 def _rate(status: Status) -> str:
     return f", {units.readable_size(round(status.rate_bytes_s))}/s" if status.rate_bytes_s else ""
+
+
+def _departures(count: int) -> str:
+    return "1 departure from an original" if count == 1 else f"{count} departures from originals"
 
 
 # What a target cannot do, by the kind of the step that asks for it.

@@ -32,6 +32,7 @@ from flashtwin.runner.request import Request
 @options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
 @options.changes
+@options.verbose
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -44,6 +45,7 @@ def command(
     budget: str | None,
     out: Path | None,
     changes: options.Changes,
+    verbose: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -66,4 +68,5 @@ def command(
     )
     name = "quick" if quick else group or "review"
     asked_for = test_run.of_group(asked_for, name, quiet)
-    test_run.carry_out(asked_for, quiet=quiet, as_json=as_json, page=True, ranks=True)
+    how = test_run.How(quiet=quiet, as_json=as_json, verbose=verbose, ranks=True)
+    test_run.carry_out(asked_for, how)

@@ -71,6 +71,7 @@ from flashtwin.model.lazy import named
     is_flag=True,
     help="Erase no device: what it held before stays in it, and shows in what is found.",
 )
+@options.verbose
 @options.as_json
 @options.quiet
 @click.pass_context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import click
 
 from flashtwin import report
 from flashtwin.batteries.base import registry
-from flashtwin.cli import findings, options, progress, terminal
+from flashtwin.cli import advice, findings, options, progress, terminal
 from flashtwin.drives.consent import Consent
 from flashtwin.errors import DONE, FlashtwinError
 from flashtwin.model.target import Interrupted
+from flashtwin.report import summary
 from flashtwin.runner import forecast, request
 from flashtwin.runner.request import Request
 from flashtwin.runs.rundir import Run
@@ -23,7 +25,7 @@ from flashtwin.study import ranking
 
 # Options that say nothing of what a run is.
 _BESIDE_RESUME = (
-    *("targets", "resume", "quiet", "as_json", "no_report"),
+    *("targets", "resume", "quiet", "as_json", "no_report", "verbose"),
     *("destroy_data", "yes_destroy"),
 )
 # The group of batteries that only read, for a device that may not be written to.
@@ -45,12 +47,14 @@ def run(
     labels: tuple[str, ...],
     consent: Consent,
     no_purge: bool,
+    verbose: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
+    how = How(quiet=quiet, as_json=as_json, page=not no_report, verbose=verbose)
     if resume is not None:
         _only_resume(context)
-        go_on(resume, targets, consent=consent, quiet=quiet, as_json=as_json, page=not no_report)
+        go_on(resume, targets, how, consent)
         return
     if not targets:
         raise click.UsageError("Missing argument 'TARGET...'.", context)
@@ -73,21 +77,28 @@ def run(
         group = READS
     if group is not None:
         request_ = of_group(request_, group, quiet)
-    carry_out(request_, quiet=quiet, as_json=as_json, page=not no_report)
+    carry_out(request_, how)
 
 
-def carry_out(
-    asked_for: Request, *, quiet: bool, as_json: bool, page: bool, ranks: bool = False
-) -> None:
-    """Run a request, make its page and print what was found.
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """How a run is shown. `page`: make it. `verbose`: all findings and not five lines. `ranks`: the
+    drives are ranked among the catalogue's twins, on the page and in JSON."""
 
-    `ranks`: the drives are ranked among the catalogue's twins, on the page and in JSON.
-    """
-    if not quiet and (same := asked_for.unfinished()):
+    quiet: bool = False
+    as_json: bool = False
+    page: bool = True
+    verbose: bool = False
+    ranks: bool = False
+
+
+def carry_out(asked_for: Request, how: How) -> None:
+    """Run a request, make its page and print what was found."""
+    if not how.quiet and (same := asked_for.unfinished()):
         again = terminal.typed(f"flashtwin test --resume {shlex.quote(same.name)}")
         terminal.note(f"note: {same.name} is the same and not finished; {again} goes on with it")
-    outcome = request.test(asked_for, partial(progress.observers, quiet))
-    _present(outcome.runs, outcome.where, as_json, page=page, ranks=ranks)
+    outcome = request.test(asked_for, partial(progress.observers, how.quiet))
+    _present(outcome.runs, outcome.where, how)
 
 
 def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
@@ -97,22 +108,14 @@ def of_group(asked_for: Request, group: str, quiet: bool) -> Request:
     return forecast.of_group(asked_for, group, say)
 
 
-def go_on(
-    run: Path,
-    words: Sequence[str],
-    *,
-    consent: Consent | None = None,
-    quiet: bool,
-    as_json: bool,
-    page: bool,
-) -> int:
+def go_on(run: Path, words: Sequence[str], how: How, consent: Consent | None = None) -> int:
     """Resume a run and print what was found; `words` are its targets, if they are named."""
-    show = partial(progress.observers, quiet)
-    say = silent if quiet else None
+    show = partial(progress.observers, how.quiet)
+    say = silent if how.quiet else None
     outcome = request.resume(run, show, words=words, consent=consent, say=say)
-    if not outcome.did_anything and not quiet:
+    if not outcome.did_anything and not how.quiet:
         terminal.note(f"{outcome.where} is finished: nothing was left to do")
-    _present(outcome.runs, outcome.where, as_json, page=page)
+    _present(outcome.runs, outcome.where, how)
     return DONE
 
 
@@ -137,44 +140,39 @@ def silent(text: str) -> None:
     """Prints nothing, for --quiet."""
 
 
-def _present(
-    runs: Sequence[Run], where: Path, as_json: bool, *, page: bool, ranks: bool = False
-) -> None:
+def _present(runs: Sequence[Run], where: Path, how: How) -> None:
     """Make the page, if it is wanted, and print the findings, which are there also where the page
     cannot be made."""
-    if not page:
-        _print(runs, None, as_json, ranks)
+    if not how.page:
+        _print(runs, None, how)
         return
     try:
-        page_path = report.build(runs, where / "report.html", within=where, ranks=ranks)
+        page_path = report.build(runs, where / "report.html", within=where, ranks=how.ranks)
     except FlashtwinError:
-        _print(runs, None, as_json, ranks)
+        _print(runs, None, how)
         raise
     except KeyboardInterrupt:
         command_text = terminal.typed(f"flashtwin report {shlex.quote(str(where))}")
         raise Interrupted(
             f"all was measured and is in {where}; {command_text} makes its page"
         ) from None
-    _print(runs, page_path, as_json, ranks)
+    _print(runs, page_path, how)
 
 
-def _print(runs: Sequence[Run], page: Path | None, as_json: bool, ranks: bool) -> None:
+def _print(runs: Sequence[Run], page: Path | None, how: How) -> None:
     names = _columns(runs)
-    if as_json:
+    if how.as_json:
         answer: dict[str, Any] = {
             "report": None if page is None else str(page),
             "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
         }
-        terminal.print_json(answer | ({"ranking": _ranking(runs)} if ranks else {}))
+        terminal.print_json(answer | ({"ranking": _ranking(runs)} if how.ranks else {}))
         return
-    by_target = {name: run.findings for name, run in zip(names, runs, strict=True)}
-    terminal.emit(*findings.tables(by_target))
-    first = next((finding.id for column in by_target.values() for finding in column), None)
-    if first:
-        explain = terminal.typed(f"flashtwin explain {first.partition('[')[0]}")
-        terminal.say(f"\nwhat a finding means: {explain}")
-    if page is not None:
-        terminal.say(f"report: {page}")
+    if how.verbose:
+        by_target = {name: run.findings for name, run in zip(names, runs, strict=True)}
+        terminal.emit(*findings.tables(by_target), terminal.cell(""))
+    for line in summary.lines(runs, then=terminal.typed(advice.after(runs)), page=page):
+        terminal.emit(terminal.cell(line))
 
 
 def _ranking(runs: Sequence[Run]) -> list[dict[str, Any]]:

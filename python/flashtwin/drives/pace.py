@@ -40,19 +40,19 @@ def pace_of(spec: _core.Spec, expected_s: float) -> Pace:
         return USUAL
     key = f"{spec.hash} {_core.MODEL}"
     folder = outputs.cache_folder()
-    kept = _kept(folder)
-    if key in kept:
-        return kept[key]
+    paces = _kept(folder)
+    if key in paces:
+        return paces[key]
     copy = _copy(spec)
     if copy is None:
         return USUAL
     pace = measured(copy, spec.memory_bytes)
-    _keep(folder, {**kept, key: pace})
+    _keep(folder, {**paces, key: pace})
     return pace
 
 
 def measured(copy: _core.Spec, memory_bytes: int, clock: Clock = time.thread_time) -> Pace:
-    """What the processor does of a smaller copy; making the whole drive takes its share of
+    """The pace of a smaller copy, by its processor time; making the whole drive takes its share of
     `memory_bytes`. `clock`: seconds of the processor."""
     begun = clock()
     twin = _core.Twin(copy, 1)
@@ -62,7 +62,7 @@ def measured(copy: _core.Spec, memory_bytes: int, clock: Clock = time.thread_tim
     def rate(work: float, **job: Any) -> float:
         began = clock()
         step = Job(name="pace", size=size, depth=32, **job)
-        twin.run(jobs_json([step]), SAMPLE_NS, _never_stops)
+        twin.run(jobs_json([step]), SAMPLE_NS, lambda done_bytes, now_ns: True)
         return work / max(clock() - began, 1e-6)
 
     return Pace(
@@ -75,10 +75,6 @@ def measured(copy: _core.Spec, memory_bytes: int, clock: Clock = time.thread_tim
         ),
         open_s=open_s,
     )
-
-
-def _never_stops(done_bytes: int, now_ns: int) -> bool:
-    return True
 
 
 def _copy(spec: _core.Spec) -> _core.Spec | None:
@@ -95,7 +91,7 @@ def _copy(spec: _core.Spec) -> _core.Spec | None:
 
 
 def _kept(folder: Path | None) -> dict[str, Pace]:
-    """What was measured before; a file that is not as it was written is measured anew."""
+    """The paces measured before; a file that is not as it was written is measured anew."""
     if folder is None:
         return {}
     names = {field.name for field in fields(Pace)}
@@ -115,10 +111,10 @@ def _kept(folder: Path | None) -> dict[str, Pace]:
     }
 
 
-def _keep(folder: Path | None, kept: dict[str, Pace]) -> None:
+def _keep(folder: Path | None, paces: dict[str, Pace]) -> None:
     if folder is None:
         return
-    rows = {key: asdict(pace) for key, pace in list(kept.items())[-MOST_KEPT:]}
+    rows = {key: asdict(pace) for key, pace in list(paces.items())[-MOST_KEPT:]}
     with contextlib.suppress(OSError, FlashtwinError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         outputs.write(folder / FILE, json.dumps(rows), within=folder)

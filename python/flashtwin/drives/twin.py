@@ -14,6 +14,7 @@ into its own file; a store changes no result.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -55,6 +56,7 @@ from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progres
 SAMPLES = 1200
 SAMPLE_NS = 500_000_000
 MOST_SEED = (1 << 63) - 1
+_SCALED = re.compile(r"divided by ([0-9]{1,9}) \(--scale\)")
 # What is asked of a drive in a step; the answer is as the core gives it.
 Work = Callable[[_core.Twin], Mapping[str, Any]]
 
@@ -412,11 +414,15 @@ def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = Fal
 
 def identity_of(spec: _core.Spec) -> dict[str, object]:
     """What a manifest says of a twin: the resolved spec value by value, its hash, and the model."""
+    (capacity,) = (row for row in spec.values() if row["key"] == "drive.capacity")
+    # A spec that was made smaller says so where its capacity comes from, also once it is stored.
+    scaled = _SCALED.search(str(capacity.get("source")))
     return {
         "spec": spec.id,
         "name": spec.name,
         "hash": spec.hash,
         "model": _core.MODEL,
+        **({"scale": int(scaled[1])} if scaled else {}),
         "raw_bytes": raw_bytes({row["key"]: row["value"] for row in spec.values()}),
         "values": spec.values(),
         "toml": spec.to_toml(),

@@ -95,7 +95,7 @@ class Paces(Protocol):
     """A simulated drive that knows how fast this machine simulates its design."""
 
     def pace(self, expected_s: float) -> Pace:
-        """Measured once and kept where a run that takes so long is worth it."""
+        """Measured once and kept, where a run that takes `expected_s` is worth it."""
         ...
 
 

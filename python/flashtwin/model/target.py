@@ -95,6 +95,12 @@ class DriveInfo:
         return self.identity.get("preparation") == "untimed"
 
     @property
+    def scale(self) -> int:
+        """How many times smaller it is than the drive that it stands for."""
+        known = self.identity.get("scale")
+        return known if isinstance(known, int) and known > 0 else 1
+
+    @property
     def raw_bytes(self) -> int | None:
         """The flash in it where somebody says so; 0 where the target is no whole drive."""
         known = self.identity.get("raw_bytes")

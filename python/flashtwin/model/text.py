@@ -1,9 +1,10 @@
 """A finding as people read it: the same digits, units and intervals on a terminal, in Python, in a
 notebook and on a page.
 
-A share is told in %, and microseconds from a thousand on in ms. What is within ± is an estimate;
-the range of a few runs and a bound are told by their ends, because their middle says nothing, and
-so is an estimate that is far from the middle of its interval: no probability is 99.9 ± 0.6 %.
+A share is told in %, microseconds from a thousand on in ms, and less than a watt in mW. What is
+within ± is an estimate; the range of a few runs and a bound are told by their ends, because their
+middle says nothing, and so is an estimate that is far from the middle of its interval: no
+probability is 99.9 ± 0.6 %.
 Invariant: an interval is rounded outwards, so the one told never is narrower than the one found.
 """
 
@@ -66,6 +67,8 @@ def scale(unit: str, value: float) -> tuple[float, str]:
         return 100.0, "%"
     if unit == "us":
         return (0.001, "ms") if abs(value) >= 1000 else (1.0, "µs")
+    if unit == "W" and 0 < abs(value) < 1:
+        return 1000.0, "mW"
     return 1.0, unit
 
 
@@ -124,7 +127,9 @@ def with_interval(value: float, interval: Interval | None) -> tuple[str, str | N
     if half == 0:
         return alone, None
     if len(sides) == 2 and half > LOPSIDED * min(sides):
-        return alone, _ends(value, interval)
+        # A value has no more places than what is known of it.
+        places = min(decimals(half, 1), decimals(value, DIGITS) if value else 3)
+        return fixed(value, places), _ends(value, interval, places)
     # Two digits of an uncertainty are enough, and four of a value.
     places = min(decimals(half, 2), decimals(value, DIGITS) if value else 3)
     return fixed(value, places), f"± {_rounded(half, places, ROUND_CEILING)}"
@@ -144,9 +149,10 @@ def upwards(value: float) -> str:
     return _rounded(value, decimals(value, 2), ROUND_CEILING)
 
 
-def _ends(value: float, interval: Interval) -> str | None:
+def _ends(value: float, interval: Interval, places: int | None = None) -> str | None:
     """The two ends with as many places as the value; none where both equal the value."""
-    places = decimals(value, DIGITS) if value else 3
+    if places is None:
+        places = decimals(value, DIGITS) if value else 3
     low, high = (
         None if side is None or not math.isfinite(side) else _rounded(side, places, rounding)
         for side, rounding in ((interval.low, ROUND_FLOOR), (interval.high, ROUND_CEILING))

@@ -62,6 +62,15 @@ class Drive:
         return str(text) if text and str(text) != self.name else None
 
     @property
+    def full_name(self) -> str:
+        """Its name for people: its label; the spec's name without its remarks in brackets; of a
+        file the drive underneath, where that says what it is."""
+        if self.run.is_simulated and self.name == self.run.target.get("name"):
+            return (self.long_name or self.name).partition(" (")[0]
+        model = self.run.host.get("device_model")
+        return f"{model} (file {self.name})" if model and self.kind == "file" else self.name
+
+    @property
     def kind_name(self) -> str:
         return KINDS.get(self.kind, self.kind)
 

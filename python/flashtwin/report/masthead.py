@@ -22,6 +22,8 @@ FEW = 2
 # Tiles a drive that stand open: with more the first chart would leave the first screen.
 FIRST_TILES = 5
 MOST_WORDS = 20
+# Stands for the drive whose name came before, until the heading is joined.
+HERE = "\0"
 # Values that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
 # From here on a ratio is said as "3 times" and not in percent.
@@ -32,11 +34,28 @@ STATES = {"running": "was cut off", "failed": "failed"}
 
 
 def title(drives: Sequence[Drive]) -> str:
-    """The page's heading."""
-    names = [drive.name for drive in drives]
+    """The page's heading: the drives as people call them; of one that is another with a remark,
+    the remark alone."""
+    names = full_names(drives)
     if len(names) > 3:
         return f"{', '.join(names[:2])} and {len(names) - 2} more"
-    return listed(names)
+    short = [_remark_alone(name, names[:at]) for at, name in enumerate(names)]
+    return listed(short).replace(f" and {HERE}", ", and with ").replace(HERE, "with ")
+
+
+def full_names(drives: Sequence[Drive]) -> list[str]:
+    """The drives' names for people; where two would be called the same, their names of the page."""
+    names = [drive.full_name for drive in drives]
+    return [
+        name if names.count(name) == 1 else drive.name
+        for name, drive in zip(names, drives, strict=True)
+    ]
+
+
+def _remark_alone(name: str, before: Sequence[str]) -> str:
+    """The remark of a name that is one of those before with a remark behind a comma."""
+    heads = [f"{other}, " for other in before if name.startswith(f"{other}, ")]
+    return f"{HERE}{name.removeprefix(heads[0])}" if heads else name
 
 
 def kinds(drives: Sequence[Drive]) -> str:

@@ -69,6 +69,20 @@ def latencies(hist: Sheet, label: str | None) -> Chart:
     )
 
 
+def over_points(points: list[tuple[str, float]], title: str) -> Chart:
+    """A value at each point of a grid, in its order."""
+    rows = [{"point": name, "value": value} for name, value in points[:ROWS]]
+    order = [row["point"] for row in rows]
+    return _chart(
+        rows,
+        "linear",
+        {
+            "x": {"field": "point", "type": "nominal", "sort": order, "title": None},
+            "y": {"field": "value", "type": "quantitative", "title": title},
+        },
+    )
+
+
 def _chart(rows: list[dict[str, Any]], interpolate: str, encoding: dict[str, Any]) -> Chart:
     """A line for each colour, over rows that lie in the chart; the pointer shows each."""
     tip = [{"field": channel["field"], "type": channel["type"]} for channel in encoding.values()]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 STREAM_BYTES_S = 400e6
 RANDOM_IOPS = 8_000
 RANDOM_IOPS_MOST = 80_000
-# A twin's run may take so many times what is expected: "at most" is a promise.
+# By how much a twin's run may exceed what is expected: "at most" is a promise.
 AT_MOST = 2.5
 # Bytes of a sample that are held, those of each direction in it, and those for writing it.
 SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
@@ -172,9 +172,11 @@ def estimate(
             ]
             for steps in _forecast(request, info)
         )
-        # What is computed between the steps of a real drive hardly counts beside them.
+        # Beside the steps of a real drive the computing between them hardly counts.
         thinks_s = request.battery.thinks_s * slower if info.can.virtual_time else 0.0
-        estimates += _with_thinking(expected, thinks_s)
+        # Its computing lies between its steps: the same after each.
+        each_s = thinks_s / max(len(expected), 1)
+        estimates += [replace(step, wall_s=step.wall_s + each_s) for step in expected]
         most_wall_s += thinks_s + sum(step.wall_s for step in most)
     if info.can.virtual_time:
         most_wall_s *= AT_MOST
@@ -248,7 +250,7 @@ class _Wall:
         self._written = 0.0
 
     def seconds(self, step: Step, read: float, write: float, ios: float) -> float:
-        """Of a step that reads and writes so many bytes in so many requests."""
+        """Of a step with these bytes read and written, and these requests."""
         if isinstance(step, Purge | Trim):
             self._written = 0.0
             return self._pace.open_s * self._slower
@@ -274,12 +276,6 @@ def _is_random(step: Step) -> bool:
     if isinstance(step, Chain):
         return any(map(_is_random, step.parts))
     return isinstance(step, Run) and any("rand" in job.rw for job in step.jobs)
-
-
-def _with_thinking(steps: Sequence[StepEstimate], thinks_s: float) -> list[StepEstimate]:
-    """The steps with what their battery computes between them, the same after each."""
-    each_s = thinks_s / max(len(steps), 1)
-    return [replace(step, wall_s=step.wall_s + each_s) for step in steps]
 
 
 def _of_step(

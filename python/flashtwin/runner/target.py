@@ -411,9 +411,10 @@ def _twin_of(run: Run, target: Mapping[str, Any]) -> Target:
 
 def is_spec(word: str) -> bool:
     """Whether a word names a simulated drive, or is the text of one."""
-    from flashtwin.catalogue.loader import drive_ids, is_spec_text
+    from flashtwin.catalogue.loader import drive_ids, is_spec_text, own_file
 
-    return is_spec_text(word) or word.endswith(".toml") or word in drive_ids()
+    by_name = is_spec_text(word) or word.endswith(".toml") or word in drive_ids()
+    return by_name or own_file(word) is not None
 
 
 def named(word: str) -> tuple[str, Path | None]:
@@ -456,6 +457,12 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
         raise FlashtwinError(
             "the path of the target is not UTF-8, and a run could not name it",
             hint="give a path that is UTF-8",
+            exit_code=USAGE,
+        )
+    if word.endswith("/") and not path.is_dir():
+        raise FlashtwinError(
+            f"there is no directory {word}",
+            hint="make it, or leave the stroke at its end out to name a file",
             exit_code=USAGE,
         )
     # What may not be written to is refused first, which is more to the point than a missing size.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -61,14 +62,21 @@ class Sheet:
         return pl.DataFrame([_polars_series(*column) for column in self.columns.items()])
 
 
-def need_polars() -> None:
-    """Raise where polars, which is an extra, is not installed."""
+def need_polars() -> Any:
+    """polars; raises where it is not installed, as it is an extra."""
     if find_spec("polars") is None:
         raise FlashtwinError(
             "this is a polars frame, and polars is not installed",
             hint="pip install 'flashtwin[frames]'",
             exit_code=ENVIRONMENT,
         )
+    return import_module("polars")
+
+
+def of_rows(rows: Sequence[Mapping[str, float | str | None]]) -> pl.DataFrame:
+    """Rows by their columns' names as a frame."""
+    frame: pl.DataFrame = need_polars().DataFrame(rows)
+    return frame
 
 
 def _polars_series(name: str, column: Column) -> pl.Series:

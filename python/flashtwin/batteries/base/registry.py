@@ -44,6 +44,10 @@ GROUP = "flashtwin.batteries"
 PROGRAM = "flashtwin test"
 # The key by which a battery's named values are taken.
 PRESET = "preset"
+# Other names that people have for batteries.
+SHORT = {"cdm": "crystaldiskmark", "diskmark": "crystaldiskmark", "assd": "as_ssd"}
+# A shorter word is in too many texts to mean one finding.
+LEAST_WORD = 4
 # Those that run where nobody names one: to know them takes no look at the others.
 _STANDARD = ("fill", "crystaldiskmark")
 # The folder beside the batteries that is not a battery.
@@ -337,7 +341,7 @@ def parse(text: str) -> list[Request]:
         name, colon, rest = part.partition(":")
         starts = bool(colon) and "=" not in name
         if starts or "=" not in part:
-            batteries.append((name, {}))
+            batteries.append((_meant(name), {}))
             part = rest
         if part:
             _set(batteries, text, part)
@@ -349,6 +353,12 @@ def parse(text: str) -> list[Request]:
                 exit_code=USAGE,
             )
     return [request(name, values) for name, values in batteries]
+
+
+def _meant(word: str) -> str:
+    """The battery that people mean by a word: cdm, AS-SSD."""
+    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    return SHORT.get(plain, plain if plain in own() else word)
 
 
 def _set(batteries: list[tuple[str, dict[str, str]]], text: str, part: str) -> None:
@@ -405,6 +415,11 @@ def explain(word: str) -> Meaning:
     fitting += [meaning for meaning in known if meaning.name and meaning.name == stem]
     if fitting:
         return fitting[0]
+    # A word of people's own: that of a title, else of a text.
+    texts = [meaning for meaning in known if stem.lower() in meaning.title.lower()]
+    texts += [meaning for meaning in known if stem.lower() in meaning.means.lower()]
+    if len(stem) >= LEAST_WORD and texts:
+        return texts[0]
     usual = [replace(entry, name=entry.example or entry.name).stem for entry in known]
     near = get_close_matches(stem, usual, n=3, cutoff=0.4)
     near += [name for name in usual if stem and stem in name and name not in near]

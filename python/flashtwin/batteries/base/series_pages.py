@@ -158,9 +158,9 @@ def _edge(teller: Teller, curve: Curve) -> list[Finding]:
     if isinstance(burst, str):
         return []
     return [
-        teller.tell("cache", "end of the first plateau", "GB", burst.size.scaled(1e-9)),
-        teller.tell("fast", "first plateau", "MB/s", burst.fast.scaled(1e-6), beside="cache"),
-        teller.tell("past", "past the first plateau", "MB/s", burst.slow / 1e6, beside="cache"),
+        teller.tell("cache", "size of the SLC cache", "GB", burst.size.scaled(1e-9)),
+        teller.tell("fast", "in the SLC cache", "MB/s", burst.fast.scaled(1e-6), beside="cache"),
+        teller.tell("past", "past the SLC cache", "MB/s", burst.slow / 1e6, beside="cache"),
     ]
 
 

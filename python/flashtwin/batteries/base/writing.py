@@ -103,7 +103,7 @@ def burst_of(curve: Curve) -> Burst | str:
 
 def _without_end(shape: Shape, curve: Curve) -> str:
     if shape.first_plateau.verdict == "swings":
-        return "the speed swings from the beginning: no first plateau can be told"
+        return "the speed swings from the beginning: no fast beginning can be told"
     if shape.first_plateau.verdict == "gradual":
         return "the speed falls little by little: there is no edge"
     return (

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 MIB = 1 << 20
-# The tool's own test file, and the share of a drive that it takes at most.
-USUAL_SIZE, SHARES = 1 << 30, 100
+# The tool's own test file, and the smallest that it offers.
+USUAL_SIZE, LEAST_SIZE = 1 << 30, 16 << 20
 RUN_S = 5.0
 REST_S = 5.0
 # The unscored run of a cell.
@@ -80,8 +80,8 @@ class Parameters:
     size: int | None = parameter(
         None,
         or_word("auto", SIZE),
-        "the test file; auto: 1 GiB, on a drive below 107 GB at most a hundredth of it, and what"
-        " fits into a smaller file",
+        "the test file; auto: 1 GiB, as much less as a drive is scaled, and what fits into a small"
+        " target",
     )
     loops: int | None = parameter(
         None,
@@ -213,14 +213,14 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
 def _size(parameters: Parameters, info: DriveInfo) -> int:
     """The bytes of the test file, in whole MiB.
 
-    The tool's own 1 GiB would overflow the cache of a scaled drive: of a drive it takes a hundredth
-    at most, as it does of one of 107 GB, and of a file a power of two that fits.
+    The tool's own 1 GiB would overflow the cache of a scaled drive, where it is as much smaller as
+    the drive is; of a small target it is a power of two that fits.
     """
     if parameters.size is not None:
         return parameters.size // MIB * MIB
     free = info.capacity_bytes - _offset(parameters, info)
-    most = min(free, info.capacity_bytes // SHARES) if info.can.whole_drive else free
-    return min(USUAL_SIZE, 1 << max(most.bit_length() - 1, 0))
+    size = max(USUAL_SIZE // info.scale, LEAST_SIZE)
+    return min(size // MIB * MIB, 1 << max(free.bit_length() - 1, 0))
 
 
 def _offset(parameters: Parameters, info: DriveInfo) -> int:

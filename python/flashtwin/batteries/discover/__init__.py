@@ -224,6 +224,8 @@ BATTERY = Battery(
     conclude=conclude,
     departs=departs,
     estimate=estimate,
+    # Small drives are simulated and weighed between its tests: measured on bx500-240.
+    thinks_s=26.0,
     present="flashtwin.batteries.discover.present",
     meanings=beside(__file__),
     follows=FOLLOWS,

@@ -98,7 +98,7 @@ def cache_probability(
         if heating.is_warmest(end_s, warm.at_s, warm.degrees):
             reason = (
                 f"the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
-                "first plateau ends, so that heat may end it; fill it once more with a fan on it: "
+                "fast beginning ends, so that heat may end it; fill it once more with a fan on it: "
                 "a cache ends at the same byte"
             )
             return write.missing("cache_probability", reason, lead=UNTOLD)
@@ -249,9 +249,9 @@ def ended_by(first: Mapping[str, Finding], later: Mapping[str, Finding], write: 
         return write.choice("ended_by", word, 0.0, end, note)
 
     if size.value is None or fast.number is None:
-        return saying(None, "cannot tell: no first plateau is seen; write once more after a rest")
+        return saying(None, "cannot tell: no fast beginning is seen; write once more after a rest")
     if not size.value:
-        return saying("nothing", "no first plateau ended: nothing was there to be used up")
+        return saying("nothing", "no fast part ended: nothing was there to be used up")
     cache, past = first["speed_cache"].number, first["speed_past_cache"].number
     if past is None:
         return saying(

@@ -42,7 +42,7 @@ SMALL = 0.05
 COUNTED = ("mean", "duration")
 COUNTED_NOTE = "counted; the interval is for another fill with the same plateaus"
 WHOLE_NOTE = "no cache was seen: this is the whole fill"
-ENDS_WITH_IT = "the fill ends with the first plateau"
+ENDS_WITH_IT = "the fill ends within the cache"
 
 
 def analyse_fill(
@@ -264,7 +264,7 @@ def _one_third(shape: Shape, write: Writer, target: Target) -> Finding:
     if not target.has_raw:
         return write.missing("one_third", "the raw flash behind this target is not known")
     if shape.edge is None:
-        return write.missing("one_third", "no first plateau ends")
+        return write.missing("one_third", "no fast beginning ends")
     share = shape.edge.place.scaled(1.0 / target.raw)
     return write.value("one_third", share, 0.0, shape.head.end, third_note(share, target))
 

@@ -106,7 +106,7 @@ def swinging(shape: Shape) -> str:
 
 def why_none(curve: Curve, shape: Shape, least: float) -> str:
     """What "no cache" rests on, and from what size on one would have been seen."""
-    seen = f"a first plateau a quarter faster than the rest would show from {gb(least)} on"
+    seen = f"a cache a quarter faster than the rest would show from {gb(least)} on"
     if shape.first_plateau.verdict == "gradual":
         first, last = fifths(curve)
         return (
@@ -122,8 +122,8 @@ def second_tier(shape: Shape, target: Target) -> str | None:
     if later is None or folds(shape, later, target):
         return None
     return (
-        f"a second, slower tier seems to end at {gb(later.start)}: too early for borrowed cells "
-        "to be needed"
+        f"a second, slower tier seems to end at {gb(later.start)}: too early for folding to "
+        "be needed"
     )
 
 
@@ -140,7 +140,7 @@ def no_end(curve: Curve, shape: Shape, target: Target) -> str:
     """Why nothing is said of a first plateau: it has no end. What was written of a part of a drive
     may lie in a cache of any size."""
     if shape.first_plateau.verdict == "swings":
-        return "no first plateau"
+        return "no fast beginning"
     if not target.is_whole:
         return f"no drop within {gb(curve.total_bytes)}; a cache may be larger"
     return "no cache was seen"
@@ -152,17 +152,14 @@ def folds(shape: Shape, later: Plateau, target: Target) -> bool:
 
 def why_no_fold(shape: Shape, later: Plateau | None) -> str:
     if shape.edge is None:
-        return "no first plateau ends, so nothing shows when its cells are given back"
+        return "no fast beginning ends, so nothing shows when the drive folds"
     if later is not None:
         return (
             f"the slower plateau of {mbs(later.speed.value)} from {gb(later.start)} on begins too "
-            "early for borrowed cells to be needed: it reads as the end of a second cache tier"
+            "early for folding to be needed: it reads as the end of a second cache tier"
         )
     if len(shape.rest.plateaus) > 1:
         second, third = shape.rest.plateaus[:2]
         how = "faster" if third.speed.value > second.speed.value else "slower, but not to the end"
         return f"the third plateau is {how} ({mbs(third.speed.value)} from {gb(third.start)} on)"
-    return (
-        "no third plateau; either no cells have to be given back, or they are from the end of the "
-        "first plateau on"
-    )
+    return "no third speed; either it never has to fold, or it folds from the end of the cache on"

@@ -32,7 +32,7 @@ from flashtwin.model.finding import Better, Finding
 WORTH_SAYING = 1.1
 # What a finding is called where its place is marked in a curve.
 PLATEAUS = ("speed_cache", "speed_past_cache", "speed_folding")
-PLACES = {"cache_size": "first plateau ends", "fold_begin": "borrowed cells go back from"}
+PLACES = {"cache_size": "SLC cache ends", "fold_begin": "folding begins at"}
 # Findings of the passes after the first, by name: which pass, and what they are called under it.
 LATER = {
     f"{ordinal}_pass.{name}": (ordinal, name) for ordinal in ORDINALS[1:] for name in LATER_TITLES
@@ -301,8 +301,7 @@ def _stages(subject: Subject, values: dict[str, Finding]) -> list[Fact]:
         begin, folding = _value(values, "fold_begin"), _value(values, "speed_folding")
         if begin is not None and folding is not None:
             text += (
-                f"; from {numbers.gb(begin)} on it has to give borrowed cells back, and "
-                f"{numbers.mbs(folding)} are left"
+                f"; from {numbers.gb(begin)} on it has to fold, and {numbers.mbs(folding)} are left"
             )
     return [Fact(subject=subject.name, text=f" {text}.", drive=subject.index)] if text else []
 

@@ -22,15 +22,15 @@ GB = 1e9
 MB = 1e6
 
 TITLES = {
-    "cache_size": ("Where the first plateau ends", "GB"),
-    "speed_cache": ("Speed of the first plateau", "MB/s"),
-    "speed_past_cache": ("Speed past the first plateau", "MB/s"),
-    "fold_begin": ("Where borrowed cells have to be given back", "GB"),
-    "speed_folding": ("Speed from there on", "MB/s"),
-    "mean_past_cache": ("Mean speed past the first plateau", "MB/s"),
+    "cache_size": ("Size of the SLC cache", "GB"),
+    "speed_cache": ("Speed in the SLC cache", "MB/s"),
+    "speed_past_cache": ("Speed past the SLC cache", "MB/s"),
+    "fold_begin": ("Where folding begins", "GB"),
+    "speed_folding": ("Speed while folding", "MB/s"),
+    "mean_past_cache": ("Mean speed past the SLC cache", "MB/s"),
     "mean": ("Mean speed of the fill", "MB/s"),
     "duration": ("Duration of the fill", "s"),
-    "one_third": ("First plateau as a share of the raw flash", "fraction"),
+    "one_third": ("SLC cache as a share of the raw flash", "fraction"),
     "cache_probability": ("Probability of a cache", "fraction"),
     "slowed_by": ("What slowed the fill for a while", ""),
     "rate_held": ("Highest rate held", "MB/s"),
@@ -39,16 +39,16 @@ TITLES = {
 FURTHER_TITLES = {
     "tier_end": ("Where the second cache tier ends", "GB"),
     "speed_past_tiers": ("Speed past both tiers", "MB/s"),
-    "slowed_by.nothing": ("Probability: nothing, the drive works so", "fraction"),
+    "slowed_by.nothing": ("Probability: nothing, the drive always does so", "fraction"),
     "slowed_by.throttling": ("Probability: the drive throttles itself", "fraction"),
     "slowed_by.limiter": ("Probability: a limit outside of the drive", "fraction"),
     "tooth_period": ("Period of the saw-tooth", "GB"),
 }
 LATER_TITLES = {
-    "cache_size": ("where the first plateau ends", "GB"),
-    "speed_first": ("speed of the first plateau", "MB/s"),
+    "cache_size": ("size of the SLC cache", "GB"),
+    "speed_first": ("speed at its beginning", "MB/s"),
     "mean": ("mean speed", "MB/s"),
-    "ended_by": ("what ended the first plateau", ""),
+    "ended_by": ("what ended its fast part", ""),
 }
 # The words that the value of a choice may be.
 CHOICES = {

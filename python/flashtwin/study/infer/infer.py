@@ -18,6 +18,7 @@ from flashtwin.analysis import calibration, changepoints, fill_classes, left_out
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
@@ -121,6 +122,27 @@ def _of_no_fill(samples: Samples, curve: Curve) -> Inferred:
     return _answer(samples, None, "cannot tell", why)
 
 
+def check_history(history: str | None, *, with_first: bool) -> None:
+    """Refuse a state of the drive before that is none, or to which a first fill says nothing."""
+    if with_first and history != PRECONDITIONED:
+        raise FlashtwinError(
+            "--first says what ended the fast part of a full drive, not of one that was "
+            f"{history or FRESH}",
+            hint="add --history preconditioned",
+            exit_code=USAGE,
+        )
+    if history is None:
+        return
+    try:
+        checked_history(history)
+    except ValueError as error:
+        raise FlashtwinError(
+            f"--history {history} is not known",
+            hint="write fresh, preconditioned, or used:SIZE, for example used:200GB",
+            exit_code=USAGE,
+        ) from error
+
+
 def of_summary(summary: Summary) -> Inferred:
     """Figures that are no series: they are shown, and say nothing of a cache."""
     return Inferred(
@@ -178,9 +200,7 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         most = size.high or size.value
         seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
         return _answer(samples, shape, "below resolution", seen, bound=most, history=history)
-    seen = (
-        f"the first plateau ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
-    )
+    seen = f"the fast part ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
     of_fill = findings.of_an_erased_drive(samples, is_erased=history == FRESH)
     chance = next(finding for finding in of_fill if finding.name == "cache_probability")
     probability = chance.number or 0.0

@@ -1,0 +1,195 @@
+"""More calls of `import flashtwin as ft`: review, discover, fit, infer, new and explain.
+
+Each does what the command of its name does, with values for answers. They load the room of studies,
+so this module is imported when one of them is first asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from flashtwin import outputs, report
+from flashtwin.api.calls import Targets, as_runs, load_run, scale_text, test
+from flashtwin.api.progress import Progress, progress_shown
+from flashtwin.api.run import Run, Runs
+from flashtwin.api.twin import as_sets, as_words
+from flashtwin.arguments import checked
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.meaning import Meaning
+from flashtwin.catalogue.label import Label, spec_text
+from flashtwin.catalogue.loader import load
+from flashtwin.model.units import parse_size
+from flashtwin.runner import forecast, request
+from flashtwin.runner.events import counted
+from flashtwin.study.fit.fit import SIMULATIONS
+from flashtwin.study.fit.fit import Twin as Fitted
+from flashtwin.study.fit.fit import fit as fitted
+from flashtwin.study.infer import infer as inference
+from flashtwin.study.infer.infer import Inferred
+from flashtwin.study.infer.read import Choices, read, read_all
+from flashtwin.study.infer.samples import Summary
+
+
+@checked
+def review(
+    target: str | Path | Targets,
+    *,
+    group: str = "review",
+    size: str | int | None = None,
+    out: str | Path | None = None,
+    seed: int = 1,
+    firmware: str | Sequence[str] = (),
+    sets: Mapping[str, object] | Sequence[str] | None = None,
+    scale: str | float | None = None,
+    budget: str | float | None = None,
+    progress: Progress = None,
+) -> Run | Runs:
+    """Run what a review runs, as `flashtwin review` does, and make its page with a ranking.
+
+    `group`: another group of batteries, such as "quick". What does not suit a target is left out on
+    all of them. Arguments as of `test`.
+    """
+
+    words = [target] if isinstance(target, str | Path) else list(target)
+    asked_for = request.Request(
+        targets=tuple(map(str, words)),
+        size=size,
+        budget=budget,
+        firmware=as_words(firmware),
+        sets=as_sets(sets),
+        scale=scale_text(scale),
+        seed=seed,
+        out=None if out is None else Path(out),
+        say=_silent,
+    )
+    fitting = forecast.of_group(asked_for, group, _silent)
+    outcome = request.test(fitting, partial(progress_shown, progress, None))
+
+    report.build(outcome.runs, outcome.where / "report.html", within=outcome.where, ranks=True)
+    return as_runs(outcome, not isinstance(target, str | Path), report=False)
+
+
+@checked
+def discover(target: str | Path, **options: Any) -> Run:
+    """What kind of cache a drive hides: `test` with the battery discover and the same options."""
+    return test(target, battery="discover", **options)
+
+
+@checked
+def fit(
+    run: Run | str | Path,
+    *,
+    out: str | Path | None = None,
+    simulations: int | None = None,
+    seed: int = 1,
+    study: str | None = None,
+    progress: Progress = None,
+) -> Fitted:
+    """Fit a twin to what a run measured, as `flashtwin fit` does; `toml` of the answer is its spec.
+
+    `out`: write the spec there too. `simulations`: how many small drives are tried. `study`: a file
+    or a database in which the search is kept.
+    """
+
+    stored = (run if isinstance(run, Run) else load_run(run)).stored
+    count, began_s = simulations or SIMULATIONS, time.monotonic()
+    with progress_shown(progress, None) as observers:
+        observer = observers("fit")
+
+        def tell(done: int, label: str) -> None:
+            observer.progress(counted("fit", min(done, count), count, label, began_s))
+
+        twin = fitted(stored, simulations=count, seed=seed, study=study, tell=tell)
+    if out is not None:
+        outputs.write(Path(out), twin.toml)
+    return twin
+
+
+@checked
+def infer(
+    *files: str | Path,
+    history: str | None = None,
+    first: str | Path | None = None,
+    join: bool = False,
+    doubled: bool = False,
+    time_column: str | None = None,
+    rate_column: str | None = None,
+    device: str | None = None,
+    interval_s: float | None = None,
+    block_bytes: int | None = None,
+    decimal: Literal["point", "comma"] | None = None,
+) -> Inferred:
+    """What a fill that somebody else measured tells, as `flashtwin infer` says it.
+
+    `files`: fio's logs, CSV and what else docs/reference/infer.md lists; options as of the command.
+    """
+
+    inference.check_history(history, with_first=first is not None)
+    choices = Choices(
+        doubled=doubled,
+        time_column=time_column,
+        rate_column=rate_column,
+        device=device,
+        interval_s=interval_s,
+        block_bytes=block_bytes,
+        decimal=decimal,
+    )
+    samples = read_all([Path(file) for file in files], choices, join=join)
+    if isinstance(samples, Summary):
+        return inference.of_summary(samples)
+    return inference.infer(samples, history, None if first is None else read(Path(first), choices))
+
+
+@checked
+def new(
+    drive_id: str,
+    *,
+    capacity: str | int,
+    interface: Literal["sata", "pcie3", "pcie4", "pcie5"],
+    cell: Literal["slc", "mlc", "tlc", "qlc"],
+    dram: Literal["yes", "none", "hmb"],
+    name: str | None = None,
+    controller: str | None = None,
+    dies: int | None = None,
+    slc_cache: str | int | None = None,
+    out: str | Path | None = None,
+) -> str:
+    """The text of a spec from what a drive's label says, as `flashtwin new` writes it.
+
+    It is a target of `test` and of `Twin` as it is; `out`: write it there too.
+    """
+
+    def size(value: str | int) -> int:
+        return value if isinstance(value, int) else parse_size(value)
+
+    label = Label(
+        id=drive_id,
+        name=name or drive_id,
+        capacity_bytes=size(capacity),
+        interface=interface,
+        cell=cell,
+        dram=dram,
+        dies=dies,
+        cache_bytes=None if slc_cache is None else size(slc_cache),
+        controller=controller,
+    )
+    text = spec_text(label)
+    load(text)
+    if out is not None:
+        outputs.write(Path(out), text)
+    return text
+
+
+@checked
+def explain(finding: str) -> Meaning:
+    """What a finding means and how it is found; `finding` is an id or a word for it."""
+
+    return registry.explain(finding)
+
+
+def _silent(text: str) -> None:
+    """A program hears nothing of what the making of a file reports."""

@@ -1,0 +1,62 @@
+"""The line after a run that begins "Next:".
+
+A file that showed no cache is followed by the largest one that its disk has room for, with the time
+that the run just measured foretells; a file without any finding by fill; a twin by the command that
+says how its findings are made.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from flashtwin.model import units
+from flashtwin.runs.rundir import Run
+
+# Of the room on the disk, what a larger file may take; and the sizes that are worth proposing.
+SHARE, GB = 0.9, 10**9
+SIZES = tuple(2**power * GB for power in range(2, 14))
+# A cache that ends within this share of a file shows.
+SHOWS = 0.93
+# A fill's writes: two patterns, two passes each, after the file was written once.
+WRITES = 5
+
+
+def after(runs: Sequence[Run]) -> str:
+    """The next thing to do, in a few words, with a command."""
+    for run in runs:
+        if not run.is_simulated and (larger := _larger(run)):
+            return larger
+    first = next((finding.stem for run in runs for finding in run.findings), None)
+    name = shlex.quote(os.path.relpath(runs[0].path.parent if len(runs) > 1 else runs[0].path))
+    shows = f"flashtwin runs show {name} has every finding and step"
+    return f"{shows}, flashtwin explain {first} says what one means" if first else shows
+
+
+def _larger(run: Run) -> str | None:
+    """A larger file, where this one did not show the end of a cache."""
+    path, size = run.host.get("path"), run.target.get("capacity_bytes")
+    if not isinstance(path, str) or not isinstance(size, int):
+        return None
+    sizes = [finding for finding in run.findings if finding.name == "cache_size"]
+    if any(finding.number for finding in sizes):
+        return None
+    free = 0
+    with suppress(OSError):
+        room = os.statvfs(Path(path).parent)
+        free = room.f_bavail * room.f_frsize
+    fitting = [known for known in SIZES if size < known <= SHARE * free]
+    if not fitting:
+        return None
+    larger, fill = fitting[-1], "--battery fill"
+    command = f"flashtwin test {shlex.quote(path)} --size {units.show_size(larger)} {fill}"
+    means = [row.number for row in run.findings if row.name == "mean" and row.unit == "MB/s"]
+    speed = next((mean for mean in means if mean), None)
+    takes = f", about {units.rough_seconds(WRITES * larger / 1e6 / speed)}" if speed else ""
+    return (
+        f"your disk has {units.readable_size(free)} free: {command}{takes}, would show a cache "
+        f"up to {units.readable_size(round(SHOWS * larger), 2)}"
+    )

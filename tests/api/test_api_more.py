@@ -1,0 +1,62 @@
+"""The calls beside test: review, discover, fit, infer, new, explain, and a sweep as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import flashtwin as ft
+
+QUICK = "crystaldiskmark:profile=real,loops=1,mix=off,size=16MiB"
+
+
+@pytest.mark.parametrize("scale", ["1/64", 1 / 64])
+def test_a_scale_is_a_text_or_a_number(scale: str | float, tmp_path: Path) -> None:
+    run = ft.test("bx500-240", battery=QUICK, scale=scale, out=tmp_path / "r", progress=False)
+    assert run.stored.target["identity"]["scale"] == 64
+    with pytest.raises(ft.FlashtwinError, match="scale"):
+        ft.test("bx500-240", battery=QUICK, scale=3.5, progress=False)
+
+
+def test_a_spec_from_a_label_is_a_target_and_explained(tmp_path: Path) -> None:
+    text = ft.new("mine", capacity="1 TB", interface="sata", cell="tlc", dram="yes")
+    run = ft.test(text, battery=QUICK, scale="1/64", out=tmp_path / "r", progress=False)
+    assert run.target == "mine"
+    assert ft.explain("plateau").stem == "fill.cache_size"
+    assert ft.explain("folding").stem == "fill.fold_begin"
+    with pytest.raises(ft.UsageError, match="no finding"):
+        ft.explain("xyzzy")
+
+
+def test_a_log_is_inferred_as_on_the_command_line(tmp_path: Path) -> None:
+    rows = [3000.0] * 40 + [500.0] * 80
+    log = tmp_path / "fill.csv"
+    log.write_text("second,write_MB_s\n" + "\n".join(f"{i},{r}" for i, r in enumerate(rows, 1)))
+    found = ft.infer(log)
+    assert found.cache == "yes" and found.size is not None
+    assert found.size.value == pytest.approx(120e9, rel=0.01)
+    with pytest.raises(ft.UsageError, match="--history"):
+        ft.infer(log, history="tired")
+
+
+def test_a_review_ranks_and_a_sweep_is_a_table(tmp_path: Path) -> None:
+    runs = ft.review(
+        ["bx500-240"], group="quick", scale="1/176", out=tmp_path / "r", progress=False
+    )
+    assert len(runs) == 1 and (tmp_path / "r" / "report.html").is_file()
+    sweep = ft.sweep(
+        "bx500-240",
+        {"cache": ["4GB", "8GB"]},
+        battery="fill:patterns=1m-q1,passes=1",
+        scale="1/176",
+        out=tmp_path / "s",
+        report=False,
+        progress=False,
+    )
+    assert [row["cache"] for row in sweep.rows("mean")] == ["4GB", "8GB"]
+    values = sweep.values("cache_size")
+    assert [row["cache_size"] for row in sweep.rows("cache_size")] == values
+    assert "4GB" in str(sweep) and "<td>8GB</td>" in sweep._repr_html_()
+    points = sweep.chart("cache_size").spec["data"]["values"]
+    assert [point["point"] for point in points] == ["cache=4GB", "cache=8GB"]
