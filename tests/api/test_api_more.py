@@ -34,7 +34,7 @@ def test_a_log_is_inferred_as_on_the_command_line(tmp_path: Path) -> None:
     log = tmp_path / "fill.csv"
     log.write_text("second,write_MB_s\n" + "\n".join(f"{i},{r}" for i, r in enumerate(rows, 1)))
     found = ft.infer(log)
-    assert found.cache == "yes" and found.size is not None
+    assert found.cache in ("yes", "likely") and found.size is not None
     assert found.size.value == pytest.approx(120e9, rel=0.01)
     with pytest.raises(ft.UsageError, match="--history"):
         ft.infer(log, history="tired")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from flashtwin.arguments import checked
 from flashtwin.charts.chart import Chart
@@ -250,11 +250,13 @@ class Runs(Sequence[Run]):
 
     def table(self) -> pl.DataFrame:
         """A row a finding of each run: `run`, then the columns of a run's own table."""
-        pl = tables.need_polars()
+        polars = tables.need_polars()
         frames = [
-            run.table().select(pl.lit(name).alias("run"), pl.all()) for name, run in self.items()
+            run.table().select(polars.lit(name).alias("run"), polars.all())
+            for name, run in self.items()
         ]
-        return cast("pl.DataFrame", pl.concat(frames))
+        joined: pl.DataFrame = polars.concat(frames)
+        return joined
 
     def compare(self) -> Comparison:
         """Hold all of them against the first."""

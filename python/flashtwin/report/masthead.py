@@ -39,7 +39,10 @@ def title(drives: Sequence[Drive]) -> str:
     names = full_names(drives)
     if len(names) > 3:
         return f"{', '.join(names[:2])} and {len(names) - 2} more"
-    short = [_remark_alone(name, names[:at]) for at, name in enumerate(names)]
+    short = []
+    for at, name in enumerate(names):
+        head = next((f"{other}, " for other in names[:at] if name.startswith(f"{other}, ")), "")
+        short.append(f"{HERE}{name.removeprefix(head)}" if head else name)
     return listed(short).replace(f" and {HERE}", ", and with ").replace(HERE, "with ")
 
 
@@ -50,12 +53,6 @@ def full_names(drives: Sequence[Drive]) -> list[str]:
         name if names.count(name) == 1 else drive.name
         for name, drive in zip(names, drives, strict=True)
     ]
-
-
-def _remark_alone(name: str, before: Sequence[str]) -> str:
-    """The remark of a name that is one of those before with a remark behind a comma."""
-    heads = [f"{other}, " for other in before if name.startswith(f"{other}, ")]
-    return f"{HERE}{name.removeprefix(heads[0])}" if heads else name
 
 
 def kinds(drives: Sequence[Drive]) -> str:
@@ -128,7 +125,7 @@ def _without_lead(contents: Contents) -> str:
     ratios = [
         ratio
         for column in contents.columns()
-        if _has_claim(column) and (ratio := ratio_of(column)) is not None
+        if next(iter(column.values())).claim.than and (ratio := ratio_of(column)) is not None
     ]
     if not ratios:
         return _of_each(contents)
@@ -154,10 +151,6 @@ def _of_each(contents: Contents) -> str:
 def _numbers(tiles: Sequence[Tile]) -> str:
     """The first numbers of a drive whose batteries have no sentence."""
     return "; ".join(f"{tile.title}: {tile.value} {tile.unit}".strip() for tile in tiles[:2])
-
-
-def _has_claim(column: Mapping[int, Column]) -> bool:
-    return bool(next(iter(column.values())).claim.than)
 
 
 def lead_of(column: Mapping[int, Column], drives: Sequence[Drive]) -> Lead | None:
