@@ -126,6 +126,17 @@ def test_the_clock_goes_on_through_every_kind_of_step() -> None:
     assert rest.duration_ns == 2_500_000_000 and len(rest.series.t_ns) == 0
 
 
+def test_a_wait_beyond_the_bound_is_a_note_of_its_step() -> None:
+    stopped = ("map.residency=dram", "slc_cache.mode=none", "gc.pace=stop-the-world")
+    sets = (*stopped, "gc.high=12", "controller.longest_wait=20 ms")
+    drive = Twin(load("bx500-240", sets=sets, scale="1/64"), seed=1).open()
+    assert "waited" not in (do(drive, Fill()).note or "")
+    job = Job(name="w", rw="randwrite", block_bytes=4096, depth=32, io_bytes=1 << 30)
+    note = do(drive, Run(label="random", jobs=(job,), sample_s=1.0)).note
+    assert note is not None and note.startswith("a write waited ")
+    assert "s for collection until" in note and "controller.longest_wait" in note
+
+
 def test_a_fill_prepares_and_is_no_measurement() -> None:
     drive = twin()
     result = do(drive, Fill(offset=1 << 20, size=(32 << 20) + 8192))

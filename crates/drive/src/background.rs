@@ -1,11 +1,16 @@
 //! Idle time of the host: after so much of it the firmware is offered time for its own work, and
 //! partly filled granules no longer wait for more data.
 //!
-//! Both timers are lazy: one event is pending at most, and when it comes too early it is set anew.
+//! A host is idle that asks for nothing, or for so little that the drive is busy with it for less
+//! than a share of a window (`controller.idle_share`): a command now and then ends no rest.
+//!
+//! The timers are lazy: one event of each is pending at most, and when it comes too early it is set
+//! anew.
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::{Load, Policies, Policy};
 
+use crate::config::Controller;
 use crate::engine::Drive;
 use crate::event::Event;
 
@@ -20,6 +25,33 @@ const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
 /// this.
 const LOOK_AGAIN: Nanos = Nanos::from_us(10);
 
+/// The drive's use by its host, as a bucket: time with commands outstanding fills it, and a share
+/// of all time leaks out. It is full when the host has been busy for its share of a window.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Use {
+    /// Thousandths of a nanosecond of the host's beyond its share.
+    filled: u64,
+    /// Up to when.
+    at: Nanos,
+    /// Commands are outstanding.
+    busy: bool,
+}
+
+impl Use {
+    /// Goes on to a moment; it holds no more than `most`.
+    fn settle(&mut self, now: Nanos, share_milli: u64, most: u64) {
+        let span = now.0.saturating_sub(self.at.0);
+        self.filled = match self.busy {
+            true => self
+                .filled
+                .saturating_add(span.saturating_mul(1000 - share_milli))
+                .min(most),
+            false => self.filled.saturating_sub(span.saturating_mul(share_milli)),
+        };
+        self.at = now;
+    }
+}
+
 /// Timers and what they watch.
 pub(crate) struct Background {
     /// Quiet after which each load is offered, or never.
@@ -30,6 +62,13 @@ pub(crate) struct Background {
     offered: [bool; LOADS.len()],
     /// Whether any load is being offered.
     pub(crate) idle: bool,
+    /// Whether a share of the host's is watched.
+    pub(crate) watches_host: bool,
+    share_milli: u64,
+    /// The host's use of a window that is no rest any more.
+    use_most: u64,
+    host_use: Use,
+    busy_pending: bool,
     /// The drive is being purged: there is nothing to offer.
     pub(crate) purging: bool,
     idle_since: Nanos,
@@ -46,12 +85,13 @@ pub(crate) struct Background {
 
 flashtwin_base::state! { Background {
     kept: offered, idle, purging, idle_since, idle_pending, wrote_at, gather_pending,
-        fold_pending, fold_rest;
-    built: idle_after, first_after, gather_time, fold_rate;
+        fold_pending, fold_rest, host_use, busy_pending;
+    built: idle_after, first_after, gather_time, fold_rate, watches_host, share_milli, use_most;
 } }
 
 impl Background {
-    pub(crate) fn new(policy: &Policy, gather_time: Nanos) -> Background {
+    pub(crate) fn new(policy: &Policy, controller: &Controller) -> Background {
+        let share_milli = u64::from(controller.idle_share_milli);
         let fold = policy.cache.caching().map(|caching| &caching.fold);
         let idle_after = LOADS.map(|load| match load {
             Load::Fold => fold.and_then(|fold| fold.idle_after),
@@ -69,7 +109,12 @@ impl Background {
             purging: false,
             idle_since: Nanos::ZERO,
             idle_pending: false,
-            gather_time,
+            gather_time: controller.gather_time,
+            watches_host: share_milli > 0,
+            share_milli,
+            use_most: controller.idle_window.0.saturating_mul(share_milli),
+            host_use: Use::default(),
+            busy_pending: false,
             wrote_at: Nanos::ZERO,
             gather_pending: false,
         }
@@ -81,10 +126,44 @@ impl Background {
     pub(crate) fn power_lost(&mut self) {
         self.offered = Default::default();
         self.idle = false;
+        self.host_use = Use::default();
+        self.busy_pending = false;
         self.purging = false;
         self.idle_pending = false;
         self.gather_pending = false;
         (self.fold_pending, self.fold_rest) = (false, 0);
+    }
+}
+
+/// The host's use of the drive, where a share of it is watched.
+impl Background {
+    /// Commands are outstanding up to a moment.
+    fn host_goes_on(&mut self, now: Nanos) {
+        self.host_use.settle(now, self.share_milli, self.use_most);
+    }
+
+    /// A command comes, and no other is outstanding.
+    fn host_begins(&mut self, now: Nanos) {
+        self.host_goes_on(now);
+        self.host_use.busy = true;
+    }
+
+    /// No command is outstanding any more; the answer is whether the drive rested all the same.
+    fn host_ends(&mut self, now: Nanos) -> bool {
+        self.host_goes_on(now);
+        self.host_use.busy = false;
+        self.is_used_little()
+    }
+
+    /// Whether the host's use is less than its share of a window.
+    fn is_used_little(&self) -> bool {
+        self.host_use.filled < self.use_most
+    }
+
+    /// How long the host may go on until its use is no rest any more.
+    fn may_go_on(&self) -> Nanos {
+        let left = self.use_most.saturating_sub(self.host_use.filled);
+        Nanos(left.div_ceil(1000 - self.share_milli).max(1))
     }
 }
 
@@ -93,15 +172,66 @@ impl<P: Policies> Drive<P> {
     #[inline(never)]
     pub(crate) fn fell_idle(&mut self) {
         self.served();
-        self.falls_quiet(self.now);
+        // A rest in which little was asked for goes on.
+        if !self.background.host_ends(self.now) {
+            self.background.idle_since = self.now;
+        }
+        self.await_idle(self.now);
     }
 
     /// Nothing is asked of the drive from a moment on, which may be to come.
     pub(crate) fn falls_quiet(&mut self, from: Nanos) {
         self.background.idle_since = from;
+        self.await_idle(from);
+    }
+
+    /// Looks when the quiet, of which a part may be over, has lasted long enough for some work.
+    fn await_idle(&mut self, from: Nanos) {
         if let (Some(after), false) = (self.background.first_after, self.background.idle_pending) {
             self.background.idle_pending = true;
-            self.events.push(from + after, Event::IdleTimer);
+            let due = (self.background.idle_since + after).max(from);
+            self.events.push(due, Event::IdleTimer);
+        }
+    }
+
+    /// A command comes, to a drive that may be at rest.
+    #[cold]
+    pub(crate) fn host_is_back(&mut self) {
+        if self.commands.outstanding() == 0 {
+            self.background.host_begins(self.now);
+        }
+        if !self.background.idle {
+            return;
+        }
+        if self.background.is_used_little() {
+            self.await_busy();
+        } else {
+            self.withdraw_offers();
+            self.issue();
+        }
+    }
+
+    /// Looks again when the host's use, if it goes on, will be no rest any more.
+    fn await_busy(&mut self) {
+        if !self.background.busy_pending {
+            self.background.busy_pending = true;
+            let due = self.now + self.background.may_go_on();
+            self.events.push(due, Event::BusyTimer);
+        }
+    }
+
+    /// The host may have been busy for too long to be offered time beside.
+    pub(crate) fn busy_timer(&mut self) {
+        self.background.busy_pending = false;
+        if !self.background.idle || self.commands.outstanding() == 0 {
+            return;
+        }
+        self.background.host_goes_on(self.now);
+        if self.background.is_used_little() {
+            self.await_busy();
+        } else {
+            self.withdraw_offers();
+            self.issue();
         }
     }
 
@@ -109,7 +239,7 @@ impl<P: Policies> Drive<P> {
     /// work.
     pub(crate) fn idle_timer(&mut self) {
         self.background.idle_pending = false;
-        if self.commands.outstanding() > 0 || self.background.purging {
+        if self.background.purging || (self.commands.outstanding() > 0 && !self.rests_beside()) {
             return;
         }
         let mut next = Nanos::NEVER;
@@ -134,7 +264,16 @@ impl<P: Policies> Drive<P> {
             self.background.idle_pending = true;
             self.events.push(next, Event::IdleTimer);
         }
+        if self.background.idle && self.commands.outstanding() > 0 {
+            self.await_busy();
+        }
         self.await_share();
+    }
+
+    /// Whether the commands that are outstanding are too few to end the rest.
+    fn rests_beside(&mut self) -> bool {
+        self.background.host_goes_on(self.now);
+        self.background.is_used_little()
     }
 
     /// The host is back: every offer is withdrawn, and what has begun ends.

@@ -86,6 +86,9 @@ pub(crate) struct Command {
     /// Of a write that is queued ahead: when the firmware has understood it, and the number of that
     /// event. Of all others the beginning of time.
     understood: (Nanos, u64),
+    /// Of a read, a flush and a write that waits for its programs: when it began to wait for the
+    /// flash. Of all others never.
+    began: Nanos,
     /// Done only when it is on flash.
     fua: bool,
     /// How much smaller its data can be made.
@@ -113,6 +116,7 @@ impl Command {
         pending: 0,
         crossed: Nanos::ZERO,
         understood: (Nanos::ZERO, 0),
+        began: Nanos::NEVER,
         fua: false,
         compressible_percent: 0,
         placement: 0,
@@ -241,6 +245,7 @@ impl Commands {
             pending: 0,
             crossed: Nanos::ZERO,
             understood: (Nanos::ZERO, 0),
+            began: Nanos::NEVER,
             fua: request.fua,
             compressible_percent: request.compressible_percent,
             placement: request.placement,
@@ -368,6 +373,23 @@ impl Commands {
         true
     }
 
+    /// What waits, its units, and since when.
+    pub(crate) fn wait_of(&self, slot: u32) -> (Op, u32, Nanos) {
+        let command = &self.slots[slot as usize];
+        (command.op, command.units, command.began)
+    }
+
+    /// The most commands that were outstanding at once since the power came.
+    pub(crate) fn most_outstanding(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    /// The most units of a command in any slot.
+    pub(crate) fn most_units(&self) -> u64 {
+        let units = self.slots.iter().map(|command| u64::from(command.units));
+        units.max().unwrap_or(0)
+    }
+
     #[inline]
     pub(crate) fn status(&self, slot: u32) -> Status {
         self.slots[slot as usize].status
@@ -406,6 +428,10 @@ impl<P: Policies> Drive<P> {
     pub(crate) fn begin(&mut self, slot: u32) {
         let command = &self.commands.slots[slot as usize];
         let (op, empty) = (command.op, command.bytes == 0);
+        if matches!(op, Op::Read | Op::Flush) {
+            self.commands.slots[slot as usize].began = self.now;
+        }
+        let command = &self.commands.slots[slot as usize];
         if !command.in_range {
             self.answer(slot, Status::OutOfRange);
             return;
@@ -428,6 +454,12 @@ impl<P: Policies> Drive<P> {
             self.ended(slot);
         }
         self.totals.end(status);
+        if self
+            .waits
+            .is_long(self.now, self.commands.slots[slot as usize].began)
+        {
+            self.waited_long(slot);
+        }
         self.commands.slots[slot as usize].status = status;
         if self.link.complete_time() == Nanos::ZERO {
             self.seen(slot);

@@ -54,6 +54,13 @@ pub struct Controller {
     pub secure_erase: SecureErase,
     /// Check data travels with every sector from link to flash.
     pub end_to_end: bool,
+    /// The host's share of the time under which work in the background goes on beside it, in
+    /// thousandths; 0 = only in silence.
+    pub idle_share_milli: u32,
+    /// The time that the share is of.
+    pub idle_window: Nanos,
+    /// Longest that its own work may keep a command waiting; longer is told.
+    pub longest_wait: Nanos,
     /// Round trip to the host's memory, where it holds pages of the map.
     pub host_memory_latency: Nanos,
     /// Bytes of user data of an ECC codeword; 0 where reads move whole mapping units.

@@ -30,6 +30,7 @@ use crate::thermal::Thermal;
 use crate::timeline::Activity;
 use crate::totals::Totals;
 use crate::turns::Turns;
+use crate::waits::Waits;
 use crate::xray::{Inside, Xray};
 
 /// Looks at the inside that are taken without asking whether it is time to leave off.
@@ -77,6 +78,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     pub(crate) turns: Turns,
     /// See [`Drive::reads_of_nothing`].
     pub(crate) reads_of_nothing: u64,
+    pub(crate) waits: Waits,
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
@@ -84,7 +86,7 @@ flashtwin_base::state! { Drive<P: Policies> {
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
-        reads_of_nothing, turns, paces;
+        reads_of_nothing, turns, paces, waits;
 } }
 
 impl Drive {
@@ -135,7 +137,7 @@ impl<P: Policies> Drive<P> {
             now: Nanos::ZERO,
             lookups: Lookups::new(&ftl, c.host_memory_latency),
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
-            background: Background::new(&config.policy, c.gather_time),
+            background: Background::new(&config.policy, c),
             read_ahead: ahead,
             runs: Runs::default(),
             xray: Xray::default(),
@@ -152,6 +154,7 @@ impl<P: Policies> Drive<P> {
             short_way: crate::serve::has_short_way(config),
             turns: Turns::new(),
             reads_of_nothing: 0,
+            waits: Waits::new(config),
             ftl,
             controller: c.clone(),
         }
@@ -373,6 +376,7 @@ impl<P: Policies> Drive<P> {
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
+            Event::BusyTimer => self.busy_timer(),
             Event::RefreshTimer => self.refresh_timer(),
             Event::FoldTimer => self.fold_timer(),
         }
@@ -481,9 +485,9 @@ impl<P: Policies> Drive<P> {
         if self.power.phase != Phase::Serving {
             self.wake_for_command();
         }
-        if self.background.idle {
-            self.withdraw_offers();
-            self.issue();
+        let first = self.commands.outstanding() == 0;
+        if self.background.idle || (self.background.watches_host && first) {
+            self.host_is_back();
         }
         let in_range = self.is_in_range(&request);
         let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);

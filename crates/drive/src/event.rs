@@ -46,6 +46,8 @@ pub(crate) enum Event {
     GatherTimer,
     /// The drive may have been idle long enough.
     IdleTimer,
+    /// The host may have kept the drive busy for too long to offer time beside it.
+    BusyTimer,
     /// Data may have to be refreshed.
     RefreshTimer,
     /// More may be folded in the background.

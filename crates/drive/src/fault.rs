@@ -162,6 +162,7 @@ impl<P: Policies> Drive<P> {
             self.record_cores(now, time, Activity::StandsStill);
         }
         self.cores.take_all(now, time);
+        self.waits.starts(now + time);
         self.age_after_start(&recovery.erased);
         // Pages of the map that the cut made stale are written anew.
         self.ftl.pump(&mut self.ops);
@@ -201,6 +202,7 @@ impl<P: Policies> Drive<P> {
             self.ftl.layout.unit_bytes,
         );
         self.background.power_lost();
+        self.waits.power_lost();
         self.errors.power_lost();
         let unit = self.ftl.layout.unit_bytes;
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);

@@ -35,6 +35,7 @@ pub mod timeline;
 mod totals;
 mod trim;
 mod turns;
+pub mod waits;
 pub mod xray;
 
 pub use config::{Config, Controller, Link};

@@ -57,7 +57,9 @@ impl<P: Policies> Drive<P> {
         for index in 0..self.ops.len() {
             let op = self.ops[index];
             if let Some(place) = self.ftl.worked_on(op.token) {
-                self.ops[index].pace = self.pace(op.class, op.die, place);
+                let pace = self.pace(op.class, op.die, place);
+                self.ops[index].pace = pace;
+                self.waits.slowest = self.waits.slowest.max(pace);
             }
         }
     }

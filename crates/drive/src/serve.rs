@@ -208,7 +208,8 @@ impl<P: Policies> Drive<P> {
     /// Takes a request into the slot of a write that has just ended the short way.
     #[inline(always)]
     fn take_again(&mut self, slot: u32, request: Request) {
-        let awake = self.power.phase == Phase::Serving && !self.background.idle;
+        let alone = self.background.watches_host && self.commands.outstanding() == 0;
+        let awake = self.power.phase == Phase::Serving && !self.background.idle && !alone;
         let alike = request.op == Op::Write && !request.fua && self.is_in_range(&request);
         let unthrottled = self.thermal.hold_ps == 0 && !self.ftl.is_read_only();
         if !(awake && alike && unthrottled && self.commands.again(slot, &request)) {

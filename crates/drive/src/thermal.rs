@@ -250,6 +250,9 @@ impl<P: Policies> Drive<P> {
         });
         self.thermal.tick(at, energy, rest);
         self.flash.throttle(self.thermal.speed_milli);
+        if self.thermal.hold_ps > 0 {
+            self.waits.throttled(at, self.thermal.speed_milli);
+        }
         self.power.throttle(at, self.thermal.speed_milli);
         if self.errors.on {
             let celsius = self.thermal.celsius(at, energy);

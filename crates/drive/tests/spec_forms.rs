@@ -223,6 +223,13 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("controller.trim_alone", "true", &[]),
     ("controller.secure_erase", "crypto", &[]),
     ("controller.end_to_end", "true", &[]),
+    ("controller.idle_share", "0.05", &[]),
+    (
+        "controller.idle_window",
+        "2 s",
+        &["controller.idle_share=0.05"],
+    ),
+    ("controller.longest_wait", "5 s", &[]),
     ("compression.best_ratio", "2", &[]),
     ("compression.rate", "300 MB/s", &[]),
     ("link.kind", "nvme", &[]),

@@ -104,6 +104,31 @@ impl<P: Policies> Ftl<P> {
             && !self.is_read_only()
     }
 
+    /// What keeps the host's data waiting, in words.
+    #[must_use]
+    pub fn what_holds_host(&self) -> &'static str {
+        let collects = self.collection.mover.holds_host() || self.collection.memory.halts_host;
+        let folds = self.cache.fold.holds_host();
+        let works = |source: u32, waits: bool| source != NONE || waits;
+        let collecting = works(
+            self.collection.mover.source,
+            self.collection.mover.waiting(),
+        );
+        let folding = works(self.cache.fold.source, self.cache.fold.waiting());
+        let starved = self.writing.starved;
+        match (
+            starved && collecting || collects,
+            starved && folding || folds,
+        ) {
+            (true, true) => "collection and folding",
+            (true, false) => "collection",
+            (false, true) => "folding",
+            (false, false) if starved => "a free superblock",
+            (false, false) if self.is_map_paged() => "programs or pages of the map",
+            (false, false) => "programs",
+        }
+    }
+
     /// The stream that takes the next host data of a route.
     #[inline]
     fn host_stream(&mut self, route: Route) -> Stream {

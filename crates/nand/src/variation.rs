@@ -19,7 +19,9 @@
 //! and kind: nothing is stored, and no draw shifts another.
 
 /// Part of the time that an operation takes, in 65,536ths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct Pace(u32);
 
 /// The bits behind the point.

@@ -383,6 +383,19 @@ impl Twin {
         self.drive.reads_of_nothing()
     }
 
+    /// See [`Drive::take_waits`]: what waited the longest beyond the bound, until when and how
+    /// long in nanoseconds, for what, and how many commands did.
+    fn take_waits(&mut self) -> Option<(&'static str, u64, u64, &'static str, u64)> {
+        let (wait, count) = self.drive.take_waits()?;
+        let op = match wait.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "TRIM",
+            Op::Flush => "flush",
+        };
+        Some((op, wait.until.0, wait.span.0, wait.cause, count))
+    }
+
     /// Writes what jobs would write, one job after another, without time.
     fn lay_out(&mut self, py: Python<'_>, jobs_json: &str, watch: Py<PyAny>) -> PyResult<()> {
         self.quiet()?;

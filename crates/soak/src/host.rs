@@ -108,6 +108,11 @@ impl Host<'_> {
         self.drive.advance(due, &mut self.done);
         self.hear()?;
         self.patience.worked(&self.drive);
+        let bound = flashtwin_drive::waits::excusable(self.config).unwrap_or(Nanos::NEVER);
+        let wait = self.drive.take_waits().map(|(wait, _)| wait);
+        if let Some(wait) = wait.filter(|wait| wait.span > bound) {
+            return Err(format!("{wait:?}\n{}", self.drive.ftl().describe()));
+        }
         let late = |sent: &&Sent| self.patience.is_over(sent.worked);
         match self.sent.iter().find(late) {
             Some(late) => Err(format!(

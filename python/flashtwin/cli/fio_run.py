@@ -118,6 +118,8 @@ def on_twin(command: FioCommand, replaying: Replaying) -> int:
         ended_early = _say_failures(results, command.quiet)
         if twin.reads_of_nothing and not command.quiet:
             terminal.note(reads_note(twin.reads_of_nothing))
+        if not command.quiet and (waited := twin.waits_note()):
+            terminal.note(waited)
         check_written(answer.failed)
         # From here on a signal changes nothing: everything is printed.
         stop.nothing_left()

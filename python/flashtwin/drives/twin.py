@@ -48,6 +48,7 @@ from flashtwin.model.step import (
     Step,
     Trim,
     chained,
+    joined,
 )
 from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progress, Watch
 
@@ -264,7 +265,7 @@ class Twin:
         count = self._core.reads_of_nothing - before
         if not count or not any(job.fio for job in step.jobs):
             return result
-        return replace(result, note=reads_note(count))
+        return replace(result, note=joined([reads_note(count), result.note]))
 
     def _size(self, step: Trim | Fill) -> int:
         return step.size if step.size is not None else self._info.capacity_bytes - step.offset
@@ -289,7 +290,7 @@ class Twin:
             series=Series.empty(),
             jobs=result.jobs,
             xray=result.xray,
-            note=untimed.NOTE if self._untimed else None,
+            note=joined([untimed.NOTE if self._untimed else None, result.note]),
             meter=result.meter,
         )
 
@@ -308,6 +309,7 @@ class Twin:
             hist=answer["hist"] | _syncs_of(answer["fio"]),
             xray=xray,
             fio=tuple(answer["fio"]),
+            note=waits_note(core),
             meter=_readings(xray, before_uj, duration_ns, core),
         )
 
@@ -328,6 +330,19 @@ def reads_note(count: int) -> str:
     return (
         f"{reads} met no data: nothing was written there before, and a drive answers such reads"
         " without its flash"
+    )
+
+
+def waits_note(core: _core.Twin) -> str | None:
+    """The note on commands that the drive kept waiting for longer than its spec allows."""
+    waits = core.take_waits()
+    if waits is None:
+        return None
+    op, until_ns, span_ns, cause, count = waits
+    more = f", and {count - 1:,} more waited beyond the bound" if count > 1 else ""
+    return (
+        f"a {op} waited {span_ns / 1e9:.1f} s for {cause} until {until_ns / 1e9:.1f} s of the"
+        f" drive's time{more}; controller.longest_wait is the bound"
     )
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from flashtwin import _core
 from flashtwin.drives import untimed
 from flashtwin.drives.memory import available_bytes, built, check
+from flashtwin.drives.twin import waits_note
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.plan.plan import PhaseResult, Plan, Process, left_alone
@@ -146,6 +147,10 @@ class FioTwin:
     def reads_of_nothing(self) -> int:
         """How many reads met no data so far."""
         return self._drive.reads_of_nothing
+
+    def waits_note(self) -> str | None:
+        """What the drive kept waiting for longer than its spec allows, if anything."""
+        return waits_note(self._drive)
 
     def lay_out(self, parts: Sequence[tuple[int, int]], watch: Watch) -> bool:
         """Write what fio lays out before its jobs, without time where the drive can be written so;

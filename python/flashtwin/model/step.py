@@ -7,7 +7,7 @@ says `_ns`; offsets count from the start of the target.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -192,7 +192,13 @@ def chained(label: str, parts: Sequence[Result]) -> Result:
         xray=_followed([part.xray for part in parts], offsets),
         fio=tuple(row for part in parts for row in part.fio),
         meter=_followed([part.meter for part in parts], offsets),
+        note=joined([part.note for part in parts]),
     )
+
+
+def joined(notes: Iterable[str | None]) -> str | None:
+    """Different notes as one."""
+    return "; ".join(dict.fromkeys(note for note in notes if note)) or None
 
 
 def _columns(series: Series) -> dict[str, Any]:

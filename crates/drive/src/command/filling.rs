@@ -234,6 +234,7 @@ impl<P: Policies> Drive<P> {
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
         let first = command.sent == 0;
         self.commands.crossing = Some(reserved);
+        self.waits.release(self.now);
         let arrives = self.send(bytes, Way::In, first);
         self.events.push_alone(arrives, Event::Arrived);
     }

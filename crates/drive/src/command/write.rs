@@ -161,10 +161,18 @@ impl<P: Policies> Drive<P> {
         // Asked at each command and each end of an operation, and with collection at work the
         // answer is mostly this one.
         if self.ftl.makes_host_wait() && !self.commands.takes_turns {
-            return;
+            return self.hold_first();
         }
         if let Some(&slot) = self.commands.incoming.front() {
             self.admit_first(slot);
+        }
+    }
+
+    /// The first write that waits, if there is one, goes on waiting.
+    #[inline(always)]
+    fn hold_first(&mut self) {
+        if !self.commands.incoming.is_empty() {
+            self.waits.hold(self.now, &self.ftl);
         }
     }
 
@@ -173,7 +181,7 @@ impl<P: Policies> Drive<P> {
     fn admit_first(&mut self, slot: u32) {
         let command = &self.commands.slots[slot as usize];
         if command.pending > 0 {
-            return;
+            return self.hold_first();
         }
         if self.ftl.is_read_only() {
             self.refuse(slot);
@@ -187,6 +195,7 @@ impl<P: Policies> Drive<P> {
         };
         let units = reserved.units();
         self.commands.crossing = Some(reserved);
+        self.waits.release(self.now);
         let command = &self.commands.slots[slot as usize];
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
@@ -214,6 +223,7 @@ impl<P: Policies> Drive<P> {
     /// There is no room for the oldest write that waits.
     #[inline(never)]
     fn admit_later(&mut self) {
+        self.hold_first();
         let received = !self.commands.received.is_empty();
         self.stop_receiving();
         if received && self.ftl.takes_less() && !self.commands.programming {
@@ -228,6 +238,7 @@ impl<P: Policies> Drive<P> {
     /// not sent for.
     #[cold]
     fn refuse(&mut self, slot: u32) {
+        self.waits.release(self.now);
         self.commands.take_incoming();
         self.take_back_early();
         self.answer(slot, Status::ReadOnly);
@@ -331,6 +342,7 @@ impl<P: Policies> Drive<P> {
         }
         if self.waits_for_programs(self.commands.slots[piece.slot as usize].fua) {
             let programs = self.ftl.next_sequence();
+            self.commands.slots[piece.slot as usize].began = self.now;
             self.commands.durable.push_back((programs, piece.slot));
         } else {
             self.answer(piece.slot, Status::Ok);

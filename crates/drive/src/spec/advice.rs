@@ -1,12 +1,93 @@
 //! Warnings: values that are allowed, and that slow a drive down for a reason that is easy to miss.
 
+use super::check::flash::Flash;
 use super::check::gc::pacing;
+use super::quantity::human;
 use super::value::Values;
-use crate::spec::keys::Gc;
+use crate::config::Config;
+use crate::spec::keys::{Drive, Gc};
+use crate::waits::Times;
+
+/// Below this share of spare flash, in thousandths, random writes of a full drive are programmed
+/// more than twelve times, and no maker ships that.
+const LEAST_SPARE_MILLI: u128 = 40;
 
 /// A sentence for each.
-pub(super) fn warnings(values: &Values) -> Vec<String> {
-    collection_without_a_spare(values).into_iter().collect()
+pub(super) fn warnings(values: &Values, config: &Config) -> Vec<String> {
+    let all = [
+        collection_without_a_spare(values, config),
+        collection_in_one_go(values, config),
+        little_spare(values),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Native flash, and the bytes of it that are neither the host's nor kept free by collection.
+fn spare(values: &Values) -> Option<(u128, u128)> {
+    let flash = Flash::read(values)?;
+    let kept = u128::from(values.of(Gc::low)?) * flash.superblock();
+    let native = flash.native(values)?;
+    let capacity = u128::from(values.of(Drive::capacity)?);
+    Some((native, native.saturating_sub(capacity + kept)))
+}
+
+/// The share of a victim that is still valid, in thousandths, once random writes have gone all over
+/// the drive: a share u of what is written is valid in the mean, and of what was written first the
+/// share v with u = (v - 1) / ln v (the limit of large blocks, Desnoyers 2014).
+fn valid_of_victim_milli(values: &Values) -> Option<u64> {
+    let (_, spare) = spare(values)?;
+    let capacity = u128::from(values.of(Drive::capacity)?) as f64;
+    let share = capacity / (capacity + spare as f64);
+    let (mut low, mut high) = (1e-6, 1.0 - 1e-6);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if (middle - 1.0) / libm::log(middle) < share {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some((low * 1000.0) as u64)
+}
+
+/// Warns where hardly any flash is spare: collection then moves nearly all of each victim.
+fn little_spare(values: &Values) -> Option<String> {
+    let (native, spare) = spare(values)?;
+    let milli = spare * 1000 / native.max(1);
+    if milli >= LEAST_SPARE_MILLI {
+        return None;
+    }
+    let amplified = 1000 / (1000 - valid_of_victim_milli(values)?);
+    Some(format!(
+        "{} of {} of native flash are spare ({}.{} %), beside parity and what gc.low keeps free: \
+         random writes all over a full drive are programmed about {amplified} times; lower \
+         drive.capacity, or raise nand.blocks_per_plane",
+        human(spare),
+        human(native),
+        milli / 10,
+        milli % 10,
+    ))
+}
+
+/// Warns where the host is stopped until collection has freed several superblocks, and that takes
+/// longer than `controller.longest_wait`.
+fn collection_in_one_go(values: &Values, config: &Config) -> Option<String> {
+    if !pacing(values)?.stops_host {
+        return None;
+    }
+    let valid = valid_of_victim_milli(values)?;
+    let freed = values.of(Gc::high)? + 1 - values.of(Gc::low)?;
+    // Each victim frees what of it is not valid.
+    let victims = (freed * 1000).div_ceil(1000 - valid);
+    let takes = Times::of(config).emptied(valid).0.saturating_mul(victims);
+    let most = config.controller.longest_wait;
+    (takes > most.0).then(|| {
+        format!(
+            "gc.pace stops the host until gc.high superblocks are free: on a full drive a write \
+             may wait {:.1} s, longer than controller.longest_wait; write gc.pace = \"paced\"",
+            takes as f64 / 1e9
+        )
+    })
 }
 
 /// Warns where `gc.low` and `gc.high` are equal and one above the reserve. Collection then stops as
@@ -14,16 +95,18 @@ pub(super) fn warnings(values: &Values) -> Vec<String> {
 /// one. A host that needs a superblock meanwhile waits until the victim is emptied. With a higher
 /// `gc.high` collection frees a second one, which the host can have. With `gc.separation = "none"`
 /// copies go into the host's superblocks, and no such wait was measured.
-fn collection_without_a_spare(values: &Values) -> Option<String> {
+fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String> {
     let [low, high, reserve] = [Gc::low, Gc::high, Gc::reserve].map(|key| values.of(key));
     let (low, most) = (low?, reserve? + 1);
     let paced = !pacing(values)?.stops_host && values.of(Gc::separation)? != "none";
     if !paced || low != most || high? != most {
         return None;
     }
+    let takes = Times::of(config).emptied(valid_of_victim_milli(values)?);
     Some(format!(
         "gc.low and gc.high are both {low}, one above gc.reserve: on a full drive a write may wait \
-         for the rest of a superblock's collection; write gc.high = {} or more",
+         for the rest of a superblock's collection, up to {:.1} s; write gc.high = {} or more",
+        takes.as_secs_f64(),
         most + 1
     ))
 }

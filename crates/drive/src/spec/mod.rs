@@ -202,17 +202,18 @@ fn checked(
     let mut notes = dependents::notes(&changed);
     notes.extend(waits::notes(&values));
     let header = ["id", "name", "description"].map(|name| (name, target.text(name)));
+    let config = build::config(id, &waits::resting(&values));
     Ok(Spec {
         id: id.to_owned(),
         name: target.text("name").to_owned(),
         description: target.text("description").to_owned(),
-        config: build::config(id, &waits::resting(&values)),
         values: shown(&values),
         toml: print::to_toml(&header, &values, &profiles),
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
         notes,
-        warnings: advice::warnings(&values),
+        warnings: advice::warnings(&values, &config),
+        config,
         divisor: scale.map_or(1, scale::divisor),
         limits,
     })

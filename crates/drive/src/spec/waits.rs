@@ -63,6 +63,14 @@ const WAITS: &[Wait] = &[
         },
     },
     Wait {
+        key: Controller::idle_window.name,
+        idle: "\"100 ms\"",
+        why: |values| {
+            let why = "silence alone counts as idle time (controller.idle_share = 0)";
+            (values.of(Controller::idle_share)? == 0).then_some(why)
+        },
+    },
+    Wait {
         key: NandSuspend::program.name,
         idle: "false",
         why: reads_wait,

@@ -117,6 +117,16 @@ pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
         ),
         format!("controller.trim_alone={}", rng.chance(30)),
         format!("controller.end_to_end={}", rng.chance(30)),
+        // These go by the depth, so that seeds tell the stories that they have told before.
+        format!("controller.longest_wait={} s", 2 + depth % 2),
+        format!(
+            "controller.idle_share={}",
+            ["0", "0.05", "0.5"][depth as usize % 3]
+        ),
+        format!(
+            "controller.idle_window={}",
+            ["10 ms", "1 s"][depth as usize % 2]
+        ),
         format!(
             "controller.secure_erase={}",
             pick(rng, &["block", "crypto"])

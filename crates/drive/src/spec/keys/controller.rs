@@ -87,6 +87,18 @@ section! {
         /// 8 B of check data go with every 512 B sector from link to flash: 1.6 % more on the
         /// channels, and damage on the way is told instead of handed out.
         end_to_end: bool = fixed(Flag, "true").or("false");
+        /// Work in the background (`fold.idle_after`, `gc.idle_after`, `map.idle_after`) begins and
+        /// goes on while the host keeps the drive busy for less than this share of a window; 0 =
+        /// only while no command is outstanding.
+        idle_share: u64 = policy(Factor, "0.05").or("0")
+            .within(0..=900, "more than 90 %, which leaves no time for work in the background",
+                "write 0.9 or less");
+        /// The window of `controller.idle_share`; waits while that is 0.
+        idle_window: u64 = policy(time(), "1 s").or("100 ms");
+        /// Longest that collection, folding, flush and the map may keep a read, a write or a flush
+        /// waiting, beyond what the other times of the spec ask. It changes nothing in the drive: a
+        /// longer wait is told with its time and cause.
+        longest_wait: u64 = fixed(time(), "2 s").or("2 s");
     }
 }
 

@@ -1,0 +1,77 @@
+//! Waits beyond `controller.longest_wait`: told with their cause, warned of where a spec cannot
+//! keep the bound, and without effect on what the drive does.
+
+use crate::common::loops::{go, job};
+use crate::common::{self, load_with};
+use flashtwin_base::{Nanos, Op};
+use flashtwin_drive::spec::Spec;
+use flashtwin_drive::waits::Wait;
+use flashtwin_drive::{Drive, waits};
+use flashtwin_workload::ReadWrite;
+
+/// A drive of 2 GB without a cache: 160 superblocks of 12.6 MB.
+fn spec(sets: &[&str]) -> Spec {
+    let small = [
+        "nand.wordlines_per_block=32",
+        "ftl.system=0",
+        "drive.capacity=1.6 GB",
+    ];
+    load_with(common::BASE, &["slc-off"], &[&small, sets].concat())
+}
+
+/// The longest wait beyond the bound in random writes all over the full drive, and when they ended.
+fn random_writes(spec: &Spec) -> (Option<(waits::Wait, u64)>, Nanos) {
+    let mut drive = Drive::new(&spec.config, 1);
+    go(&mut drive, job(ReadWrite::Write, 128 << 10, 32));
+    assert_eq!(drive.take_waits(), None, "nothing is collected in a fill");
+    let mut write = job(ReadWrite::RandWrite, 4096, 32);
+    write.io_bytes = Some(1_200_000_000 / 4096 * 4096);
+    go(&mut drive, write);
+    (drive.take_waits(), drive.now())
+}
+
+const STOPS: [&str; 2] = ["gc.pace=stop-the-world", "gc.high=12"];
+
+#[test]
+fn a_host_that_is_stopped_for_longer_than_the_bound_is_told_why() {
+    let [tight, wide, paced] = [
+        &[STOPS[0], STOPS[1], "controller.longest_wait=50 ms"][..],
+        &[STOPS[0], STOPS[1], "controller.longest_wait=20 s"][..],
+        &["gc.high=12", "controller.longest_wait=50 ms"][..],
+    ]
+    .map(|sets| random_writes(&spec(sets)));
+    let (wait, count) = tight.0.expect("collection stops the host");
+    let Wait { op, cause, .. } = wait;
+    assert_eq!((op, cause), (Op::Write, "collection"));
+    assert!(wait.span > Nanos::from_ms(50) && wait.until < tight.1 && count > 1);
+    assert_eq!(
+        wide,
+        (None, tight.1),
+        "a bound changes nothing in the drive"
+    );
+    assert_eq!(paced.0, None, "a host that pays as it goes does not wait");
+}
+
+#[test]
+fn a_spec_that_cannot_keep_the_bound_is_warned_of() {
+    let bound = "controller.longest_wait=50 ms";
+    let warned = spec(&[STOPS[0], STOPS[1], bound]).warnings;
+    let [warning] = &warned[..] else {
+        panic!("{warned:?}");
+    };
+    assert!(warning.starts_with("gc.pace stops the host"), "{warning}");
+    let wide = "controller.longest_wait=60 s";
+    for sets in [&[STOPS[0], STOPS[1], wide][..], &["gc.high=12", bound]] {
+        assert!(spec(sets).warnings.is_empty(), "{sets:?}");
+    }
+}
+
+#[test]
+fn a_drive_with_hardly_any_spare_flash_is_warned_of() {
+    let warned = spec(&["drive.capacity=1.92 GB"]).warnings;
+    let [warning] = &warned[..] else {
+        panic!("{warned:?}");
+    };
+    assert!(warning.contains("of native flash are spare"), "{warning}");
+    assert!(spec(&[]).warnings.is_empty());
+}
