@@ -10,26 +10,73 @@ use crate::bare::{BATCH, Bare, Shape};
 use crate::stopwatch::timed;
 use crate::{Figures, ROUNDS, UNIT_BYTES, WARM_UP, WINDOW};
 
-/// Measures a map of this shape.
-#[must_use]
-pub fn figures(shape: Shape) -> Figures {
-    let (fill_units, mut map) = best_fill(shape, fill);
-    let (batched_fill_units, _) = best_fill(shape, fill_batched);
-    let mut rng = Rng::new(1, 0);
-    overwrite_batched(&mut map, &mut rng, WARM_UP);
-    let (random, waf) = best_window(&mut map, &mut rng, overwrite);
-    let (batched, _) = best_window(&mut map, &mut rng, overwrite_batched);
-    vec![
-        ("bare_fill_GB_per_s", fill_units * UNIT_BYTES as f64 / 1e9),
-        ("bare_random_write_iops", random),
-        ("bare_waf", waf),
-        ("bare_bytes_per_unit", map.bytes_per_unit()),
-        (
-            "bare_batched_fill_GB_per_s",
-            batched_fill_units * UNIT_BYTES as f64 / 1e9,
-        ),
-        ("bare_batched_random_write_iops", batched),
-    ]
+/// A map whose fills and windows of overwrites are measured in turns with those of a drive (A, B,
+/// A, B): what else a busy machine does meets both, so that their ratio holds.
+pub struct InTurns {
+    shape: Shape,
+    map: Bare,
+    rng: Rng,
+    fill_units: f64,
+    random: f64,
+    /// Units of the host and moved ones before the first window.
+    before: (u64, u64),
+}
+
+impl InTurns {
+    /// A map that is empty.
+    #[must_use]
+    pub fn new(shape: Shape) -> InTurns {
+        InTurns {
+            shape,
+            map: Bare::new(shape),
+            rng: Rng::new(1, 0),
+            fill_units: 0.0,
+            random: 0.0,
+            before: (0, 0),
+        }
+    }
+
+    /// Fills a fresh map.
+    pub fn fill(&mut self) {
+        if self.fill_units > 0.0 {
+            self.map = Bare::new(self.shape);
+        }
+        let (seconds, ()) = timed(|| fill(&mut self.map));
+        let units = f64::from(self.shape.user_units) / seconds;
+        self.fill_units = self.fill_units.max(units);
+    }
+
+    /// Brings the map into its steady state.
+    pub fn warm_up(&mut self) {
+        overwrite_batched(&mut self.map, &mut self.rng, WARM_UP);
+        self.before = (self.map.host_units(), self.map.moved_units());
+    }
+
+    /// A window of overwrites.
+    pub fn overwrite(&mut self) {
+        let before = self.map.host_units();
+        let (seconds, ()) = timed(|| overwrite(&mut self.map, &mut self.rng, WINDOW));
+        let units = (self.map.host_units() - before) as f64;
+        self.random = self.random.max(units / seconds);
+    }
+
+    /// What was measured, and the same in batches, for which no drive has its like.
+    #[must_use]
+    pub fn figures(mut self) -> Figures {
+        let host = (self.map.host_units() - self.before.0) as f64;
+        let waf = 1.0 + (self.map.moved_units() - self.before.1) as f64 / host;
+        let (batched_fill_units, _) = best_fill(self.shape, fill_batched);
+        let (batched, _) = best_window(&mut self.map, &mut self.rng, overwrite_batched);
+        let gb = |units: f64| units * UNIT_BYTES as f64 / 1e9;
+        vec![
+            ("bare_fill_GB_per_s", gb(self.fill_units)),
+            ("bare_random_write_iops", self.random),
+            ("bare_waf", waf),
+            ("bare_bytes_per_unit", self.map.bytes_per_unit()),
+            ("bare_batched_fill_GB_per_s", gb(batched_fill_units)),
+            ("bare_batched_random_write_iops", batched),
+        ]
+    }
 }
 
 /// The rate of random writes with 7 % over-provisioning.

@@ -2,14 +2,16 @@
 
 use std::process::ExitCode;
 
-use flashtwin_bench::{bare::Shape, bare_speed, growth, twin};
+use flashtwin_bench::bare::Shape;
+use flashtwin_bench::bare_speed::{self, InTurns};
+use flashtwin_bench::{growth, twin};
 
 const USAGE: &str = "usage: flashtwin-bench [--json]
        flashtwin-bench --profile FILE.svg
 
 Simulated I/O a second of the BX500 at full size beside the bare page map of the same size, each
-figure the best of three, on one core. It takes a few minutes. With --profile, a flame graph of a
-fill, random writes and random reads instead.";
+figure the best of three, the two in turns, on one core. It takes a few minutes. With --profile, a
+flame graph of a fill, random writes and random reads instead.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -27,10 +29,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    eprintln!("measuring the bare page map");
-    let mut figures = bare_speed::figures(Shape::BX500);
-    eprintln!("measuring the simulated drive");
-    figures.extend(twin::figures());
+    eprintln!("measuring the simulated drive and the bare page map, in turns");
+    let mut bare = InTurns::new(Shape::BX500);
+    let drive = twin::figures(&mut bare);
+    let mut figures = bare.figures();
+    figures.extend(drive);
     eprintln!("measuring 7 % over-provisioning and preconditioning");
     figures.extend(bare_speed::seven_percent());
     figures.extend(twin::more_figures());

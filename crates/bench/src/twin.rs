@@ -15,6 +15,7 @@ use flashtwin_drive::{Config, Drive, spec};
 use flashtwin_host::{Flow, Outcome, Phase, run};
 use flashtwin_workload::{RawJob, ReadWrite};
 
+use crate::bare_speed::InTurns;
 use crate::null::Null;
 use crate::stopwatch::timed;
 use crate::{Figures, ROUNDS, UNIT_BYTES, WARM_UP, WINDOW};
@@ -85,9 +86,10 @@ pub struct Speed {
     pub bytes_per_unit: f64,
 }
 
-/// Measures a drive: three fills of fresh ones, then random writes and reads on the last.
+/// Measures a drive: three fills of fresh ones, then random writes and reads on the last, in turns
+/// with the fills and windows of a bare map where there is one.
 #[must_use]
-pub fn measure(config: &Config) -> Speed {
+pub fn measure(config: &Config, mut beside: Option<&mut InTurns>) -> Speed {
     let mut speed = Speed {
         fill_seconds: f64::INFINITY,
         ..Speed::default()
@@ -99,6 +101,9 @@ pub fn measure(config: &Config) -> Speed {
         }
         let (seconds, _) = timed(|| fill(&mut drive));
         speed.fill_seconds = speed.fill_seconds.min(seconds);
+        if let Some(bare) = &mut beside {
+            bare.fill();
+        }
     }
     speed.fill_gb_per_s = config.capacity_bytes as f64 / speed.fill_seconds / 1e9;
     let mut small = Drive::new(config, 1);
@@ -113,9 +118,15 @@ pub fn measure(config: &Config) -> Speed {
     };
     let units = config.capacity_bytes as f64 / UNIT_BYTES as f64;
     random(&mut drive, ReadWrite::RandWrite, (units * WARM_UP) as u64);
+    if let Some(bare) = &mut beside {
+        bare.warm_up();
+    }
     let before = drive.counters().programmed_units();
     let window = (units * WINDOW) as u64;
     for _ in 0..ROUNDS {
+        if let Some(bare) = &mut beside {
+            bare.overwrite();
+        }
         let iops = random(&mut drive, ReadWrite::RandWrite, window);
         speed.random_write_iops = speed.random_write_iops.max(iops);
     }
@@ -283,11 +294,12 @@ pub fn once_through(config: &Config) {
     run_random(&mut drive, ReadWrite::RandRead, READS, 2);
 }
 
-/// The figures of the geometry without SLC cache, then of the drive as it is.
+/// The figures of the geometry without SLC cache, in turns with a bare map, then of the drive as it
+/// is.
 #[must_use]
-pub fn figures() -> Figures {
-    let plain = measure(&bx500(NO_CACHE));
-    let cached = measure(&bx500(&[MAP_IN_RAM]));
+pub fn figures(bare: &mut InTurns) -> Figures {
+    let plain = measure(&bx500(NO_CACHE), Some(bare));
+    let cached = measure(&bx500(&[MAP_IN_RAM]), None);
     vec![
         ("fill_GB_per_s", plain.fill_gb_per_s),
         ("fill_240GB_s", plain.fill_seconds),
