@@ -20,7 +20,7 @@ from flashtwin.batteries.base.registry import Request as Asked
 from flashtwin.drives import untimed
 from flashtwin.drives.consent import DESTROY, NO_PURGE, Consent
 from flashtwin.drives.device.facts import is_device
-from flashtwin.drives.real import real_fio
+from flashtwin.drives.real import real_file, real_fio
 from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model.drive import Foresees
 from flashtwin.model.units import parse_seconds, parse_size
@@ -307,7 +307,10 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
     path = Path(word).expanduser()
     if is_device(path):
         return _device(path, changes, size, request)
+    _offer_to_remove(path, request)
     path = targets.free_path(word, sized=size is not None, changes=changes)
+    if size is None and path.is_dir():
+        size = real_file.room_in(path)
     if size is None:
         raise FlashtwinError(
             f"{word} is a file to be made, and its size is not given",
@@ -316,6 +319,15 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
         )
     real_fio.find()
     return targets.file_target(path, size, say=request.say)
+
+
+def _offer_to_remove(path: Path, request: Request) -> None:
+    """Ask whether the file that a killed run left may go, where somebody can be asked."""
+    left = real_file.remains(path)
+    if left is not None and request.consent.ask is not None:
+        question = f"a run that was killed left {left}; type remove to remove it"
+        if request.consent.ask(question).strip() == "remove":
+            real_file.remove_remains(left)
 
 
 def _device(path: Path, changes: Sequence[str], size: int | None, request: Request) -> Target:

@@ -119,7 +119,7 @@ def _nvme(held: Held, watch: Watch) -> Iterator[_Method]:
     about = tools.asked(["nvme", "id-ctrl", controller, "--output-format=json"])
     if not about or held.facts.siblings:
         return
-    can = int(about.get("sanicap", 0) or 0)
+    can = _bits(about.get("sanicap"))
     for action, bit, name in ((_BLOCK_ERASE, 2, "block erase"), (_CRYPTO_ERASE, 1, "new key")):
         if can & bit:
 
@@ -130,17 +130,24 @@ def _nvme(held: Held, watch: Watch) -> Iterator[_Method]:
 
             yield _Method(name=f"NVMe sanitize ({name})", erase=sanitize)
             break
-    if int(about.get("oacs", 0) or 0) & 2:
+    if _bits(about.get("oacs")) & 2:
 
         def format_() -> str:
             space = tools.asked(["nvme", "id-ns", path, "--output-format=json"])
-            flbas = int(space.get("flbas", 0) or 0)
+            flbas = space.get("flbas")
+            if not isinstance(flbas, int):
+                return "the size of its sectors, which is to stay, cannot be read"
             form = (flbas & 0xF) | (flbas >> 1 & 0x30)
             words = ["nvme", "format", path, f"--ses={_SES}", f"--lbaf={form}", "--force"]
             code, _, complaint = tools.ran(words, within_s=_FORMAT_S)
             return (complaint or "refused") if code else ""
 
         yield _Method(name="NVMe format", erase=format_)
+
+
+def _bits(value: object) -> int:
+    """A field of bits; none where a program prints something else."""
+    return value if isinstance(value, int) and value >= 0 else 0
 
 
 def _sanitized(controller: str, watch: Watch) -> str:

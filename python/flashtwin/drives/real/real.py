@@ -101,6 +101,10 @@ class Real:
             self._file = taken_over or real_file.create(where, self._size)
             size = readable_size(self._size)
             self._say(f"the target is {where}, {size}; it is removed at the end")
+            self._say(
+                "a file takes no TRIM and cannot be erased: what lies beside it on the drive, and"
+                " the file system, are measured too"
+            )
             self._engine = self._probe()
         except BaseException:
             self.close()

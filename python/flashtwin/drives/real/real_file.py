@@ -40,6 +40,10 @@ NAME = "flashtwin-target.bin"
 # Room that the file system keeps for itself beside the file: its own blocks, and the logs.
 MARGIN_BYTES = 16 << 20
 
+# A file whose size nobody says leaves this share of its file system free, a tenth, and no less than
+# this; a smaller file than the last is not made.
+RESERVE_SHARE, RESERVE_BYTES, LEAST_BYTES = 10, 1 << 30, 64 << 20
+
 DEVICES = Path("/dev")
 
 _ATTRIBUTE, _CLAIM = "user.flashtwin", "user.flashtwin.run"
@@ -184,6 +188,41 @@ def check_space(path: Path, size_bytes: int) -> None:
             hint="give a smaller --size, or free some space",
             exit_code=ENVIRONMENT,
         )
+
+
+def room_in(directory: Path) -> int:
+    """Bytes of a file that leaves a reserve free in a directory's file system: what lies beside it
+    goes on to need room, and a drive that is full to its last byte is slow by that."""
+    room = os.statvfs(directory)
+    free, size = room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize
+    reserve = max(size // RESERVE_SHARE, RESERVE_BYTES)
+    if free - reserve < LEAST_BYTES:
+        raise FlashtwinError(
+            f"{directory} has {readable_size(free)} free, and {readable_size(reserve)} stay free",
+            hint="free some space, or say with --size how large the file is to be",
+            exit_code=ENVIRONMENT,
+        )
+    return free - reserve
+
+
+def remains(path: Path) -> Path | None:
+    """The file that a killed run left at a path or in a directory, which nobody measures now; none
+    where it does not bear our mark."""
+    place = path / NAME if path.is_dir() else path
+    is_file = place.is_file() and not place.is_symlink()
+    return place if is_file and _mark_of(place) and not outputs.is_locked(place) else None
+
+
+def remove_remains(place: Path) -> None:
+    """Remove what a killed run left; refused where somebody measures it or it is no longer ours."""
+    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        _lock_file(handle, place)
+        if _mark_of(handle) is None or not os.path.samestat(os.lstat(place), os.fstat(handle)):
+            raise FlashtwinError(f"{place} is not a file of flashtwin's", exit_code=REFUSED)
+        os.unlink(place)
+    finally:
+        os.close(handle)
 
 
 def file_system(path: Path) -> str:
