@@ -66,7 +66,7 @@ def test_of_several_one_has_no_jobs(run: Run, tmp_path: Path) -> None:
     assert run("export", "both/b", "--format", "csv", "--out", "csv").exit_code == 0
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "fio-json"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "fio-json", "openmetrics"])
 @pytest.mark.parametrize("left", [(), ("steps.jsonl", "host.json"), ("steps.tables",)])
 def test_a_directory_that_holds_no_run_yet(
     run: Run, tmp_path: Path, form: str, left: tuple[str, ...]

@@ -596,7 +596,7 @@ class Exported(Document):
 class Export(Document):
     """flashtwin export --json"""
 
-    format: Literal["csv", "parquet", "fio-json"]
+    format: Literal["csv", "parquet", "fio-json", "openmetrics"]
     exports: list[Exported]
 
 

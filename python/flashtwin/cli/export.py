@@ -9,7 +9,7 @@ import click
 from flashtwin.cli import completions, options
 from flashtwin.model.lazy import named
 
-FORMATS = ("csv", "parquet", "fio-json")
+FORMATS = ("csv", "parquet", "fio-json", "openmetrics")
 
 
 @click.command(
@@ -17,6 +17,7 @@ FORMATS = ("csv", "parquet", "fio-json")
     epilog=options.examples(
         "flashtwin export 20260115-101500-bx500-240 --format csv",
         "flashtwin export 20260115-101500-bx500-240 --format fio-json --out json",
+        "flashtwin export 20260115-101500-bx500-240 --format openmetrics",
     ),
 )
 @click.argument("run", metavar="RUN", shell_complete=completions.runs)
@@ -25,7 +26,7 @@ FORMATS = ("csv", "parquet", "fio-json")
     "form",
     type=click.Choice(FORMATS),
     required=True,
-    help="Tables as csv or parquet, or a file a step as fio --output-format=json+ has it.",
+    help="Tables as csv or parquet, a file a step as fio --output-format=json+ has it, or metrics.",
 )
 @options.out("The directory to make; by default ./<name of the run>-<format>.")
 @options.as_json

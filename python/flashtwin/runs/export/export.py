@@ -16,10 +16,13 @@ from flashtwin.runs.storage import parquet_bytes
 if TYPE_CHECKING:
     from flashtwin.runs.rundir import Run
 
-Format = Literal["csv", "parquet", "fio-json"]
+Format = Literal["csv", "parquet", "fio-json", "openmetrics"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 # Formats that another room writes: a function that makes a run's files, by name.
-BY_NAME = {"fio-json": "flashtwin.fio.export:json_files"}
+BY_NAME = {
+    "fio-json": "flashtwin.fio.export:json_files",
+    "openmetrics": "flashtwin.runs.export.openmetrics:files_of",
+}
 
 
 def export(run: Run, form: Format, out: Path) -> list[Path]:
