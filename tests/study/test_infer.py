@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.study.infer.infer import Inferred, infer
-from flashtwin.study.infer.read import Choices, joined, read, summed
+from flashtwin.study.infer.read import Choices, joined, read, read_all, summed
 from flashtwin.study.infer.samples import Samples
 
 RATES = [*[3000.0] * 40, *[500.0] * 400]
@@ -137,7 +138,7 @@ def test_the_history_changes_what_the_same_curve_means(tmp_path: Path) -> None:
     samples = read(written(tmp_path, csv_of(RATES)))
     fresh, full, used = (infer(samples, of) for of in ("fresh", "preconditioned", "used:50GB"))
     assert (fresh.cache, used.cache) == ("yes", "likely") and fresh.notes == ()
-    assert "taken for fresh" in infer(samples).notes[-1]
+    assert "taken for fresh" in infer(samples).notes[-2]
     assert full.cache == "cannot tell" and full.size is None and "erase" in full.sentence
     assert fresh.size is not None and used.size is not None
     assert fresh.size.high is not None and used.size.high is not None
@@ -309,4 +310,15 @@ def test_a_file_that_says_random_writes_is_no_fill(tmp_path: Path) -> None:
     assert "randwrite" in text
     told = infer(read(written(tmp_path, text, "a.json")))
     assert told.cache == "cannot tell" and told.size is None
-    assert "the file says randwrite" in told.sentence
+    assert "randwrite is told of it" in told.sentence
+
+
+def test_a_name_or_a_word_says_that_it_is_no_fill(tmp_path: Path) -> None:
+    samples = read(written(tmp_path, log_of(RATES), "disk-randwrite-q1_bw.1.log"))
+    assert samples.pattern == "randwrite" and infer(samples).cache == "cannot tell"
+    both = [written(tmp_path, log_of(RATES), f"{name}_bw.log") for name in ("a-randrw", "b")]
+    merged = read_all(both)
+    assert isinstance(merged, Samples) and merged.pattern == "randrw"
+    plain = read(written(tmp_path, csv_of(RATES), "grandwrites.csv"))
+    assert plain.pattern is None and "--pattern" in infer(plain).notes[-1]
+    assert "--pattern" not in " ".join(infer(replace(plain, pattern="write")).notes)

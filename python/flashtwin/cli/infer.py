@@ -67,6 +67,11 @@ FILE = options.FilePath(dir_okay=False)
     help="The sign before a fraction, where a comma may group thousands.",
 )
 @click.option(
+    "--pattern",
+    type=click.Choice(("write", "randwrite", "rw", "randrw")),
+    help="How it was written, in fio's words; write is from one end to the other.",
+)
+@click.option(
     "--labelled",
     type=options.FilePath(),
     metavar="DIR",

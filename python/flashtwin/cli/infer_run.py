@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -27,6 +28,7 @@ def run(
     doubled: bool,
     history: str | None,
     first: Path | None,
+    pattern: str | None,
     as_json: bool,
     **decided: str | None,
 ) -> int:
@@ -40,6 +42,8 @@ def run(
     if isinstance(samples, Summary):
         answer = of_summary(samples)
     else:
+        if pattern is not None:
+            samples = replace(samples, pattern=pattern)
         before = None if first is None else read(first, choices)
         answer = infer(samples, history, before)
     if as_json:

@@ -24,20 +24,21 @@ from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
+from flashtwin.study.infer.read import SEQUENTIAL
 from flashtwin.study.infer.samples import Figure, Samples, Summary
 
 # "yes" is a claim, of 95 % or more; "likely" is more probable than all else together.
 Cache = Literal["yes", "likely", "none seen", "below resolution", "cannot tell"]
 LIKELY = 0.5
 TAKEN_FOR_FRESH = (
-    "nothing says what the drive held or how it was written: it was taken for fresh, and for "
-    "written from end to end; --history says otherwise. On one that was written before, erased "
-    "flash that is used up ends a plateau too, and random writes or another depth make steps of "
-    "their own"
+    "nothing says what the drive held: it was taken for fresh; --history says otherwise. On one "
+    "that was written before, erased flash that is used up ends a plateau too"
+)
+TAKEN_FOR_A_FILL = (
+    "nothing says how it was written: from one end to the other, as it was taken; --pattern says "
+    "otherwise. Random writes, reads beside them or another depth make steps of their own"
 )
 FEWEST = 12
-# Words of fio for writes from one end to the other.
-SEQUENTIAL = ("write",)
 RESOLVED = 3
 # The difference from a plateau's speed from which on a mean is told beside it.
 MEAN_TOLD = 0.02
@@ -102,10 +103,13 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
     reason = _why_nothing(curve)
     if reason is not None:
         return _answer(samples, None, "cannot tell", f"cannot tell: {reason}")
-    if samples.pattern is not None and samples.pattern not in SEQUENTIAL:
+    if samples.pattern not in (None, SEQUENTIAL):
         return _of_no_fill(samples, curve)
     of_cache = _of_cache(samples, curve, history)
     taken = [TAKEN_FOR_FRESH] if history is None else []
+    # Who knows the history of a drive knows how it was written.
+    if history is None and samples.pattern is None:
+        taken.append(TAKEN_FOR_A_FILL)
     return replace(
         of_cache,
         findings=_findings(samples, history, first),
@@ -115,9 +119,10 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
 
 def _of_no_fill(samples: Samples, curve: Curve) -> Inferred:
     """Writes that the file itself calls something else than one sequential fill."""
+    mean = mbs(curve.total_bytes / curve.total_s)
     why = (
-        f"cannot tell: the file says {samples.pattern}, which is no sequential fill, and a step in "
-        f"it is no end of a cache; mean {mbs(curve.total_bytes / curve.total_s)}"
+        f"cannot tell: {samples.pattern} is told of it, which is no sequential fill, and a step in "
+        f"it is no end of a cache (--pattern write, if it was one); mean {mean}"
     )
     return _answer(samples, None, "cannot tell", why)
 

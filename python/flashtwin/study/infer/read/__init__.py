@@ -11,6 +11,7 @@ note. Memory has a bound, whatever the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,10 @@ from flashtwin.study.infer.samples import (
     Summary,
     UnreadableError,
 )
+
+# fio's word of a plain write, and those of a name that say that there was none.
+SEQUENTIAL = "write"
+_PATTERN = re.compile(r"(?<![a-z])rand(?:write|rw)(?![a-z])", re.IGNORECASE)
 
 __all__ = ["Choices", "joined", "read", "read_all", "read_any", "summed"]
 
@@ -81,6 +86,9 @@ def read_all(
     if not parts:
         raise _refused(*without[0])
     samples = joined(parts) if join else summed(parts)
+    patterns = [part.pattern for part in parts if part.pattern is not None]
+    other = next((word for word in patterns if word != SEQUENTIAL), None)
+    samples = replace(samples, pattern=other or next(iter(patterns), None))
     if not without:
         return samples
     names = ", ".join(path.name for path, _ in without)
@@ -95,7 +103,10 @@ def _read(path: Path, choices: Choices) -> Samples | Summary:
         raise UnreadableError(
             f"has {result.size.size} samples of writes", f"at least {FEWEST} are needed"
         )
-    return result
+    if not isinstance(result, Samples) or result.pattern is not None:
+        return result
+    in_name = _PATTERN.search(source.name)
+    return replace(result, pattern=in_name[0].lower()) if in_name else result
 
 
 def _refused(path: Path, error: UnreadableError) -> FlashtwinError:
