@@ -309,15 +309,31 @@ impl Directory {
         self.header.as_ref().map_or(0, |header| header.generation)
     }
 
-    /// The file of the slots.
+    /// The file of the slots, which is made where the directory holds no drive yet.
     ///
     /// # Errors
     /// As the system has it.
     pub fn bytes(&self) -> Result<File, DirectoryError> {
         let place = self.path.join("bytes");
+        let is_new = self.header.is_none();
         let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
+        let options = options.read(true).write(true).create(is_new).truncate(false);
         private(options).open(&place).map_err(io_at(&place))
+    }
+
+    /// Refuses a file of the slots that ends before `needed`.
+    ///
+    /// # Errors
+    /// When a part of it is gone.
+    pub fn check_length(&self, bytes: &File, needed: u64) -> Result<(), DirectoryError> {
+        let place = self.path.join("bytes");
+        let length = bytes.metadata().map_err(io_at(&place))?.len();
+        if length < needed {
+            return Err(self.damaged(format!(
+                "its file bytes has {length} bytes, and {needed} were written"
+            )));
+        }
+        Ok(())
     }
 
     /// The drive as its last snapshot has it.

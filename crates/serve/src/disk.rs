@@ -145,9 +145,18 @@ impl Disk {
         clean: bool,
     ) -> Result<(Disk, Nanos), DirectoryError> {
         let drive = directory.load(config, &identity.spec_hash)?;
-        let store = Store::file(drive.map_unit_bytes() as usize, directory.bytes()?);
-        let mut disk = Disk::new(drive, store, None);
+        let unit = drive.map_unit_bytes();
+        let bytes = directory.bytes()?;
+        let of_store = bytes.try_clone().map_err(|error| DirectoryError::Io {
+            place: directory.path().to_owned(),
+            error,
+        })?;
+        let mut disk = Disk::new(drive, Store::file(unit as usize, of_store), None);
         let journal = directory.replay(|record| disk.again(record))?;
+        let ftl = disk.drive.ftl();
+        let slots = (0..ftl.logical_units()).filter_map(|lpn| ftl.slot(lpn));
+        let needed = slots.max().map_or(0, |last| u64::from(last + 1) * u64::from(unit));
+        directory.check_length(&bytes, needed)?;
         directory.begin_use()?;
         let place = directory.path().to_owned();
         disk.kept = Some(Kept {
