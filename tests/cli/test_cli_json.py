@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import Result
 from infer_samples import CRYSTAL
@@ -248,6 +249,6 @@ def test_a_sweep(tmp_path: Path) -> None:
         findings={one.id: one for one in usual()},
     )
     done = Sweep(out=tmp_path, plan=plan, rows=(row,), failures=(failure,), repeated=0)
-    value = json.loads(json.dumps(sweep.document(done, tmp_path / "report.html")))
+    value = json.loads(msgspec.json.encode(sweep.document(done, tmp_path / "report.html")))
     check_type(value, "sweep")
     check("sweep", value)

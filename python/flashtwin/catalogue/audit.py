@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,6 @@ class Fault:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         line = f"{place}: {self.message}"
         return line if self.hint is None else f"{line} (hint: {self.hint})"
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

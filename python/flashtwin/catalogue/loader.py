@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -38,9 +38,6 @@ class SpecIssue:
         """As compilers print it: place, key, message."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return ": ".join(part for part in (place, self.key, self.message) if part)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 _ID_LINE = re.compile(r"\s*id\s*=")

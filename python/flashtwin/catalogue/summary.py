@@ -120,9 +120,6 @@ class Difference:
     first_origin: str
     second_origin: str
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def differences(first: Spec, second: Spec) -> list[Difference]:
     """The keys that differ, in the order of a spec; an origin alone makes no difference."""

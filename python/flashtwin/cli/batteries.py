@@ -11,7 +11,7 @@ import click
 from flashtwin.batteries.base import groups, registry
 from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.batteries.base.registry import Battery
-from flashtwin.cli import completions, findings, options, progress, terminal
+from flashtwin.cli import completions, documents, findings, options, progress, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Finding
@@ -92,15 +92,16 @@ def _all(as_json: bool) -> None:
     standard = registry.standard()
     if as_json:
         rows = [
-            {
-                "name": battery.name,
-                "title": battery.title,
-                "trust": battery.trust,
-                "standard": battery.name in standard,
-            }
+            documents.Battery(
+                name=battery.name,
+                title=battery.title,
+                trust=battery.trust,
+                standard=battery.name in standard,
+            )
             for battery in batteries
         ]
-        terminal.print_json({"batteries": rows, "groups": [asdict(row) for row in known_groups]})
+        of_groups = [documents.BatteryGroup(**asdict(row)) for row in known_groups]
+        terminal.print_json(documents.Batteries(batteries=rows, groups=of_groups))
         return
     texts = [
         (
@@ -136,10 +137,17 @@ def _one_battery(text: str, taken: Forecast | None, as_json: bool) -> None:
     rows = [asdict(row) for row in battery.rows()]
     presets = {name: dict(values) for name, values in battery.presets.items()}
     if as_json:
-        head = {"name": battery.name, "title": battery.title, "trust": battery.trust}
-        about = {"follows": [asdict(clause) for clause in battery.follows], "presets": presets}
-        on = None if taken is None else _taken(battery.name, taken)
-        terminal.print_json({**head, **about, "parameters": rows, "on": on})
+        terminal.print_json(
+            documents.OneBattery(
+                name=battery.name,
+                title=battery.title,
+                trust=battery.trust,
+                follows=[documents.Clause(**asdict(clause)) for clause in battery.follows],
+                presets=presets,
+                parameters=[documents.Parameter(**row) for row in rows],
+                on=None if taken is None else _taken(battery.name, taken),
+            )
+        )
         return
     texts = [(row["name"], row["default"], row["type"], row["meaning"]) for row in rows]
     table = terminal.table(["parameter", "default", "type", "meaning"], texts)
@@ -169,19 +177,19 @@ def _clauses(battery: Battery) -> list[RenderableType]:
     return [terminal.table(["the original", "known from", "here"], rows)]
 
 
-def _taken(name: str, taken: Forecast) -> dict[str, object]:
-    """What a battery takes on a target, as plain values."""
+def _taken(name: str, taken: Forecast) -> documents.BatteryOnTarget:
+    """What a battery takes on a target."""
     estimate = taken.estimate
-    return {
-        "target": taken.info.name,
-        "write_bytes": estimate.write_bytes,
-        "read_bytes": estimate.read_bytes,
-        "drive_s": estimate.drive_s,
-        "wall_s": estimate.wall_s,
-        "memory_bytes": estimate.memory_bytes,
-        "cannot": estimate.cannot.get(name, []),
-        "departs": list(taken.departs[name]),
-    }
+    return documents.BatteryOnTarget(
+        target=taken.info.name,
+        write_bytes=estimate.write_bytes,
+        read_bytes=estimate.read_bytes,
+        drive_s=estimate.drive_s,
+        wall_s=estimate.wall_s,
+        memory_bytes=estimate.memory_bytes,
+        cannot=list(estimate.cannot.get(name, [])),
+        departs=list(taken.departs[name]),
+    )
 
 
 def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
@@ -219,8 +227,11 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
     meaning = registry.explain(finding)
     values = [] if run is None else _values(run, finding, meaning)
     if as_json:
-        rows = [{"target": target, "finding": value.to_json()} for target, value in values]
-        terminal.print_json({**meaning.to_json(), "values": rows})
+        rows = [
+            documents.OfATarget(target=target, finding=documents.finding(value))
+            for target, value in values
+        ]
+        terminal.print_json(documents.Explained(**meaning.to_json(), values=rows))
         return
     sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
     terminal.emit(terminal.cell(f"{meaning.title} ({meaning.id})", "bold"))
@@ -235,7 +246,9 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
 def _meanings(as_json: bool) -> None:
     rows = registry.meanings()
     if as_json:
-        terminal.print_json({"findings": [row.to_json() for row in rows]})
+        terminal.print_json(
+            documents.Explain(findings=[documents.Meaning(**row.to_json()) for row in rows])
+        )
         return
     texts = [(row.id, row.title) for row in rows]
     terminal.emit(terminal.table(["finding", "what it is"], texts))

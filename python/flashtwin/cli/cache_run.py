@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from flashtwin.cli import terminal
+from flashtwin.cli import documents, terminal
 from flashtwin.drives.snapshots import Entry, Store
 from flashtwin.model import units
 
@@ -15,12 +15,12 @@ def show(as_json: bool) -> None:
     entries = store.entries() if store else []
     if as_json:
         terminal.print_json(
-            {
-                "directory": str(store.place) if store else None,
-                "limit_bytes": store.limit_bytes if store else 0,
-                "bytes": sum(entry.bytes for entry in entries),
-                "drives": [_row(entry) for entry in entries],
-            }
+            documents.Cache(
+                directory=str(store.place) if store else None,
+                limit_bytes=store.limit_bytes if store else 0,
+                bytes=sum(entry.bytes for entry in entries),
+                drives=[_prepared(entry) for entry in entries],
+            )
         )
         return
     if store is None:
@@ -55,7 +55,8 @@ def clear(older_than: float | None, as_json: bool) -> None:
     removed = store.clear(unused_s=older_than or 0.0) if store else []
     freed = sum(entry.bytes for entry in removed)
     if as_json:
-        terminal.print_json({"bytes": freed, "removed": [_row(entry) for entry in removed]})
+        rows = [_prepared(entry) for entry in removed]
+        terminal.print_json(documents.CacheClear(bytes=freed, removed=rows))
         return
     terminal.emit(terminal.cell(f"removed {_drives(removed)}, {units.readable_size(freed)}"))
 
@@ -68,13 +69,13 @@ def _store() -> Store | None:
     return Store.from_environment()
 
 
-def _row(entry: Entry) -> dict[str, object]:
-    return {
-        "key": entry.key,
-        "drive": entry.drive,
-        "seed": entry.seed,
-        "steps": list(entry.steps),
-        "bytes": entry.bytes,
-        "took_s": entry.took_s,
-        "used": round(entry.used),
-    }
+def _prepared(entry: Entry) -> documents.Prepared:
+    return documents.Prepared(
+        key=entry.key,
+        drive=entry.drive,
+        seed=entry.seed,
+        steps=list(entry.steps),
+        bytes=entry.bytes,
+        took_s=entry.took_s,
+        used=round(entry.used),
+    )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, findings, options, terminal
+from flashtwin.cli import completions, documents, findings, options, terminal
+from flashtwin.model.finding import Finding
 from flashtwin.runner.conclude import reconclude
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
@@ -30,7 +31,19 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     """
     outcome = reconclude(Run(listing.find(run)), write=write)
     if as_json:
-        terminal.print_json(outcome.to_json())
+        changes = [
+            documents.Change(id=row.id, before=_finding(row.before), now=_finding(row.now))
+            for row in outcome.changes
+        ]
+        terminal.print_json(
+            documents.Conclude(
+                run=str(outcome.path),
+                changes=changes,
+                findings=[documents.finding(row) for row in outcome.findings],
+                unreadable=outcome.unreadable,
+                written=outcome.written,
+            )
+        )
     if outcome.unreadable:
         terminal.note(
             "note: the stored findings are not those of this run, or are damaged, and all count as"
@@ -54,3 +67,7 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     terminal.emit(terminal.cell(summary))
     if write:
         terminal.say(f"findings: {outcome.path / 'findings.json'}")
+
+
+def _finding(row: Finding | None) -> documents.Finding | None:
+    return None if row is None else documents.finding(row)

@@ -1,8 +1,8 @@
 """What `--json` prints, as types: docs/reference/schemas/commands is made of them.
 
-A command builds its document of plain values; `check` holds it against the type of its command,
-which the tests do with whatever any of them prints. Keys may be added and keep their meanings
-(docs/reference/json.md), so a type has no others than these, and a change of one is a change here.
+A command builds its document, and `terminal.print_json` encodes it. A type has exactly the keys
+that are printed, in their order; keys may be added and keep their meanings
+(docs/reference/json.md). `check` holds printed text against the types, which the tests do.
 """
 
 from __future__ import annotations
@@ -11,21 +11,43 @@ import json
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from flashtwin.model import finding as model
+from flashtwin.model.finding import Better, Evidence, Kind, Means
 from flashtwin.runs import schema
 from flashtwin.runs.schema import DIALECT
 
 
 class Document(Struct, forbid_unknown_fields=True):
-    """An object with exactly these keys."""
+    """An object with exactly these keys, in this order."""
 
 
-class Finding(schema.Finding, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Finding(Document):
     """A finding as findings.json has it: `id` and `kind` follow from the rest."""
 
     id: str
-    kind: Literal["quantity", "choice"]
+    battery: str
+    name: str
+    variant: str
+    title: str
+    kind: Kind
+    value: float | str | None
+    unit: str
+    low: float | None
+    high: float | None
+    means: Means | None
+    beside: str | None
+    better: Better | None
+    headline: bool
+    evidence: Evidence | None
+    note: str | None
+    choices: list[str] | UnsetType = UNSET
+
+
+def finding(row: model.Finding) -> Finding:
+    """A finding as commands print it."""
+    return Finding(**{**row.to_json(), "evidence": row.evidence})
 
 
 class Drive(Document):
@@ -235,8 +257,8 @@ class OneBattery(Document):
     title: str
     trust: Literal["S", "P", "M"]
     follows: list[Clause]
-    parameters: list[Parameter]
     presets: dict[str, dict[str, str]]
+    parameters: list[Parameter]
     on: BatteryOnTarget | None
 
 
@@ -410,28 +432,23 @@ class Sweep(Document):
     points: list[Point]
 
 
-class OfARun(Document):
-    """What a list of runs and the view of one run have in common."""
-
+class Listed(Document):
     path: str
     state: str
     why: str | None
+    target: str
     label: str | None
     kind: str
+    batteries: list[str]
     started: str | None
     wall_s: float | None
     seed: int | None
     spec: str | None
     capacity_bytes: int | None
-    flashtwin: str | None
+    flashtwin: str
+    steps: int
     bytes: int
     findings: list[Finding]
-
-
-class Listed(OfARun):
-    target: str
-    batteries: list[str]
-    steps: int | None
 
 
 class Runs(Document):
@@ -454,12 +471,27 @@ class ShownStep(Document):
     not_possible: str | None
 
 
-class Shown(OfARun):
+class ShownRun(Document):
+    """A run as it is listed, with its own target, batteries and steps."""
+
+    path: str
+    state: str
+    why: str | None
     target: dict[str, Any]
+    label: str | None
+    kind: str
     batteries: list[dict[str, Any]]
+    started: str | None
+    wall_s: float | None
+    seed: int | None
+    spec: str | None
+    capacity_bytes: int | None
+    flashtwin: str
+    steps: list[ShownStep]
+    bytes: int
+    findings: list[Finding]
     command: list[str]
     host: dict[str, Any]
-    steps: list[ShownStep]
     left_out: list[str]
     files: dict[str, int]
 
@@ -467,7 +499,7 @@ class Shown(OfARun):
 class RunsShow(Document):
     """flashtwin runs show --json"""
 
-    runs: list[Shown]
+    runs: list[ShownRun]
 
 
 class Removed(Document):

@@ -8,6 +8,7 @@ all.
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, makers, predictions
 from flashtwin.catalogue.summary import describe, differences, grouped, written
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, documents, options, terminal
 from flashtwin.errors import DONE, MISS, USAGE
 from flashtwin.model import units
 from flashtwin.runs.submission.check import check as check_folder
@@ -203,8 +204,8 @@ def check(
     try:
         warnings = list(loader.check(spec, firmware=firmware, sets=sets, scale=scale).warnings)
     except loader.BadSpecError as error:
-        issues = [issue.to_json() for issue in error.issues]
-    answer = {"spec": spec, "ok": not issues, "errors": issues, "warnings": warnings}
+        issues = [documents.Issue(**asdict(issue)) for issue in error.issues]
+    answer = documents.Check(spec=spec, ok=not issues, errors=issues, warnings=warnings)
     terminal.print_json(answer)
     context.exit(USAGE if issues else DONE)
 
@@ -212,7 +213,16 @@ def check(
 def _check_catalogue(folder: Path, as_json: bool) -> int:
     checked = check_folder(folder)
     if as_json:
-        terminal.print_json(checked.to_json())
+        terminal.print_json(
+            documents.CheckCatalogue(
+                catalogue=str(checked.folder),
+                ok=not checked.faults,
+                drives=checked.drives,
+                outcomes=checked.outcomes,
+                submissions=checked.submissions,
+                faults=[documents.Fault(**asdict(row)) for row in checked.faults],
+            )
+        )
     for fault in () if as_json else checked.faults:
         terminal.say(fault.text)
     if not as_json:
@@ -246,11 +256,11 @@ def diff(first: str, second: str, as_json: bool) -> None:
     differing = differences(first_spec, second_spec)
     if as_json:
         terminal.print_json(
-            {
-                "first": {"spec": first, "hash": first_spec.hash},
-                "second": {"spec": second, "hash": second_spec.hash},
-                "differences": [difference.to_json() for difference in differing],
-            }
+            documents.Diff(
+                first=documents.Spec(spec=first, hash=first_spec.hash),
+                second=documents.Spec(spec=second, hash=second_spec.hash),
+                differences=[documents.Difference(**asdict(row)) for row in differing],
+            )
         )
         return
     if not differing:

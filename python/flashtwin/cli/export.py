@@ -9,6 +9,7 @@ import click
 from flashtwin.cli import completions, options
 from flashtwin.model.lazy import named
 
+# As in flashtwin.runs.export.export, which is not imported to print a help page.
 FORMATS = ("csv", "parquet", "fio-json", "openmetrics")
 
 

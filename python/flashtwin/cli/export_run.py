@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flashtwin.cli import terminal
+from flashtwin.cli import documents, terminal
 from flashtwin.runs import listing
-from flashtwin.runs.export.export import export_all
-
-# As in flashtwin.runs.export.export, which is not imported to print a help page.
+from flashtwin.runs.export.export import Format, export_all
 
 
-def run(run: str, form: str, out: Path | None, as_json: bool) -> None:
+def run(run: str, form: Format, out: Path | None, as_json: bool) -> None:
     runs = listing.named([run])
     parent = out or Path(f"{listing.find(run).resolve().name}-{form}")
     alone = len(runs) == 1
     places = {parent if alone else parent / stored.path.name: stored for stored in runs}
-    exports = export_all(places, form)  # type: ignore[arg-type]
+    exports = export_all(places, form)
     if as_json:
         rows = [
-            {
-                "run": str(places[at].path),
-                "directory": str(at),
-                "files": [str(file) for file in files],
-            }
+            documents.Exported(
+                run=str(places[at].path), directory=str(at), files=[str(file) for file in files]
+            )
             for at, files in exports.items()
         ]
-        terminal.print_json({"format": form, "exports": rows})
+        terminal.print_json(documents.Export(format=form, exports=rows))
         return
     for at, files in exports.items():
         terminal.say(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flashtwin.batteries.base import registry
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, documents, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import encoding_title, read_regular, wide_encoding
 from flashtwin.outputs import write
@@ -82,8 +82,9 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
     else:
         notes.append("no battery says this; it is a job file for flashtwin fio JOBFILE --on DRIVE")
     if as_json:
-        answer = {"battery": setup.battery, "jobs": setup.jobs, "notes": notes, "written": None}
-        terminal.print_json(answer)
+        terminal.print_json(
+            documents.Icf(battery=setup.battery, jobs=setup.jobs, notes=notes, written=None)
+        )
         return
     terminal.notes(notes, quiet=False)
     terminal.say(f"--battery {setup.battery}" if setup.battery else (setup.jobs or "").rstrip())
@@ -111,6 +112,6 @@ def _write(battery: str, out: Path, as_json: bool) -> None:
         )
     write(out, configuration.text_of(first.parameters))
     if as_json:
-        terminal.print_json({"battery": battery, "jobs": None, "notes": [], "written": str(out)})
+        terminal.print_json(documents.Icf(battery=battery, jobs=None, notes=[], written=str(out)))
         return
     terminal.say(str(out))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flashtwin import report
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, documents, options, terminal
 from flashtwin.runs import fitted, listing
 
 
@@ -38,6 +38,7 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     within = default.parent if out is None else None
     page = report.build(stored, out or default, within=within)
     if as_json:
-        terminal.print_json({"report": str(page), "runs": [str(run.path) for run in stored]})
+        paths = [str(run.path) for run in stored]
+        terminal.print_json(documents.Report(report=str(page), runs=paths))
     else:
         terminal.say(str(page))

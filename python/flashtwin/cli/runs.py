@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import completions, findings, options, terminal
+from flashtwin.cli import completions, documents, findings, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
 from flashtwin.runs import listing
@@ -114,7 +114,8 @@ def listed(
     stored = search(places, where=where, sort=sort)
     chosen = stored[:limit]
     if as_json:
-        terminal.print_json({"runs": [run.to_json() for run in chosen], "total": len(stored)})
+        rows = [documents.Listed(**_listed(run)) for run in chosen]
+        terminal.print_json(documents.Runs(runs=rows, total=len(stored)))
         return
     if chosen:
         _emit_table(chosen)
@@ -186,35 +187,57 @@ def show(run: str, every: bool, as_json: bool) -> None:
     """
     stored = [(each, listing.stored_in(each.path)) for each in listing.named([run])]
     if as_json:
-        terminal.print_json({"runs": [_json(each, about) for each, about in stored]})
+        rows = [_shown(each, about) for each, about in stored]
+        terminal.print_json(documents.RunsShow(runs=rows))
         return
     for each, about in stored:
         terminal.emit(*_run_page(each, about, every))
 
 
-def _json(run: Run, about: Stored) -> dict[str, Any]:
+# Members of a listed run that are in JSON what they are here.
+_AS_THEY_ARE = (
+    *("state", "why", "target", "kind", "wall_s", "seed", "spec", "capacity_bytes"),
+    *("flashtwin", "steps", "bytes"),
+)
+
+
+def _listed(run: Stored) -> dict[str, Any]:
+    """The members of a run that a listing and the view of it have in common."""
     return {
-        **about.to_json(),
+        **{name: getattr(run, name) for name in _AS_THEY_ARE},
+        "path": str(run.path),
+        "label": run.label or None,
+        "batteries": list(run.batteries),
+        "started": None if run.started is None else run.started.isoformat(),
+        "findings": [documents.finding(finding) for finding in run.findings],
+    }
+
+
+def _shown(run: Run, about: Stored) -> documents.ShownRun:
+    its_own = {
         "target": run.target,
         "batteries": run.manifest.get("batteries", []),
-        "command": run.manifest.get("command", []),
-        "host": run.host,
-        "steps": [_step_json(step) for step in run.steps],
-        "left_out": run.left_out,
-        "files": dict(_files(run)),
+        "steps": [_shown_step(step) for step in run.steps],
     }
+    return documents.ShownRun(
+        **{**_listed(about), **its_own},
+        command=run.manifest.get("command", []),
+        host=run.host,
+        left_out=run.left_out,
+        files=dict(_files(run)),
+    )
 
 
-def _step_json(step: StepRecord) -> dict[str, Any]:
-    return {
+def _shown_step(step: StepRecord) -> documents.ShownStep:
+    return documents.ShownStep(
         **step.heading(),
-        "start_s": step.start_ns / 1e9,
-        "duration_s": step.duration_ns / 1e9,
-        "ios": sum(job.ios for job in step.jobs),
-        "bytes": sum(job.bytes for job in step.jobs),
-        "note": step.note,
-        "not_possible": step.not_possible,
-    }
+        start_s=step.start_ns / 1e9,
+        duration_s=step.duration_ns / 1e9,
+        ios=sum(job.ios for job in step.jobs),
+        bytes=sum(job.bytes for job in step.jobs),
+        note=step.note,
+        not_possible=step.not_possible,
+    )
 
 
 def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
@@ -376,9 +399,11 @@ def prune(
         _agreed(going, yes, as_json)
         _remove(going)
     if as_json:
-        rows = [{"path": str(run.path), "bytes": run.bytes, "state": run.state} for run in going]
-        removed = {"dry_run": dry_run, "bytes": total_bytes(going), "removed": rows}
-        terminal.print_json(removed)
+        rows = [
+            documents.Removed(path=str(run.path), bytes=run.bytes, state=run.state) for run in going
+        ]
+        freed = total_bytes(going)
+        terminal.print_json(documents.RunsPrune(dry_run=dry_run, bytes=freed, removed=rows))
         return
     if dry_run or yes:
         _show(going)
@@ -433,7 +458,8 @@ def adopt(run: Path, as_json: bool) -> None:
     """
     paths = adopted(run)
     if as_json:
-        terminal.print_json({"run": str(run), "files": [str(path) for path in paths]})
+        files = [str(path) for path in paths]
+        terminal.print_json(documents.RunsAdopt(run=str(run), files=files))
         return
     for path in paths:
         terminal.emit(terminal.cell(f"{path} belongs to {run}"))

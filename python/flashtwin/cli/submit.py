@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, options, terminal
+from flashtwin.cli import completions, documents, options, terminal
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.submission import submit as making
@@ -42,7 +42,8 @@ def command(run: str, out: Path | None, drive: str | None, twin: bool, as_json: 
     place = making.submit(stored, out, drive=drive, twin=twin)
     if as_json:
         files = sorted(path.name for path in place.iterdir())
-        terminal.print_json({"run": str(stored.path), "folder": str(place), "files": files})
+        folder = str(place)
+        terminal.print_json(documents.Submit(run=str(stored.path), folder=folder, files=files))
         return
     terminal.say(str(place))
     terminal.note(f"next: flashtwin check --catalogue {place}")

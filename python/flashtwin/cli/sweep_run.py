@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from flashtwin.batteries.base import registry
-from flashtwin.cli import findings, options, progress, terminal
+from flashtwin.cli import documents, findings, options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Finding
@@ -137,22 +136,23 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
     return [str(row.number), *values, *cells]
 
 
-def document(sweep: Sweep, report: Path) -> dict[str, Any]:
-    return {
-        "report": str(report),
-        "out": str(sweep.out),
-        "plan": sweep.plan.to_json(),
-        "repeated": sweep.repeated,
-        "points": [
-            {
-                "point": row.number,
-                "state": row.state,
-                "settings": dict(row.settings),
-                "run": str(row.run.path) if row.run else None,
-                "error": row.failure.message if row.failure else None,
-                "hint": row.failure.hint if row.failure else None,
-                "findings": [finding.to_json() for finding in row.findings.values()],
-            }
-            for row in sweep.rows
-        ],
-    }
+def document(sweep: Sweep, report: Path) -> documents.Sweep:
+    points = [
+        documents.Point(
+            point=row.number,
+            state=row.state,
+            settings=dict(row.settings),
+            run=str(row.run.path) if row.run else None,
+            error=row.failure.message if row.failure else None,
+            hint=row.failure.hint if row.failure else None,
+            findings=[documents.finding(finding) for finding in row.findings.values()],
+        )
+        for row in sweep.rows
+    ]
+    return documents.Sweep(
+        report=str(report),
+        out=str(sweep.out),
+        plan=documents.SweepPlan(**sweep.plan.to_json()),
+        repeated=sweep.repeated,
+        points=points,
+    )

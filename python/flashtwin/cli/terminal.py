@@ -34,10 +34,11 @@ _ACTIVE = re.compile(
 )
 
 
-def print_json(value: object) -> None:
+def print_json(document: object) -> None:
     """One object on stdout. NaN and infinity are no JSON and are a mistake of ours."""
     import msgspec
 
+    value = msgspec.to_builtins(document)
     # Python's encoder writes numbers as our files have them, but takes seconds to indent thousands
     # of rows.
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
+import msgspec
 
 from flashtwin import report
 from flashtwin.batteries.base import registry
-from flashtwin.cli import advice, findings, options, progress, terminal
+from flashtwin.cli import advice, documents, findings, options, progress, terminal
 from flashtwin.drives.consent import Consent
 from flashtwin.errors import DONE, FlashtwinError
 from flashtwin.model.target import Interrupted
@@ -162,11 +162,16 @@ def _present(runs: Sequence[Run], where: Path, how: How) -> None:
 def _print(runs: Sequence[Run], page: Path | None, how: How) -> None:
     names = _columns(runs)
     if how.as_json:
-        answer: dict[str, Any] = {
-            "report": None if page is None else str(page),
-            "runs": [_json(name, run) for name, run in zip(names, runs, strict=True)],
-        }
-        terminal.print_json(answer | ({"ranking": _ranking(runs)} if how.ranks else {}))
+        place = None if page is None else str(page)
+        tested = [_tested(name, run) for name, run in zip(names, runs, strict=True)]
+        answer = documents.Test(report=place, runs=tested)
+        if how.ranks:
+            # Its rows are structs of their own, with the same members.
+            rows = msgspec.convert(
+                ranking.ranked_runs(runs), list[documents.Ranked], from_attributes=True
+            )
+            answer = documents.Review(report=place, runs=tested, ranking=rows)
+        terminal.print_json(answer)
         return
     if how.verbose:
         by_target = {name: run.findings for name, run in zip(names, runs, strict=True)}
@@ -175,22 +180,17 @@ def _print(runs: Sequence[Run], page: Path | None, how: How) -> None:
         terminal.emit(terminal.cell(line))
 
 
-def _ranking(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Each drive's places among the catalogue's twins."""
-    return [row.to_json() for row in ranking.ranked_runs(runs)]
-
-
 def _columns(runs: Sequence[Run]) -> list[str]:
     """The targets' names, or those of their directories where two are the same."""
     names = [str(run.target["name"]) for run in runs]
     return names if len(set(names)) == len(names) else [run.path.name for run in runs]
 
 
-def _json(name: str, run: Run) -> dict[str, Any]:
-    return {
-        "target": name,
-        "directory": str(run.path),
-        "memory_bytes": run.host.get("memory_needed_bytes"),
-        "redone": run.host.get("redone", []),
-        "findings": [finding.to_json() for finding in run.findings],
-    }
+def _tested(name: str, run: Run) -> documents.TestedRun:
+    return documents.TestedRun(
+        target=name,
+        directory=str(run.path),
+        memory_bytes=run.host.get("memory_needed_bytes"),
+        redone=run.host.get("redone", []),
+        findings=[documents.finding(row) for row in run.findings],
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from flashtwin.cli import options, progress, terminal
+from flashtwin.cli import documents, options, progress, terminal
 from flashtwin.model import units
 from flashtwin.runner.target import Variant
 from flashtwin.runner.timeline import Stretch, record
@@ -29,7 +29,8 @@ def run(
     with progress.observers(quiet) as observer:
         outcome = record(variant, battery, where, stretch, observer(name))
     if as_json:
-        terminal.print_json({**asdict(outcome), "path": str(outcome.path)})
+        about = {**asdict(outcome), "path": str(outcome.path)}
+        terminal.print_json(documents.Timeline(**about))
         return
     size = units.readable_size(outcome.bytes)
     terminal.say(

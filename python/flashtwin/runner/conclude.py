@@ -144,13 +144,6 @@ class Change:
     before: Finding | None
     now: Finding | None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "before": None if self.before is None else self.before.to_json(),
-            "now": None if self.now is None else self.now.to_json(),
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class Reconclusion:
@@ -164,15 +157,6 @@ class Reconclusion:
     changes: Sequence[Change]
     written: bool
     unreadable: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "run": str(self.path),
-            "changes": [change.to_json() for change in self.changes],
-            "findings": self.findings.to_json(),
-            "unreadable": self.unreadable,
-            "written": self.written,
-        }
 
 
 def reconclude(run: Run, *, write: bool = False) -> Reconclusion:

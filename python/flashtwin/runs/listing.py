@@ -125,26 +125,6 @@ class Stored:
         began = self.started.astimezone()
         return f"{began:%d %b %H:%M}" if began.year == datetime.now().year else f"{began:%d %b %Y}"
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "path": str(self.path),
-            "state": self.state,
-            "why": self.why,
-            "target": self.target,
-            "label": self.label or None,
-            "kind": self.kind,
-            "batteries": list(self.batteries),
-            "started": None if self.started is None else self.started.isoformat(),
-            "wall_s": self.wall_s,
-            "seed": self.seed,
-            "spec": self.spec,
-            "capacity_bytes": self.capacity_bytes,
-            "flashtwin": self.flashtwin,
-            "steps": self.steps,
-            "bytes": self.bytes,
-            "findings": self.findings.to_json(),
-        }
-
 
 def _key_text(findings: Iterable[Finding]) -> str:
     return ", ".join(

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import make_dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -152,7 +152,7 @@ class Declaration(Table):
     """A battery.toml. `texts`: shared texts of findings, which are tried before its own."""
 
     title: str
-    trust: str
+    trust: Literal["S", "P", "M"]
     needs: tuple[Instrument, ...] = ()
     texts: tuple[str, ...] = ()
     parameters: dict[str, ParameterRow | str | int | float] = {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from flashtwin.inputs import read_toml
 
@@ -50,7 +51,7 @@ class Meaning:
         """Whether a finding is one of these."""
         return self.battery in (battery, ANY) and fnmatchcase(name, self.name)
 
-    def to_json(self) -> dict[str, str | None]:
+    def to_json(self) -> dict[str, Any]:
         """Plain values."""
         texts = {"means": self.means, "found": self.found, "mind": self.mind}
         return {"id": self.id, "title": self.title, **texts}

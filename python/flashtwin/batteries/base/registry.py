@@ -17,7 +17,7 @@ from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from flashtwin.batteries.base import foreign, parameter
 from flashtwin.batteries.base.declared import INSTRUMENTS as INSTRUMENTS
@@ -146,7 +146,7 @@ class Battery:
 
     name: str
     title: str
-    trust: str
+    trust: Literal["S", "P", "M"]
     parameters: type
     measure: Callable[[Any, DriveInfo], Steps]
     conclude: Callable[[Record], Sequence[Finding]]

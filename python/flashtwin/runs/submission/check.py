@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from flashtwin import _core
 from flashtwin.catalogue import audit
@@ -38,16 +37,6 @@ class Catalogue:
     outcomes: int
     submissions: int
     faults: tuple[Fault, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "catalogue": str(self.folder),
-            "ok": not self.faults,
-            "drives": self.drives,
-            "outcomes": self.outcomes,
-            "submissions": self.submissions,
-            "faults": [row.to_json() for row in self.faults],
-        }
 
 
 def check(folder: Path) -> Catalogue:

@@ -85,11 +85,6 @@ class Ranked(Struct, frozen=True, kw_only=True):
     places: tuple[Placed, ...]
     left_out: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
 
 def stored() -> dict[str, Stored]:
     """The shipped results by drive."""
