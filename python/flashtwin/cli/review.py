@@ -1,13 +1,13 @@
-"""`flashtwin review`: an article about drives with one command, a section a battery."""
+"""`flashtwin review` as it is typed. `review_run` carries it out, and is not imported for help."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
-from flashtwin.cli import completions, options, test_run
-from flashtwin.runner.request import Request
+from flashtwin.cli import completions, options
+from flashtwin.model.lazy import named
 
 
 @click.command(
@@ -36,19 +36,7 @@ from flashtwin.runner.request import Request
 @options.as_json
 @options.quiet
 @click.pass_context
-def command(
-    context: click.Context,
-    targets: tuple[str, ...],
-    quick: bool,
-    group: str | None,
-    size: str | None,
-    budget: str | None,
-    out: Path | None,
-    changes: options.Changes,
-    verbose: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def command(context: click.Context, /, **chosen: Any) -> Any:
     """Run what a review runs on each TARGET, and make one page of it.
 
     The page begins with what it comes to, has a section for each battery, and ranks the drives
@@ -56,17 +44,4 @@ def command(
     out on all of them, and told. It is flashtwin test with --group; a review that was stopped is
     gone on with by flashtwin test --resume, whose page ranks nothing.
     """
-    if quick and group is not None:
-        raise click.UsageError("--quick is a group itself; leave out --group", context)
-    asked_for = Request(
-        targets=targets,
-        size=size,
-        budget=budget,
-        **changes,
-        out=out,
-        say=test_run.silent if quiet else None,
-    )
-    name = "quick" if quick else group or "review"
-    asked_for = test_run.of_group(asked_for, name, quiet)
-    how = test_run.How(quiet=quiet, as_json=as_json, verbose=verbose, ranks=True)
-    test_run.carry_out(asked_for, how)
+    return named("flashtwin.cli.review_run:run")(context, **chosen)
