@@ -179,7 +179,7 @@ def test_the_live_block_is_on_stderr_and_the_findings_are_not(tmp_path: Path) ->
         "test", "bx500-240", "--battery", "fill:patterns=1m-q1", "--out", "r", cwd=tmp_path
     )
     assert code == 0
-    assert "fill 1m-q1" in out and "report: r/report.html" in out
+    assert "How sure: " in out and "Page: r/report.html" in out
     assert "100 %" in ESCAPE.sub("", err) and "done" in err
     assert "100 %" not in out
     assert max(len(line) for line in ESCAPE.sub("", out).splitlines()) <= 80

@@ -59,6 +59,11 @@ class Row:
     random: int
     align: int
 
+    @property
+    def grain(self) -> int | None:
+        """What its places are multiples of; none where that is a sector or its size, as usual."""
+        return None if self.align in (0, SECTOR, self.size) else self.align
+
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
@@ -300,26 +305,27 @@ def _row(line: Line) -> Row:
     for column in ("% of size", "% reads", "% random"):
         if values[column] > 100:
             line.refuse(f"{column} of {values[column]} is above 100", _HINT_NEW)
-    size, align = values["size"], values["align"]
+    size = values["size"]
     try:
         parse_access(f"{size}-{values['% reads']}r-0x")
     except ValueError as error:
         line.refuse(
             f"{size} bytes with {values['% reads']} % of reads cannot be asked for here", str(error)
         )
-    if align not in (0, SECTOR, size) and (align % SECTOR or values["% random"] < 100):
-        line.refuse(
-            f"align of {align} cannot be asked for here",
-            f"align has to be 0, {SECTOR} or {size}; for requests at random a multiple of {SECTOR}",
-        )
-    return Row(
+    row = Row(
         line=line,
         size=size,
         share=values["% of size"],
         reads=values["% reads"],
         random=values["% random"],
-        align=align,
+        align=values["align"],
     )
+    if row.grain is not None and (row.grain % SECTOR or row.random < 100):
+        line.refuse(
+            f"align of {row.grain} cannot be asked for here",
+            f"align has to be 0, {SECTOR} or {size}; for requests at random a multiple of {SECTOR}",
+        )
+    return row
 
 
 def _battery(steps: Sequence[Sequence[Load]], seconds: float | None) -> str | None:
@@ -349,9 +355,7 @@ def _access(loads: Sequence[Load]) -> Access | None:
     """The only load of a step, where it is one of the battery's."""
     (load, *more) = loads
     (row, *others) = load.rows
-    if more or others or load.start or row.random not in (0, 100):
-        return None
-    if row.align not in (0, SECTOR, row.size):
+    if more or others or load.start or row.random not in (0, 100) or row.grain is not None:
         return None
     return Access(block_bytes=row.size, read_percent=row.reads, random=row.random == 100)
 
@@ -422,7 +426,7 @@ def _pattern(reader: _Reader, load: Load) -> list[str]:
         values = [randoms.get(way, 100) for way in ("read", "write")]
         shares = _rounded(reader, load, "the share at random", values)
         lines.append(f"percentage_random={','.join(map(str, shares))}")
-    grains = {row.align for row in load.rows if row.align not in (0, SECTOR, row.size)}
+    grains = {row.grain for row in load.rows if row.grain is not None}
     if len(grains) > 1 or (grains and len(load.rows) > 1):
         load.rows[-1].line.refuse(
             f"{load.spec.name!r} has rows of several alignments",
