@@ -160,6 +160,8 @@ def _hosted(
             rng.uniform(0.3, 1.5) * min(max(1.0, sample), every / 12),
             rng.uniform(0.2, 0.8),
         )
+        # A journal that begins after the end of the fill writes nothing.
+        starts = starts if starts.size else np.array([total])
         last = np.searchsorted(starts, time, side="right") - 1
         factor[(last >= 0) & (time - starts[last] < lasts)] *= slow
     if hit("heat", 0.12):
