@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from machines import MIB, lacking, looped, unchanged
-from processes import reached
+from processes import group_lives, reached
 from program import begun, flashtwin
 
 PROGRAMS = ("fio", "mkfs.ext4", "mount", "umount")
@@ -59,7 +59,7 @@ def test_a_battery_that_writes_is_left_out(loop: Path, image: Path, tmp_path: Pa
     with unchanged(image):
         done = flashtwin("test", str(loop), "--battery", FILL, "--out", "r", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "--destroy-data lets it be written over" in done.stderr
+    assert "cannot be erased or be written to without --destroy-data" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,19 @@ def test_a_mounted_device_is_refused_whatever_is_said(
 
 
 def test_a_run_says_nothing_of_who_the_device_is(loop: Path, image: Path, tmp_path: Path) -> None:
-    """The backing file stands for the serial number of a loop device."""
+    """The backing file stands for the serial number of a loop device; names in /dev/disk hold it
+    too."""
+    by_id = tmp_path / "ata-DISK_S4X9SECRET"
+    by_id.symlink_to(loop)
     done = flashtwin(
-        *["test", str(loop), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)],
+        *["test", str(by_id), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)],
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     run = tmp_path / "r"
     for path in (path for path in run.rglob("*") if path.is_file()):
         assert str(image).encode() not in path.read_bytes(), path
+        assert b"S4X9SECRET" not in path.read_bytes(), path
     manifest = json.loads((run / "manifest.json").read_text())
     host = json.loads((run / "host.json").read_text())
     assert manifest["target"]["kind"] == "device"
@@ -157,6 +161,61 @@ def test_it_goes_on_with_the_device_by_its_hash(loop: Path, image: Path, tmp_pat
     resumed = flashtwin("test", "--resume", "r", *words, cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert "taken up on the drive as it is now" in resumed.stderr
+
+
+def test_a_killed_process_leaves_neither_fio_nor_a_hold(
+    loop: Path, image: Path, tmp_path: Path
+) -> None:
+    battery = "fill:patterns=1m-q1,passes=2,idle_s=60s"
+    process = begun(
+        *["test", str(loop), "--battery", battery, "--out", "r", "--yes-destroy", str(image)],
+        cwd=tmp_path,
+    )
+    journal = tmp_path / "r" / "steps.jsonl"
+    reached(process, lambda: journal.exists() and "pass-1" in journal.read_text())
+    with pytest.raises(OSError, match="busy"):
+        os.open(loop, os.O_RDONLY | os.O_EXCL)
+    process.kill()
+    process.communicate(timeout=60)
+    os.close(os.open(loop, os.O_RDONLY | os.O_EXCL))
+    assert not group_lives(process.pid)
+
+
+FAKE = """#!/bin/sh
+case "$1" in --version) echo fio-3.33; exit ;; esac
+{answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("exit 1", "fio cannot read"),
+        ("echo 'fio: io_u error' >&2; exit 2", "io_u error"),
+        ("kill -9 $$", "SIGKILL"),
+        ("exit 0", "fio gave no result"),
+        ("echo '{}' > answer.json", "fio gave no result"),
+        ("head -c 100000 /dev/zero", "fio gave no result"),
+    ],
+)
+def test_a_fio_that_is_none(
+    answer: str, words: str, loop: Path, image: Path, tmp_path: Path
+) -> None:
+    """One sentence, each byte as it was, and the device is given back."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "fio").write_text(FAKE.format(answer=answer))
+    (programs / "fio").chmod(0o755)
+    with unchanged(image):
+        done = flashtwin(
+            *["test", str(loop), "--battery", "reach:least=16MiB,settle_s=0", "--out", "r"],
+            cwd=tmp_path,
+            PATH=f"{programs}:{os.environ['PATH']}",
+        )
+    assert done.returncode == 3, done.stderr
+    assert words in done.stderr or "fio" in done.stderr
+    assert "Traceback" not in done.stderr
+    os.close(os.open(loop, os.O_RDONLY | os.O_EXCL))
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

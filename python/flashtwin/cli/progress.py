@@ -215,12 +215,17 @@ def _departures(count: int) -> str:
 
 
 # What a target cannot do, by the kind of the step that asks for it.
-_DOING = {"purge": "be erased", "trim": "take TRIM", "ask": "be asked for its readings"}
+_WRITTEN = "be written to without --destroy-data"
+_DOING = {
+    **{"purge": "be erased", "trim": "take TRIM", "ask": "be asked for its readings"},
+    # Any drive does these but one that is only read.
+    **{"run": _WRITTEN, "chain": _WRITTEN, "fill": _WRITTEN},
+}
 
 
 def cannot(kinds: Sequence[str]) -> str:
     """The kinds of steps that a target cannot do, in words."""
-    doing = " or ".join(_DOING.get(kind, kind) for kind in kinds)
+    doing = " or ".join(dict.fromkeys(_DOING.get(kind, kind) for kind in kinds))
     return f"cannot {doing}; those steps are left out"
 
 

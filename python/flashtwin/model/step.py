@@ -144,9 +144,9 @@ class Result:
     all; a row's `ended_all` says that nothing behind the step runs (exit_what=all).
 
     `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
-    of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it,
-    `temperature_mc` the drive's temperature at its end. `smart` is the answer to an `Ask` for it,
-    as `smartctl --json` prints it.
+    of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it, 0 where
+    only the temperature is known, `temperature_mc` the drive's temperature at its end. `smart` is
+    the answer to an `Ask` for it, as `smartctl --json` prints it.
 
     `parts` has the results of a chain's parts, in order; the other fields are of all together.
 

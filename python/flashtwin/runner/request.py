@@ -359,10 +359,11 @@ def _served(word: str, changes: Sequence[str], size: int | None, request: Reques
 
 
 def _plain_word(word: str | Target, target: Target) -> str:
-    """A target's word without where on this machine it is."""
-    if isinstance(word, Target):
+    """A target's word without where on this machine it is; a device's name in /dev/disk would
+    hold its serial number."""
+    if isinstance(word, Target) or "\n" in word or is_device(Path(word).expanduser()):
         return target.name
-    return target.name if "\n" in word else Path(word).name or target.name
+    return Path(word).name or target.name
 
 
 def _size(size: str | int | None) -> int | None:

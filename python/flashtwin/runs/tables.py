@@ -219,9 +219,10 @@ def per_gb(run: Run) -> Sheet:
 
 def meter(run: Run) -> Sheet:
     """What a meter read, one row for each sample, with watts and degrees; empty where there was
-    no meter."""
+    no meter, and without watts where a drive told its temperature alone."""
     table = run.table("meter")
-    watts, celsius = table["power_uw"] / 1e6, table["temperature_mc"] / 1e3
+    power, celsius = table["power_uw"], table["temperature_mc"] / 1e3
+    watts = np.where(power > 0, power / 1e6, np.nan)
     return _labelled(run, table, watts=watts, celsius=celsius)
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from flashtwin.batteries.base.counters import from_smart
 from flashtwin.drives.device import health, identity, purge
 from flashtwin.drives.device.facts import Facts, Roots, facts_of
 from flashtwin.drives.device.held import Held
@@ -144,9 +145,9 @@ class Device(Real):
                     return NotPossible(reason="smartctl tells no SMART data of this device")
                 return replace(self._passed(step.label, began_ns), smart=data)
             case Run() | Chain() | Fill() | Rest():
-                if changes_data(step):
-                    self._held.writable()
-                return self._watched(step, watch)
+                return (
+                    self._written(step, watch) if changes_data(step) else self._watched(step, watch)
+                )
             case Flush() if not self._writes:
                 return self._passed(step.label, began_ns)
             case _:
@@ -159,6 +160,20 @@ class Device(Real):
         if isinstance(outcome, str):
             return NotPossible(reason=outcome)
         return replace(self._passed(label, began_ns), note=str(outcome))
+
+    def _written(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """A step that writes; what the drive counted of it stands in its note."""
+        self._held.writable()
+        before = self.smart() if self.info.can.smart else {}
+        answer = self._watched(step, watch)
+        if not before or not isinstance(answer, Result):
+            return answer
+        ratio = from_smart(before, self.smart())
+        # Too little was written, or the drive does not count: the runs as a whole say that.
+        if isinstance(ratio, str):
+            return answer
+        counted = f"by the drive's own counters write amplification was {ratio[0]:.2f}"
+        return replace(answer, note=f"{answer.note}; {counted}" if answer.note else counted)
 
     def _watched(self, step: Step, watch: Watch) -> Result | NotPossible:
         """A step under the thermometer."""
