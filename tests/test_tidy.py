@@ -39,6 +39,7 @@ ROOMS = (
     "study",
     "fio",
     "report",
+    "load",
     # A run that a program starts shows itself in the command line's block.
     "cli",
     "api",

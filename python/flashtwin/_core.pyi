@@ -23,6 +23,7 @@ __all__ = [
     "load_spec",
     "pack_tables",
     "parse_spec",
+    "profile_trace",
     "read_parquet",
     "serve",
     "simulate",
@@ -387,6 +388,7 @@ def spec_words(key: str) -> list[str]: ...
 def simulate(
     plans: Sequence[tuple[Spec, int, Sequence[tuple[str, int] | None]]], threads: int
 ) -> list[list[Seen]]: ...
+def profile_trace(path: str | PathLike[str], options: str) -> dict[str, Any]: ...
 def survey_trace(path: str | PathLike[str], options: str) -> TraceSurvey: ...
 def write_parquet(
     columns: Sequence[

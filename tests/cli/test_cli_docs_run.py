@@ -54,7 +54,7 @@ FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 3600
 # Of each command, in each `./dev test`.
 QUICK_LINES = 2
-LONG = ("validate", "sweep", "review", "blind", "fit")
+LONG = ("validate", "sweep", "review", "blind", "fit", "ask")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an
 # analysis is right, to the one that stands in.
@@ -105,6 +105,8 @@ SERVERS = """Version 1.1.0
 'END manager list
 """
 MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
+# Of Alibaba's block traces: disk, kind, offset, bytes, microseconds.
+VOLUME = "3,W,{},4096,1577808000000{}\n"
 BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
 # A minute at 400 MB/s and four at 100, as fio logs it and as a table.
 RATES = [400] * 60 + [100] * 240
@@ -192,10 +194,13 @@ def supply(place: Path) -> None:
     spec = (ROOT / "python/flashtwin/catalogue/drives/bx500-240.toml").read_text()
     (place / "mine.toml").write_text(spec)
     (place / "job.fio").write_text("[fill]\nrw=write\nbs=128k\nsize=16m\nioengine=psync\n")
-    for name in ("trace.csv", "server.csv"):
+    for name in ("trace.csv", "server.csv", "app.csv"):
         (place / name).write_text("".join(MSR.format(4096 * n) for n in range(9)))
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
-    (place / "fio.iolog").write_text(IOLOG)
+    shutil.copy(place / "sda.blkparse.txt", place / "app.blkparse.txt")
+    (place / "volumes.csv").write_text("".join(VOLUME.format(4096 * n, n) for n in range(9)))
+    for name in ("fio.iolog", "main.iolog", "pr.iolog"):
+        (place / name).write_text(IOLOG)
     (place / "sweep.icf").write_text(ICF)
     (place / "servers.icf").write_text(SERVERS)
     shutil.copy(place / "job.fio", place / "servers.fio")

@@ -49,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::spec_words, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::profile_trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace::survey_trace, module)?)?;
     module.add_function(wrap_pyfunction!(tables::write_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;

@@ -1,10 +1,13 @@
 //! Traces for Python: what is in one, before a request of it goes to a drive.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use flashtwin_workload::trace::{Survey, TraceError as Found, TraceProblem, Wanted, survey};
+use flashtwin_workload::trace::profile::{PLACE_BYTES, Places, Profile, Side, Window};
+use flashtwin_workload::trace::{
+    Options, Shape, Survey, TraceError as Found, TraceProblem, Wanted, profile, survey,
+};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -28,6 +31,36 @@ pub fn survey_trace<'py>(
     path: PathBuf,
     options: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let survey = read_through(py, path, options, |source, reading, shape| {
+        survey(source, reading, shape)
+    })?;
+    row(py, &survey)
+}
+
+/// Reads a whole trace once and says what is in it and how it loads a drive.
+#[pyfunction]
+pub fn profile_trace<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    options: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (survey, profile) = read_through(py, path, options, |source, reading, shape| {
+        profile(source, reading, shape)
+    })?;
+    let result = row(py, &survey)?;
+    result.set_item("load", load(py, &profile)?)?;
+    Ok(result)
+}
+
+type Source<'a> = &'a mut dyn BufRead;
+
+/// Hands a trace to a reader; Ctrl-C ends it.
+fn read_through<T: Send>(
+    py: Python<'_>,
+    path: PathBuf,
+    options: &str,
+    read: impl FnOnce(Source<'_>, Options, &Shape) -> Result<T, Found> + Send,
+) -> PyResult<T> {
     let asked: Wanted =
         serde_json::from_str(options).map_err(|e| PyValueError::new_err(e.to_string()))?;
     if asked.shape.scale == 0 {
@@ -36,14 +69,14 @@ pub fn survey_trace<'py>(
     let file = File::open(&path)
         .map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string(), path.clone())))?;
     let mut watched = Watched::new(file);
-    let surveyed = py.detach(|| {
-        let source = BufReader::with_capacity(PIECE_BYTES, &mut watched);
-        survey(source, asked.reading, &asked.shape)
+    let answer = py.detach(|| {
+        let mut source = BufReader::with_capacity(PIECE_BYTES, &mut watched);
+        read(&mut source, asked.reading, &asked.shape)
     });
-    if let Some(raised) = watched.raised {
-        return Err(raised);
+    match watched.raised {
+        Some(raised) => Err(raised),
+        None => answer.map_err(|error| wrong(&error)),
     }
-    row(py, &surveyed.map_err(|error| wrong(&error))?)
 }
 
 fn wrong(error: &Found) -> PyErr {
@@ -83,4 +116,61 @@ fn row<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
     result.set_item("late", found.late)?;
     result.set_item("files", files)?;
     Ok(result)
+}
+
+fn load<'py>(py: Python<'py>, found: &Profile) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    for (name, side) in ["read", "write", "trim"].into_iter().zip(&found.sides) {
+        result.set_item(name, side_row(py, side)?)?;
+    }
+    result.set_item("fua", found.fua)?;
+    result.set_item("between_flushes", &found.between_flushes)?;
+    let idle = PyDict::new(py);
+    idle.set_item("count", found.idle.count)?;
+    idle.set_item("total_ns", found.idle.total.0)?;
+    idle.set_item("longest_ns", found.idle.longest.0)?;
+    result.set_item("idle", idle)?;
+    result.set_item("window_ns", found.window.0)?;
+    result.set_item("windows", windows(py, &found.windows)?)?;
+    result.set_item("places", places(py, &found.places)?)?;
+    Ok(result)
+}
+
+fn side_row<'py>(py: Python<'py>, side: &Side) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("sizes", &side.sizes)?;
+    row.set_item("sequential", side.sequential)?;
+    row.set_item("sequential_bytes", side.sequential_bytes)?;
+    Ok(row)
+}
+
+fn windows<'py>(py: Python<'py>, found: &[Window]) -> PyResult<Bound<'py, PyDict>> {
+    let rows = PyDict::new(py);
+    for (kind, name) in ["read", "write", "trim"].into_iter().enumerate() {
+        let ios: Vec<u64> = found.iter().map(|window| window.ios[kind]).collect();
+        let bytes: Vec<u64> = found.iter().map(|window| window.bytes[kind]).collect();
+        rows.set_item(format!("{name}_ios"), ios)?;
+        rows.set_item(format!("{name}_bytes"), bytes)?;
+    }
+    let flushes: Vec<u64> = found.iter().map(|window| window.flushes).collect();
+    rows.set_item("flushes", flushes)?;
+    Ok(rows)
+}
+
+fn places<'py>(py: Python<'py>, found: &Places) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("bytes", PLACE_BYTES)?;
+    row.set_item("sampled", found.sampled)?;
+    row.set_item("touched", found.touched)?;
+    row.set_item("written", found.written)?;
+    row.set_item("read", found.read)?;
+    row.set_item("writes", found.writes)?;
+    row.set_item("partial_writes", found.partial_writes)?;
+    row.set_item("overwrites", found.overwrites)?;
+    row.set_item("reads", found.reads)?;
+    row.set_item("reads_of_written", found.reads_of_written)?;
+    row.set_item("distances", &found.distances)?;
+    row.set_item("hottest", &found.hottest)?;
+    row.set_item("not_followed", found.not_followed)?;
+    Ok(row)
 }

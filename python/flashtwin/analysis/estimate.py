@@ -101,15 +101,15 @@ def half_width(error: float, freedom: float) -> float:
 
 
 @cache
-def student_t(freedom: float) -> float:
-    """The bound within which 95 % of Student's t distribution lie, for `freedom` >= 1.
+def student_t(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """The bound within which a share of Student's t distribution lies, for `freedom` >= 1.
 
     With t = sqrt(freedom) tan(angle) that share is the integral of cos^(freedom-1) from 0 to the
     angle, over the same to a right angle (Abramowitz and Stegun 26.7.1, substituted). Within one
     angle it is smooth, so 64 Gauss-Legendre nodes have it to the last digits; it grows ever slower,
     so Newton's steps from zero never pass the root.
     """
-    target_area = CONFIDENCE * _wallis(freedom)
+    target_area = confidence * _wallis(freedom)
     angle = 0.0
     nodes, weights = _quadrature()
     for _ in range(100):

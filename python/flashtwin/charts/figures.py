@@ -308,10 +308,12 @@ def grid(rows: Sequence[Spec], x: Spec, y_title: str | None, lines: Sequence[str
     return {"data": {"values": list(rows)}, **figure}
 
 
-def overlaid(rows: Sequence[Spec], lines: Sequence[str], x_title: str) -> Spec:
+def overlaid(
+    rows: Sequence[Spec], lines: Sequence[str], x_title: str, y_title: str = "MB/s"
+) -> Spec:
     """Curves of several drives in one figure, level from each point to the next.
 
-    A row has x, y in MB/s, line and n, its number in the line; the rows lie in the figure itself.
+    A row has x, y, line and n, its number in the line; the rows lie in the figure itself.
     """
     range_ = [f"var(--drive-{number % COLOURS})" for number in range(len(lines))]
     dashes = [list(DASHES[number // COLOURS % len(DASHES)]) for number in range(len(lines))]
@@ -320,13 +322,40 @@ def overlaid(rows: Sequence[Spec], lines: Sequence[str], x_title: str) -> Spec:
         "mark": {"type": "line", "strokeWidth": 1.7, "strokeJoin": "round", **STEPS},
         "encoding": {
             "x": x,
-            "y": {**_number("y"), "title": "MB/s"},
+            "y": {**_number("y"), "title": y_title},
             "color": {**_name("line"), "legend": None, "scale": _scale(list(lines), range_)},
             "strokeDash": {**_name("line"), "legend": None, "scale": _scale(list(lines), dashes)},
             "order": _number("n"),
         },
     }
     return {"data": {"values": list(rows)}, **_layered([curve], 340)}
+
+
+def side_by_side(rows: Sequence[Spec], lines: Sequence[str], x: Spec, y_title: str) -> Spec:
+    """Bars over words, those of several lines beside one another.
+
+    A row has x, y, line and shown; with `low` and `high` a bar bears its interval; `x` is a channel
+    of `words_axis`; the rows lie in the figure itself.
+    """
+    range_ = [f"var(--drive-{number % COLOURS})" for number in range(len(lines))]
+    colour = {**_name("line"), "legend": None, "scale": _scale(list(lines), range_)}
+    across: Spec = {"x": x, "xOffset": {**_name("line"), "sort": list(lines)}}
+    bar = {
+        "mark": {"type": "bar"},
+        "encoding": {
+            **across,
+            "y": {**_number("y"), "title": y_title},
+            "color": colour,
+            "tooltip": [_name("x"), _name("line"), {**_name("shown"), "title": y_title}],
+        },
+    }
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 1.4},
+        "encoding": {**across, "y": _number("low"), "y2": {"field": "high"}, "color": INK},
+    }
+    has_intervals = any("low" in row for row in rows)
+    layers = [bar, interval] if has_intervals else [bar]
+    return {"data": {"values": list(rows)}, **_layered(layers, 260)}
 
 
 def words_axis(title: str, words: Sequence[str]) -> Spec:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from flashtwin.cli.load_documents import Ask, Cost, Trace
 from flashtwin.model import finding as model
 from flashtwin.model.finding import Better, Evidence, Kind, Means
 from flashtwin.runs import schema
@@ -725,7 +726,7 @@ class CacheClear(Document):
 
 
 # The document of each command, by its words; a command that can be asked for two things has two.
-DOCUMENTS: dict[str, type[Document]] = {
+DOCUMENTS: dict[str, type[Struct]] = {
     "drives": Drives,
     "smart": SmartData,
     "identify": Identified,
@@ -755,13 +756,16 @@ DOCUMENTS: dict[str, type[Document]] = {
     "export": Export,
     "infer": Infer,
     "fit": Fit,
+    "trace": Trace,
+    "cost": Cost,
+    "ask": Ask,
     "timeline": Timeline,
     "cache": Cache,
     "cache-clear": CacheClear,
 }
 
 
-def check(value: object, *types: type[Document]) -> None:
+def check(value: object, *types: type[Struct]) -> None:
     """Raise `schema.SchemaError` where a document is of none of these types."""
     for of in types:
         try:
@@ -772,7 +776,7 @@ def check(value: object, *types: type[Document]) -> None:
     raise last
 
 
-def json_schema(of: type[Document]) -> str:
+def json_schema(of: type[Struct]) -> str:
     """The JSON Schema of a document, as docs/reference/schemas/commands has it."""
     schema = {"$schema": DIALECT, **msgspec.json.schema(of)}
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -15,11 +15,7 @@ from flashtwin.model.job import TraceFormat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flashtwin.fio.plan.traces import Replaying
-    from flashtwin.fio.report.formats import Shape
 
-LEAST_STATUS_S = 0.001
-FORMATS = ("normal", "terse", "json", "json+")
 # How many requests of a trace are outstanding at once: as many as a SATA drive takes. Further ones
 # would wait in the host, which a trace does not show.
 TRACE_DEPTH = 32
@@ -201,14 +197,14 @@ def command(
             fio_run.Resumed(
                 run=resume,
                 words=words,
-                shape=_shape(formats, minimal, terse_version, status_s),
-                formats=_formats(formats) if formats else ("terse",) if minimal else None,
+                shape=fio_run.shape(formats, minimal, terse_version, status_s),
+                formats=fio_run.formats_of(formats) if formats else ("terse",) if minimal else None,
                 output=output_file(output),
                 quiet=quiet,
             )
         )
     _refuse_drives(words)
-    replaying = _replaying(trace_format, trace_event, trace_disk, trace_fit)
+    replaying = fio_run.replaying(trace_format, trace_event, trace_disk, trace_fit)
     read = script(_trace_words(trace, speed, words), only=sections)
     if readonly:
         refuse_writes(read.jobs)
@@ -224,7 +220,7 @@ def command(
     fio_command = fio_run.FioCommand(
         read=read,
         variant=Variant(drive=on, **changes),
-        shape=_shape(formats, minimal, terse_version, status_s),
+        shape=fio_run.shape(formats, minimal, terse_version, status_s),
         output=output_file(output, inputs_of(read, on)),
         parse_only=parse_only,
         readonly=readonly,
@@ -263,44 +259,6 @@ def _refuse_drives(words: Sequence[str]) -> None:
             hint=f"write flashtwin fio JOBFILE --on {drive}",
             exit_code=USAGE,
         )
-
-
-def _shape(formats: Sequence[str], minimal: bool, terse: str, status_s: float | None) -> Shape:
-    """The form of the answer that the options ask for."""
-    from flashtwin.fio.report.formats import Shape
-
-    if status_s is not None and status_s < LEAST_STATUS_S:
-        raise click.BadParameter(
-            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
-        )
-    return Shape(
-        formats=("terse",) if minimal else _formats(formats),
-        terse=int(terse),
-        status_ns=round((status_s or 0) * 1e9),
-    )
-
-
-def _formats(words: Sequence[str]) -> tuple[str, ...]:
-    formats = [name for word in words for name in word.split(",")]
-    for name in formats:
-        if name not in FORMATS:
-            raise click.BadParameter(
-                f"{name} is none of {', '.join(FORMATS)}", param_hint="--output-format"
-            )
-    return tuple(formats) or ("normal",)
-
-
-def _replaying(trace_format: Any, event: str, disk: str | None, fit: Any) -> Replaying:
-    """How the options say that traces are read."""
-    from flashtwin.fio.plan.traces import Replaying
-    from flashtwin.model.job import Reading
-
-    if len(event) != 1 or not event.isascii() or not event.isalpha():
-        raise click.BadParameter(
-            f"{event} is not one of blkparse's actions: write a letter such as D or Q",
-            param_hint="--trace-event",
-        )
-    return Replaying(reading=Reading(format=trace_format, event=event, disk=disk), fit=fit)
 
 
 def _trace_words(trace: Path | None, speed: str | None, words: Sequence[str]) -> tuple[str, ...]:

@@ -17,11 +17,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import click
 
 from flashtwin._core import Spec
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.fio import NAME, Parameters
-from flashtwin.cli import progress, terminal
+from flashtwin.cli import options, progress, terminal
 from flashtwin.drives import untimed
 from flashtwin.drives.twin import reads_note
 from flashtwin.errors import DONE, MISS, TERMINATED, USAGE, FlashtwinError
@@ -35,6 +38,7 @@ from flashtwin.fio.plan.plan import PhaseResult, Plan, plan, refuse_traced_write
 from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.report.formats import Shape
 from flashtwin.fio.run import Expected, FioTwin, check_memory, run_plan
+from flashtwin.model.job import Reading
 from flashtwin.model.step import Result
 from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner import request, stop
@@ -47,6 +51,8 @@ from flashtwin.runs import listing
 from flashtwin.runs.export import job_files
 from flashtwin.runs.rundir import Run
 
+LEAST_STATUS_S = 0.001
+FORMATS = ("normal", "terse", "json", "json+")
 # A twin answers in less than that or is worth a line; an observer hears ten times a second.
 QUICK_S, OFTEN_S = 1.0, 0.1
 _NO_END = 1 << 60
@@ -91,6 +97,36 @@ class Keeping:
             seed=command.variant.seed,
             command=("flashtwin", "fio", *words, *command.variant.words()),
         )
+
+
+def shape(formats: Sequence[str], minimal: bool, terse: str, status_s: float | None) -> Shape:
+    """The form of the answer that the options ask for."""
+    if status_s is not None and status_s < LEAST_STATUS_S:
+        raise click.BadParameter(
+            f"the least is {LEAST_STATUS_S:g} s", param_hint="--status-interval"
+        )
+    return Shape(
+        formats=("terse",) if minimal else formats_of(formats),
+        terse=int(terse),
+        status_ns=round((status_s or 0) * 1e9),
+    )
+
+
+def formats_of(words: Sequence[str]) -> tuple[str, ...]:
+    """The formats that the options name; fio's usual one where they name none."""
+    formats = [name for word in words for name in word.split(",")]
+    for name in formats:
+        if name not in FORMATS:
+            raise click.BadParameter(
+                f"{name} is none of {', '.join(FORMATS)}", param_hint="--output-format"
+            )
+    return tuple(formats) or ("normal",)
+
+
+def replaying(trace_format: Any, event: str, disk: str | None, fit: Any) -> Replaying:
+    """How the options say that traces are read."""
+    reading = Reading(format=trace_format, event=options.letter(event, "--trace-event"), disk=disk)
+    return Replaying(reading=reading, fit=fit)
 
 
 def on_twin(command: FioCommand, replaying: Replaying) -> int:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 import click
 
@@ -20,6 +20,7 @@ from flashtwin.cli import terminal
 from flashtwin.drives.consent import DESTROY, YES, Consent
 from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
+from flashtwin.model.job import Reading, TraceFormat
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -214,6 +215,48 @@ _yes_destroy: Decorator = click.option(
     help="As --destroy-data for scripts: the device's serial number and each label on it, or the"
     " export's name.",
 )
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--format, --event and --disk, which the command gets as one value, `reading`: how traces
+    are read."""
+
+    @wraps(command)
+    def collecting(*words: Any, **values: Any) -> Any:
+        read = Reading(
+            format=values.pop("kind"), event=letter(values.pop("event")), disk=values.pop("disk")
+        )
+        return command(*words, reading=read, **values)
+
+    optional: Callable[..., Any] = collecting
+    for option in (
+        click.option("--disk", metavar="NAME", help="This disk of a trace alone."),
+        click.option(
+            "--event",
+            default="D",
+            metavar="LETTER",
+            help="The action of blkparse that counts: D as the drive got it, Q as programs asked.",
+        ),
+        click.option(
+            "--format",
+            "kind",
+            type=click.Choice(get_args(TraceFormat)),
+            help="What a trace is, where its first lines do not tell.",
+        ),
+    ):
+        optional = option(optional)
+    return optional
+
+
+def letter(text: str, option: str = "--event") -> str:
+    """One of blkparse's actions, as an option names it."""
+    if len(text) != 1 or not text.isascii() or not text.isalpha():
+        raise click.BadParameter(
+            f"{shortened(text, 40)} is not one of blkparse's actions: write a letter such as D or"
+            " Q",
+            param_hint=option,
+        )
+    return text
 
 
 def budget(text: str) -> Decorator:

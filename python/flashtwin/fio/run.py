@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin import _core
 from flashtwin.drives import untimed
@@ -130,13 +130,14 @@ def _refused(phase: tuple[Process, ...], reason: str) -> FlashtwinError:
 class FioTwin:
     """A drive in virtual time. One seed, one answer. Its memory is taken with the first use."""
 
-    def __init__(self, spec: _core.Spec, *, seed: int = 1) -> None:
+    def __init__(self, spec: _core.Spec, *, seed: int = 1, drive: _core.Twin | None = None) -> None:
+        """`drive`: one of this spec that was used before; a new one without."""
         check(spec)
-        self.name, self._spec, self._seed = spec.id, spec, seed
+        self.name, self._spec, self._seed, self._used = spec.id, spec, seed, drive
 
     @cached_property
     def _drive(self) -> _core.Twin:
-        return built(lambda: _core.Twin(self._spec, self._seed))
+        return self._used or built(lambda: _core.Twin(self._spec, self._seed))
 
     @property
     def now_ns(self) -> int:
@@ -151,6 +152,15 @@ class FioTwin:
     def waits_note(self) -> str | None:
         """What the drive kept waiting for longer than its spec allows, if anything."""
         return waits_note(self._drive)
+
+    def smart(self) -> dict[str, Any]:
+        """What the drive's counters say now."""
+        return self._drive.smart()
+
+    def rest(self, seconds: float) -> None:
+        """Nothing is asked of the drive for a time."""
+        ns = round(seconds * 1e9)
+        built(lambda: self._drive.rest(ns, ns, lambda bytes_done, at_ns: True))
 
     def lay_out(self, parts: Sequence[tuple[int, int]], watch: Watch) -> bool:
         """Write what fio lays out before its jobs, without time where the drive can be written so;

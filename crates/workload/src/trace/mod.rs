@@ -3,7 +3,7 @@
 //!
 //! A trace may be larger than memory: a [`Reader`] holds a line, the names of the files and a
 //! bounded window of requests that are put in order, and [`survey`] goes through it once to say
-//! what is in it before anything is asked of a drive.
+//! what is in it before anything is asked of a drive; [`profile()`] says how it loads one.
 //! Invariants: a line is an event, known to be none, or an error with its number; no event is
 //! dropped in silence; times never run backwards.
 
@@ -13,6 +13,7 @@ mod iolog;
 mod kind;
 mod number;
 mod order;
+pub mod profile;
 mod shape;
 mod survey;
 mod table;
@@ -25,7 +26,7 @@ use serde::Deserialize;
 
 pub use kind::Format;
 pub use shape::{Shape, Skip, Wanted};
-pub use survey::{FileSurvey, Survey, survey};
+pub use survey::{FileSurvey, Survey, profile, survey};
 
 use crate::job::Direction;
 use kind::{Kind, Lines};

@@ -4,7 +4,8 @@ use std::io::BufRead;
 
 use flashtwin_base::Nanos;
 
-use super::{Action, Options, Reader, Shape, TraceError};
+use super::profile::{Profile, Profiler};
+use super::{Action, Event, Options, Reader, Shape, TraceError};
 use crate::job::SECTOR_BYTES;
 
 /// A file or device of a trace.
@@ -48,6 +49,27 @@ pub struct Survey {
 /// Reads a whole trace once; what it says is of the requests in their shape. An error names the
 /// first line that is wrong; a trace without a single request is one too.
 pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<Survey, TraceError> {
+    read_through(source, options, shape, |_| {})
+}
+
+/// Reads a whole trace once and says how it loads a drive too.
+pub fn profile(
+    source: impl BufRead,
+    options: Options,
+    shape: &Shape,
+) -> Result<(Survey, Profile), TraceError> {
+    let mut profiler = Profiler::default();
+    let survey = read_through(source, options, shape, |event| profiler.add(event))?;
+    Ok((survey, profiler.end()))
+}
+
+/// Reads a whole trace and hands on each request in its shape.
+fn read_through(
+    source: impl BufRead,
+    options: Options,
+    shape: &Shape,
+    mut hear: impl FnMut(&Event),
+) -> Result<Survey, TraceError> {
     let mut reader = Reader::new(source, options)?;
     let mut survey = Survey {
         format: reader.format(),
@@ -67,6 +89,7 @@ pub fn survey(source: impl BufRead, options: Options, shape: &Shape) -> Result<S
         let Some(event) = shape.of(raw) else {
             continue;
         };
+        hear(&event);
         survey.span = event.at;
         let Action::Data(direction) = event.action else {
             survey.flushes += 1;

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from flashtwin import _core
 from flashtwin.fio.language.errors import JobFileError, Where
@@ -27,6 +27,8 @@ from flashtwin.model.job import Sequence as Order
 
 if TYPE_CHECKING:
     from flashtwin._core import TraceFile, TraceSurvey
+
+Answer = TypeVar("Answer")
 
 # Files that one process may have in the core.
 MOST_FILES = 65_536
@@ -118,16 +120,9 @@ class Traces:
         key = (str(path), shape)
         if key in self.known:
             return self.known[key]
-        _check_file(path, job)
+        _check_regular(path, job)
         reading = self.replaying.reading
-        question = json.dumps({"reading": asdict(reading), "shape": asdict(shape)})
-        try:
-            self.known[key] = _core.survey_trace(path, question)
-        except OSError as error:
-            raise _unreadable(path, error, job) from error
-        except _core.TraceError as error:
-            line, problem, kind = error.args
-            raise JobFileError(_at(path, line), problem + _whose(job), hint=_HINTS[kind]) from error
+        self.known[key] = read_through(path, reading, shape, _core.survey_trace, job)
         return self.known[key]
 
     def _check_requests(self, path: Path, survey: TraceSurvey, job: FioJob) -> None:
@@ -215,6 +210,26 @@ class Traces:
             hint=f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
             f" {path} --trace-fit wrap), or take a larger drive{one_of_them}",
         )
+
+
+def read_through(
+    path: Path,
+    reading: Reading,
+    shape: Shape,
+    read: Callable[[Path, str], Answer],
+    job: FioJob | None = None,
+) -> Answer:
+    """What the core says of a trace that it reads once; `job` is the one that replays it. Raises
+    `JobFileError` with the line of the trace that is wrong."""
+    _check_head(path, job)
+    question = json.dumps({"reading": asdict(reading), "shape": asdict(shape)})
+    try:
+        return read(path, question)
+    except OSError as error:
+        raise _unreadable(path, error, job) from error
+    except _core.TraceError as error:
+        line, problem, kind = error.args
+        raise JobFileError(_at(path, line), problem + _whose(job), hint=_HINTS[kind]) from error
 
 
 def replayed(job: Job, trace: Trace) -> Job:
@@ -348,16 +363,21 @@ def _check_span(path: Path, survey: TraceSurvey, job: FioJob) -> None:
         )
 
 
-def _check_file(path: Path, job: FioJob) -> None:
+def _check_regular(path: Path, job: FioJob) -> None:
+    """Refuse what cannot be read twice."""
+    if path.exists() and not path.is_file():
+        raise JobFileError(
+            _at(path, 0),
+            f"this is not a regular file, and a trace is read twice{_whose(job)}",
+            hint="write it into a file first",
+        )
+
+
+def _check_head(path: Path, job: FioJob | None) -> None:
+    """Refuse what is no text; of a pipe nothing can be looked at before it is read."""
+    if not path.is_file():
+        return
     try:
-        if not path.exists():
-            raise FileNotFoundError(2, "No such file or directory")
-        if not path.is_file():
-            raise JobFileError(
-                _at(path, 0),
-                f"this is not a regular file, and a trace is read twice{_whose(job)}",
-                hint="write it into a file first",
-            )
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
@@ -392,9 +412,9 @@ def _check_file(path: Path, job: FioJob) -> None:
         )
 
 
-def _unreadable(path: Path, error: OSError, job: FioJob) -> JobFileError:
+def _unreadable(path: Path, error: OSError, job: FioJob | None) -> JobFileError:
     return JobFileError(
-        job.line("read_iolog"),
+        job.line("read_iolog") if job else _at(path, 0),
         f"the trace {path} cannot be read: {error.strerror or error}",
         hint="name a file that exists and may be read",
     )
@@ -404,9 +424,9 @@ def _at(path: Path, line: int) -> Where:
     return Where(file=str(path), line=line)
 
 
-def _whose(job: FioJob) -> str:
-    where = job.line("read_iolog")
-    return "" if where.line == 0 else f" (read_iolog at {where})"
+def _whose(job: FioJob | None) -> str:
+    where = job.line("read_iolog") if job else None
+    return f" (read_iolog at {where})" if where and where.line else ""
 
 
 def _part(name: str, length: int, is_drive: bool) -> Part:

@@ -1,0 +1,117 @@
+"""`flashtwin ask`: what years of a load do to drives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from flashtwin.cli import options
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.runner.target import Variant
+
+MOST_DRAWS = 64
+MOST_YEARS = 1000
+
+
+@click.command(
+    "ask",
+    epilog=options.examples(
+        "flashtwin ask samsung-980-1tb --workload proxmox-zfs",
+        "flashtwin ask crucial-p1-1tb wd-sn580-1tb --workload desktop --per-day 60GB --for 5y",
+        "flashtwin ask crucial-p1-1tb --workload app.csv --vary full=50%,80%,95%",
+        'flashtwin ask crucial-p1-1tb --workload desktop --vary "slc_cache.mode=as is,none"',
+    ),
+)
+@click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
+@click.option(
+    "--workload", required=True, metavar="NAME|JOB.fio|TRACE", help="What is asked of them."
+)
+@click.option(
+    "--per-day", metavar="BYTES", help='What the host writes in a day, or drives: "0.5 drives".'
+)
+@click.option(
+    "--full", default="80%", show_default=True, metavar="SHARE", help="How full the drive is."
+)
+@click.option("--for", "years", metavar="YEARS", help="How long it has to last, such as 5y.")
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KEY=V1,V2,...",
+    help="Ask once for each value of full or of a key of the spec; `as is` leaves it.",
+)
+@click.option(
+    "--draws",
+    type=options.Integer(0, MOST_DRAWS),
+    default=4,
+    show_default=True,
+    help="Drives drawn over what is not known of each.",
+)
+@click.option(
+    "--jobs", "at_once", type=options.Integer(1, 1024), metavar="N", help="Copies at a time."
+)
+@options.out("A page that draws the answer.")
+@options.changes
+@options.as_json
+@options.quiet
+def command(
+    drives: tuple[str, ...],
+    workload: str,
+    per_day: str | None,
+    full: str,
+    years: str | None,
+    vary: tuple[str, ...],
+    draws: int,
+    at_once: int | None,
+    out: Path | None,
+    changes: options.Changes,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Say how long drives last under a load, what it costs them, and how long a host waits.
+
+    A small copy of each drive is given the load until its write amplification stays where it is;
+    copies that are drawn over what nobody printed of it make the interval. Loads by name: desktop,
+    proxmox-zfs, home-assistant, etcd, postgres-oltp, surveillance, kv-cache, build-server,
+    ceph-osd, data-centre. Of a job file or a trace, --per-day says how much of it a day has.
+    """
+    lasting, varied = _years(years), dict(map(_varied, vary))
+    variants = [Variant(drive=drive, **changes) for drive in drives]
+
+    from flashtwin.cli import load_run
+
+    load_run.ask(
+        load_run.ways_of(variants, workload, per_day, full, varied),
+        draws=draws,
+        at_once=at_once,
+        years=lasting,
+        out=out,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _years(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        years = float(text.removesuffix("y"))
+    except ValueError:
+        years = 0.0
+    if not 0 < years <= MOST_YEARS:
+        raise FlashtwinError(
+            f"--for {text} is not a number of years", hint="write it as 5y", exit_code=USAGE
+        )
+    return years
+
+
+def _varied(text: str) -> tuple[str, list[str]]:
+    key, _, words = text.partition("=")
+    values = [value.strip() for value in words.split(",") if value.strip()]
+    if not key or not values:
+        raise FlashtwinError(
+            f"--vary {text} does not say what is varied",
+            hint="write a key and its values: --vary full=50%,80%",
+            exit_code=USAGE,
+        )
+    return key, values

@@ -1,0 +1,581 @@
+"""Years of a load on a drive: what the flash takes, when its cycles are used up, what a host waits.
+
+A small copy of the drive (`--scale`: as many superblocks, as many dies, all ratios) is filled as
+far as the real one is, and given the load in stretches of writing and rest until its write
+amplification no longer moves. What a byte from the host costs then is what it costs for years, as
+long as nothing else wears out first; the rest is arithmetic. Rates are not scaled and sizes are, so
+that the small drive lives its days as many times faster: times that the firmware waits (an idle
+second before it folds) are longer beside a day there, which a copy of half the size shows.
+
+The interval has three parts: how far batches of the end differ, how far the smaller copy differs,
+and how far drives differ that are drawn over what is not known of this one (`unknowns.toml`).
+Invariant: everything is counted in bytes and in the drive's time, so that the same question has
+the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from msgspec import Struct
+
+from flashtwin import inputs
+from flashtwin._core import Spec
+from flashtwin.analysis.estimate import student_t
+from flashtwin.drives import untimed
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.fio.plan.files import Target
+from flashtwin.fio.plan.plan import plan
+from flashtwin.load.loads import DAY_S, Load
+from flashtwin.model.histogram import percentiles_of, summed
+from flashtwin.model.job import NONE, Fio, Job, Span
+from flashtwin.model.step import Fill, Rest, Result, Run
+from flashtwin.model.target import Progress
+from flashtwin.model.units import parse_size
+from flashtwin.runner.target import Variant
+
+YEAR_DAYS = 365.25
+# The probability that an interval holds its value.
+CONFIDENCE = 0.9
+# A small copy holds about that much; each copy smaller than this is simulated as it is.
+COPY_BYTES = 4 << 30
+# Capacities that the host writes to a copy: before the end is looked at, and at most.
+LEAST_WRITTEN, MOST_WRITTEN = 2.0, 8.0
+# A batch of the end has a quarter of a capacity; eight of them are looked at.
+BATCH, BATCHES = 0.25, 8
+# The end is there once its mean is known to this share, and its halves agree as far.
+STEADY = 0.02
+# Stretches of writing that a capacity is written in, at most.
+MOST_STRETCHES = 64
+# Drives drawn over what is not known.
+DRAWS = 4
+# Spans of files lie on whole MiB.
+GRAIN = 1 << 20
+SHARES = (50.0, 99.0, 99.9)
+KINDS = ("read", "write", "sync")
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """A value with the bounds between which it lies with 90 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Latency(Struct, frozen=True, kw_only=True):
+    """How long requests of a kind waited in the steady state, in ns."""
+
+    kind: str
+    count: int
+    p50_ns: int
+    p99_ns: int
+    p999_ns: int
+
+
+class Simulated(Struct, frozen=True, kw_only=True):
+    """The end of a copy's simulation. `wear`: share of its rated life that a written byte takes;
+    `by_cause`: bytes programmed for a byte of the host's; `kept_up`: of what the load asks for, how
+    much it took; `steady`: whether the end was reached."""
+
+    scale: int
+    capacity_bytes: int
+    waf: float
+    waf_error: float
+    wear: float
+    by_cause: dict[str, float]
+    watts: float
+    kept_up: float
+    steady: bool
+    written: float
+    latencies: list[Latency]
+
+
+class Lifetime(Struct, frozen=True, kw_only=True):
+    """Years of a load on a drive.
+
+    `years`: until the rated cycles are used up; `warranty_years`: until the written bytes that the
+    maker rates the drive for are used up, none where nobody printed them. `scale_error`: how far
+    the copy of half the size differs in WAF.
+    """
+
+    drive: str
+    name: str
+    load: str
+    title: str
+    full: float
+    capacity_bytes: int
+    per_day_bytes: float
+    waf: Interval
+    years: Interval
+    flash_per_day_bytes: float
+    warranty_years: float | None
+    scale_error: float
+    kept_up: float
+    steady: bool
+    by_cause: dict[str, float]
+    latencies: list[Latency]
+    watts: float
+    draws: list[float]
+    assumed: list[str]
+    sources: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A load on a drive that is so full; `full` is the share of the capacity that holds data."""
+
+    variant: Variant
+    load: Load
+    full: float = 0.8
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.full <= 1:
+            raise FlashtwinError(
+                f"--full {100 * self.full:g}% is not between 1 and 100 %", exit_code=USAGE
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy:
+    """A small copy to be simulated: picklable, so that a worker can do it."""
+
+    variant: Variant
+    scale: int
+    load: Load
+    full: float
+    seed: int
+
+
+@cache
+def unknowns() -> Mapping[str, Mapping[str, Any]]:
+    """The values that nobody prints, with their ranges."""
+    path = Path(str(resources.files(__package__))) / "unknowns.toml"
+    return inputs.read_toml(path)
+
+
+def copies(question: Question, draws: int = DRAWS) -> list[Copy]:
+    """The copies that an answer needs: the drive, it once more at half the size, and drives drawn
+    over what is not known."""
+    variant, spec = question.variant, question.variant.spec()
+    scale = _scale(spec, variant)
+    base = Copy(
+        variant=variant, scale=scale, load=question.load, full=question.full, seed=question.seed
+    )
+    half = replace(base, scale=2 * scale) if _fits(variant, 2 * scale) else None
+    drawn = [
+        replace(base, variant=replace(variant, sets=(*variant.sets, *sets)), seed=seed)
+        for seed, sets in _drawn(spec, question.seed, draws)
+    ]
+    return [base, *([half] if half else []), *drawn]
+
+
+def _scale(spec: Spec, variant: Variant) -> int:
+    """The power of two at which a copy is small enough, or the last that the drive can be."""
+    scale = 1
+    while spec.capacity_bytes / scale > COPY_BYTES and _fits(variant, 2 * scale):
+        scale *= 2
+    return scale
+
+
+def _fits(variant: Variant, scale: int) -> bool:
+    try:
+        _scaled(variant, scale).spec()
+    except FlashtwinError:
+        return False
+    return True
+
+
+def _scaled(variant: Variant, scale: int) -> Variant:
+    """The variant of a smaller drive; one that is scaled already is scaled further."""
+    before = int(variant.scale.partition("/")[2]) if variant.scale else 1
+    total = before * scale
+    return replace(variant, scale=f"1/{total}" if total > 1 else None)
+
+
+def _drawn(spec: Spec, seed: int, count: int) -> Iterator[tuple[int, list[str]]]:
+    """Settings of drives that this one may be."""
+    guessed = {row["key"]: row for row in spec.values() if row["origin"] == "prior"}
+    open_keys = {key: row for key, row in unknowns().items() if key in guessed}
+    if not open_keys:
+        return
+    source = random.Random(seed)
+    for number in range(count):
+        sets = []
+        for key, row in open_keys.items():
+            if "words" in row:
+                sets.append(f"{key}={source.choice(row['words'])}")
+                continue
+            # 90 % of a normal distribution lie within 1.645 deviations.
+            factor = math.exp(source.gauss(0, math.log(row["factor"]) / 1.645))
+            sets.append(f"{key}={_times(guessed[key], factor)}")
+        yield seed + number + 1, sets
+
+
+def _times(row: Any, factor: float) -> str:
+    """A value of a spec times a factor, with its unit."""
+    number, _, unit = str(row["value"]).partition(" ")
+    value = float(number) * factor
+    return f"{value:.0f} {unit}".strip() if not unit else f"{max(value, 1):.0f} {unit}"
+
+
+def simulate(copy: Copy, watch: Callable[[Progress], bool] = lambda progress: True) -> Simulated:
+    """Give a copy its load until its write amplification stays where it is."""
+    full_size = copy.variant.spec()
+    spec = _scaled(copy.variant, copy.scale).spec()
+    twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
+    held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
+    jobs = _jobs(copy, full_size, held)
+    twin.do(Fill(label="full", size=held), watch)
+    stretch = _Stretch.of(copy, spec, full_size, jobs)
+    return _Steady(twin, spec, copy, stretch).run(watch)
+
+
+def _jobs(copy: Copy, full_size: Spec, held: int) -> list[Job]:
+    """The jobs of the load, as they are asked of the copy."""
+    target = Target(
+        name=copy.variant.drive,
+        bytes=int(full_size.capacity_bytes * copy.full) // GRAIN * GRAIN,
+        unit_bytes=full_size.map_unit_bytes,
+    )
+    planned = plan(copy.load.jobs, target)
+    if len(planned.phases) != 1:
+        raise FlashtwinError(
+            f"the jobs of {copy.load.name} run one after another, and a load is jobs at once",
+            hint="leave out stonewall",
+            exit_code=USAGE,
+        )
+    jobs = [process.job for process in planned.processes]
+    if not any(_writes(job) for job in jobs):
+        raise FlashtwinError(
+            f"{copy.load.name} writes nothing, and reads do not wear a drive", exit_code=USAGE
+        )
+    return [_smaller(job, copy.scale, held) for job in jobs]
+
+
+def _writes(job: Job) -> bool:
+    return "write" in job.rw or job.rw in ("rw", "randrw")
+
+
+def _smaller(job: Job, scale: int, held: int) -> Job:
+    """A job whose files are smaller by the scale, on whole MiB within what holds data."""
+    assert job.fio is not None, "a plan has fio's jobs only"
+
+    def shrunk(count: int) -> int:
+        return count // scale // GRAIN * GRAIN
+
+    spans = []
+    for span in job.fio.spans:
+        start = min(shrunk(span.start), held - GRAIN)
+        offset = shrunk(span.offset)
+        length = min(max(shrunk(span.bytes), offset + GRAIN), held - start)
+        size = None if span.size is None else max(min(shrunk(span.size), length - offset), GRAIN)
+        spans.append(Span(start=start, bytes=length, offset=offset, size=size))
+    size = None if job.fio.size is None else max(shrunk(job.fio.size), GRAIN)
+    return replace(job, fio=replace(job.fio, spans=tuple(spans), size=size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stretch:
+    """A time of writing and the rest after it."""
+
+    jobs: tuple[Job, ...]
+    factor: float
+    active_s: float
+    rest_s: float
+    write_bytes: float
+
+    @classmethod
+    def of(cls, copy: Copy, spec: Spec, full_size: Spec, jobs: Sequence[Job]) -> _Stretch:
+        """As many bytes as the load has in its period, and enough for a capacity to take a
+        bounded number of stretches."""
+        rate = copy.load.bytes_a_day(full_size.capacity_bytes) / DAY_S
+        in_period = rate * copy.load.period_s / copy.scale
+        least = spec.capacity_bytes / MOST_STRETCHES
+        write_bytes = max(in_period, least)
+        period_s = write_bytes / rate
+        nominal = sum(_nominal(job, 1) for job in jobs)
+        return cls(
+            jobs=tuple(jobs),
+            factor=rate / copy.load.active / nominal,
+            active_s=period_s * copy.load.active,
+            rest_s=period_s * (1 - copy.load.active),
+            write_bytes=write_bytes,
+        )
+
+    def run(self, number: int, done: Sequence[int]) -> Run:
+        """The stretch with a number; `done` is how many bytes each job has moved before."""
+        jobs = tuple(
+            self._paced(job, number, index, done[index]) for index, job in enumerate(self.jobs)
+        )
+        return Run(label=f"stretch {number}", jobs=jobs, sample_s=max(self.active_s, 1e-3))
+
+    def _paced(self, job: Job, number: int, index: int, done: int) -> Job:
+        assert job.fio is not None, "a plan has fio's jobs only"
+        reads, writes, trims = (max(int(_nominal(job, kind) * self.factor), 1) for kind in range(3))
+        pace = replace(job.fio.pace, bytes_s=(reads, writes, trims), iops=NONE)
+        fio = replace(
+            job.fio, pace=pace, time_based=True, number_ios=0, loops=1, start_ns=0, size=None
+        )
+        return replace(
+            job,
+            seed=job.seed + 7919 * (number + 1) + index,
+            io_bytes=None,
+            runtime_s=self.active_s,
+            ramp_s=0.0,
+            fio=_going_on(fio, job, done),
+        )
+
+
+def _going_on(fio: Fio, job: Job, done: int) -> Fio:
+    """A sequential job goes on where it was; of a random one there is no such place."""
+    if job.rw.startswith("rand") or len(fio.spans) != 1:
+        return fio
+    (span,) = fio.spans
+    length = span.size if span.size is not None else span.bytes - span.offset
+    at, begin = done % length // GRAIN * GRAIN, span.start + span.offset
+    if not at:
+        return fio
+    # The rest of the pass, then its beginning, as two files one after the other.
+    rest = Span(start=begin + at, bytes=length - at)
+    return replace(
+        fio, spans=(rest, Span(start=begin, bytes=at)), file_service="sequential", open_files=1
+    )
+
+
+def _nominal(job: Job, kind: int) -> float:
+    """Bytes of a kind that a job asks for in a second, as its rates say; only shares count."""
+    assert job.fio is not None, "a plan has fio's jobs only"
+    directions = _shares(job)
+    if not directions[kind]:
+        return 0.0
+    pace = job.fio.pace
+    if pace.bytes_s[kind]:
+        return float(pace.bytes_s[kind])
+    if pace.iops[kind]:
+        return float(pace.iops[kind] * job.block_bytes)
+    return 1e6 * directions[kind]
+
+
+def _shares(job: Job) -> tuple[float, float, float]:
+    """The shares of reads, writes and trims among the requests of a job."""
+    match job.rw.removeprefix("rand"):
+        case "read":
+            return (1.0, 0.0, 0.0)
+        case "write":
+            return (0.0, 1.0, 0.0)
+        case "rw":
+            return (job.read_percent / 100, 1 - job.read_percent / 100, 0.0)
+        case "trimwrite":
+            return (0.0, 0.5, 0.5)
+    return (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counts:
+    """The drive's counters, and the share of its rated life that is gone."""
+
+    host: int
+    programmed: int
+    used: float
+    by_cause: Mapping[str, float]
+    energy_j: float
+    now_ns: int
+
+    @classmethod
+    def of(cls, twin: Twin) -> _Counts:
+        inside = twin.smart()["flashtwin"]
+        waf = inside["waf"]
+        host = int(waf["host_bytes"])
+        return cls(
+            host=host,
+            programmed=int(waf["programmed_bytes"]),
+            used=inside["endurance"]["percent_used"] / 100,
+            by_cause={name: (share or 0.0) * host for name, share in waf["by_cause"].items()},
+            energy_j=inside["energy"]["energy_uj"] / 1e6,
+            now_ns=twin.simulation.now_ns(),
+        )
+
+
+class _Steady:
+    """Stretches until the end is steady, and what it showed."""
+
+    def __init__(self, twin: Twin, spec: Spec, copy: Copy, stretch: _Stretch) -> None:
+        self._twin, self._spec, self._copy, self._stretch = twin, spec, copy, stretch
+        self._marks = [_Counts.of(twin)]
+        self._results: list[Result] = []
+
+    def run(self, watch: Callable[[Progress], bool]) -> Simulated:
+        capacity, begin = self._spec.capacity_bytes, self._marks[0].host
+        done = [0] * len(self._stretch.jobs)
+        batch = BATCH * capacity
+        most = MOST_WRITTEN * capacity
+        stretches = 0
+        while not self._is_over(begin, most):
+            step = self._stretch.run(stretches, done)
+            result = self._twin.do(step, watch)
+            assert isinstance(result, Result), "a twin does everything"
+            for index, row in enumerate(result.fio):
+                done[index] += row["read"]["bytes"] + row["write"]["bytes"]
+            if self._stretch.rest_s:
+                self._twin.do(Rest(seconds=self._stretch.rest_s), watch)
+            stretches += 1
+            self._results.append(result)
+            counts = _Counts.of(self._twin)
+            if counts.host == self._marks[-1].host and stretches > 3:
+                raise FlashtwinError(
+                    f"{self._spec.id} takes no writes any more after {stretches} stretches",
+                    exit_code=USAGE,
+                )
+            if counts.host - self._marks[-1].host >= batch:
+                self._marks.append(counts)
+                # Only the latencies of the end count.
+                del self._results[: -self._kept()]
+        return self._outcome(stretches)
+
+    def _kept(self) -> int:
+        """Stretches that the batches of the end have."""
+        per_batch = BATCH * self._spec.capacity_bytes / self._stretch.write_bytes
+        return max(math.ceil(BATCHES * per_batch), 1)
+
+    def _is_over(self, begin: int, most: float) -> bool:
+        written = self._marks[-1].host - begin
+        if written >= most:
+            return True
+        if written < LEAST_WRITTEN * self._spec.capacity_bytes or len(self._marks) <= BATCHES:
+            return False
+        return self._is_steady()
+
+    def _is_steady(self) -> bool:
+        wafs = self._wafs()
+        mean, half = fmean(wafs), len(wafs) // 2
+        error = _error_of_mean(wafs)
+        drift = abs(fmean(wafs[:half]) - fmean(wafs[half:]))
+        return error <= STEADY * mean and drift <= STEADY * mean
+
+    def _wafs(self) -> list[float]:
+        """The write amplification of each batch of the end."""
+        marks = self._marks[-BATCHES - 1 :]
+        return [
+            (after.programmed - before.programmed) / (after.host - before.host)
+            for before, after in pairwise(marks)
+        ]
+
+    def _outcome(self, stretches: int) -> Simulated:
+        first, last = self._marks[-min(BATCHES + 1, len(self._marks))], self._marks[-1]
+        host, seconds = last.host - first.host, (last.now_ns - first.now_ns) / 1e9
+        wanted_bytes = self._stretch.write_bytes * stretches
+        return Simulated(
+            scale=self._copy.scale,
+            capacity_bytes=self._spec.capacity_bytes,
+            waf=(last.programmed - first.programmed) / host,
+            waf_error=_error_of_mean(self._wafs()),
+            wear=(last.used - first.used) / host,
+            by_cause={
+                name: (count - first.by_cause[name]) / host
+                for name, count in last.by_cause.items()
+                if count > first.by_cause[name]
+            },
+            watts=(last.energy_j - first.energy_j) / seconds,
+            kept_up=min((last.host - self._marks[0].host) / wanted_bytes, 1.0),
+            steady=self._is_steady(),
+            written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
+            latencies=list(_latencies(self._results)),
+        )
+
+
+def _latencies(results: Sequence[Result]) -> Iterator[Latency]:
+    """The waiting of each kind over several stretches."""
+    rows = [row for result in results for row in result.fio]
+    for kind in KINDS:
+        bins = summed(row[kind]["lat_hist"] for row in rows)
+        if not bins:
+            continue
+        at = percentiles_of(bins, SHARES)
+        yield Latency(
+            kind=kind,
+            count=sum(bins.values()),
+            p50_ns=at[50.0],
+            p99_ns=at[99.0],
+            p999_ns=at[99.9],
+        )
+
+
+def _error_of_mean(values: Sequence[float]) -> float:
+    """Half the width of the interval of 90 % for a mean of batches."""
+    if len(values) < 2:
+        return math.inf
+    return student_t(len(values) - 1, CONFIDENCE) * stdev(values) / math.sqrt(len(values))
+
+
+def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DRAWS) -> Lifetime:
+    """The answer that the copies of a question give together, in the order of `copies`."""
+    spec = question.variant.spec()
+    base, others = simulated[0], list(simulated[1:])
+    half = others.pop(0) if others and others[0].scale != base.scale else None
+    per_day = question.load.bytes_a_day(spec.capacity_bytes)
+    scale_error = abs(half.waf / base.waf - 1) if half else 0.0
+    logs = [math.log(drawn.waf) for drawn in others]
+    wears = [math.log(drawn.wear) for drawn in others if drawn.wear > 0]
+    own = math.hypot(base.waf_error / base.waf, scale_error)
+    years = _years(base, per_day)
+    values = {row["key"]: row["value"] for row in spec.values()}
+    rated = float(_bytes_of(values.get("drive.rated_tbw", "0")))
+    return Lifetime(
+        drive=spec.id,
+        name=spec.name,
+        load=question.load.name,
+        title=question.load.title,
+        full=question.full,
+        capacity_bytes=spec.capacity_bytes,
+        per_day_bytes=per_day,
+        waf=_interval(base.waf, logs, own),
+        years=_interval(years, wears, own),
+        flash_per_day_bytes=per_day * base.waf,
+        warranty_years=rated / per_day / YEAR_DAYS if rated else None,
+        scale_error=scale_error,
+        kept_up=base.kept_up,
+        steady=base.steady,
+        by_cause=dict(sorted(base.by_cause.items(), key=lambda row: -row[1])),
+        latencies=base.latencies,
+        watts=base.watts,
+        draws=[_years(drawn, per_day) for drawn in others],
+        assumed=_assumed(spec),
+        sources=list(question.load.sources),
+    )
+
+
+def _years(of: Simulated, per_day: float) -> float:
+    """Until the rated life is used up; for ever where nothing wears."""
+    a_year = of.wear * per_day / of.scale * YEAR_DAYS
+    return 1 / a_year if a_year > 0 else math.inf
+
+
+def _bytes_of(text: str) -> int:
+    return 0 if text == "0" else parse_size(text.replace(" ", ""))
+
+
+def _interval(value: float, logs: Sequence[float], own: float) -> Interval:
+    """A value with its own relative error and the spread of drawn drives, in quadrature."""
+    if not math.isfinite(value):
+        return Interval(value=value, low=value, high=value)
+    spread = student_t(len(logs) - 1, CONFIDENCE) * stdev(logs) if len(logs) > 1 else 0.0
+    width = math.hypot(math.log1p(own), spread)
+    return Interval(value=value, low=value * math.exp(-width), high=value * math.exp(width))
+
+
+def _assumed(spec: Spec) -> list[str]:
+    """The values that were drawn because nobody printed them, by their names."""
+    guessed = {row["key"] for row in spec.values() if row["origin"] == "prior"}
+    return [row["title"] for key, row in unknowns().items() if key in guessed]

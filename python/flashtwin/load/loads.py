@@ -1,0 +1,212 @@
+"""Loads: what a host asks of a drive for years, as fio's jobs with what is written in a day.
+
+A load is known by its name (`named/loads.toml`), written as a job file, or drawn from a trace: then
+its jobs have the trace's sizes, the share of it that is in order, how its writes spread over what
+it touches, and its syncs. Sizes of a job file are what a drive of the full size would get.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from flashtwin import inputs
+from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.fio.language.job import FioJob
+from flashtwin.fio.language.script import script
+from flashtwin.load.profile import Profile, Side, profile
+from flashtwin.model.units import parse_seconds, parse_size, readable_size
+
+NAMED = Path(str(resources.files(__package__))) / "named"
+DAY_S = 86_400.0
+# The sizes that a job drawn from a trace has, the most frequent ones.
+MOST_SIZES = 16
+# The depth at which a trace's requests are drawn: it says when they came, not how many waited.
+DEPTH = 8
+_DRIVES = re.compile(r"([0-9]+(?:\.[0-9]+)?) drives")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """Jobs that run at once, and how much of them a day has.
+
+    `per_day` is bytes that the host writes, or a share of the capacity where `of_capacity`;
+    `active` the share of the time in which it writes, once in `period_s`. `sources`: where all of
+    that comes from.
+    """
+
+    name: str
+    title: str
+    jobs: tuple[FioJob, ...]
+    per_day: float
+    of_capacity: bool = False
+    active: float = 1.0
+    period_s: float = 3600.0
+    sources: tuple[str, ...] = ()
+
+    def bytes_a_day(self, capacity: int) -> float:
+        """Bytes that the host writes in a day to a drive of a capacity."""
+        return self.per_day * capacity if self.of_capacity else self.per_day
+
+
+def names() -> list[str]:
+    """The loads that are known by name."""
+    return sorted(_rows())
+
+
+def load(words: str, per_day: str | None = None) -> Load:
+    """The load that somebody names: one of ours, a job file that ends in .fio, or a trace."""
+    path = Path(words)
+    if words in _rows():
+        chosen = _named(words)
+    elif path.suffix in (".fio", ".ini", ".job"):
+        chosen = _of_file(path, per_day)
+    elif path.exists():
+        chosen = _of_trace(path)
+    else:
+        raise FlashtwinError(
+            f"there is no load {words}",
+            hint=f"name one of {', '.join(names())}, a job file or a trace",
+            exit_code=USAGE,
+        )
+    if per_day is None:
+        return chosen
+    amount, of_capacity = _amount(per_day)
+    return Load(**{**vars(chosen), "per_day": amount, "of_capacity": of_capacity})
+
+
+@cache
+def _rows() -> Mapping[str, Any]:
+    return inputs.read_toml(NAMED / "loads.toml")
+
+
+def _named(name: str) -> Load:
+    row = _rows()[name]
+    amount, of_capacity = _amount(row["per_day"])
+    return Load(
+        name=name,
+        title=row["title"],
+        jobs=tuple(script((str(NAMED / f"{name}.fio"),)).jobs),
+        per_day=amount,
+        of_capacity=of_capacity,
+        active=float(row["active"]),
+        period_s=parse_seconds(row["period"]),
+        sources=tuple(row["sources"]),
+    )
+
+
+def _amount(text: str) -> tuple[float, bool]:
+    """Bytes, or drives a day."""
+    match = _DRIVES.fullmatch(text)
+    if match:
+        return float(match[1]), True
+    try:
+        return float(parse_size(text)), False
+    except ValueError as error:
+        raise FlashtwinError(
+            f"--per-day {text} is not an amount: {error}",
+            hint='write a size, such as 50GB, or "0.5 drives"',
+            exit_code=USAGE,
+        ) from None
+
+
+def _of_file(path: Path, per_day: str | None) -> Load:
+    if per_day is None:
+        raise FlashtwinError(
+            f"{path} does not say how much of it a day has",
+            hint="add --per-day, for example --per-day 50GB",
+            exit_code=USAGE,
+        )
+    jobs = tuple(script((str(path),)).jobs)
+    return Load(name=path.name, title=path.name, jobs=jobs, per_day=0.0, sources=(f"{path.name}",))
+
+
+def _of_trace(path: Path) -> Load:
+    profiled = profile(path)
+    if not profiled.bytes[1]:
+        raise FlashtwinError(
+            f"{path} writes nothing, and reads do not wear a drive",
+            hint="take a trace with writes",
+            exit_code=USAGE,
+        )
+    seconds = profiled.span_ns / 1e9
+    return Load(
+        name=path.name,
+        title=f"the requests of {path.name}",
+        jobs=tuple(script(_words(profiled)).jobs),
+        per_day=profiled.bytes[1] / seconds * DAY_S if seconds else 0.0,
+        active=_active(profiled),
+        sources=(
+            f"{path.name}: {readable_size(profiled.bytes[1])} written",
+            "assumed: requests drawn with the trace's sizes, order, places and syncs, not itself",
+        ),
+    )
+
+
+def _active(profiled: Profile) -> float:
+    """The share of the time in which anything is asked for."""
+    if not profiled.span_ns:
+        return 1.0
+    return max(1 - profiled.load.idle.total_ns / profiled.span_ns, 0.01)
+
+
+def _words(profiled: Profile) -> list[str]:
+    """Jobs in fio's words that ask for what a trace asks for."""
+    places = profiled.load.places
+    span = max(places.touched * places.bytes, 1 << 20)
+    words = [
+        "--ioengine=libaio",
+        f"--iodepth={DEPTH}",
+        "--time_based",
+        "--runtime=1h",
+        "--norandommap",
+        f"--size={span}",
+    ]
+    seconds = max(profiled.span_ns / 1e9, 1e-3)
+    for rw, side, moved in (("write", profiled.load.write, profiled.bytes[1]),) + (
+        (("read", profiled.load.read, profiled.bytes[0]),) if profiled.bytes[0] else ()
+    ):
+        in_order = round(100 * side.sequential_bytes / moved)
+        words += [
+            f"--name={rw}s",
+            f"--rw=rand{rw}",
+            f"--bssplit={_split(side)}",
+            "--blockalign=512",
+            f"--percentage_random={100 - in_order}",
+            f"--rate={max(int(moved / seconds), 1)}",
+        ]
+        if zones := _zones(places.hottest):
+            words.append(f"--random_distribution={zones}")
+        if rw == "write" and profiled.flushes:
+            words.append(f"--fsync={max(round(profiled.ios[1] / profiled.flushes), 1)}")
+    return words
+
+
+def _split(side: Side) -> str:
+    """The most frequent sizes with their percentages, which have to make 100."""
+    sizes = sorted(side.sizes.items(), key=lambda row: (-row[1], row[0]))[:MOST_SIZES]
+    total = sum(count for _, count in sizes)
+    shares = {size: max(round(100 * count / total), 1) for size, count in sizes}
+    most = max(shares, key=lambda size: shares[size])
+    shares[most] += 100 - sum(shares.values())
+    return ":".join(f"{size}/{share}" for size, share in sorted(shares.items()))
+
+
+def _zones(hottest: Sequence[tuple[int, int]]) -> str | None:
+    """How writes spread, in whole percentages of the requests and of the places."""
+    rows, before = [], (0, 0)
+    for places, writes in [*hottest, (1000, 1000)]:
+        of_places = round(places / 10) - before[0]
+        of_writes = round(writes / 10) - before[1]
+        if of_places < 1:
+            continue
+        before = (before[0] + of_places, before[1] + of_writes)
+        rows.append((of_writes, of_places))
+    if len(rows) < 2 or any(of_writes < 0 for of_writes, _ in rows):
+        return None
+    return "zoned:" + ":".join(f"{of_writes}/{of_places}" for of_writes, of_places in rows)

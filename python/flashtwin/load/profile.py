@@ -1,0 +1,316 @@
+"""The contents of a trace: which requests, in which order, on which places, how far apart in time.
+
+The core reads the trace once, from a file or a pipe, in memory that its length does not change;
+this module names what it counted and tells it in sentences. Invariant: what was estimated from a
+sample of the places says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from flashtwin import _core
+from flashtwin.fio.plan.traces import read_through
+from flashtwin.model.job import Reading, Shape
+from flashtwin.model.units import readable_seconds, readable_size, show_block, significant
+
+KINDS = ("read", "write", "trim")
+TITLES = {"read": "reads", "write": "writes", "trim": "TRIMs"}
+
+
+class Side(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The requests of one kind: how many have each size in bytes, and how many begin where one of
+    the last of their kind ended."""
+
+    sizes: dict[int, int]
+    sequential: int
+    sequential_bytes: int
+
+    @property
+    def count(self) -> int:
+        """How many requests there are."""
+        return sum(self.sizes.values())
+
+    @property
+    def median_bytes(self) -> int | None:
+        """The size of the request in the middle, none without requests."""
+        return _middle(sorted(self.sizes.items()), 0.5)
+
+    @property
+    def usual(self) -> tuple[int, float] | None:
+        """The most frequent size, and its share of the requests."""
+        if not self.sizes:
+            return None
+        size = max(self.sizes, key=lambda size: (self.sizes[size], -size))
+        return size, self.sizes[size] / self.count
+
+
+class Idle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Silences of a second and more."""
+
+    count: int
+    total_ns: int
+    longest_ns: int
+
+
+class Places(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The places of `bytes` that requests touch; `sampled`: estimated from a sample of them.
+
+    `touched`, `written` and `read` count different places, the others count each request's places
+    anew. `distances` has the overwrites by the bytes that were written in between: place n from
+    2^(n-1) to below 2^n. `hottest` has pairs in thousandths: the most written share of the written
+    places, and its share of the writes.
+    """
+
+    bytes: int
+    sampled: bool
+    touched: int
+    written: int
+    read: int
+    writes: int
+    partial_writes: int
+    overwrites: int
+    reads: int
+    reads_of_written: int
+    distances: list[int]
+    hottest: list[tuple[int, int]]
+    not_followed: int
+
+    @property
+    def median_distance(self) -> int | None:
+        """The median of the bytes that the host writes between two writes of a place, as the
+        lower end of its class; none without overwrites."""
+        classes = [(1 << place - 1 if place else 0, n) for place, n in enumerate(self.distances)]
+        return _middle(classes, 0.5)
+
+
+class Windows(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Requests and bytes in each window of `window_ns`."""
+
+    read_ios: list[int]
+    read_bytes: list[int]
+    write_ios: list[int]
+    write_bytes: list[int]
+    trim_ios: list[int]
+    trim_bytes: list[int]
+    flushes: list[int]
+
+
+class Load(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a trace loads a drive. `between_flushes` has the times between flushes by the bytes that
+    were written in them, in the classes of `Places.distances`."""
+
+    read: Side
+    write: Side
+    trim: Side
+    fua: int
+    between_flushes: list[int]
+    idle: Idle
+    window_ns: int
+    windows: Windows
+    places: Places
+
+
+class File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file or disk of the trace: where its furthest request ends (in `line`), and its longest
+    request in bytes."""
+
+    name: str
+    end: int
+    line: int
+    longest: int
+
+
+class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A trace: its requests widened to whole sectors; triples are reads, writes and trims."""
+
+    format: str
+    ios: tuple[int, int, int]
+    bytes: tuple[int, int, int]
+    flushes: int
+    span_ns: int
+    longest: tuple[int, int, int]
+    unaligned: int
+    left_out: int
+    late: int
+    files: list[File]
+    load: Load
+
+    @property
+    def sides(self) -> Iterator[tuple[str, Side, int]]:
+        """The kinds that there are, each with its name and its bytes."""
+        sides = (self.load.read, self.load.write, self.load.trim)
+        for kind, side, moved in zip(KINDS, sides, self.bytes, strict=True):
+            if side.sizes:
+                yield kind, side, moved
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the table of kinds, as text."""
+
+    kind: str
+    requests: str
+    bytes: str
+    median: str
+    usual: str
+    in_order: str
+
+
+def profile(path: Path, reading: Reading | None = None) -> Profile:
+    """Read a trace once; `FlashtwinError` names the line that is wrong."""
+    profiled = read_through(path, reading or Reading(), Shape(), _core.profile_trace)
+    return msgspec.convert(profiled, Profile)
+
+
+def sentences(profiled: Profile, name: str) -> list[str]:
+    """The trace in sentences, the most important first."""
+    return [
+        line
+        for line in (
+            _asked(profiled, name),
+            _touched(profiled.load.places),
+            _rewritten(profiled.load.places),
+            _synced(profiled),
+            _timed(profiled),
+        )
+        if line
+    ]
+
+
+def notes(profiled: Profile) -> list[str]:
+    """Remarks that a reader of these figures needs."""
+    places, notes = profiled.load.places, []
+    if places.partial_writes:
+        share = places.partial_writes / places.writes
+        notes.append(
+            f"{_percent(share)} of the writes of {show_block(places.bytes)} places cover them in"
+            " part: a drive that maps such places has to read the rest first"
+        )
+    if places.sampled:
+        notes.append("places and overwrites are estimated from a sample of the places")
+    if places.not_followed:
+        notes.append(
+            f"{readable_size(places.not_followed)} lie beyond the first GiB of a request: no count"
+            " of places has them"
+        )
+    if profiled.unaligned:
+        notes.append(f"{profiled.unaligned:,} requests do not begin and end at sectors")
+    if profiled.left_out:
+        notes.append(
+            f"{profiled.left_out:,} lines of no bytes or of no kind that moves data are left out"
+        )
+    if profiled.late:
+        notes.append(f"{profiled.late:,} requests stand far behind their place: sort the trace")
+    return notes
+
+
+def rows(profiled: Profile) -> list[Row]:
+    """The kinds of requests side by side."""
+    return [_row(kind, side, moved) for kind, side, moved in profiled.sides]
+
+
+def _row(kind: str, side: Side, moved: int) -> Row:
+    assert side.usual is not None and side.median_bytes is not None, "a kind without requests"
+    size, share = side.usual
+    return Row(
+        kind=TITLES[kind],
+        requests=f"{side.count:,}",
+        bytes=readable_size(moved),
+        median=show_block(side.median_bytes),
+        usual=f"{show_block(size)} ({_percent(share)})",
+        in_order=_percent(side.sequential_bytes / moved),
+    )
+
+
+def _asked(profiled: Profile, name: str) -> str:
+    seconds, count = profiled.span_ns / 1e9, sum(profiled.ios)
+    parts = [
+        f"{readable_size(moved)} in {side.count:,} {TITLES[kind]}"
+        for kind, side, moved in profiled.sides
+    ]
+    span = f" within {readable_seconds(seconds)}" if profiled.span_ns else ""
+    disks = f" of {len(profiled.files)} files or disks" if len(profiled.files) > 1 else ""
+    total = f"{count:,} request{'' if count == 1 else 's'}"
+    moved = f": {_listed(parts)}" if parts else ""
+    return f"{name} ({profiled.format}) has {total}{disks}{span}{moved}."
+
+
+def _touched(places: Places) -> str:
+    if not places.writes:
+        return ""
+    size = readable_size(places.written * places.bytes)
+    times = significant(places.writes / places.written, 3)
+    text = f"The writes touch {size}, each place {times} times"
+    hottest = dict(places.hottest)
+    if places.writes > places.written and 100 in hottest:
+        text += f"; the most written 10 % of it takes {_percent(hottest[100] / 1000)} of them"
+    return f"{text}."
+
+
+def _rewritten(places: Places) -> str:
+    if not places.overwrites or places.median_distance is None:
+        return ""
+    share = _percent(places.overwrites / places.writes)
+    between = readable_size(places.median_distance, 2, binary=True)
+    return (
+        f"{share} of the writes replace what the trace had written before, half of these before"
+        f" {between} or more of other data came between."
+    )
+
+
+def _synced(profiled: Profile) -> str:
+    parts = []
+    written = profiled.bytes[1]
+    if profiled.flushes:
+        each = (
+            f", one for every {readable_size(written / profiled.flushes, 3)} written"
+            if written
+            else ""
+        )
+        parts.append(f"{profiled.flushes:,} flushes{each}")
+    if profiled.load.fua:
+        parts.append(f"{profiled.load.fua:,} writes with FUA")
+    if parts:
+        return f"It has {_listed(parts)}."
+    return "Nothing in it asks for durability: no flush, no FUA." if written else ""
+
+
+def _timed(profiled: Profile) -> str:
+    if not profiled.span_ns:
+        return "It has no times."
+    idle = profiled.load.idle
+    if not idle.count:
+        return "There is no silence of a second in it."
+    share = _percent(idle.total_ns / profiled.span_ns)
+    longest = readable_seconds(idle.longest_ns / 1e9)
+    return f"For {share} of the time nothing is asked for a second or longer, {longest} at most."
+
+
+def _middle(classes: Sequence[tuple[int, int]], share: float) -> int | None:
+    """The value below which a share of the counts lies; classes ascend."""
+    total, seen = sum(count for _, count in classes), 0
+    for value, count in classes:
+        seen += count
+        if count and seen >= share * total:
+            return value
+    return None
+
+
+def _percent(share: float) -> str:
+    return f"{significant(100 * share, 3)} %"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def to_json(profiled: Profile) -> Mapping[str, object]:
+    """The profile as JSON values."""
+    built: Mapping[str, object] = msgspec.to_builtins(profiled, str_keys=True)
+    return built

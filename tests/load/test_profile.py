@@ -1,0 +1,102 @@
+"""The contents of a trace: counts that are known beforehand, from a file and from a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from traces import RECORD, RECORDS, database, iolog
+
+from flashtwin.load.profile import notes, profile, sentences
+
+Run = Callable[..., Result]
+
+
+def test_counts_of_a_database(tmp_path: Path) -> None:
+    found = profile(iolog(tmp_path / "db", database(1)))
+    places, batches = found.load.places, RECORDS // 8
+    assert found.ios == (0, RECORDS + batches, 0) and found.flushes == RECORDS
+    assert found.load.write.sizes == {RECORD: RECORDS, 4 * RECORD: batches}
+    # The log goes on where it ended; the first of its writes does not.
+    assert found.load.write.sequential >= RECORDS - 1
+    assert places.writes == RECORDS + 4 * batches == places.written + places.overwrites
+    assert not places.sampled and places.partial_writes == 0
+    # Between two flushes lie a record, and where a batch was written 20 KiB.
+    assert sum(found.load.between_flushes) == RECORDS
+    assert found.load.between_flushes[13] == RECORDS - batches + 1
+
+
+def test_what_covers_a_place_in_part_is_told(tmp_path: Path) -> None:
+    found = profile(iolog(tmp_path / "db", database(1, shift=512)))
+    # Each batch of four places touches five, the first and the last in part.
+    assert found.load.places.partial_writes == 2 * RECORDS // 8
+    assert any("cover them in part" in note for note in notes(found))
+
+
+def test_overwrites_and_what_lies_between(tmp_path: Path) -> None:
+    ring = (("write", number % 16 * RECORD, RECORD) for number in range(64))
+    places = profile(iolog(tmp_path / "ring", ring)).load.places
+    assert (places.written, places.overwrites) == (16, 48)
+    # 16 records of 4 KiB lie from one write of a place to the next: class 17 begins at 64 KiB.
+    assert places.median_distance == 16 * RECORD and places.distances[17] == 48
+
+
+def test_a_trim_ends_what_a_place_holds(tmp_path: Path) -> None:
+    kinds = ("write", "trim", "write", "read")
+    requests = ((kind, 0, RECORD) for kind in kinds)
+    places = profile(iolog(tmp_path / "t", requests)).load.places
+    assert (places.overwrites, places.reads_of_written) == (0, 1)
+
+
+def msr(rows: int) -> Iterator[str]:
+    for number in range(rows):
+        at = 128166372003061629 + number * 10_000
+        yield f"{at},h,0,Write,{number * 8192 % (1 << 30)},4096,9\n"
+
+
+def test_a_pipe_is_read_once(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("".join(msr(2000))))
+    writer.start()
+    done = run("trace", str(pipe), "--json")
+    writer.join()
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["ios"] == [0, 2000, 0]
+
+
+def test_a_page_shows_every_number_of_its_figures(run: Run, tmp_path: Path) -> None:
+    trace = tmp_path / "app.csv"
+    trace.write_text("".join(msr(500)))
+    done = run("trace", str(trace), "--out", str(tmp_path / "app.html"))
+    assert done.exit_code == 0 and "500 requests" in done.stdout
+    text = (tmp_path / "app.html").read_text()
+    assert "https://" not in text.replace("https://vega.github.io/schema", "")
+    for line in sentences(profile(trace), "app.csv"):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the trace is empty"),
+        ("hello\nworld\n", "not a trace of a kind that is known"),
+        ("".join(msr(3)) + "128166372003061629,h,0,Write,x,4096,9\n", ":4"),
+    ],
+)
+def test_what_is_no_trace_is_refused(run: Run, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    done = run("trace", str(tmp_path / "t.csv"))
+    assert done.exit_code == 2 and message in done.stderr and "hint:" in done.stderr
+
+
+def test_the_page_is_not_written_over_the_trace(run: Run, tmp_path: Path) -> None:
+    trace = tmp_path / "app.csv"
+    trace.write_text("".join(msr(5)))
+    assert run("trace", str(trace), "--out", str(trace)).exit_code == 4
+    assert trace.read_text() == "".join(msr(5))
