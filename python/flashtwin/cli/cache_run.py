@@ -11,7 +11,7 @@ from flashtwin.model import units
 
 
 def show(as_json: bool) -> None:
-    store = _store()
+    store = Store.from_environment()
     entries = store.entries() if store else []
     if as_json:
         terminal.print_json(
@@ -51,7 +51,7 @@ def show(as_json: bool) -> None:
 
 
 def clear(older_than: float | None, as_json: bool) -> None:
-    store = _store()
+    store = Store.from_environment()
     removed = store.clear(unused_s=older_than or 0.0) if store else []
     freed = sum(entry.bytes for entry in removed)
     if as_json:
@@ -63,10 +63,6 @@ def clear(older_than: float | None, as_json: bool) -> None:
 
 def _drives(entries: Sequence[Entry]) -> str:
     return "1 drive" if len(entries) == 1 else f"{len(entries)} drives"
-
-
-def _store() -> Store | None:
-    return Store.from_environment()
 
 
 def _prepared(entry: Entry) -> documents.Prepared:

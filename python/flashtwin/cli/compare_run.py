@@ -109,7 +109,7 @@ def _failed(measure: Measure) -> str:
         return "not measured in this run"
     if measure.beyond is None:
         return "0 in the first run"
-    return f"{_percent(measure.beyond)} beyond its interval"
+    return f"{percent_text(measure.beyond)} beyond its interval"
 
 
 def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
@@ -117,10 +117,10 @@ def _measures(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableT
     rows = [
         (
             measure.id,
-            _value(measure.base),
-            _value(measure.other),
-            _percent(measure.percent),
-            _percent(measure.beyond).removeprefix("+"),
+            _side_text(measure.base, findings.value),
+            _side_text(measure.other, findings.value),
+            percent_text(measure.percent),
+            percent_text(measure.beyond).removeprefix("+"),
             {None: "", True: "overlap", False: "apart"}[measure.overlap],
             _verdict(measure),
         )
@@ -143,7 +143,7 @@ def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> Rend
                 group = of
                 table.add_row(terminal.cell(group, "bold"), "", "", "", "")
             sides = (_side_text(side, value_text) for side in (measure.base, measure.other))
-            cells = (*sides, _percent(measure.percent))
+            cells = (*sides, percent_text(measure.percent))
             name = terminal.cell(f"  {measure.finding.name}")
             table.add_row(name, *map(terminal.cell, cells), _verdict(measure))
         for column in (*table.columns[:1], *table.columns[3:]):
@@ -155,10 +155,6 @@ def _narrow_measures(base: str, pair: Pair, measures: Sequence[Measure]) -> Rend
 
 def _verdict(measure: Measure) -> Text:
     return terminal.cell(measure.verdict, STYLES.get(measure.verdict, ""))
-
-
-def _value(finding: Finding | None) -> str:
-    return _side_text(finding, findings.value)
 
 
 def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> str:
@@ -175,7 +171,7 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
     rows = []
     for pair in curves:
         at = "" if abs(pair.largest) < LEAST_PERCENT else f"{units.readable_number(pair.at_gb)} GB"
-        shares = map(_percent, (pair.percent, pair.typical, pair.largest))
+        shares = map(percent_text, (pair.percent, pair.typical, pair.largest))
         rows.append((pair.name, *shares, at))
     return terminal.table(["curve", *numbers, "at"], rows, title="", right=numbers)
 
@@ -199,7 +195,7 @@ def _shift(pair: LatencyPair, share: float, *, percent: bool = True) -> str:
     before, after = (
         text.quantity(side[share] / 1000, "us", LATENCY_DIGITS) for side in (pair.base, pair.other)
     )
-    return f"{before} to {after}" + (f", {_percent(pair.shift(share))}" if percent else "")
+    return f"{before} to {after}" + (f", {percent_text(pair.shift(share))}" if percent else "")
 
 
 def _latency_table(
@@ -228,7 +224,3 @@ def _latencies(pair: Pair, every: bool) -> list[RenderableType]:
     if hidden := len(moved) - len(latencies):
         parts.append(terminal.cell(f"{hidden} more shift: --all shows them"))
     return parts
-
-
-def _percent(value: float | None) -> str:
-    return percent_text(value)

@@ -342,7 +342,8 @@ def _folders(place: Path, depth: int) -> Iterator[Path]:
     if folders.waiting(place):
         yield place
     for inside in folders_in(place):
-        if depth <= 1 or _is_run(inside) or not _may_hold_runs(inside):
+        # A folder with a journal is a run that has no manifest yet.
+        if depth <= 1 or _is_run(inside) or os.path.exists(inside / lock.JOURNAL):
             yield inside
             continue
         deeper: list[Path] = []
@@ -376,10 +377,6 @@ def _counts(folder: Path) -> bool:
     except OSError:
         return True
     return False
-
-
-def _may_hold_runs(folder: Path) -> bool:
-    return not os.path.exists(folder / lock.JOURNAL)
 
 
 def summarised(run: Path, stamp: Stamp) -> Stored | None:
