@@ -124,3 +124,25 @@ def test_a_drive_that_is_there_already_is_not_logged(tmp_path: Path) -> None:
     with pytest.raises(FlashtwinError, match="made anew"), logged:
         pass
     assert not (tmp_path / "log").exists()
+
+
+def test_a_log_of_another_state_model_or_spec_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with served(log_to=log):
+        pass
+    header, _, rest = log.read_text().partition("\n")
+    (tmp_path / "state").write_bytes(b"another state")
+    for change, message in (
+        ({"state": str(tmp_path / "state"), "state_sha256": None}, "of another drive now"),
+        ({"state": str(tmp_path / "none")}, "no such file"),
+        ({"spec_hash": "0"}, "of another drive now"),
+        ({"model": 1}, "is of model 1"),
+        ({"worse": {"better": True}}, "no log of a served drive"),
+        ({"seed": -1}, "no log of a served drive"),
+    ):
+        values = {**json.loads(header), **change}
+        values = {name: value for name, value in values.items() if value is not None}
+        log.write_text(f"{json.dumps(values)}\n{rest}")
+        with pytest.raises(FlashtwinError, match=message):
+            image_after(log, None, tmp_path / "image")
+        assert not (tmp_path / "image").exists()

@@ -104,7 +104,8 @@ def _spec(path: Path, values: Mapping[str, Any]) -> _core.Spec:
             exit_code=USAGE,
         )
     spec, state = load(values["spec"]), values["state"]
-    has_changed = state not in serving.STATES and _digest(Path(state)) != values["state_sha256"]
+    digest = values.get("state_sha256")
+    has_changed = state not in serving.STATES and _digest(Path(state)) != digest
     if spec.hash != values["spec_hash"] or has_changed:
         changed = f"the state file {state}" if has_changed else "its spec"
         raise FlashtwinError(
