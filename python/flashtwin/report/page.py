@@ -256,9 +256,14 @@ def _areas(drive: Drive, axis: str) -> dict[str, Any]:
 
 
 def _patterns(contents: Contents, insides: Sequence[Inside]) -> list[tuple[str, str]]:
-    """Groups that have something to draw, with their titles."""
-    drawn = [curve.phase for curve in contents.curves] or [inside.phase for inside in insides]
-    return list({phase.group: phase.group_title for phase in drawn}.items())
+    """Groups that have something to draw, with their titles; those that most drives have come
+    first, so that a comparison opens on one that both have."""
+    drawn = [(curve.drive, curve.phase) for curve in contents.curves] or [
+        (inside.drive.index, inside.phase) for inside in insides
+    ]
+    titles = {phase.group: phase.group_title for _, phase in drawn}
+    drives = {group: {drive for drive, phase in drawn if phase.group == group} for group in titles}
+    return sorted(titles.items(), key=lambda row: -len(drives[row[0]]))
 
 
 def _curve_phases(contents: Contents) -> list[str]:

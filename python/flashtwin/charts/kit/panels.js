@@ -7,6 +7,10 @@ function startPanels() {
   }
   drawAll();
   addEventListener("beforeprint", drawPaper);
+  // A chart that was drawn while it was folded away had no width.
+  document.addEventListener("toggle", ({ target }) => {
+    if (target.open) remount((panel) => target.contains(panel.host) && panel.host.clientWidth !== panel.drawnWidth);
+  }, true);
   let waiting = null;
   addEventListener("resize", () => {
     clearTimeout(waiting);
@@ -62,6 +66,7 @@ async function make(panel) {
       config: chartConfig(), tooltip: (handler, event, item, value) => cellTip(event, value),
     });
     panel.view = view;
+    panel.drawnWidth = panel.host.clientWidth;
     // The place of a chart has its name, and a table has its numbers: its marks need no names.
     $("svg", panel.host).setAttribute("aria-hidden", "true");
     showWhetherEmpty(panel);
