@@ -30,6 +30,18 @@ def test_the_figures_are_of_this_model_and_have_today_s_words() -> None:
     assert maker.PICTURE.stat().st_size > 50_000
 
 
+def test_the_figures_of_trust_are_those_of_their_pages() -> None:
+    readme = " ".join(maker.README.read_text().split())
+    blind = (maker.DOCS / "reference" / "blind.md").read_text()
+    rows = (maker.DOCS / "reference" / "validation.md").read_text()
+    right, drives = re.findall(r"cache there or not \| 99% right \| (\d+) of (\d+)", blind)[0]
+    assert f"of {drives} drives drawn at random" in readme and f"says of {right} " in readme
+    (total,) = re.findall(r"\n\| all \| (.*)", rows)
+    _, _, validation, calibration, *_, hardware = total.split(" | ")
+    assert validation in readme and f"{calibration} others" in readme
+    assert ("0 rows" in readme) == (hardware.strip(" |") == "none")
+
+
 @pytest.mark.full
 def test_figures_and_picture_are_what_the_twins_do(tmp_path: Path) -> None:
     runs = ft.test(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from flashtwin.batteries.base.present import Column, Present, Subject
 from flashtwin.batteries.discover.tests import PAST
-from flashtwin.batteries.discover.words import FILL, NAME
+from flashtwin.batteries.discover.words import FILL, NAME, PARTS
 from flashtwin.charts.curves import Phase
+from flashtwin.hypothesis.structures import NONE
+from flashtwin.model.units import readable_seconds
 
 
 class DiscoverPresent(Present):
@@ -26,6 +28,23 @@ class DiscoverPresent(Present):
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
             for label, title in titles.items()
         )
+
+    def alone(self, subject: Subject) -> str:
+        """The kind of cache with its probability, the way past it, and when it is back."""
+        kind = subject.finding(PARTS[0], "")
+        if kind is None or not isinstance(kind.value, str):
+            return ""
+        if kind.value == NONE:
+            return "Shows no cache"
+        likely = subject.finding(f"{PARTS[0]}.{kind.value}", "")
+        share = "" if likely is None or likely.number is None else f" ({likely.number:.0%})"
+        text = f"{kind.value[:1].upper()}{kind.value[1:]} cache{share}"
+        past, back = subject.finding(PARTS[1], ""), subject.finding("rest_full", "")
+        if past is not None and isinstance(past.value, str):
+            text += f", past it {past.value}"
+        if back is not None and back.number is not None:
+            text += f"; back after {readable_seconds(back.number)}"
+        return text.replace("%)", "\u00a0%)")
 
     def columns(self, subject: Subject) -> list[Column]:
         """How soon the cache is back."""
