@@ -80,12 +80,17 @@ def test_an_answer_is_judged_by_place_speed_and_interval() -> None:
         cache_bytes=[101.0, 99.0, 103.0],
         plateaus=[[0, 101, 10.1, 9.9, 10.3], [101, 1000, 5.0, 5.1, 5.2]],
     )
-    assert right.right == {"cache there or not": True, "number of plateaus": True}
+    assert set(right.right) == {
+        *("cache there or not", "number of plateaus"),
+        "place claimed where cells need not come back",
+    }
+    assert all(right.right.values())
     assert right.errors["cache size"] == pytest.approx((0.01,))
     assert [holds for holds, _ in right.holds["speeds"]] == [True, False]
     missed = _case(cache=False, bound_bytes=50.0, plateaus=[[0, 1000, 6.0, 5.0, 7.0]])
     assert missed.right == {
         "cache there or not": False,
+        "place claimed where cells need not come back": True,
         "number of plateaus": False,
         "bound where none was seen": False,
     }
@@ -161,3 +166,10 @@ def test_fills_that_no_simulator_made_are_read_too() -> None:
     judged = [judge.judged(drive, detect.ours(drive)) for drive in drives]
     wrong = [drive.name for drive in judged if not all(drive.right.values())]
     assert len(wrong) <= 2, wrong
+
+
+def test_a_place_where_cells_need_not_come_back_is_claimed_wrongly() -> None:
+    judged = _case(cache=True, fold_bytes=[500, 490, 510], plateaus=[[0, 100, 10, 9, 11]])
+    assert judged.right["place claimed where cells need not come back"] is False
+    # The second plateau is not in the answer, and its interval does not hold.
+    assert [holds for holds, _ in judged.holds["speeds"]] == [True, False]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, lgamma, log, log1p
+from math import exp, inf, lgamma, log, log1p
 from typing import Any
 
 from flashtwin.analysis import fill_classes
@@ -87,6 +87,8 @@ def judged(measured: Measured, answer: Answer) -> Judged:
         if place is not None and estimate is not None:
             errors[name] = (abs(estimate.value / place - 1),)
             holds[name] = (_holds(estimate, place),)
+    if truth.visible is not None and truth.fold_bytes is None:
+        right["place claimed where cells need not come back"] = answer.fold_bytes is None
     if truth.visible is not None:
         right["number of plateaus"] = _counted(answer) == len(truth.plateaus)
     if truth.visible is not False and answer.cache is False and answer.bound_bytes is not None:
@@ -94,7 +96,10 @@ def judged(measured: Measured, answer: Answer) -> Judged:
         right["bound where none was seen"] = truth.cache_bytes <= answer.bound_bytes
     pairs = speeds(truth, answer)
     errors["speeds"] = tuple(abs(estimate.value / speed - 1) for speed, estimate in pairs)
-    holds["speeds"] = tuple(_holds(estimate, speed) for speed, estimate in pairs)
+    # A true plateau that the answer does not have has no interval that holds.
+    unmatched = 0 if truth.visible is None else max(len(truth.plateaus) - len(pairs), 0)
+    matched = tuple(_holds(estimate, speed) for speed, estimate in pairs)
+    holds["speeds"] = (*matched, *((False, inf),) * unmatched)
     return Judged(
         name=measured.name,
         effects=measured.effects,

@@ -1,15 +1,18 @@
 """Makes docs/reference/blind.md: the analysis of a fill, judged on drives whose inside is known.
 
-    .venv/bin/python -m flashtwin_lab.make.blind [DRIVES]
+    .venv/bin/python -m flashtwin_lab.make.blind [DRIVES [OF_EACH_PROGRAM]]
 
-A thousand drives of the prior with a seed that nothing else uses, and 200 of each program, take
-about four minutes of two cores. The page carries the prior's SHA-256 and the judgement of its worst
-drives, by which a test says where it is no longer of today's prior or analysis.
+The seed is made of the last commit of the analysis, so that nobody has looked at its drives before
+the code was frozen; changes to it that are not committed are refused. A thousand drives of the
+prior, 200 of each program and as many negatives take about half an hour of a core. The page carries
+the commit, the prior's SHA-256 and the judgement of its worst drives, by which a test says where it
+is no longer of today's prior or analysis.
 """
 
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,14 +23,16 @@ from pathlib import Path
 
 import numpy as np
 
-from flashtwin_lab.blind import detect, generate, judge, run
+from flashtwin_lab.blind import detect, generate, judge, negatives, run
 from flashtwin_lab.blind.judge import Judged
 from flashtwin_lab.blind.truth import LEAST_SHARE, Measured
-from flashtwin_lab.make import DOCS, SERIES
+from flashtwin_lab.make import DOCS, ROOT, SERIES
 
 PAGE = DOCS / "reference" / "blind.md"
-SYNTHETIC, PROGRAMS = SERIES / "synthetic.py", ("fills_core", "fills_hot", "fills_rough")
-SEED, DRIVES, OTHERS, WORST = 9000, 1000, 200, 8
+PROGRAMS = ("fills_core", "fills_hot", "fills_rough")
+DRIVES, OTHERS, WORST = 1000, 200, 20
+# The code whose last commit makes the seed, by its first digits.
+JUDGED, DIGITS = ("python/flashtwin/analysis", "python/flashtwin/batteries/fill"), 7
 BARS, WIDTH = "▁▂▃▄▅▆▇█", 72
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 ERRORS = ("cache size", "speeds", "where cells have to come back")
@@ -68,6 +73,17 @@ def case_of(program: Path | None, seed: int, number: int) -> Case:
         count=judge._counted(answer),
         sparkline=sparkline(measured),
     )
+
+
+def negative_of(program: Path | None, seed: int, number: int) -> Judged | None:
+    """A negative of a generator, judged; none where that has no drive without a cache."""
+    measured = run.negative(generate.read_prior(), program, seed, number)
+    return None if measured is None else judge.judged(measured, detect.ours(measured))
+
+
+def seed_of(code: str) -> int:
+    """The seed that belongs to a commit."""
+    return int(code[:DIGITS], 16)
 
 
 def _made_up(program: Path | None, seed: int, number: int) -> Measured:
@@ -196,7 +212,20 @@ def _reached(row: judge.Row) -> str:
     return row.found if row.passes else f"**miss**: {row.found}"
 
 
-def other_laws(programs: Mapping[str, Sequence[Case]]) -> list[str]:
+def claims(judged: Mapping[str, Sequence[Judged]]) -> list[str]:
+    """Claims of a cache, of each generator's drives and as many negatives."""
+    columns = [judge.rows(drives, negatives.TARGETS) for drives in judged.values()]
+    findings = dict.fromkeys(row.finding for rows in columns for row in rows)
+    rows = []
+    for finding in findings:
+        found = [next((r for r in rows if r.finding == finding), None) for rows in columns]
+        target = next(row.target for row in found if row is not None)
+        cells = ["" if row is None else _reached(row) for row in found]
+        rows.append((finding, target, *cells))
+    return table(("finding", "has to reach", *judged), rows)
+
+
+def other_laws(programs: Mapping[str, Sequence[Case]], seed: int) -> list[str]:
     """The section of the programs with laws of their own."""
     count = len(next(iter(programs.values())))
     return [
@@ -204,30 +233,43 @@ def other_laws(programs: Mapping[str, Sequence[Case]]) -> list[str]:
         "",
         f"{count} drives of each of the [programs](../guides/blind.md) that try what breaks an",
         "analysis: heat with a mass, limiters, journals, slow starts, saw-teeth, noise with a",
-        f"memory or with heavy tails, 60 to 20,000 samples (seed {SEED}).",
+        f"memory or with heavy tails, 60 to 20,000 samples (seed {seed}).",
         "",
         *by_program(programs),
     ]
 
 
 def page(
-    cases: Sequence[Case], others: Sequence[Case], programs: Mapping[str, Sequence[Case]]
+    code: str,
+    cases: Sequence[Case],
+    others: Sequence[Case],
+    programs: Mapping[str, Sequence[Case]],
+    against: Mapping[str, Sequence[Judged]],
 ) -> str:
-    """The page."""
+    """The page. `against`: by generator, drives and negatives."""
+    seed = seed_of(code)
     count = len(cases)
     lines = [
         "# The analysis of a fill, judged blind",
         "",
         "<!-- Made by flashtwin_lab.make.blind; do not edit. -->",
-        f"<!-- prior sha256 {prior_digest()} seed {SEED} drives {count} -->",
+        f"<!-- prior sha256 {prior_digest()} seed {seed} drives {count} commit {code} -->",
         "",
-        f"`flashtwin blind --count {count} --seed {SEED}`: drives drawn from",
+        f"`flashtwin blind --count {count} --seed {seed}`. The analysis is that of commit {code},",
+        f"whose first {DIGITS} digits are the seed: nobody saw these drives before the code was",
+        "frozen. They are drawn from",
         "[the prior](../../lab/flashtwin_lab/blind/prior.toml), filled in the simulator,",
         "disturbed as hosts disturb, and analysed from the series alone.",
         "[A guide](../guides/blind.md) tells how to put another analysis or another generator in.",
         f"A plateau counts from {LEAST_SHARE:.0%} of the fill on.",
         "",
         *rows_of(cases),
+        "## What must not be claimed",
+        "",
+        "Drives of each generator, and as many *negatives*: drives without a cache that were made",
+        "to look as if one ended. A cache is claimed where its probability is 95 % or more.",
+        "",
+        *claims(against),
         "## How far answers are off",
         "",
         *distribution(cases),
@@ -256,25 +298,48 @@ def page(
         "after the shapes that reviewers publish, with other noise and other disturbances.",
         "",
         *rows_of(others),
-        *other_laws(programs),
+        *other_laws(programs, seed),
         "No measured series is in this repository. `flashtwin infer FILE` reads yours.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else DRIVES
+def frozen() -> str:
+    """The last commit of the analysis; ends the program where it was changed since."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(ROOT), *words, "--", *JUDGED]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    if changed := git("status", "--porcelain"):
+        sys.exit(f"the seed is made of the commit, so commit this first:\n{changed}")
+    return git("log", "-1", "--abbrev=12", "--format=%h")
+
+
+def main(count: int, of_each: int) -> None:
+    code = frozen()
+    seed = seed_of(code)
+    numbers = {"prior": count, **dict.fromkeys(("synthetic", *PROGRAMS), of_each)}
     with Pool() as pool:
-        cases = pool.map(partial(case_of, None, SEED), range(count), chunksize=8)
-        others = pool.map(partial(case_of, SYNTHETIC, SEED), range(OTHERS), chunksize=8)
-        programs = {
-            name: pool.map(
-                partial(case_of, SERIES / f"{name}.py", SEED), range(OTHERS), chunksize=8
-            )
-            for name in PROGRAMS
-        }
-    PAGE.write_text(page(cases, others, programs))
+
+        def all_of(name: str) -> tuple[list[Case], list[Judged]]:
+            program = None if name == "prior" else SERIES / f"{name}.py"
+            each = range(numbers[name])
+            cases = pool.map(partial(case_of, program, seed), each, chunksize=8)
+            # As many as the program's drives; the prior's own are a sample of all.
+            drawn = pool.map(partial(negative_of, program, seed), each[:of_each], chunksize=8)
+            print(f"{name}: {len(cases)} drives, {len(drawn)} negatives", file=sys.stderr)
+            return cases, [judged for judged in drawn if judged is not None]
+
+        done = {name: all_of(name) for name in numbers}
+    against = {
+        name: [*(case.judged for case in cases[:of_each]), *judged]
+        for name, (cases, judged) in done.items()
+    }
+    programs = {name: done[name][0] for name in PROGRAMS}
+    PAGE.write_text(page(code, done["prior"][0], done["synthetic"][0], programs, against))
 
 
 if __name__ == "__main__":
-    main()
+    typed = [int(word) for word in sys.argv[1:3]]
+    main(*(typed + [DRIVES, OTHERS][len(typed) :]))
