@@ -12,6 +12,7 @@ import contextlib
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,8 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
 SECTOR_BYTES = 512
 _LINE_BYTES = 4096
+# Who reads a device to see what it is has it open for less than this.
+_GLANCE_S = 0.3
 # How /proc/self/mountinfo writes blanks, tabs, line feeds and backslashes.
 _OCTAL = re.compile(r"\\([0-7]{3})")
 # Kinds of stacked devices, by the beginning of its dm/uuid.
@@ -360,21 +363,28 @@ class _Machine:
         return next((by_number[number] for number in numbers if number in by_number), None)
 
     def _open(self, by_number: dict[str, Part]) -> Iterator[Use]:
-        """Processes that have it open, as a virtual machine has that was given the drive; our own
-        and those that may not be asked are left out."""
-        own = str(os.getpid())
+        """Processes that keep it open, as a virtual machine does that was given the drive. Who only
+        looks at it, as udev and losetup do, is gone at the second look."""
+        uses = self._openers(by_number)
+        if uses:
+            time.sleep(_GLANCE_S)
+            uses &= self._openers(by_number)
+        yield from sorted(uses, key=lambda use: use.by)
+
+    def _openers(self, by_number: dict[str, Part]) -> set[Use]:
+        """Processes that have it open now; our own and those that may not be asked are left out."""
+        own, uses = str(os.getpid()), set()
         for process in _entries(self.roots.proc):
             if not process.name.isdecimal() or process.name == own:
                 continue
-            numbers = set()
             for handle in _entries(process / "fd"):
                 with contextlib.suppress(OSError):
                     about = os.stat(handle)
-                    if stat.S_ISBLK(about.st_mode):
-                        numbers.add(_number_of(about.st_rdev))
-            for number in sorted(numbers & by_number.keys()):
-                by = f"{line(process / 'comm') or 'process'} ({process.name})"
-                yield Use(how="open", by=by, part=by_number[number].name)
+                    part = by_number.get(_number_of(about.st_rdev))
+                    if stat.S_ISBLK(about.st_mode) and part is not None:
+                        by = f"{line(process / 'comm') or 'process'} ({process.name})"
+                        uses.add(Use(how="open", by=by, part=part.name))
+        return uses
 
     def _beneath(self, disk: Path, paths: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
         """What of this machine stands on the disk, through partitions, layers and loops."""
