@@ -1,6 +1,7 @@
 """Makes what a release consists of: `python backend/release.py --out dist` makes a wheel.
 
     --zig             with zig as linker: a Linux wheel for glibc 2.17 (manylinux2014)
+    --compatibility   another tag than manylinux2014, such as musllinux_1_2
     --target TRIPLE   for another system than this one
     --sdist           the source archive instead
 
@@ -33,13 +34,14 @@ def main() -> None:
     parser.add_argument("--zig", action="store_true")
     parser.add_argument("--sdist", action="store_true")
     parser.add_argument("--target")
+    parser.add_argument("--compatibility", default="manylinux2014")
     asked = parser.parse_args()
     if not page_scripts.PLACE.exists():
         page_scripts.make()
     make_manual()
     words = ["maturin", "sdist"] if asked.sdist else ["maturin", "build", "--release", "--locked"]
     words += ["--out", str(asked.out)]
-    words += ["--zig", "--compatibility", "manylinux2014"] if asked.zig else []
+    words += ["--zig", "--compatibility", asked.compatibility] if asked.zig else []
     words += ["--target", asked.target] if asked.target else []
     # What zig links is not what the system's linker has made: each keeps its own.
     places = {"CARGO_TARGET_DIR": str(ROOT / "target" / "zig")} if asked.zig else {}

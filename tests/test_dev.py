@@ -163,7 +163,17 @@ def test_wrong_arguments_exit_2_and_keep_stdout_clean(arguments: list[str], said
 
 
 def test_help_names_every_command(dev: ModuleType) -> None:
-    for command in ("demo", "test", "check", "bench", "soak", "abuse", "wheel", "flashtwin"):
+    for command in (
+        "demo",
+        "test",
+        "check",
+        "bench",
+        "soak",
+        "abuse",
+        "page",
+        "wheel",
+        "flashtwin",
+    ):
         assert f"./dev {command}" in (dev.__doc__ or "")
 
 
@@ -220,3 +230,36 @@ def test_the_whole_chromium_does_where_its_shell_is_not_to_be_had(
     monkeypatch.setattr(dev.shutil, "which", lambda name: name if name in there else None)
     dev.ensure_programs(sys.stderr.buffer)
     assert done == installed
+
+
+def test_without_cargo_it_says_what_to_install(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dev.shutil, "which", lambda name: None)
+    with pytest.raises(dev.DevError, match="install Rust") as raised:
+        dev.ensure_cargo()
+    assert raised.value.exit_code == dev.ENVIRONMENT
+
+
+def test_packages_that_do_not_come_are_asked_for_again(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy that breaks off leaves no stamp, so that nothing passes for installed."""
+    monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
+    monkeypatch.setattr(dev, "VENV", tmp_path / "venv")
+    monkeypatch.setattr(dev, "PYTHON", tmp_path / "venv" / "bin" / "python")
+    monkeypatch.setattr(dev, "PACKAGES_STAMP", tmp_path / "venv" / "packages.stamp")
+    codes = iter([0, 2])
+    monkeypatch.setattr(dev, "run", lambda *_, **__: next(codes))
+    with pytest.raises(dev.DevError, match="is there a network"):
+        dev.ensure_packages(io.BytesIO())
+    assert not dev.PACKAGES_STAMP.exists()
+
+
+def test_the_core_of_pages_says_what_it_takes(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dev, "WASM", "wasm32-of-nobody")
+    monkeypatch.setattr(dev.shutil, "which", lambda name: None)
+    with pytest.raises(dev.DevError, match="rustup target add wasm32-of-nobody"):
+        dev.ensure_wasm_target(io.BytesIO())

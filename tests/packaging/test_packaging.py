@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -104,16 +103,6 @@ def test_classifiers_are_ones_that_the_index_knows() -> None:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(project["classifiers"]) <= set(classifiers)
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A wheel as a release has it; three minutes of a processor where nothing is built."""
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "dev", "wheel", "--out", out], cwd=ROOT, check=True)
-    subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out, check=True)
-    (made,) = out.glob("*.whl")
-    yield made
 
 
 @pytest.mark.full

@@ -2,7 +2,7 @@
 
 mod ageing;
 mod background;
-#[cfg(debug_assertions)]
+#[cfg(all(debug_assertions, feature = "snapshots"))]
 mod built_in;
 mod command;
 pub mod config;

@@ -27,6 +27,12 @@ const BUILD: &str = if cfg!(debug_assertions) {
     concat!("release build for ", env!("FLASHTWIN_TARGET"))
 };
 
+/// What the core of a page answers to a question, both as JSON.
+#[pyfunction]
+fn play(py: Python<'_>, question: &str) -> String {
+    py.detach(|| flashtwin_page::answer(question))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -42,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<twin::Twin>()?;
     module.add_function(wrap_pyfunction!(fio::fio_memory, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(play, module)?)?;
     module.add_function(wrap_pyfunction!(mechanisms::cache_mechanisms, module)?)?;
     module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
     module.add_function(wrap_pyfunction!(serve::replay, module)?)?;

@@ -59,6 +59,11 @@ impl Spec {
         self.inner.scale_within(bytes)
     }
 
+    /// Divisors of the scales that the flash can have, the largest drive first.
+    fn scales(&self) -> Vec<u64> {
+        self.inner.scales()
+    }
+
     #[getter]
     fn hash(&self) -> &str {
         &self.inner.hash

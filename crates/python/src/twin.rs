@@ -110,10 +110,8 @@ pub fn parse(text: &str, capacity: u64, seed: u64) -> PyResult<Vec<Job>> {
     let wrong = |text: String| PyValueError::new_err(text);
     let raw: Vec<RawJob> = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
     let job = |raw: RawJob| {
-        let mut job = raw.check(capacity).map_err(|e| wrong(e.to_string()))?;
-        // The twin's seed and the job's choose one stream together; equal pairs, equal streams.
-        job.seed ^= seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Ok(job)
+        let job = raw.check(capacity).map_err(|e| wrong(e.to_string()))?;
+        Ok(job.seeded(seed))
     };
     raw.into_iter().map(job).collect()
 }

@@ -8,6 +8,7 @@ nothing here can end the element that it stands in; the same values give the sam
 from __future__ import annotations
 
 import base64
+import gzip
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,17 +19,18 @@ from flashtwin.errors import ENVIRONMENT, FlashtwinError
 
 KIT = Path(__file__).parent / "kit"
 VEGA = KIT / "vega.js.gz"
+CORE = KIT / "core.wasm.gz"
 STYLES = ("base.css", "parts.css")
 
 
 def styles() -> str:
     """The style sheets as one."""
-    return "\n".join(_text(name) for name in STYLES)
+    return "\n".join(text_of(name) for name in STYLES)
 
 
 def script(names: Sequence[str]) -> str:
     """The page's own scripts as one, with a scope of their own."""
-    parts = "\n".join(_text(name) for name in names)
+    parts = "\n".join(text_of(name) for name in names)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
@@ -47,14 +49,26 @@ def _vega() -> bytes:
 
 def vega() -> str:
     """The script itself."""
-    import gzip
-
     return gzip.decompress(_vega()).decode("utf-8")
 
 
 def packed_vega() -> str:
     """The script packed and in signs that may stand in a page; `kit/library.js` unpacks it."""
     return base64.b64encode(_vega()).decode("ascii")
+
+
+def packed_core() -> str | None:
+    """The core as WebAssembly, packed; none where the package was built without it."""
+    try:
+        return base64.b64encode(CORE.read_bytes()).decode("ascii")
+    except FileNotFoundError:
+        return None
+
+
+def packed_json(value: object) -> str:
+    """JSON that a page unpacks itself, packed and in signs that may stand in it."""
+    data = msgspec.json.encode(value, enc_hook=_plain)
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
 
 
 def json_text(value: object) -> str:
@@ -72,5 +86,6 @@ def _plain(value: object) -> float:
     raise TypeError(f"JSON has no {type(value).__name__}")
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """A file of the kit."""
     return (KIT / name).read_text(encoding="utf-8")

@@ -56,6 +56,7 @@ COMMANDS = {
     "test": ("test.command", "Run batteries on drives or files; the main job."),
     "review": ("review.command", "What a review runs, on drives side by side: one page."),
     "sweep": ("sweep.command", "Run a battery over a grid of a drive's variants."),
+    "play": ("play.command", "A page with a drive to change, filled anew at once."),
     "report": ("report.command", "Make the report of runs anew."),
     "conclude": ("conclude.command", "A stored run's findings again, with today's analysis."),
     "runs": ("runs.command", "List, show and prune stored runs."),

@@ -10,10 +10,8 @@ use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{
-    END, FORMAT, HASH_BYTES, HEADER_BYTES, Header, Identity, MAGIC, MODEL, SMALL, SnapshotError,
-    tag,
-};
+use super::files::{END, HASH_BYTES, HEADER_BYTES, Header, SMALL, tag};
+use super::{FORMAT, Identity, MAGIC, MODEL, SnapshotError};
 use crate::engine::Drive;
 
 /// Bytes of a table that are read at once.

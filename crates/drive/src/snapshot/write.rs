@@ -9,9 +9,8 @@ use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{
-    END, FORMAT, HASH_BYTES, HEADER_BYTES, Header, LEVEL, MAGIC, MODEL, SMALL, SnapshotError, tag,
-};
+use super::files::{END, HASH_BYTES, HEADER_BYTES, Header, LEVEL, SMALL, tag};
+use super::{FORMAT, MAGIC, MODEL, SnapshotError};
 use crate::engine::Drive;
 
 /// Bytes of a table that are made at once.

@@ -101,6 +101,15 @@ impl Spec {
         scales.into_iter().find(|scale| takes(*scale) <= bytes)
     }
 
+    /// The divisors of the scales that the flash of this drive can have, the largest drive first. A
+    /// drive may refuse some of them for what else a scale divides.
+    #[must_use]
+    pub fn scales(&self) -> Vec<u64> {
+        self.limits
+            .as_ref()
+            .map_or_else(Vec::new, scale::Limits::possible)
+    }
+
     /// The drive as resolved, without `extends`: canonical, and loadable again to the same hash.
     #[must_use]
     pub fn to_toml(&self) -> &str {

@@ -139,6 +139,16 @@ pub struct Job {
     pub fio: Option<Box<Fio>>,
 }
 
+impl Job {
+    /// The job on a drive of this seed: the drive's and its own choose one stream together, equal
+    /// pairs equal streams.
+    #[must_use]
+    pub fn seeded(mut self, drive_seed: u64) -> Job {
+        self.seed ^= drive_seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self
+    }
+}
+
 impl RawJob {
     /// One pass over the whole drive by one thread, with everything else as it comes.
     #[must_use]

@@ -1,0 +1,35 @@
+"""The release workflow: it names files and commands that are there, and every kind of wheel."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+TARGETS = (
+    *("aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"),
+    *("x86_64-apple-darwin", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"),
+)
+
+
+def test_files_and_commands_that_it_names_are_there() -> None:
+    for command in re.findall(r"run: \./dev (\w+)", TEXT):
+        assert f'        "{command}": {command},' in (ROOT / "dev").read_text()
+    for path in re.findall(r"(?:-r|python) ((?:\.ci|backend)/\S+)", TEXT):
+        assert (ROOT / path).exists(), path
+    options = set(re.findall(r"(?<=\s)--[a-z]+", " ".join(re.findall(r"release\.py (.*)", TEXT))))
+    release = (ROOT / "backend" / "release.py").read_text()
+    assert all(f'"{option}"' in release for option in options)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_system_has_its_wheel(target: str) -> None:
+    assert f"target: {target}," in TEXT
+
+
+def test_sums_wait_for_everything() -> None:
+    assert "needs: [wheels, sdist, pythons]" in TEXT
+    assert "SHA256SUMS" in TEXT
