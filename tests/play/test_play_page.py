@@ -149,3 +149,18 @@ def test_a_moved_value_is_simulated_and_drawn(
     assert page.inner_html("#seen") == prepared
     assert page.inner_text(FINDINGS) == before
     assert opened.wrong == []
+
+
+def test_play_without_the_core_ends_with_code_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from flashtwin.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(assets, "CORE", tmp_path / "core.wasm.gz")
+    done = CliRunner().invoke(app, ["play", "bx500-240"])
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "no core for pages" in done.stderr and "hint: " in done.stderr
+    assert list(tmp_path.iterdir()) == []
