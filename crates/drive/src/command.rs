@@ -1,8 +1,8 @@
 //! Host commands: what each one waits for, from the firmware's look at it to its answer.
 //!
-//! This file has what all commands share, from the look to the answer; `write` and `read` have what
-//! each kind does between. Where the map is not all in RAM, a command goes on page by page of the
-//! map (see `lookup`).
+//! This file has what all commands share, from the look to the answer; `write`, `flush` and `read`
+//! have what each kind does between. Where the map is not all in RAM, a command goes on page by
+//! page of the map (see `lookup`).
 //!
 //! # The ways in which a write may go
 //!
@@ -35,6 +35,7 @@
 
 mod coming;
 pub(crate) mod filling;
+mod flush;
 mod read;
 mod write;
 
@@ -50,6 +51,7 @@ use crate::event::Event;
 use crate::trim::Alone;
 
 use coming::Coming;
+use flush::Flushes;
 
 /// Bytes of a sector.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -162,6 +164,8 @@ pub(crate) struct Commands {
     pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
     durable: VecDeque<(u64, u32)>,
+    /// Flushes that are programmed together.
+    flushes: Flushes,
     takes_turns: bool,
     programming: bool,
     /// Taking turns: what has been received and not yet placed.
@@ -176,8 +180,8 @@ pub(crate) struct Commands {
 
 flashtwin_base::state! { Commands {
     kept: pad_on_arrival, programming, alone;
-    built: slots, vacant, incoming, crossing, durable, takes_turns, received, unit_shift,
-        coming, burst_units;
+    built: slots, vacant, incoming, crossing, durable, flushes, takes_turns, received,
+        unit_shift, coming, burst_units;
 } }
 
 impl Commands {
@@ -189,6 +193,7 @@ impl Commands {
             crossing: None,
             pad_on_arrival: false,
             durable: VecDeque::with_capacity(queue_depth as usize),
+            flushes: Flushes::default(),
             takes_turns: !overlap,
             programming: false,
             received: Vec::new(),
@@ -278,7 +283,7 @@ impl Commands {
         let &slot = self.incoming.front()?;
         let command = &self.slots[slot as usize];
         let plain = command.units == 1 && command.whole_units && !command.fua;
-        if !plain || self.pad_on_arrival {
+        if !plain || self.pad_on_arrival || self.flushes.wait_for_writes() {
             return None;
         }
         let lpn = command.lpn;
@@ -407,8 +412,8 @@ impl Commands {
 
     pub(crate) fn describe(&self) -> String {
         format!(
-            "writes waiting {:?}, {:?} crossing, durable {:?}, programming {}\n{:?}\n",
-            self.incoming, self.crossing, self.durable, self.programming, self.slots
+            "writes waiting {:?}, {:?} crossing, durable {:?}, {:?}, programming {}\n{:?}\n",
+            self.incoming, self.crossing, self.durable, self.flushes, self.programming, self.slots
         )
     }
 }

@@ -27,6 +27,8 @@ pub struct Controller {
     /// Capacitors feed the programs of what is in RAM when the power goes: what is acknowledged is
     /// durable.
     pub power_loss_protection: bool,
+    /// Flushes, and writes with FUA.
+    pub flush: Flush,
     /// Small writes wait in the buffer until a program granule is full; otherwise they are padded.
     pub gather: bool,
     /// A partly filled granule is padded and programmed after so long without a write.
@@ -67,6 +69,39 @@ pub struct Controller {
     pub codeword_bytes: u32,
     /// Bytes a second that a compressing controller takes in; 0 = as much as comes.
     pub compression_bytes_per_s: u64,
+}
+
+impl Controller {
+    /// A write that has to be on flash is there when it is answered, and with a flush all that was
+    /// written before.
+    #[must_use]
+    pub fn honours_fua(&self) -> bool {
+        !self.power_loss_protection && self.flush.how != Flushing::Ignored
+    }
+}
+
+/// The firmware's ways with flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flushing {
+    /// Each has what waits programmed at once.
+    Single,
+    /// Those that wait together are one, and one is under way at a time.
+    Grouped,
+    /// Nothing: they are answered at once.
+    Ignored,
+}
+
+/// The work of a flush, and its cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flush {
+    /// The firmware's way with it.
+    pub how: Flushing,
+    /// A write with FUA is answered as if a flush followed it.
+    pub after_fua: bool,
+    /// The firmware's time for it.
+    pub time: Nanos,
+    /// Pages of the map's journal that follow its data one after another.
+    pub pages: u32,
 }
 
 /// The firmware's time for flash operations.

@@ -374,6 +374,7 @@ impl<P: Policies> Drive<P> {
                 self.flash.suspended(die, self.now, &mut self.events);
             }
             Event::MapFetched(slot) => self.map_fetched(slot),
+            Event::FlushGathered => self.flush_gathered(),
             Event::GatherTimer => self.gather_timer(),
             Event::IdleTimer => self.idle_timer(),
             Event::BusyTimer => self.busy_timer(),

@@ -42,6 +42,8 @@ pub(crate) enum Event {
     Release,
     /// A page of the map has come from the host's memory into its slot.
     MapFetched(u32),
+    /// A group of flushes takes no more.
+    FlushGathered,
     /// A partly filled granule may have waited long enough.
     GatherTimer,
     /// The drive may have been idle long enough.

@@ -15,6 +15,7 @@ mod extremes;
 mod fault;
 mod fault_open;
 mod firmware;
+mod flush;
 mod idle;
 mod inside;
 mod laws;

@@ -51,6 +51,21 @@ fn what_an_acknowledged_write_is_worth() {
             true,
         ),
         (&["controller.plp=true"][..], false, false, true),
+        (&["controller.flush=group"][..], true, false, true),
+        (
+            &["controller.flush=group", "controller.fua=flush"][..],
+            true,
+            false,
+            true,
+        ),
+        (&["controller.flush=group"][..], false, true, true),
+        (
+            &["controller.flush=group", "ftl.pad_pages=true"][..],
+            false,
+            true,
+            true,
+        ),
+        (&["controller.flush=ignore"][..], true, true, false),
     ] {
         let mut d = drive(sets);
         ask(&mut d, Op::Write, 80, 8, fua);

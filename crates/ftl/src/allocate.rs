@@ -158,6 +158,7 @@ impl<P: Policies> Ftl<P> {
         let flight = Flight {
             begun: false,
             first: self.layout.base(s.superblock) + s.begun,
+            units: s.granule,
             superblock: s.superblock,
             host_units: if stream.is_host() {
                 filled - s.moved
@@ -179,6 +180,7 @@ impl<P: Policies> Ftl<P> {
         }
         let s = &mut self.writing.streams[stream];
         s.begun += s.granule;
+        s.granule = s.full;
         if s.next > s.begun {
             s.sequence = self.writing.sequence;
             self.writing.sequence += 1;
@@ -267,13 +269,28 @@ impl<P: Policies> Ftl<P> {
             return self.pad_packed(stream, ops);
         }
         let filled = s.next - s.begun;
-        self.counters.pad_units += u64::from(s.granule - filled);
         let sent = filled.next_multiple_of(self.layout.page_units);
+        if self.policy.pads_pages && stream == Stream::Cache && sent < s.granule {
+            return self.pad_pages(filled, sent, ops);
+        }
+        self.counters.pad_units += u64::from(s.granule - filled);
         self.writing.streams[stream].next = s.begun + s.granule;
         self.issue_program(stream, filled, sent, ops);
         if self.writing.streams[stream].next == s.stop {
             self.end_turn(stream);
         }
+    }
+
+    /// Fills the last page of a partly filled wordline of the cache and programs the planes that
+    /// hold data. What comes next fills the others.
+    fn pad_pages(&mut self, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
+        let s = &mut self.writing.streams[Stream::Cache];
+        let rest = s.granule - sent;
+        s.next = s.begun + sent;
+        s.granule = sent;
+        self.counters.pad_units += u64::from(sent - filled);
+        self.issue_program(Stream::Cache, filled, sent, ops);
+        self.writing.streams[Stream::Cache].granule = rest;
     }
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many
@@ -592,6 +609,7 @@ impl<P: Policies> Ftl<P> {
         let s = &mut self.writing.streams[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
+        s.granule = s.full;
         if half {
             self.blocks.all[superblock as usize].state = State::Half;
             self.blocks.half.push_back(superblock);

@@ -97,6 +97,7 @@ impl<P: Policies> Ftl<P> {
             };
             let place = writing.buffer.launch(Flight {
                 first: self.layout.base(s.superblock) + s.begun,
+                units: s.granule,
                 superblock: s.superblock,
                 host_units: s.granule,
                 begun: false,

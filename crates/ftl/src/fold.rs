@@ -327,6 +327,7 @@ impl<P: Policies> Ftl<P> {
             let place = self.writing.buffer.launch(Flight {
                 begun: false,
                 first: self.layout.base(s.superblock) + s.next,
+                units: s.granule,
                 superblock: s.superblock,
                 host_units: 0,
                 moved: 0,

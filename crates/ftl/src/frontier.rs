@@ -23,8 +23,10 @@ pub(crate) struct Frontier {
     pub(crate) lane: u32,
     /// Units that fit into the superblocks of the other lanes.
     pub(crate) parked: u32,
-    /// Units of a granule.
+    /// Units of the granule being filled: the rest, where pages of it have been programmed.
     pub(crate) granule: u32,
+    /// Units of a whole one.
+    pub(crate) full: u32,
     /// Units of collected data in the granule being filled, where the stream is the host's.
     pub(crate) moved: u32,
     /// Sequence number of the granule being filled.
@@ -41,8 +43,9 @@ pub(crate) struct Frontier {
 }
 
 flashtwin_base::state! { Frontier {
-    kept: superblock, next, begun, end, stop, lane, parked, moved, sequence, used, held, grains;
-    built: granule, mode, ratio, row;
+    kept: superblock, next, begun, end, stop, lane, parked, granule, moved, sequence, used, held,
+        grains;
+    built: full, mode, ratio, row;
 } }
 
 impl Frontier {
@@ -62,6 +65,7 @@ impl Frontier {
             lane: 0,
             parked: 0,
             granule: layout.granule(mode),
+            full: layout.granule(mode),
             moved: 0,
             sequence: 0,
             mode,
@@ -97,6 +101,7 @@ impl Frontier {
     /// What waits for its granule to be full is taken elsewhere.
     pub(crate) fn drop_waiting(&mut self) {
         (self.used, self.held, self.grains, self.moved) = (0, 0, 0, 0);
+        self.granule = self.full;
     }
 
     /// Units that wait for their granule to be full.

@@ -699,6 +699,23 @@ impl<P: Policies> Ftl<P> {
         self.cuts.flush_journal(sequence, layout, counters, ops);
     }
 
+    /// Programs a page of the map's journal, with the trims that wait for it. What is begun later
+    /// has a higher sequence number.
+    pub fn write_journal_page(&mut self, ops: &mut Vec<NandOp>) {
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        let row = layout.row_units / layout.page_units;
+        let pages = if self.policy.pads_pages { 1 } else { row };
+        self.cuts
+            .write_journal(pages, sequence, layout, counters, ops);
+    }
+
+    /// Lowest sequence number of a page of the journal that is not programmed yet.
+    #[must_use]
+    pub fn oldest_journaled(&self) -> u64 {
+        self.cuts.oldest_trims()
+    }
+
     /// Whether the drive compresses what it stores.
     #[inline]
     #[must_use]

@@ -390,10 +390,7 @@ impl<P: Policies> Ftl<P> {
         let (mut lpns, mut moved) = (Vec::new(), 0);
         self.hold_erases(flight.sequence);
         if flight.stream != Stream::Parity {
-            let granule = self
-                .layout
-                .granule(self.blocks.all[flight.superblock as usize].mode);
-            self.take_valid(flight.first, granule, &mut lpns);
+            self.take_valid(flight.first, flight.units, &mut lpns);
             moved = flight.moved_of(lpns.len() as u32);
             let own = lpns.len() as u32 - moved;
             self.count_again(flight.stream, own);
@@ -661,6 +658,7 @@ impl<P: Policies> Ftl<P> {
         let flight = Flight {
             begun: false,
             first: NONE,
+            units: 0,
             superblock,
             host_units: 0,
             stream: Stream::Direct,

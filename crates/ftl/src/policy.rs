@@ -444,6 +444,8 @@ pub struct Policy {
     pub compression_ratio: u32,
     /// A write of what still waits in the buffer takes its place there.
     pub coalesce: bool,
+    /// Padding of the cache fills pages of single planes, not wordlines of all planes.
+    pub pads_pages: bool,
     /// What is written for the start after a power cut.
     pub durability: Durability,
     /// The map.

@@ -21,6 +21,8 @@ pub(crate) struct Flight {
     /// First physical unit, or none when the place is unused. Parity has none either, and bears
     /// the number past the last one.
     pub(crate) first: u32,
+    /// How many it has.
+    pub(crate) units: u32,
     /// The superblock that it is programmed into.
     pub(crate) superblock: u32,
     /// Units of buffer that are given back when it is done.
@@ -51,6 +53,7 @@ impl Flight {
     ) -> Flight {
         Flight {
             first: nowhere,
+            units: 0,
             superblock,
             host_units: 0,
             begun: false,
@@ -159,8 +162,7 @@ impl Writing {
         if open || block.in_flight == 0 {
             return open;
         }
-        let granule = layout.granule(block.mode);
-        let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
+        let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
         self.buffer.flights.iter().any(wanted)
     }
 
@@ -179,8 +181,7 @@ impl Writing {
             return false;
         }
         let block = &blocks.all[superblock as usize];
-        let granule = layout.granule(block.mode);
-        let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < granule;
+        let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
         let flight = self.buffer.flights.iter().find(holds);
         block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Nanos, Op, Status};
-use flashtwin_drive::config::Acknowledge;
+use flashtwin_drive::config::{Acknowledge, Flushing};
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive};
 use flashtwin_serve::directory::Directory;
@@ -121,9 +121,15 @@ impl Host<'_> {
         let protected = self.config.controller.power_loss_protection;
         let through = self.config.controller.acknowledge == Acknowledge::WriteThrough;
         match op {
-            Op::Write => protected || through || fua,
+            Op::Write => protected || through || (fua && self.keeps_flushed()),
             _ => protected,
         }
+    }
+
+    /// A flush or FUA promises what it covers.
+    fn keeps_flushed(&self) -> bool {
+        let controller = &self.config.controller;
+        controller.power_loss_protection || controller.flush.how != Flushing::Ignored
     }
 
     fn trims_last(&self) -> bool {
@@ -244,6 +250,7 @@ impl Host<'_> {
             // At its end of life the drive keeps what it has of writes that it refused.
             Op::Read if self.disk().drive().ftl().is_read_only() => {}
             Op::Read => self.compare_read(offset, length, answer.ask.data.as_deref())?,
+            Op::Flush if !self.keeps_flushed() => {}
             Op::Flush => {
                 let count = sent.covers.saturating_sub(self.promised);
                 let covered: Vec<Place> = self.acknowledged.drain(..count).collect();

@@ -353,6 +353,8 @@ fn others(rng: &mut Rng, shape: &mut Shape) {
     if !drawn("compression.best_ratio", &shape.sets) {
         shape.sets.push("compression.best_ratio=1".to_owned());
     }
+    let gathers = pick(rng, &["0", "0", "20 us", "2 ms"]);
+    shape.sets.push(format!("controller.flush_time={gathers}"));
     for key in KEYS.iter().filter(|key| key.default.is_some()) {
         if drawn(key.name, &shape.sets) || rng.chance(50) {
             continue;

@@ -2,7 +2,7 @@
 
 use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
-use flashtwin_drive::config::Acknowledge;
+use flashtwin_drive::config::{Acknowledge, Flushing};
 use flashtwin_drive::snapshot::Identity;
 use flashtwin_drive::{Config, Drive};
 
@@ -43,6 +43,8 @@ struct Meaning {
     write_durable: bool,
     /// Of any trim.
     trim_durable: bool,
+    /// Of a write with FUA, and of all that a flush covers.
+    flush_durable: bool,
     /// There are bit errors: a read may be answered unreadable.
     may_lose: bool,
     /// Reads are damaged on their way, and that is found out.
@@ -166,12 +168,13 @@ impl Host<'_> {
         let tag = sent.request.tag;
         match sent.request.op {
             Op::Write => {
-                let durable = sent.request.fua || self.meaning.write_durable;
+                let forced = sent.request.fua && self.meaning.flush_durable;
+                let durable = forced || self.meaning.write_durable;
                 self.shadow.acknowledged(tag, durable);
             }
             Op::Trim => self.shadow.acknowledged(tag, self.meaning.trim_durable),
-            Op::Flush => self.shadow.flushed(sent.covers),
-            Op::Read => {}
+            Op::Flush if self.meaning.flush_durable => self.shadow.flushed(sent.covers),
+            Op::Flush | Op::Read => {}
         }
     }
 
@@ -351,6 +354,7 @@ pub fn life(
     let meaning = Meaning {
         write_durable: protected || through,
         trim_durable: protected,
+        flush_durable: protected || config.controller.flush.how != Flushing::Ignored,
         may_lose: config.errors.correctable > 0,
         may_damage: damages && config.controller.end_to_end,
     };

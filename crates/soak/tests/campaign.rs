@@ -73,7 +73,7 @@ struct Host {
     erased_before: [u64; 2],
     /// The drive has come to its end and refused to be changed.
     refused: bool,
-    /// What is in the buffer is durable: a flush has nothing to do.
+    /// A flush has nothing to do, or does nothing.
     protected: bool,
     /// There are bit errors: a read may be answered unreadable.
     may_lose: bool,
@@ -114,7 +114,7 @@ impl Host {
             purged: false,
             erased_before: [before.slc_erases, before.native_erases],
             refused: false,
-            protected: config.controller.power_loss_protection,
+            protected: !config.controller.honours_fua(),
             may_lose: config.errors.correctable > 0,
             answers: 0,
         }

@@ -49,6 +49,7 @@ impl Commands {
     #[inline]
     pub(super) fn take_incoming(&mut self) {
         self.incoming.pop_front();
+        self.flushes.write_taken();
         self.coming.overwrites = self.coming.overwrites.saturating_sub(1);
     }
 }

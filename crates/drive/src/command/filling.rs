@@ -38,7 +38,7 @@ impl Commands {
     /// What waits does so for its data, and for no more than its turn.
     fn only_receive(&self) -> bool {
         let waits = self.takes_turns || self.programming || self.pad_on_arrival;
-        !waits && self.received.is_empty() && self.durable.is_empty()
+        !waits && self.received.is_empty() && self.durable.is_empty() && self.flushes.are_none()
     }
 
     /// The burst that has arrived: its command, what is set aside for it, its first unit and

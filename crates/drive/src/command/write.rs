@@ -1,4 +1,4 @@
-//! Writes and flushes.
+//! Writes.
 //!
 //! A write's data comes over the link in bursts as the buffer has room; it is acknowledged when it
 //! is in the buffer (write-back) or programmed (write-through). A write that begins or ends within
@@ -20,26 +20,8 @@ use crate::event::Event;
 use crate::link::Way;
 
 impl<P: Policies> Drive<P> {
-    pub(super) fn begin_flush(&mut self, slot: u32) {
-        if self.controller.power_loss_protection {
-            self.answer(slot, Status::Ok);
-            return;
-        }
-        self.pad_now();
-        self.ftl.flush_journal(&mut self.ops);
-        self.issue();
-        if self.ftl.map_follows_flush() {
-            self.ftl.checkpoint_map(&mut self.ops);
-            self.issue();
-        }
-        self.commands
-            .durable
-            .push_back((self.ftl.next_sequence(), slot));
-        self.answer_durable();
-    }
-
     /// Pads, at once or when what is crossing has arrived.
-    fn pad_now(&mut self) {
+    pub(super) fn pad_now(&mut self) {
         if self.commands.crossing.is_some() {
             self.commands.pad_on_arrival = true;
         } else {
@@ -245,6 +227,7 @@ impl<P: Policies> Drive<P> {
         if self.commands.incoming.is_empty() {
             self.nothing_queued();
         }
+        self.program_group();
         self.admit();
     }
 
@@ -317,9 +300,11 @@ impl<P: Policies> Drive<P> {
         // A flush, or a write that has to be on flash, waits for its granule's program, and no more
         // data may come to fill that.
         let pads = std::mem::take(&mut self.commands.pad_on_arrival);
-        if pads || (forced && self.waits_for_programs(true)) {
+        if pads || (forced && self.waits_for_programs(true) && !self.flushes_after(true)) {
             self.pad_all();
         }
+        self.next_group();
+        self.program_group();
         self.admit();
     }
 
@@ -340,21 +325,15 @@ impl<P: Policies> Drive<P> {
         if !piece.last {
             return;
         }
-        if self.waits_for_programs(self.commands.slots[piece.slot as usize].fua) {
+        let fua = self.commands.slots[piece.slot as usize].fua;
+        if !self.waits_for_programs(fua) {
+            self.answer(piece.slot, Status::Ok);
+        } else if self.flushes_after(fua) {
+            self.commands.join_flush(piece.slot);
+        } else {
             let programs = self.ftl.next_sequence();
             self.commands.slots[piece.slot as usize].began = self.now;
             self.commands.durable.push_back((programs, piece.slot));
-        } else {
-            self.answer(piece.slot, Status::Ok);
-        }
-    }
-
-    /// Whether a write is answered when it is programmed, not when it is in the buffer.
-    #[inline]
-    fn waits_for_programs(&self, fua: bool) -> bool {
-        match self.controller.acknowledge {
-            Acknowledge::WriteBack => fua && !self.controller.power_loss_protection,
-            Acknowledge::WriteThrough => true,
         }
     }
 
@@ -395,6 +374,7 @@ impl<P: Policies> Drive<P> {
             self.place(piece);
         }
         self.commands.received = received;
+        self.next_group();
         if !self.controller.gather {
             self.pad_ungathered();
         }
@@ -410,13 +390,14 @@ impl<P: Policies> Drive<P> {
         if !self.commands.durable.is_empty() {
             self.answer_durable();
         }
+        self.group_programmed();
         if self.commands.programming && !self.ftl.host_programs_in_flight() {
             self.commands.programming = false;
         }
         self.admit();
     }
 
-    fn answer_durable(&mut self) {
+    pub(super) fn answer_durable(&mut self) {
         let oldest = self.ftl.oldest_pending_host();
         while let Some(&(sequence, slot)) = self.commands.durable.front() {
             if sequence > oldest {

@@ -1,11 +1,12 @@
-//! Warnings: values that are allowed, and that slow a drive down for a reason that is easy to miss.
+//! Warnings: values that are allowed, and that slow a drive down or lose data for a reason that is
+//! easy to miss.
 
 use super::check::flash::Flash;
 use super::check::gc::pacing;
 use super::quantity::human;
 use super::value::Values;
 use crate::config::Config;
-use crate::spec::keys::{Drive, Gc};
+use crate::spec::keys::{Controller, Drive, Gc};
 use crate::waits::Times;
 
 /// Below this share of spare flash, in thousandths, random writes of a full drive are programmed
@@ -18,6 +19,7 @@ pub(super) fn warnings(values: &Values, config: &Config) -> Vec<String> {
         collection_without_a_spare(values, config),
         collection_in_one_go(values, config),
         little_spare(values),
+        flushes_ignored(values),
     ];
     all.into_iter().flatten().collect()
 }
@@ -87,6 +89,16 @@ fn collection_in_one_go(values: &Values, config: &Config) -> Option<String> {
              may wait {:.1} s, longer than controller.longest_wait; write gc.pace = \"paced\"",
             takes as f64 / 1e9
         )
+    })
+}
+
+/// Warns where a flush promises nothing.
+fn flushes_ignored(values: &Values) -> Option<String> {
+    let ignored = values.of(Controller::flush)? == "ignore" && !values.of(Controller::plp)?;
+    ignored.then(|| {
+        "controller.flush is \"ignore\": flushes and FUA are answered at once, and a power cut may \
+         take what they covered"
+            .to_owned()
     })
 }
 

@@ -18,8 +18,8 @@ use super::keys::{self as key, Name};
 use super::parts;
 use super::value::{Datum, Form, Values};
 use crate::config::{
-    Acknowledge, Config, Controller, Errors, Family, Heat, IdleState, Label, Link, LinkKind,
-    OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
+    Acknowledge, Config, Controller, Errors, Family, Flush, Flushing, Heat, IdleState, Label, Link,
+    LinkKind, OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
 };
 
 /// A view of checked values: every key has a value of the right kind.
@@ -158,6 +158,7 @@ fn policy(checked: &Checked<'_>) -> Policy {
         unit_bytes: checked.count(key::Ftl::mapping_unit),
         compression_ratio: checked.count(key::Compression::best_ratio),
         coalesce: checked.get(key::Controller::coalesce),
+        pads_pages: checked.get(key::Ftl::pad_pages),
         system_bytes: checked.get(key::Ftl::system),
         parity: match checked.get(key::Ftl::parity) {
             "stripe" => Parity::Stripe,
@@ -238,6 +239,16 @@ fn controller(checked: &Checked<'_>) -> Controller {
             _ => Acknowledge::WriteThrough,
         },
         power_loss_protection: checked.get(key::Controller::plp),
+        flush: Flush {
+            how: match checked.get(key::Controller::flush) {
+                "program" => Flushing::Single,
+                "group" => Flushing::Grouped,
+                _ => Flushing::Ignored,
+            },
+            after_fua: checked.get(key::Controller::fua) == "flush",
+            time: checked.time(key::Controller::flush_time),
+            pages: checked.count(key::Controller::flush_pages),
+        },
         gather: checked.get(key::Controller::gather),
         gather_time: checked.time(key::Controller::gather_time),
         overlap: checked.get(key::Controller::overlap),

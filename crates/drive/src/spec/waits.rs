@@ -7,7 +7,7 @@ use super::check::flash;
 use super::keys::{self, KEYS};
 use super::parts::Part;
 use super::value::{self, Datum, Entry, Values};
-use crate::spec::keys::{Controller, Errors, Fdp, Ftl, NandSuspend, SlcCache};
+use crate::spec::keys::{Compression, Controller, Errors, Fdp, Ftl, NandSuspend, SlcCache};
 
 /// A key waits while the sentence holds that is given for it.
 struct Wait {
@@ -71,6 +71,31 @@ const WAITS: &[Wait] = &[
         },
     },
     Wait {
+        key: Controller::fua.name,
+        idle: "\"program\"",
+        why: no_groups,
+    },
+    Wait {
+        key: Controller::flush_pages.name,
+        idle: "0",
+        why: no_groups,
+    },
+    Wait {
+        key: Ftl::pad_pages.name,
+        idle: "false",
+        why: |values| {
+            if !Part::Cache.is_there(values)? {
+                Some("there is no cache (slc_cache.mode = none)")
+            } else if values.of(Ftl::parity)? != "none" {
+                Some("parity covers wordlines of all planes (ftl.parity = stripe)")
+            } else if values.of(Compression::best_ratio)? > 1 {
+                Some("compressed rows are filled up (compression.best_ratio)")
+            } else {
+                None
+            }
+        },
+    },
+    Wait {
         key: NandSuspend::program.name,
         idle: "false",
         why: reads_wait,
@@ -94,6 +119,15 @@ const WAITS: &[Wait] = &[
         },
     },
 ];
+
+fn no_groups(values: &Values) -> Option<&'static str> {
+    if values.of(Controller::plp)? {
+        Some("flushes are answered from RAM (controller.plp = true)")
+    } else {
+        let why = "flushes are not grouped (controller.flush)";
+        (values.of(Controller::flush)? != "group").then_some(why)
+    }
+}
 
 fn reads_wait(values: &Values) -> Option<&'static str> {
     let why = "reads do not go first (controller.read_priority = false)";

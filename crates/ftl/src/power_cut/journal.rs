@@ -57,12 +57,12 @@ pub(super) struct Journal {
     entries: u64,
     /// Sequence numbers of the rows of entries that are being programmed, oldest first.
     writing: Vec<u64>,
-    /// Rows programmed, for the place of the next.
-    rows: u64,
+    /// Pages of planes programmed, for the place of the next.
+    pages: u64,
 }
 
 flashtwin_base::state! { Journal {
-    kept: due, checkpoint, rows_in_flight, entries, writing, rows;
+    kept: due, checkpoint, rows_in_flight, entries, writing, pages;
     built: interval_units, checkpoint_rows, keeps_trims, row_entries;
 } }
 
@@ -84,7 +84,7 @@ impl Journal {
             row_entries: row_bytes / ENTRY_BYTES,
             entries: 0,
             writing: Vec::new(),
-            rows: 0,
+            pages: 0,
         }
     }
 
@@ -114,7 +114,11 @@ impl Journal {
 
 /// Rows of the system area have been programmed.
 pub(super) fn count_rows(rows: u64, layout: &Layout, counters: &mut Counters) {
-    let units = rows * u64::from(layout.whole(layout.row_units));
+    count_units(rows * u64::from(layout.row_units), layout, counters);
+}
+
+fn count_units(units: u64, layout: &Layout, counters: &mut Counters) {
+    let units = units / u64::from(layout.ratio);
     counters.journal_units += units;
     counters.slc_mode_units += units;
 }
@@ -128,18 +132,33 @@ impl Journal {
         counters: &mut Counters,
         ops: &mut Vec<NandOp>,
     ) {
+        let planes = layout.row_units / layout.page_units;
+        self.write_pages(planes, token, layout, counters, ops);
+    }
+
+    /// Programs the next pages, one of each of some planes: all of them make a row.
+    fn write_pages(
+        &mut self,
+        pages: u32,
+        token: Token,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
         let dies = u64::from(layout.dies);
         let wordlines = u64::from(layout.wordlines());
-        let die = (self.rows % dies) as u16;
-        if self.rows.is_multiple_of(dies * wordlines) && self.rows > 0 {
+        let planes = u64::from(layout.row_units / layout.page_units);
+        self.pages = self.pages.next_multiple_of(pages.into());
+        let die = (self.pages / planes % dies) as u16;
+        if self.pages.is_multiple_of(dies * wordlines * planes) && self.pages > 0 {
             ops.extend((0..layout.dies).map(|die| {
                 NandOp::new(die as u16, class::erase(Mode::Slc), 0, Token::SystemErase)
             }));
         }
-        self.rows += 1;
-        count_rows(1, layout, counters);
+        self.pages += u64::from(pages);
+        count_units(u64::from(pages * layout.page_units), layout, counters);
         // The map and its journal are not compressed.
-        let sent = layout.granule_grains(Mode::Slc) as u16;
+        let sent = (layout.granule_grains(Mode::Slc) * pages / planes as u32) as u16;
         ops.push(NandOp::new(die, class::SLC_PROGRAM, sent, token));
     }
 
@@ -243,9 +262,25 @@ impl PowerCuts {
         counters: &mut Counters,
         ops: &mut Vec<NandOp>,
     ) {
-        if self.journal.entries == 0 {
-            return;
+        if self.journal.entries > 0 {
+            let row = layout.row_units / layout.page_units;
+            self.write_journal(row, sequence, layout, counters, ops);
         }
+    }
+
+    /// Programs pages of the journal, more where the trims that wait take more.
+    pub(crate) fn write_journal(
+        &mut self,
+        pages: u32,
+        sequence: &mut u64,
+        layout: &Layout,
+        counters: &mut Counters,
+        ops: &mut Vec<NandOp>,
+    ) {
+        let planes = layout.row_units / layout.page_units;
+        let page_entries = self.journal.row_entries / u64::from(planes);
+        let needed = self.journal.entries.div_ceil(page_entries.max(1)) as u32;
+        let pages = pages.max(needed.min(planes));
         self.journal.entries = 0;
         let own = *sequence;
         *sequence += 1;
@@ -254,7 +289,8 @@ impl PowerCuts {
             stamps.write_trims(own);
         }
         let token = Token::Journal(own as u32);
-        self.journal.write_row(token, layout, counters, ops);
+        self.journal
+            .write_pages(pages, token, layout, counters, ops);
     }
 
     /// A row of entries has been programmed; `low` are the lower bits of its number.

@@ -93,8 +93,7 @@ impl<P: Policies> Ftl<P> {
             }
             let data = flight.first < self.layout.physical_units();
             if data && !finished && !self.writing.stands_alone(index as u32) {
-                let granule = self.writing.streams[flight.stream].granule;
-                self.cuts.wipe(flight.first, granule);
+                self.cuts.wipe(flight.first, flight.units);
             }
         }
         for stream in Stream::ALL {

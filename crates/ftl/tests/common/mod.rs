@@ -73,6 +73,7 @@ pub fn policy() -> Policy {
         system_bytes: 0,
         compression_ratio: 1,
         coalesce: false,
+        pads_pages: false,
         parity: Parity::None,
         superblock_dies: 0,
         durability: Durability::default(),

@@ -38,6 +38,20 @@ section! {
         /// Power-loss protection: capacitors feed the programs of what is in the buffer, so that
         /// what is acknowledged is durable and a flush has nothing to do.
         plp: bool = fixed(Flag, "false").or("false");
+        /// Without capacitors a flush programs at once what waits in the buffer, padded; or flushes
+        /// that wait together are one, one after another, with the writes that were queued before;
+        /// or it does nothing: the drive answers at once, and what was acknowledged may be lost.
+        flush: &'static str =
+            policy(one_of(&["program", "group", "ignore"]), "group").or("program");
+        /// A write with FUA is programmed, padded, at once, or answered as if a flush followed it;
+        /// waits while `controller.flush` is not group.
+        fua: &'static str = policy(one_of(&["program", "flush"]), "flush").or("program");
+        /// Firmware time of a flush beside `command_time`: with capacitors until it is answered, in
+        /// a group the time in which others join it.
+        flush_time: u64 = fixed(time().or_zero(), "40 us").or("0");
+        /// Pages of the map's journal that a group of flushes programs in SLC mode, one after
+        /// another, once its data is on flash; waits while `controller.flush` is not group.
+        flush_pages: u64 = policy(count(0, 16), "1").or("0");
         /// Small writes wait for each other until a program is full; otherwise each is padded.
         gather: bool = policy(Flag, "true");
         /// A partly filled program is padded after this time without a write; waits while `gather`

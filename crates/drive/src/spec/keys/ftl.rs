@@ -18,6 +18,9 @@ section! {
         /// which is a granule on each die of the superblock, the exclusive-or of the others. It
         /// takes capacity and writes.
         parity: &'static str = fixed(one_of(&["none", "stripe"]), "stripe").or("none");
+        /// Padding in the cache fills pages of single planes, and later data takes the rest of the
+        /// wordline; otherwise the wordline on all planes of a die is filled up.
+        pad_pages: bool = policy(Flag, "true").or("false");
         /// Dies that a superblock spans, a divisor of all dies; 0 means all of them. With fewer
         /// there are more and smaller superblocks, and each stream keeps one open in each group of
         /// dies. Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.

@@ -1,0 +1,193 @@
+//! Flushes, and writes that have to be on flash.
+//!
+//! `controller.flush` says what the firmware makes of them. With `program` each has what waits in
+//! the buffer programmed at once, side by side with the others. With `group` those that wait
+//! together are one, and one group is under way at a time:
+//!
+//! 1. The first that comes opens a group, which others may join for `controller.flush_time`.
+//! 2. Writes that were queued before that time is over are placed first, so that they share the
+//!    program. Writes that come later are not waited for.
+//! 3. What waits in the buffer is padded and programmed; so are trims in the journal, and the map
+//!    where `map.write_on_flush`.
+//! 4. Once all of that is on flash, `controller.flush_pages` of the map's journal are programmed
+//!    one after another: each points to what must be there before it.
+//! 5. All of the group are answered, and what has come meanwhile is the next group.
+//!
+//! With `ignore`, as with capacitors (`controller.plp`), a flush is answered from RAM.
+
+use flashtwin_base::Status;
+use flashtwin_ftl::Policies;
+
+use super::Commands;
+use crate::config::{Acknowledge, Flushing};
+use crate::engine::Drive;
+use crate::event::Event;
+
+/// How far the group under way has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// There is none.
+    #[default]
+    None,
+    /// Others may join it.
+    Gathers,
+    /// It waits for this number of writes that were queued before it.
+    Queued(usize),
+    /// It waits for all that was begun below the number.
+    Programs(u64),
+    /// It waits for the journal below the number; then this number of pages follows.
+    Journals(u64, u32),
+}
+
+/// Flushes and writes that are answered once what they cover is on flash.
+#[derive(Debug, Default)]
+pub(crate) struct Flushes {
+    waiting: Vec<u32>,
+    group: Vec<u32>,
+    stage: Stage,
+}
+
+impl Flushes {
+    /// A group waits for a write that is queued.
+    #[inline]
+    pub(super) fn wait_for_writes(&self) -> bool {
+        matches!(self.stage, Stage::Queued(_))
+    }
+
+    /// No group is under way or waits.
+    #[inline]
+    pub(super) fn are_none(&self) -> bool {
+        self.stage == Stage::None && self.waiting.is_empty()
+    }
+
+    /// A write that was queued is done with.
+    #[inline]
+    pub(super) fn write_taken(&mut self) {
+        if let Stage::Queued(writes) = &mut self.stage {
+            *writes = writes.saturating_sub(1);
+        }
+    }
+}
+
+impl Commands {
+    /// A write is answered with the next group.
+    pub(super) fn join_flush(&mut self, slot: u32) {
+        self.flushes.waiting.push(slot);
+    }
+}
+
+impl<P: Policies> Drive<P> {
+    pub(super) fn begin_flush(&mut self, slot: u32) {
+        let flush = &self.controller.flush;
+        if self.controller.power_loss_protection || flush.how == Flushing::Ignored {
+            return match flush.time {
+                flashtwin_base::Nanos::ZERO => self.answer(slot, Status::Ok),
+                time => self.events.push(self.now + time, Event::Answer(slot)),
+            };
+        }
+        if flush.how == Flushing::Grouped {
+            self.commands.join_flush(slot);
+            return self.next_group();
+        }
+        self.program_all();
+        self.commands
+            .durable
+            .push_back((self.ftl.next_sequence(), slot));
+        self.answer_durable();
+    }
+
+    /// Whether a write is answered when it is programmed, not when it is in the buffer.
+    #[inline]
+    pub(super) fn waits_for_programs(&self, fua: bool) -> bool {
+        match self.controller.acknowledge {
+            Acknowledge::WriteBack => fua && self.controller.honours_fua(),
+            Acknowledge::WriteThrough => true,
+        }
+    }
+
+    /// Such a write is answered as if a flush followed it.
+    #[inline]
+    pub(super) fn flushes_after(&self, fua: bool) -> bool {
+        let flush = &self.controller.flush;
+        fua && flush.after_fua && self.controller.acknowledge == Acknowledge::WriteBack
+    }
+
+    /// Pads and programs what waits in RAM: data, trims and, where the spec says so, the map.
+    fn program_all(&mut self) {
+        self.pad_now();
+        self.ftl.flush_journal(&mut self.ops);
+        self.issue();
+        if self.ftl.map_follows_flush() {
+            self.ftl.checkpoint_map(&mut self.ops);
+            self.issue();
+        }
+    }
+
+    /// Opens a group of those that wait, if none is under way.
+    pub(super) fn next_group(&mut self) {
+        let flushes = &mut self.commands.flushes;
+        if flushes.stage != Stage::None || flushes.waiting.is_empty() {
+            return;
+        }
+        flushes.stage = Stage::Gathers;
+        let at = self.now + self.controller.flush.time;
+        self.events.push(at, Event::FlushGathered);
+    }
+
+    /// The group takes no more: it goes on as soon as the writes that are queued have been placed.
+    pub(crate) fn flush_gathered(&mut self) {
+        // Those that were queued ahead are not understood yet.
+        self.take_back_all();
+        let queued = self.commands.incoming.len();
+        let flushes = &mut self.commands.flushes;
+        std::mem::swap(&mut flushes.group, &mut flushes.waiting);
+        flushes.stage = Stage::Queued(queued);
+        self.program_group();
+    }
+
+    /// Programs what the group covers, once the writes before it have been placed.
+    #[inline]
+    pub(super) fn program_group(&mut self) {
+        if self.commands.flushes.stage == Stage::Queued(0) {
+            self.program_all();
+            self.commands.flushes.stage = Stage::Programs(self.ftl.next_sequence());
+            self.group_programmed();
+        }
+    }
+
+    /// A program has ended: the group goes on to its next page, or is answered.
+    #[inline]
+    pub(super) fn group_programmed(&mut self) {
+        match self.commands.flushes.stage {
+            Stage::Programs(sequence) if self.ftl.oldest_pending_host() >= sequence => {
+                self.next_page(self.controller.flush.pages);
+            }
+            // Data that the host has written meanwhile may wait: the journal says nothing of it.
+            Stage::Journals(sequence, pages) if self.ftl.oldest_journaled() >= sequence => {
+                self.next_page(pages);
+            }
+            _ => {}
+        }
+    }
+
+    /// Programs the next of these pages of the journal; after the last one the group is answered.
+    fn next_page(&mut self, pages: u32) {
+        if pages == 0 {
+            return self.answer_group();
+        }
+        self.ftl.write_journal_page(&mut self.ops);
+        self.issue();
+        self.commands.flushes.stage = Stage::Journals(self.ftl.next_sequence(), pages - 1);
+    }
+
+    fn answer_group(&mut self) {
+        let flushes = &mut self.commands.flushes;
+        flushes.stage = Stage::None;
+        let mut group = std::mem::take(&mut flushes.group);
+        for slot in group.drain(..) {
+            self.answer(slot, Status::Ok);
+        }
+        self.commands.flushes.group = group;
+        self.next_group();
+    }
+}
