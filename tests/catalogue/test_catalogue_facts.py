@@ -14,7 +14,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin_lab.validation.metrics import measures
 
 ALL = facts.published()
-OUTCOMES = [fact for fact in ALL if not fact.is_comparison]
+OUTCOMES = [fact for fact in ALL if not fact.is_comparison and fact.kind != "sync"]
 COMPARISONS = [fact for fact in ALL if fact.is_comparison]
 
 
@@ -28,12 +28,13 @@ def test_all_drives_of_the_articles_are_there() -> None:
 
 
 def test_every_drive_of_the_market_is_in_the_catalogue() -> None:
-    assert set(facts.drives()[5:]) == {fact.drive for fact in facts.of_market()}
+    of_market = {fact.drive for fact in (*facts.of_market(), *facts.of_syncs())}
+    assert set(facts.drives()[5:]) == of_market
     assert set(facts.drives()[5:]) < set(drive_ids())
 
 
 def test_every_drive_has_a_source_and_an_outcome() -> None:
-    with_outcomes = {fact.drives[0] for fact in OUTCOMES}
+    with_outcomes = {fact.drives[0] for fact in (*OUTCOMES, *facts.of_syncs())}
     assert with_outcomes == set(facts.drives())
     for drive in facts.drives():
         assert facts.sources(drive)
@@ -176,3 +177,15 @@ def test_a_damaged_installation_says_so(tmp_path: object) -> None:
     with pytest.raises(FlashtwinError, match="cannot read") as raised:
         facts.of_articles(Path(str(tmp_path)) / "gone.toml")
     assert raised.value.exit_code == 3
+
+
+def test_synchronous_writes_are_of_both_classes_and_calibrate() -> None:
+    rows = facts.of_syncs()
+    drives = {fact.drive for fact in rows}
+    protected = [fact for fact in rows if fact.metric == "probability of protection" and fact.low]
+    assert len(drives) >= 10 and 3 <= len(protected) <= len(drives) - 3
+    for fact in rows:
+        assert fact.kind == "sync" and fact.calibration and fact.battery and fact.finding
+        assert fact.low is not None or fact.high is not None
+    gains = [fact for fact in rows if fact.metric.startswith("gain")]
+    assert all(fact.high == pytest.approx(2.25 * (fact.low or 0)) for fact in gains) and gains

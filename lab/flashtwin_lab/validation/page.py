@@ -49,6 +49,16 @@ set by a published figure.
 """
 
 
+KINDS = """
+## Kinds of rows
+
+Articles measured one drive in many ways, reviews of the market's drives filled them once, and of
+synchronous writes others have a rate, sometimes of several writers or with latencies. `fitted` are
+values of those drives' specs that were set by a published figure, of whichever kind.
+
+"""
+
+
 def page(rows: Iterable[Row], sections: Sequence[str] = ()) -> str:
     """The text of the page; `sections` come after those of the drives."""
     by_drive = {name: list(group) for name, group in groupby(_sorted(rows), _family_of)}
@@ -56,6 +66,7 @@ def page(rows: Iterable[Row], sections: Sequence[str] = ()) -> str:
     totals = _totals([row for rows in by_drive.values() for row in rows])
     parts = [_section(family, rows) for family, rows in by_drive.items()]
     text = HEAD.format(model=_core.MODEL) + "\n".join([*lines, totals]) + "\n"
+    text += KINDS + _by_source([row for of in by_drive.values() for row in of])
     return text + "".join([*parts, *sections]).rstrip() + "\n"
 
 
@@ -129,6 +140,32 @@ def _totals(rows: Sequence[Row]) -> str:
     drives = {drive for row in rows for drive in _family_of(row)}
     fitted = len({(drive, key) for drive in drives for key, _, _ in _own_fitted(drive)})
     return f"| all | {_numbers(rows, str(fitted))} | none |"
+
+
+def _by_source(rows: Sequence[Row]) -> str:
+    """Rows by where they come from, beside the values that were fitted."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if not row.variant and row.fact.kind not in facts.UNCOUNTED:
+            groups.setdefault(source_of(row.fact), []).append(row)
+    lines = []
+    for name, of in groups.items():
+        drives = {drive for row in of for drive in row.fact.measured_on}
+        fitted = {(drive, *value[:2]) for drive in drives for value in fitted_values(drive)}
+        verdicts = [sum(row.verdict == verdict for row in of) for verdict in _VERDICTS]
+        numbers = (len(drives), len(of), *verdicts, len(fitted))
+        lines.append((name, *map(str, numbers)))
+    return table(("rows of", "drives", "rows", "pass", "known", "missed", "fitted"), lines)
+
+
+_VERDICTS = ("pass", "known", "miss")
+
+
+def source_of(fact: Fact) -> str:
+    """Where a row comes from."""
+    if fact.kind == "sync":
+        return "synchronous writes"
+    return "the market's fills" if fact.test == facts.FILL_TEST else "articles"
 
 
 def _own_fitted(drive: str) -> list[tuple[str, str, str]]:

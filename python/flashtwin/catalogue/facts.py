@@ -1,16 +1,17 @@
 """Published facts: what was measured on real drives, as rows that a twin can be held against.
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
-and comparisons of two alike, `market.toml` into outcomes of whole fills, and `known.toml` into the
-misses that have a physical explanation. Folders that `FLASHTWIN_CATALOGUE` adds may have a
-`published.toml` of their own, whose outcomes are facts like the shipped ones.
+and comparisons of two alike, `market.toml` into outcomes of whole fills and of synchronous writes,
+and `known.toml` into the misses that have a physical explanation. Folders that
+`FLASHTWIN_CATALOGUE` adds may have a `published.toml` of their own, whose outcomes are facts like
+the shipped ones.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
 `drive`, `test` and `metric` are spelled as in the file, because reports are compared by them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED, audit, folders
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.inputs import InputError, read_toml
 
-Kind = Literal["measured", "qualitative", "computed", "shown"]
+Kind = Literal["measured", "qualitative", "computed", "shown", "sync"]
 # Kinds of rows that are shown and never counted.
 UNCOUNTED: tuple[Kind, ...] = ("computed", "shown")
 
@@ -37,6 +38,12 @@ FILL_METRICS = {
     "rate_past_both": ("rate past both tiers", "MB/s", 0.10),
     "mean": ("mean of the whole fill", "MB/s", 0.12),
 }
+# Synchronous writes: state and firmware move one drive's figure by about three times, so it has to
+# lie between the twin's in the quietest and in the most loaded state, each end wider by a factor.
+# The gain of several writers is held to the same factor, and latencies to the next.
+SYNC_TEST = "synchronous writes of one writer, and of several"
+SYNC_FACTOR, SYNC_LATENCY_FACTOR = 1.5, 2.0
+SYNC_CONDITIONS = {"state": "assumed: no source says how full the drive was and how it had rested"}
 FILL_CONDITIONS = {"depth": "assumed 1: one thread, no review says at which depth"}
 
 
@@ -113,7 +120,7 @@ class KnownMiss:
 
 def published() -> tuple[Fact, ...]:
     """All facts: of the articles, of the market's drives, and of folders that are added."""
-    return (*of_articles(), *of_market(), *of_added())
+    return (*of_articles(), *of_market(), *of_syncs(), *of_added())
 
 
 def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
@@ -147,6 +154,11 @@ def of_market(path: Path = MARKET) -> tuple[Fact, ...]:
     )
 
 
+def of_syncs(path: Path = MARKET) -> tuple[Fact, ...]:
+    """What was published of synchronous writes."""
+    return tuple(fact for row in _read(path)["sync"] for fact in _syncs(row))
+
+
 def of_added() -> tuple[Fact, ...]:
     """The outcomes of the folders that `FLASHTWIN_CATALOGUE` adds."""
     return tuple(_outcome(row) for table in _added() for row in table.get("outcome", []))
@@ -168,8 +180,9 @@ def _added() -> list[dict[str, Any]]:
 def drives() -> tuple[str, ...]:
     """The drives that something was published about, by id."""
     tables = (_read(PUBLISHED), _read(MARKET), *_added())
-    ids = (drive["id"] for table in tables for drive in table.get("drive", []))
-    return tuple(dict.fromkeys(ids))
+    ids = [drive["id"] for table in tables for drive in table.get("drive", [])]
+    syncs = [row["drive"] for row in _read(MARKET)["sync"]]
+    return tuple(dict.fromkeys([*ids, *syncs]))
 
 
 def sources(drive: str) -> str | None:
@@ -188,7 +201,8 @@ def _sources() -> Mapping[str, str]:
     articles = _read(PUBLISHED)
     of_market = {row["id"]: str(row["source"]) for row in _read(MARKET)["drive"]}
     of_articles = {row["id"]: str(articles["sources"][row["source"]]) for row in articles["drive"]}
-    return {**of_market, **of_articles}
+    of_syncs = {row["drive"]: str(row["source"]) for row in _read(MARKET)["sync"]}
+    return {**of_syncs, **of_market, **of_articles}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,6 +259,41 @@ def facts_for(chosen: Iterable[str], facts: Iterable[Fact]) -> tuple[Fact, ...]:
 def _outcome(row: Mapping[str, Any]) -> Fact:
     stated = {key: value for key, value in row.items() if key != "drive"}
     return Fact(drives=(row["drive"],), **stated)
+
+
+def _syncs(row: Mapping[str, Any]) -> Iterator[Fact]:
+    """What was published of a drive's synchronous writes, a fact a figure."""
+    cell = {"flush": "4k", "fua": "dsync"}[row["way"]]
+    writers, gain = row.get("several", (2, None))
+    battery = f"sync:writers={writers},together={row['way']},seconds=2s"
+
+    def fact(metric: str, finding: str, unit: str, low: float | None, high: float | None) -> Fact:
+        return Fact(
+            drives=(row["drive"],),
+            test=SYNC_TEST,
+            metric=metric,
+            kind="sync",
+            unit=unit,
+            low=low,
+            high=high,
+            note=row.get("note"),
+            conditions={**SYNC_CONDITIONS, "source": f"published: {row['source']}"},
+            battery=battery,
+            finding=f"sync.{finding}",
+        )
+
+    rate, wide = row["iops"], SYNC_FACTOR
+    least, most = (0.5, None) if row["protected"] else (None, 0.5)
+    yield fact("probability of protection", "is_protected", "", least, most)
+    yield fact("rate in the quietest state", f"iops[fresh-{cell}]", "IOPS", rate / wide, None)
+    yield fact("rate in the most loaded state", f"iops[beside-{cell}]", "IOPS", None, rate * wide)
+    if gain is not None:
+        name = f"gain of {writers} writers"
+        yield fact(name, "gain[fresh]", "x", gain / wide, gain * wide)
+    for key, name in (("p50", "median of a flush"), ("p99", "99 % of the flushes")):
+        if key in row:
+            ends = (row[key] / SYNC_LATENCY_FACTOR, row[key] * SYNC_LATENCY_FACTOR)
+            yield fact(name, f"{key}[fresh-{cell}]", "us", *ends)
 
 
 def _comparison(pair: tuple[str, ...], row: Mapping[str, Any], twins: tuple[str, ...]) -> Fact:
