@@ -157,7 +157,8 @@ def test_known_misses_name_rows_that_exist() -> None:
 
 
 def test_known_misses_of_variants_name_variants_that_exist() -> None:
-    for miss in facts.known_misses():
+    of_batteries = [miss for miss in facts.known_misses() if miss.test != facts.SYNC_TEST]
+    for miss in of_batteries:
         variants = {cell.name for cell in measures()[miss.test, miss.metric].variants}
         assert miss.variant in {"", *variants}
 
