@@ -317,7 +317,11 @@ impl Directory {
         let place = self.path.join("bytes");
         let is_new = self.header.is_none();
         let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(is_new).truncate(false);
+        let options = options
+            .read(true)
+            .write(true)
+            .create(is_new)
+            .truncate(false);
         private(options).open(&place).map_err(io_at(&place))
     }
 

@@ -155,7 +155,9 @@ impl Disk {
         let journal = directory.replay(|record| disk.again(record))?;
         let ftl = disk.drive.ftl();
         let slots = (0..ftl.logical_units()).filter_map(|lpn| ftl.slot(lpn));
-        let needed = slots.max().map_or(0, |last| u64::from(last + 1) * u64::from(unit));
+        let needed = slots
+            .max()
+            .map_or(0, |last| u64::from(last + 1) * u64::from(unit));
         directory.check_length(&bytes, needed)?;
         directory.begin_use()?;
         let place = directory.path().to_owned();

@@ -361,7 +361,10 @@ impl Followed {
 
 /// Places that a request covers in part: at its beginning, at its end, or all of it in one.
 fn partial(begin: u64, end: u64) -> u64 {
-    let (head, tail) = (begin % PLACE_BYTES != 0, end % PLACE_BYTES != 0);
+    let (head, tail) = (
+        !begin.is_multiple_of(PLACE_BYTES),
+        !end.is_multiple_of(PLACE_BYTES),
+    );
     let is_within_one = begin / PLACE_BYTES == end / PLACE_BYTES;
     if is_within_one {
         u64::from(head || tail)
