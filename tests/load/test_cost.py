@@ -11,13 +11,14 @@ from click.testing import Result
 from traces import database, iolog
 
 from flashtwin.load import cost
+from flashtwin.load.words import Cost
 from flashtwin.runner.target import Variant
 
 Run = Callable[..., Result]
 SMALL = Variant(drive="crucial-p1-1tb", scale="1/64")
 
 
-def costs(where: Path) -> cost.Cost:
+def costs(where: Path) -> Cost:
     return cost.cost(where, SMALL, "fresh")
 
 

@@ -11,7 +11,8 @@ import pytest
 from click.testing import Result
 
 from flashtwin.load import ask, lifetime, loads
-from flashtwin.load.lifetime import Interval, Lifetime, Question, Simulated
+from flashtwin.load.lifetime import Question, Simulated
+from flashtwin.load.words import Interval, Lifetime
 from flashtwin.runner.target import Variant
 
 Run = Callable[..., Result]

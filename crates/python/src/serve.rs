@@ -217,6 +217,7 @@ fn begun_log(asked: &Asked) -> PyResult<Option<Log>> {
 /// of it.
 #[pyfunction]
 #[pyo3(signature = (spec, twin, path, worse_json, until_cut, image, watch))]
+#[expect(clippy::too_many_arguments)]
 pub fn replay<'py>(
     py: Python<'py>,
     spec: &Spec,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from flashtwin.load import cost, lifetime, profile
+from flashtwin.load import words
 
 
-class TraceSide(profile.Side, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TraceSide(words.Side, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sizes: dict[str, int]  # type: ignore[assignment]
 
 
-class TraceLoad(profile.Load, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TraceLoad(words.Load, frozen=True, kw_only=True, forbid_unknown_fields=True):
     read: TraceSide
     write: TraceSide
     trim: TraceSide
 
 
-class Trace(profile.Profile, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Trace(words.Profile, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """flashtwin trace --json"""
 
     load: TraceLoad
@@ -28,10 +28,10 @@ class Trace(profile.Profile, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Cost(Struct, forbid_unknown_fields=True):
     """flashtwin cost --json"""
 
-    costs: list[cost.Cost]
-    changes: list[cost.Change]
+    costs: list[words.Cost]
+    changes: list[words.Change]
     limit: float | None
-    worse: list[cost.Change]
+    worse: list[words.Change]
 
 
 class Years(Struct, forbid_unknown_fields=True):
@@ -42,7 +42,7 @@ class Years(Struct, forbid_unknown_fields=True):
     high: float | None
 
 
-class Lifetime(lifetime.Lifetime, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Lifetime(words.Lifetime, frozen=True, kw_only=True, forbid_unknown_fields=True):
     years: Years  # type: ignore[assignment]
     draws: list[float | None]  # type: ignore[assignment]
 

@@ -16,7 +16,7 @@ from flashtwin.load import ask as asking
 from flashtwin.load import cost as costing
 from flashtwin.load import loads, page
 from flashtwin.load import profile as profiling
-from flashtwin.load.cost import Change, Cost
+from flashtwin.load.words import Change, Cost
 from flashtwin.model import units
 from flashtwin.model.job import Reading
 from flashtwin.runner.target import Variant

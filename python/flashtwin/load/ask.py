@@ -16,9 +16,10 @@ from msgspec import Struct
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.load import lifetime, page
-from flashtwin.load.lifetime import Copy, Interval, Lifetime, Question, Simulated
+from flashtwin.load.lifetime import Copy, Question, Simulated
 from flashtwin.load.loads import Load
 from flashtwin.load.page import Answer, Figure, Table
+from flashtwin.load.words import Interval, Lifetime
 from flashtwin.model.target import Interrupted
 from flashtwin.model.units import readable_number, readable_period, readable_size
 from flashtwin.runner.pool import Ended, Pool, Send, Work

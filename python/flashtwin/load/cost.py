@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
-
 from flashtwin import _core
 from flashtwin.drives import serving
 from flashtwin.drives.twin import reads_note
@@ -27,6 +25,7 @@ from flashtwin.fio.plan.plan import PhaseResult, plan
 from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.run import FioTwin, check_memory, run_plan
 from flashtwin.load.profile import profile
+from flashtwin.load.words import Change, Cost, Kind
 from flashtwin.model.histogram import percentiles_of
 from flashtwin.model.job import Reading
 from flashtwin.model.target import Progress
@@ -36,53 +35,6 @@ from flashtwin.runner.target import Variant
 # An hour of rest: folding and collection that a drive put off are done by then.
 REST_S = 3600.0
 SHARES = (50.0, 99.0, 99.9)
-
-
-class Kind(Struct, frozen=True, kw_only=True):
-    """Requests of one kind: how many, their bytes, and what a thread waited for them, in ns."""
-
-    count: int
-    bytes: int
-    waited_ns: int
-    p50_ns: int
-    p99_ns: int
-    p999_ns: int
-
-
-class Cost(Struct, frozen=True, kw_only=True):
-    """The cost of a trace on a drive.
-
-    `reads_of_nothing`: reads that met no data, which cost a drive next to nothing.
-    `partial_writes`: writes of 4 KiB places that cover a part of them.
-
-    `time_ns`: from the first request to the last answer. `programmed_bytes`: what the flash took,
-    with everything that the drive did later because of it; `hash`: of the drive's spec.
-    """
-
-    trace: str
-    drive: str
-    state: str
-    hash: str
-    model: int
-    time_ns: int
-    reads_of_nothing: int
-    partial_writes: int
-    host_bytes: int
-    programmed_bytes: int
-    read: Kind
-    write: Kind
-    trim: Kind
-    sync: Kind
-
-    @property
-    def requests(self) -> int:
-        """Reads, writes and TRIMs."""
-        return self.read.count + self.write.count + self.trim.count
-
-    @property
-    def waf(self) -> float | None:
-        """Bytes programmed for a byte that the host wrote."""
-        return self.programmed_bytes / self.host_bytes if self.host_bytes else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,21 +54,6 @@ MEASURES = (
     Measure(name="syncs", unit="1", of=lambda cost: cost.sync.count),
     Measure(name="places written in part", unit="1", of=lambda cost: cost.partial_writes),
 )
-
-
-class Change(Struct, frozen=True, kw_only=True):
-    """A figure of a trace beside that of its base; `ratio` is none where the base has none."""
-
-    drive: str
-    measure: str
-    unit: str
-    before: int
-    after: int
-    ratio: float | None
-
-    def is_worse(self, share: float) -> bool:
-        """True where it grew by more than a share."""
-        return self.after > self.before * (1 + share)
 
 
 def cost(

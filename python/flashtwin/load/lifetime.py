@@ -37,6 +37,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.load.loads import DAY_S, Load
+from flashtwin.load.words import Interval, Latency, Lifetime
 from flashtwin.model.histogram import percentiles_of, summed
 from flashtwin.model.job import NONE, Fio, Job, Span
 from flashtwin.model.step import Fill, Rest, Result, Run
@@ -65,24 +66,6 @@ SHARES = (50.0, 99.0, 99.9)
 KINDS = ("read", "write", "sync")
 
 
-class Interval(Struct, frozen=True, kw_only=True):
-    """A value with the bounds between which it lies with 90 %."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Latency(Struct, frozen=True, kw_only=True):
-    """How long requests of a kind waited in the steady state, in ns."""
-
-    kind: str
-    count: int
-    p50_ns: int
-    p99_ns: int
-    p999_ns: int
-
-
 class Simulated(Struct, frozen=True, kw_only=True):
     """The end of a copy's simulation. `wear`: share of its rated life that a written byte takes;
     `by_cause`: bytes programmed for a byte of the host's; `kept_up`: of what the load asks for, how
@@ -99,36 +82,6 @@ class Simulated(Struct, frozen=True, kw_only=True):
     steady: bool
     written: float
     latencies: list[Latency]
-
-
-class Lifetime(Struct, frozen=True, kw_only=True):
-    """Years of a load on a drive.
-
-    `years`: until the rated cycles are used up; `warranty_years`: until the written bytes that the
-    maker rates the drive for are used up, none where nobody printed them. `scale_error`: how far
-    the copy of half the size differs in WAF.
-    """
-
-    drive: str
-    name: str
-    load: str
-    title: str
-    full: float
-    capacity_bytes: int
-    per_day_bytes: float
-    waf: Interval
-    years: Interval
-    flash_per_day_bytes: float
-    warranty_years: float | None
-    scale_error: float
-    kept_up: float
-    steady: bool
-    by_cause: dict[str, float]
-    latencies: list[Latency]
-    watts: float
-    draws: list[float]
-    assumed: list[str]
-    sources: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)

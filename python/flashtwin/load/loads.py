@@ -19,7 +19,8 @@ from flashtwin import inputs
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import script
-from flashtwin.load.profile import Profile, Side, profile
+from flashtwin.load.profile import profile
+from flashtwin.load.words import Profile, Side
 from flashtwin.model.units import parse_seconds, parse_size, readable_size
 
 NAMED = Path(str(resources.files(__package__))) / "named"

@@ -13,7 +13,8 @@ from typing import Any
 
 from flashtwin import outputs
 from flashtwin.charts import figures
-from flashtwin.load.profile import TITLES, Profile, notes, rows, sentences
+from flashtwin.load.profile import TITLES, notes, rows, sentences
+from flashtwin.load.words import Profile
 from flashtwin.model.units import readable_size, show_block, significant
 from flashtwin.report import template
 

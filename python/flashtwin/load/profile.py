@@ -7,147 +7,19 @@ sample of the places says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
 from flashtwin import _core
 from flashtwin.fio.plan.traces import read_through
+from flashtwin.load.words import Places, Profile, Side
 from flashtwin.model.job import Reading, Shape
 from flashtwin.model.units import readable_seconds, readable_size, show_block, significant
 
-KINDS = ("read", "write", "trim")
 TITLES = {"read": "reads", "write": "writes", "trim": "TRIMs"}
-
-
-class Side(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The requests of one kind: how many have each size in bytes, and how many begin where one of
-    the last of their kind ended."""
-
-    sizes: dict[int, int]
-    sequential: int
-    sequential_bytes: int
-
-    @property
-    def count(self) -> int:
-        """How many requests there are."""
-        return sum(self.sizes.values())
-
-    @property
-    def median_bytes(self) -> int | None:
-        """The size of the request in the middle, none without requests."""
-        return _middle(sorted(self.sizes.items()), 0.5)
-
-    @property
-    def usual(self) -> tuple[int, float] | None:
-        """The most frequent size, and its share of the requests."""
-        if not self.sizes:
-            return None
-        size = max(self.sizes, key=lambda size: (self.sizes[size], -size))
-        return size, self.sizes[size] / self.count
-
-
-class Idle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Silences of a second and more."""
-
-    count: int
-    total_ns: int
-    longest_ns: int
-
-
-class Places(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The places of `bytes` that requests touch; `sampled`: estimated from a sample of them.
-
-    `touched`, `written` and `read` count different places, the others count each request's places
-    anew. `distances` has the overwrites by the bytes that were written in between: place n from
-    2^(n-1) to below 2^n. `hottest` has pairs in thousandths: the most written share of the written
-    places, and its share of the writes.
-    """
-
-    bytes: int
-    sampled: bool
-    touched: int
-    written: int
-    read: int
-    writes: int
-    partial_writes: int
-    overwrites: int
-    reads: int
-    reads_of_written: int
-    distances: list[int]
-    hottest: list[tuple[int, int]]
-    not_followed: int
-
-    @property
-    def median_distance(self) -> int | None:
-        """The median of the bytes that the host writes between two writes of a place, as the
-        lower end of its class; none without overwrites."""
-        classes = [(1 << place - 1 if place else 0, n) for place, n in enumerate(self.distances)]
-        return _middle(classes, 0.5)
-
-
-class Windows(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Requests and bytes in each window of `window_ns`."""
-
-    read_ios: list[int]
-    read_bytes: list[int]
-    write_ios: list[int]
-    write_bytes: list[int]
-    trim_ios: list[int]
-    trim_bytes: list[int]
-    flushes: list[int]
-
-
-class Load(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a trace loads a drive. `between_flushes` has the times between flushes by the bytes that
-    were written in them, in the classes of `Places.distances`."""
-
-    read: Side
-    write: Side
-    trim: Side
-    fua: int
-    between_flushes: list[int]
-    idle: Idle
-    window_ns: int
-    windows: Windows
-    places: Places
-
-
-class File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file or disk of the trace: where its furthest request ends (in `line`), and its longest
-    request in bytes."""
-
-    name: str
-    end: int
-    line: int
-    longest: int
-
-
-class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trace: its requests widened to whole sectors; triples are reads, writes and trims."""
-
-    format: str
-    ios: tuple[int, int, int]
-    bytes: tuple[int, int, int]
-    flushes: int
-    span_ns: int
-    longest: tuple[int, int, int]
-    unaligned: int
-    left_out: int
-    late: int
-    files: list[File]
-    load: Load
-
-    @property
-    def sides(self) -> Iterator[tuple[str, Side, int]]:
-        """The kinds that there are, each with its name and its bytes."""
-        sides = (self.load.read, self.load.write, self.load.trim)
-        for kind, side, moved in zip(KINDS, sides, self.bytes, strict=True):
-            if side.sizes:
-                yield kind, side, moved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,16 +162,6 @@ def _timed(profiled: Profile) -> str:
     share = _percent(idle.total_ns / profiled.span_ns)
     longest = readable_seconds(idle.longest_ns / 1e9)
     return f"For {share} of the time nothing is asked for a second or longer, {longest} at most."
-
-
-def _middle(classes: Sequence[tuple[int, int]], share: float) -> int | None:
-    """The value below which a share of the counts lies; classes ascend."""
-    total, seen = sum(count for _, count in classes), 0
-    for value, count in classes:
-        seen += count
-        if count and seen >= share * total:
-            return value
-    return None
 
 
 def _percent(share: float) -> str:
