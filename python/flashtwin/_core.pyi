@@ -26,6 +26,7 @@ __all__ = [
     "play",
     "profile_trace",
     "read_parquet",
+    "replay",
     "serve",
     "simulate",
     "spec_words",
