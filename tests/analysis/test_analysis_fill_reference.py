@@ -8,8 +8,6 @@ from __future__ import annotations
 import pytest
 from shapes import RAW_240, fill, found, saw
 
-from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES
-
 ON = ((461.0, 24.0), (111.0, 192.0), (81.0, 240.0))
 OFF = ((240.0, 90.0), (100.0, 240.0))
 
@@ -88,13 +86,3 @@ def test_a_file_without_a_drop_says_nothing_about_the_cache() -> None:
     assert drive["cache_size"].value == 0 and drive["speed_past_cache"].value
     dropping = found(fill((480, 1), (100, 2), sample_s=0.02), 2, raw_bytes=0)
     assert dropping["cache_size"].number == pytest.approx(1, rel=0.05)
-
-
-def test_no_title_calls_a_first_plateau_a_cache() -> None:
-    """From outside nobody can say whether it is one: a drive whose cache is off has one too."""
-    named = {**TITLES, **LATER_TITLES}
-    # This one says how likely it is one.
-    assert named.pop("cache_probability") == ("Probability of a cache", "fraction")
-    titles = [title for title, _ in named.values()]
-    assert not any("cache" in title.lower() or "fold" in title.lower() for title in titles)
-    assert TITLES["fold_begin"][0] == "Where borrowed cells have to be given back"

@@ -29,7 +29,7 @@ def test_names_alone_have_their_defaults() -> None:
     }
     assert cdm == {
         "profile": "article",
-        "size": 1 << 30,
+        "size": None,
         "loops": None,
         "mix": 70,
         "variant": "cdm",

@@ -177,7 +177,7 @@ def test_steps_that_a_battery_decides_on_the_way_count_as_much_as_they_last(
 def test_what_does_not_suit_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     drive = FakeDrive(law=Law(capacity_bytes=1 << 29))
     with pytest.raises(FlashtwinError, match="does not fit"):
-        run_batteries(drive, [QUICK], tmp_path / "run")
+        run_batteries(drive, [(QUICK[0], {**QUICK[1], "size": "1GiB"})], tmp_path / "run")
     assert not (tmp_path / "run").exists() and drive.done == [] and drive.closed
 
 

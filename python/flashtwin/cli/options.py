@@ -241,7 +241,9 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
             "--format",
             "kind",
             type=click.Choice(get_args(TraceFormat)),
-            help="What a trace is, where its first lines do not tell.",
+            metavar="NAME",
+            help="What a trace is, where its first lines do not tell:"
+            f" {', '.join(get_args(TraceFormat))}.",
         ),
     ):
         optional = option(optional)

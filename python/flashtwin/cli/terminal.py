@@ -84,7 +84,11 @@ def notes(texts: Iterable[object], quiet: bool) -> None:
 
 def coloured(text: str, colour: str) -> str:
     """A word on stderr in colour, unless colours are unwanted; click strips them in a pipe."""
-    return text if os.environ.get("NO_COLOR") else click.style(text, fg=colour, bold=True)
+    return (
+        text
+        if os.environ.get("NO_COLOR") or not colour
+        else click.style(text, fg=colour, bold=True)
+    )
 
 
 def emit(*parts: RenderableType) -> None:
