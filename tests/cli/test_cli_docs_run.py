@@ -37,7 +37,7 @@ from flashtwin_lab import proof
 assert _core.load_spec, "these tests need the compiled part"
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# What a page plays with; ./dev page makes it.
+# The core that a page plays with, which ./dev page makes.
 CORE = ROOT / "python/flashtwin/charts/kit/core.wasm.gz"
 STORED = "flashtwin-runs/20260115-101500-bx500-240"
 # Words of a line that stand for something of the reader's own, and what is typed for them here.
@@ -56,7 +56,7 @@ FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 4, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 3600
 # Of each command, in each `./dev test`.
 QUICK_LINES = 2
-LONG = ("validate", "sweep", "review", "blind", "fit", "ask")
+LONG = ("validate", "sweep", "review", "blind", "fit", "ask", "demo")
 
 # Whether two runs differ, and so the exit code, is up to the runs that stand in here; how often an
 # analysis is right, to the one that stands in.

@@ -60,7 +60,7 @@ def test_stored_runs_are_concluded_again(at: Path) -> None:
             assert change.before is None and change.now is not None
             continue
         if change.before and change.now and change.before.value is None is change.now.value:
-            # What is not found is said in other words.
+            # The words for a thing that is not found are others today.
             continue
         # These runs were concluded before bounds were held against drives with known caches.
         before, now = change.before, change.now
