@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import NormalDist
 
 from msgspec import Struct
 
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.load import lifetime, page
+from flashtwin.load import lifetime
 from flashtwin.load.lifetime import Copy, Question, Simulated
 from flashtwin.load.loads import Load
 from flashtwin.load.page import Answer, Figure, Table
@@ -26,6 +27,7 @@ from flashtwin.runner.pool import Ended, Pool, Send, Work
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Variant
 
+NORMAL = NormalDist()
 # Memory of a worker beside that of the drive itself.
 BESIDE_BYTES = 60 << 20
 # Nobody plans further: a drive that lasts longer lasts "more than" that.
@@ -158,27 +160,15 @@ def chance_of_first(rows: Sequence[Row]) -> float | None:
     steps = 400
     total = 0.0
     for step in range(steps):
-        z = _normal_quantile((step + 0.5) / steps)
+        z = NORMAL.inv_cdf((step + 0.5) / steps)
         value = first[0] + first[1] * z
-        total += math.prod(
-            _normal_share((value - mean) / max(width, 1e-9)) for mean, width in others
-        )
+        total += math.prod(NORMAL.cdf((value - mean) / max(width, 1e-9)) for mean, width in others)
     return total / steps
 
 
 def _log_normal(of: Interval) -> tuple[float, float]:
     """Mean and deviation of the logarithm, from an interval of 90 %."""
     return math.log(of.value), max(math.log(of.high / of.low) / (2 * 1.645), 1e-9)
-
-
-def _normal_share(z: float) -> float:
-    return 0.5 * math.erfc(-z / math.sqrt(2))
-
-
-def _normal_quantile(share: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(share)
 
 
 # ------------------------------------------------------------------------------------- in words
@@ -362,6 +352,3 @@ def _bars(rows: Sequence[Row], of: Callable[[Lifetime], Interval]) -> Mapping[st
         )
     axis = figures.words_axis("", [row.way for row in ordered])
     return figures.side_by_side(bars, ("value",), axis, "")
-
-
-write = page.write

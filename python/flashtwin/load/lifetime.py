@@ -180,7 +180,7 @@ def _times(row: Any, factor: float) -> str:
     """A value of a spec times a factor, with its unit."""
     number, _, unit = str(row["value"]).partition(" ")
     value = float(number) * factor
-    return f"{value:.0f} {unit}".strip() if not unit else f"{max(value, 1):.0f} {unit}"
+    return f"{max(value, 1):.0f} {unit}".strip()
 
 
 def simulate(copy: Copy, watch: Callable[[Progress], bool] = lambda progress: True) -> Simulated:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -78,7 +78,7 @@ def load(words: str, per_day: str | None = None) -> Load:
     if per_day is None:
         return chosen
     amount, of_capacity = _amount(per_day)
-    return Load(**{**vars(chosen), "per_day": amount, "of_capacity": of_capacity})
+    return replace(chosen, per_day=amount, of_capacity=of_capacity)
 
 
 @cache
