@@ -59,7 +59,7 @@ def _of_file(path: Path) -> dict[str, Any]:
     try:
         data = parse_json(read_regular(path, most_bytes=MOST_BYTES))
     except ValueError as error:
-        raise FlashtwinError(f"{path} is no JSON: {error}", exit_code=USAGE) from error
+        raise FlashtwinError(f"{path}: {error}", exit_code=USAGE) from error
     if isinstance(data, dict) and smart.is_nvme_cli(data):
         return smart.of_nvme_cli(data)
     if not isinstance(data, dict) or not smart.has_counters(data):
