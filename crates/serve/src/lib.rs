@@ -13,6 +13,7 @@ pub mod disk;
 pub mod faults;
 pub mod journal;
 pub mod log;
+mod memory;
 pub mod nbd;
 pub mod pace;
 pub mod server;

@@ -11,6 +11,8 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use crate::memory::copy_past_caches;
+
 /// Slots whose bytes are taken from the system at once.
 const SLAB_SLOTS: usize = 256;
 /// zstd's level: the time of a request counts.
@@ -72,7 +74,7 @@ impl Store {
                     }
                     let room = &mut slabs[slab][within..];
                     let (now, later) = rest.split_at(rest.len().min(room.len()));
-                    room[..now.len()].copy_from_slice(now);
+                    copy_past_caches(&mut room[..now.len()], now);
                     (slot, rest) = (slot + now.len() / unit, later);
                 }
             }

@@ -11,6 +11,7 @@ use flashtwin_serve::directory::{Directory, DirectoryError};
 use flashtwin_serve::disk::{Answer, Ask, Disk};
 use flashtwin_serve::faults::{Fault, Worse};
 use flashtwin_serve::log::{self, Log, LogError};
+use flashtwin_serve::store::Store;
 
 const BASE: &str = include_str!("../../soak/src/base.toml");
 const HASH: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -364,4 +365,29 @@ fn a_log_that_is_not_one_is_refused_by_its_line() {
         Log::begin(&log, "{}", false),
         Err(LogError::Io { .. })
     ));
+}
+
+/// Units of every alignment, runs over the ends of what is taken from the system at once: what was
+/// written is read, and its neighbours are as they were.
+#[test]
+fn memory_holds_what_was_written_to_it() {
+    for unit in [16, 48, 512, 520, 4096] {
+        let mut store = Store::memory(unit, false);
+        let mut flat = vec![0; 600 * unit];
+        store.write(0, &flat).expect("memory takes all");
+        let mut chance = Rng::new(unit as u64, 0);
+        for _ in 0..200 {
+            let first = chance.below(600) as usize;
+            let count = 1 + chance.below((600 - first).min(300) as u64) as usize;
+            let byte = chance.below(256) as u8;
+            let data: Vec<u8> = (0..count * unit).map(|n| byte ^ n as u8).collect();
+            store.write(first as u32, &data).expect("memory takes all");
+            flat[first * unit..(first + count) * unit].copy_from_slice(&data);
+        }
+        let mut out = vec![0; unit];
+        for (slot, expected) in flat.chunks_exact(unit).enumerate() {
+            store.read(slot as u32, &mut out).expect("memory gives all");
+            assert_eq!(out, expected, "unit {unit}, slot {slot}");
+        }
+    }
 }
