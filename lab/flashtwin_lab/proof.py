@@ -31,7 +31,7 @@ from flashtwin.runner.stop import listening
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
 from flashtwin_lab.blind import generate, judge
-from flashtwin_lab.blind.judge import Row
+from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.shards import Shard
 
 BATTERIES = (
@@ -104,9 +104,9 @@ class Proof:
         far = [f"not near: {drive.told}" for drive in self.drives if not all(drive.right.values())]
         return far + [f"near: {drive.told}" for drive in self.drives if all(drive.right.values())]
 
-    def to_json(self) -> dict[str, Any]:
-        """As a blind campaign has it."""
-        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+    def document(self) -> CampaignDocument:
+        """As `flashtwin blind --json` prints it."""
+        return CampaignDocument([row.document() for row in self.rows], missed=self.missed)
 
 
 def proof(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
     def invoked(*arguments: str) -> Result:
         done = CliRunner().invoke(app, list(arguments))
         if "--json" in arguments and done.exit_code in (0, 1) and done.stdout:
-            check(json.loads(done.stdout), *_documents(arguments))
+            check(done.stdout, *_documents(arguments))
         return done
 
     _forget_specs()
@@ -42,5 +41,8 @@ def _documents(arguments: Sequence[str]) -> list[str]:
     """What a command may print, by the names of its document."""
     joined = "-".join(arguments[:2])
     stem = joined if joined in DOCUMENTS else arguments[0]
-    names = (stem, *(f"{stem}-{kind}" for kind in ("one", "theory", "knock-out", "catalogue")))
+    names = (
+        stem,
+        *(f"{stem}-{kind}" for kind in ("one", "theory", "knock-out", "catalogue", "labelled")),
+    )
     return [name for name in names if name in DOCUMENTS]

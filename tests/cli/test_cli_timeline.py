@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from printed import check
 
-from flashtwin.cli import documents
 from flashtwin.cli.app import app
 
 SMALL = ("bx500-240", "--scale", "1/64", "--battery", "fill:passes=2,patterns=128k-q32")
@@ -27,7 +27,7 @@ def recorded(*arguments: str) -> dict[str, int | str]:
     done = timeline("--json", *arguments)
     assert done.exit_code == 0, done.stderr
     value: dict[str, int | str] = json.loads(done.stdout)
-    documents.check(value, documents.Timeline)
+    check(done.stdout, "timeline")
     return value
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from printed import check
 
-from flashtwin.cli import documents
 from flashtwin.cli.app import app
 
 
@@ -21,7 +20,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result
     def invoked(*words: str) -> Result:
         done = CliRunner().invoke(app, list(words))
         if "--json" in words and done.stdout:
-            documents.check(json.loads(done.stdout), documents.DOCUMENTS[words[0]])
+            check(done.stdout, words[0])
         return done
 
     return invoked

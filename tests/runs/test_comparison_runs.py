@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from stored_runs import stepped, store, usual
@@ -99,7 +99,7 @@ def test_set_ups(tmp_path: Path) -> None:
         began="2026-02-02T00:00:00+00:00",
     )
     found = setups.compare([one, other])
-    rows = {(row.section, row.key): row.values for row in found.rows}
+    rows = {(row.section, row.key): row.values for row in found.differences}
     assert rows.pop(("target", "hash"))[0].startswith("01")
     assert rows == {
         ("spec", "nand.cell"): ("tlc", "qlc"),
@@ -125,12 +125,12 @@ def test_three_runs_against_the_first(tmp_path: Path) -> None:
     done = compare(runs, parse(["5%"]))
     assert done.names == ("bx500-240 (a)", "bx500-240 (b)", "bx500-240 (c)")
     assert [len(pair.failures) for pair in done.pairs] == [2, 0] and done.failed
-    told = json.loads(json.dumps(done.to_json(), allow_nan=False))
+    told = msgspec.to_builtins(done.document())
     assert told["base"]["run"] == str(tmp_path / "a") and told["failed"] is True
     assert told["pairs"][0]["verdicts"] == {"worse": 2, "same": 3, "no value": 1}
     assert told["pairs"][0]["failures"][0]["limit_percent"] == 5.0
     assert not compare(runs[:1] + runs[2:], parse(["5%"])).failed
-    assert compare(runs).to_json() == compare(runs).to_json()
+    assert compare(runs).document() == compare(runs).document()
 
 
 def test_the_page_says_what_differs(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +88,7 @@ def test_an_open_side_allows_for_anything() -> None:
     up, down = finding("a.x", 500.0, half=1.0), finding("a.x", 50.0, half=1.0)
     assert one(base, up).verdict == "unclear" and one(base, up).overlap is True
     assert one(base, down).verdict == "worse"
-    json.dumps(one(base, up).to_json(), allow_nan=False)
+    json.dumps(msgspec.to_builtins(one(base, up).document()), allow_nan=False)
 
 
 def test_choices_are_the_same_word_or_another() -> None:
@@ -175,7 +176,7 @@ def test_what_is_not_there() -> None:
     assert one(lacking, there).verdict == "appeared"
     assert one(lacking, lacking).verdict == "no value"
     assert one(there, None).verdict == one(None, there).verdict == "not measured"
-    assert one(there, None).to_json()["other"] is None
+    assert one(there, None).document().other is None
     assert one(there, replace(there, unit="us")).verdict == "differs"
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from flashtwin.catalogue.loader import drive_ids
 from flashtwin.cli.app import app
@@ -16,11 +15,11 @@ from flashtwin_lab.validation import records
 
 @pytest.fixture(scope="module")
 def lines() -> dict[str, Line]:
-    return {line.summary.id: line for line in every()}
+    return {line.id: line for line in every()}
 
 
 def ids(lines: dict[str, Line], *, where: str | None = None, sort: str | None = None) -> list[str]:
-    return [line.summary.id for line in chosen([*lines.values()], where=where, sort=sort)]
+    return [line.id for line in chosen([*lines.values()], where=where, sort=sort)]
 
 
 def test_every_drive_is_listed_with_every_column(lines: dict[str, Line]) -> None:
@@ -46,8 +45,8 @@ def test_what_a_drive_is(lines: dict[str, Line], drive: str, columns: dict[str, 
 def test_a_cache_that_shrinks_is_told_by_its_size_on_the_empty_drive(
     lines: dict[str, Line],
 ) -> None:
-    assert lines["crucial-p1-1tb"].summary.cache == "hybrid, 12 GB + 157 GB"
-    assert lines["hp-fx700-2tb"].summary.cache == "dynamic, 54 GB"
+    assert lines["crucial-p1-1tb"].cache == "hybrid, 12 GB + 157 GB"
+    assert lines["hp-fx700-2tb"].cache == "dynamic, 54 GB"
 
 
 def test_a_condition_that_holds_for_nothing_is_said() -> None:

@@ -300,8 +300,8 @@ def test_the_mean_stands_beside_a_speed_that_leaves_something_out(tmp_path: Path
     mean = sum(rates) / len(rates)
     assert f"(mean {mean:,.0f} MB/s)" in answer.sentence
     assert any("slower stretches left out" in note for note in answer.notes)
-    plateau = answer.to_json()["plateaus"][0]
-    assert plateau["mean_bytes_per_s"] == pytest.approx(mean * 1e6)
+    plateau = answer.document().plateaus[0]
+    assert plateau.mean_bytes_per_s == pytest.approx(mean * 1e6)
 
 
 def test_a_long_file_is_thinned_and_says_so(tmp_path: Path) -> None:

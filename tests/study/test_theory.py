@@ -134,12 +134,12 @@ def test_drives_keep_the_law(law: str, rho: float | None) -> None:
         if point.law == law and rho in (None, point.parameters.get("op"))
     ]
     rows = run.validate(chosen[:1]).rows
-    assert rows[0].verdict == "pass", rows[0].to_json()
+    assert rows[0].verdict == "pass", rows[0].document()
 
 
 @pytest.mark.full
 def test_drives_keep_every_law() -> None:
-    missed = [row.to_json() for row in run.validate(points.every()).rows if row.verdict == "miss"]
+    missed = [row.document() for row in run.validate(points.every()).rows if row.verdict == "miss"]
     assert missed == []
 
 

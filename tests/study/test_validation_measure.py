@@ -96,7 +96,7 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     # Its cache does not come back with rest: copies, and their three variants, are alike too.
     assert done.missed == 3 + 4 + 2 + 4
     assert done.waiting == 0
-    assert len(done.to_json()["rows"]) == 25 + 25
+    assert len(done.document().rows) == 25 + 25
 
 
 @pytest.mark.usefixtures("closed_form")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
 from flashtwin.catalogue.facts import Fact, KnownMiss
@@ -112,18 +113,18 @@ def test_an_entry_whose_row_passes_has_outlived_its_reason() -> None:
 
 def test_json_has_the_promised_keys_spelled_as_published() -> None:
     pair = fact(drives=("a", "b"), kind="qualitative", low=0.2, high=0.7, check="off much lower")
-    row = judge(pair, TwinValues(cells={"": 0.5}, also={"1m-q1": 0.6})).to_json()
-    assert row["drive"] == "a vs b"
-    assert (row["found"], row["error"], row["tolerance"]) == (0.5, 0.0, None)
-    assert row["published"] == [0.2, 0.7]
-    assert row["also"] == {"1m-q1": 0.6}
+    row = judge(pair, TwinValues(cells={"": 0.5}, also={"1m-q1": 0.6})).document()
+    assert row.drive == "a vs b"
+    assert (row.found, row.error, row.tolerance) == (0.5, 0.0, None)
+    assert row.published == [0.2, 0.7]
+    assert row.also == {"1m-q1": 0.6}
     promised = ["drive", "test", "metric", "published", "found", "error", "tolerance", "verdict"]
-    assert list(row)[: len(promised)] == promised
+    assert list(msgspec.to_builtins(row))[: len(promised)] == promised
 
 
 def test_json_of_a_row_without_a_value_holds_no_nan() -> None:
-    row = judge(fact(**MEASURED), TwinValues(cells={"": math.nan})).to_json()
-    assert (row["found"], row["error"], row["verdict"]) == (None, None, "miss")
+    row = judge(fact(**MEASURED), TwinValues(cells={"": math.nan})).document()
+    assert (row.found, row.error, row.verdict) == (None, None, "miss")
 
 
 def test_a_variant_is_a_row_of_its_own_with_a_verdict_and_reason_of_its_own() -> None:
@@ -136,7 +137,8 @@ def test_a_variant_is_a_row_of_its_own_with_a_verdict_and_reason_of_its_own() ->
     rows = judge_all(fact(**MEASURED), found, (why,))
     told = {row.variant: row.verdict for row in rows}
     assert told == {"": "pass", "half full": "known", "1m-q1": "pass", "other": "miss"}
-    assert rows[1].to_json()["variant"] == "half full" and "variant" not in rows[0].to_json()
+    assert rows[1].document().variant == "half full"
+    assert "variant" not in msgspec.to_builtins(rows[0].document())
     passed = judge_all(
         fact(**MEASURED), TwinValues(cells={"": 50.0}, variants={"half full": 100.0})
     )

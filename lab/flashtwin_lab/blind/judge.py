@@ -11,10 +11,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, inf, lgamma, log, log1p
-from typing import Any
+from typing import Any, Literal
 
 from flashtwin.analysis import fill_classes
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.model.document import Document
 from flashtwin_lab.blind.detect import Answer
 from flashtwin_lab.blind.truth import Measured, Truth
 
@@ -23,6 +24,26 @@ TEST = 0.01
 # An answer further than this from the truth is none that an interval could mend.
 SAME_PLACE = 0.1
 CLAIMS, NEGATIVES = "claims of a cache that are wrong", "negatives claimed"
+
+
+Verdict = Literal["pass", "miss"]
+
+
+class RowDocument(Document, frozen=True):
+    """A `Row` as it is printed."""
+
+    finding: str
+    target: str
+    found: str
+    n: int
+    verdict: Verdict
+
+
+class CampaignDocument(Document, frozen=True):
+    """flashtwin blind --json, whatever the drives are measured with."""
+
+    rows: list[RowDocument]
+    missed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +56,10 @@ class Row:
     n: int
     passes: bool
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "finding": self.finding,
-            "target": self.target,
-            "found": self.found,
-            "n": self.n,
-            "verdict": "pass" if self.passes else "miss",
-        }
+    def document(self) -> RowDocument:
+        """As `flashtwin blind --json` prints it."""
+        verdict: Verdict = "pass" if self.passes else "miss"
+        return RowDocument(self.finding, self.target, self.found, self.n, verdict=verdict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner.pool import Ended, Pool, Send, Work
 from flashtwin.runner.stop import listening
 from flashtwin_lab.blind import detect, generate, judge, negatives
-from flashtwin_lab.blind.judge import Judged, Row
+from flashtwin_lab.blind.judge import CampaignDocument, Judged, Row
 from flashtwin_lab.blind.truth import Measured, Truth
 
 DRIVE_BYTES = 200 << 20
@@ -64,8 +64,9 @@ class Campaign:
             lines.append(f"worst: {drive.name}{with_what}: {reasons}")
         return lines
 
-    def to_json(self) -> dict[str, Any]:
-        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+    def document(self) -> CampaignDocument:
+        """As `flashtwin blind --json` prints it."""
+        return CampaignDocument([row.document() for row in self.rows], missed=self.missed)
 
 
 def campaign(

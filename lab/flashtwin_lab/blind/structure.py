@@ -25,7 +25,7 @@ from flashtwin.batteries.discover import ambiguous
 from flashtwin.hypothesis.structures import NONE
 from flashtwin.runner.pool import Send, Work
 from flashtwin_lab.blind import generate, judge, kinds
-from flashtwin_lab.blind.judge import Row
+from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.kinds import Discovered
 from flashtwin_lab.blind.run import DRIVE_BYTES, named
 from flashtwin_lab.blind.shards import Shard
@@ -67,9 +67,9 @@ class Structures:
                 )
         return lines
 
-    def to_json(self) -> dict[str, Any]:
-        """As a blind campaign has it."""
-        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+    def document(self) -> CampaignDocument:
+        """As `flashtwin blind --json` prints it."""
+        return CampaignDocument([row.document() for row in self.rows], missed=self.missed)
 
 
 def campaign(

@@ -111,7 +111,7 @@ def command(
         with progress.counted("blind", 2 * number, quiet) as report:
             done = campaign(number, seed, generator=generator, detector=detector, on_end=report)
     if as_json:
-        terminal.print_json(done.to_json())
+        terminal.print_json(done.document())
     else:
         _show(done)
     context.exit(MISS if done.missed else DONE)

@@ -133,7 +133,7 @@ def command(
 
         outputs.write(page, page_text(validation.rows))
     if as_json:
-        terminal.print_json(validation.to_json())
+        terminal.print_json(validation.document())
     else:
         terminal.emit(*_page(validation))
     for miss in validation.outlived:
@@ -144,12 +144,12 @@ def command(
 def _knock_out(drives: Sequence[str], *, seed: int, as_json: bool, quiet: bool) -> None:
     """Run the knock-outs and print which rows broke."""
     from flashtwin.cli import progress
-    from flashtwin_lab.validation.knockouts import knock_out
+    from flashtwin_lab.validation.knockouts import KnockOuts, knock_out
     from flashtwin_lab.validation.sections import broken_text
 
     knocked = knock_out(drives, partial(progress.observers, quiet), seed=seed)
     if as_json:
-        terminal.print_json({"knock_outs": [row.to_json() for row in knocked]})
+        terminal.print_json(KnockOuts([row.document() for row in knocked]))
         return
     parts: list[RenderableType] = []
     for row in knocked:
@@ -264,7 +264,7 @@ def _theory(
     with progress.counted("theory", len(points), quiet) as report:
         theory = validate(points, seed=seed, on_end=lambda count, point: report(count, point.law))
     if as_json:
-        terminal.print_json(theory.to_json())
+        terminal.print_json(theory.document())
     else:
         terminal.emit(_law_table(theory.rows), terminal.cell(_law_sum(theory)))
     return MISS if theory.missed else DONE

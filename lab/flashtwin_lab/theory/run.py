@@ -15,12 +15,34 @@ from threading import Event
 from typing import Any, Literal
 
 from flashtwin.drives import memory
+from flashtwin.model.document import Document
 from flashtwin.model.target import Interrupted
 from flashtwin_lab.theory import collect, drives, laws
 from flashtwin_lab.theory.drives import Sides
 from flashtwin_lab.theory.points import CACHE_LAWS, READ_DEVIATION, READ_MEAN, Point
 
 Verdict = Literal["pass", "miss"]
+
+
+class LawDocument(Document, frozen=True):
+    """A `LawRow` as it is printed."""
+
+    law: str
+    point: dict[str, Any]
+    expected: float | list[float | None]
+    found: float | None
+    error: float | None
+    tolerance: float | None
+    verdict: Verdict
+    unit: str
+    origin: str
+
+
+class TheoryDocument(Document, frozen=True):
+    """flashtwin validate --theory --json"""
+
+    rows: list[LawDocument]
+    missed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +55,20 @@ class LawRow:
     error: float | None
     verdict: Verdict
 
-    def to_json(self) -> dict[str, Any]:
+    def document(self) -> LawDocument:
         """The row as `flashtwin validate --theory --json` prints it."""
         bounds = [self.point.low, self.point.high]
-        return {
-            "law": self.point.law,
-            "point": dict(self.point.parameters),
-            "expected": bounds if self.expected is None else self.expected,
-            "found": self.measured,
-            "error": self.error,
-            "tolerance": self.point.tolerance,
-            "verdict": self.verdict,
-            "unit": self.point.unit,
-            "origin": self.point.origin,
-        }
+        return LawDocument(
+            law=self.point.law,
+            point=dict(self.point.parameters),
+            expected=bounds if self.expected is None else self.expected,
+            found=self.measured,
+            error=self.error,
+            tolerance=self.point.tolerance,
+            verdict=self.verdict,
+            unit=self.point.unit,
+            origin=self.point.origin,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +82,9 @@ class Theory:
         """The number of misses; the exit code depends on it."""
         return sum(row.verdict == "miss" for row in self.rows)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+    def document(self) -> TheoryDocument:
+        """As `flashtwin validate --theory --json` prints it."""
+        return TheoryDocument([row.document() for row in self.rows], missed=self.missed)
 
 
 def validate(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flashtwin.catalogue.facts import UNCOUNTED, Fact
+from flashtwin.model.document import Document
 from flashtwin.runner.request import Show
 from flashtwin_lab.validation.changes import Change, KnockOut, knock_outs, tried
 from flashtwin_lab.validation.records import (
@@ -22,7 +22,7 @@ from flashtwin_lab.validation.records import (
     record_of,
     stored,
 )
-from flashtwin_lab.validation.rows import judge, published_value, within
+from flashtwin_lab.validation.rows import Published, judge, published_value, within
 from flashtwin_lab.validation.validate import facts_about, validate
 
 
@@ -34,6 +34,33 @@ class Broken:
     found: float | None
 
 
+class BrokenRow(Document, frozen=True):
+    """A row that breaks without a mechanism."""
+
+    drive: str
+    test: str
+    metric: str
+    published: Published
+    found: float | None
+
+
+class KnockedOutDocument(Document, frozen=True):
+    """A `KnockedOut` as it is printed."""
+
+    name: str
+    without: str
+    sets: tuple[str, ...]
+    drives: tuple[str, ...]
+    tried: int
+    broken: list[BrokenRow]
+
+
+class KnockOuts(Document, frozen=True):
+    """flashtwin validate --knock-out --json"""
+
+    knock_outs: list[KnockedOutDocument]
+
+
 @dataclass(frozen=True, kw_only=True)
 class KnockedOut:
     """What switching a mechanism off on some drives of a family came to; `tried` rows were run."""
@@ -43,25 +70,25 @@ class KnockedOut:
     tried: int
     broken: tuple[Broken, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def document(self) -> KnockedOutDocument:
         """As `flashtwin validate --knock-out --json` prints it."""
-        return {
-            "name": self.mechanism.name,
-            "without": self.mechanism.without,
-            "sets": list(self.mechanism.sets),
-            "drives": list(self.drives),
-            "tried": self.tried,
-            "broken": [
-                {
-                    "drive": row.fact.drive,
-                    "test": row.fact.test,
-                    "metric": row.fact.metric,
-                    "published": published_value(row.fact),
-                    "found": row.found,
-                }
+        return KnockedOutDocument(
+            name=self.mechanism.name,
+            without=self.mechanism.without,
+            sets=self.mechanism.sets,
+            drives=self.drives,
+            tried=self.tried,
+            broken=[
+                BrokenRow(
+                    drive=row.fact.drive,
+                    test=row.fact.test,
+                    metric=row.fact.metric,
+                    published=published_value(row.fact),
+                    found=row.found,
+                )
                 for row in self.broken
             ],
-        }
+        )
 
 
 def record_name(family: Iterable[str], mechanism: str) -> str:

@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from flashtwin.catalogue.facts import UNCOUNTED, Fact, KnownMiss
+from msgspec import UNSET, UnsetType
+
+from flashtwin.catalogue.facts import UNCOUNTED, Fact, Kind, KnownMiss
+from flashtwin.model.document import Document
 
 Verdict = Literal["pass", "known", "miss", "computed", "shown"]
 
@@ -31,6 +34,30 @@ class TwinValues:
     also: Mapping[str, float | None] = field(default_factory=dict)
 
 
+Published = float | list[float | None] | None
+
+
+class RowDocument(Document, frozen=True, kw_only=True):
+    """A `Row` as it is printed."""
+
+    drive: str
+    test: str
+    metric: str
+    published: Published
+    found: float | None
+    error: float | None
+    tolerance: float | None
+    verdict: Verdict
+    kind: Kind
+    unit: str
+    calibration: bool
+    twins: tuple[str, ...] | UnsetType = UNSET
+    cell: str | UnsetType = UNSET
+    variant: str | UnsetType = UNSET
+    also: dict[str, float | None] | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """A line of the validation table. `why` is the reason of a known miss, `variant` the reading of
@@ -46,35 +73,30 @@ class Row:
     also: Mapping[str, float | None] = field(default_factory=dict)
     why: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def document(self) -> RowDocument:
         """The row as `flashtwin validate --json` prints it."""
-        row: dict[str, Any] = {
-            "drive": self.fact.drive,
-            "test": self.fact.test,
-            "metric": self.fact.metric,
-            "published": published_value(self.fact),
-            "found": self.measured,
-            "error": self.error,
-            "tolerance": self.fact.tolerance,
-            "verdict": self.verdict,
-            "kind": self.fact.kind,
-            "unit": self.fact.unit,
-            "calibration": self.fact.calibration,
-        }
-        if self.fact.twins:
-            row["twins"] = list(self.fact.twins)
-        if self.cell:
-            row["cell"] = self.cell
-        if self.variant:
-            row["variant"] = self.variant
-        if self.also:
-            row["also"] = dict(self.also)
-        if self.why:
-            row["why"] = self.why
-        return row
+        fact = self.fact
+        return RowDocument(
+            drive=fact.drive,
+            test=fact.test,
+            metric=fact.metric,
+            published=published_value(fact),
+            found=self.measured,
+            error=self.error,
+            tolerance=fact.tolerance,
+            verdict=self.verdict,
+            kind=fact.kind,
+            unit=fact.unit,
+            calibration=fact.calibration,
+            twins=fact.twins or UNSET,
+            cell=self.cell or UNSET,
+            variant=self.variant or UNSET,
+            also=dict(self.also) or UNSET,
+            why=self.why or UNSET,
+        )
 
 
-def published_value(fact: Fact) -> float | list[float | None] | None:
+def published_value(fact: Fact) -> Published:
     """The published number, or the bounds."""
     if fact.target is not None:
         return fact.target

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flashtwin.catalogue.facts import Fact, KnownMiss, drives, facts_for, known_misses, published
 from flashtwin.catalogue.loader import drive_ids, unknown_drive
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.target import Interrupted
 from flashtwin.runner.request import Request, Show, test_all
 from flashtwin.runs.frames import HOST_BYTES, programmed_bytes
@@ -30,6 +30,7 @@ from flashtwin_lab.validation.metrics import (
 )
 from flashtwin_lab.validation.rows import (
     Row,
+    RowDocument,
     TwinValues,
     count,
     judge_all,
@@ -144,6 +145,13 @@ def _counters(run: Run, steps: Iterable[int]) -> Counts:
     return Counts()
 
 
+class ValidationDocument(Document, frozen=True):
+    """flashtwin validate --json"""
+
+    rows: list[RowDocument]
+    missed: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Validation:
     """The rows, and how many facts about these drives wait for a battery.
@@ -166,8 +174,9 @@ class Validation:
         """How many of each verdict, calibration apart."""
         return count(self.rows)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"rows": [row.to_json() for row in self.rows], "missed": self.missed}
+    def document(self) -> ValidationDocument:
+        """As `flashtwin validate --json` prints it."""
+        return ValidationDocument([row.document() for row in self.rows], missed=self.missed)
 
 
 def validate(

@@ -20,6 +20,7 @@ from flashtwin.catalogue import DRIVES, loader, private
 from flashtwin.catalogue.folders import ID, ID_RULE, OUTCOMES, drives_of, specs_in
 from flashtwin.errors import shortened
 from flashtwin.inputs import InputError, parse_toml, read_regular
+from flashtwin.model.document import Document
 
 # Bytes that are read of a file of text.
 MOST_BYTES = 16 << 20
@@ -40,8 +41,7 @@ _OUTCOME = re.compile(r"\s*\[\[\s*outcome\s*\]\]")
 _AT_LINE = re.compile(r"\(at line (\d+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fault:
+class Fault(Document, frozen=True):
     """One thing that is wrong in a catalogue: where, what, and what to change."""
 
     file: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,10 +20,10 @@ from flashtwin._core import Spec
 from flashtwin.catalogue import DRIVES, folders, shorthand
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, UsageError
 from flashtwin.inputs import is_text
+from flashtwin.model.document import Document
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpecIssue:
+class SpecIssue(Document, frozen=True):
     """One thing that is wrong with a spec: where, what, and what to change."""
 
     file: str

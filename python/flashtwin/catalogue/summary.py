@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.model.document import Document
 from flashtwin.model.text import table
 from flashtwin.model.units import readable_size
 
@@ -29,9 +30,6 @@ class Summary:
     capacity_bytes: int
     cell: str
     cache: str
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Summaries(list[Summary]):
@@ -84,20 +82,44 @@ def grouped(values: Iterable[SpecValue]) -> dict[str, list[tuple[str, SpecValue]
     return groups
 
 
-def describe(spec: Spec) -> dict[str, Any]:
-    """All of a spec as JSON values."""
-    values: Sequence[Mapping[str, Any]] = spec.values()
-    return {
-        "id": spec.id,
-        "name": spec.name,
-        "capacity_bytes": spec.capacity_bytes,
-        "memory_bytes": spec.memory_bytes,
-        "hash": spec.hash,
-        "firmware_profiles": list(spec.firmware_profiles),
-        "notes": list(spec.notes),
-        "warnings": list(spec.warnings),
-        "values": [dict(row) for row in values],
-    }
+class Value(Document, frozen=True):
+    """A value of a spec, and where it comes from."""
+
+    key: str
+    value: str
+    unit: str | None
+    origin: str
+    source: str | None
+    unwritten: bool
+
+
+class Described(Document, frozen=True):
+    """flashtwin show --json"""
+
+    id: str
+    name: str
+    capacity_bytes: int
+    memory_bytes: int
+    hash: str
+    firmware_profiles: list[str]
+    notes: list[str]
+    warnings: list[str]
+    values: list[Value]
+
+
+def describe(spec: Spec) -> Described:
+    """All of a spec."""
+    return Described(
+        id=spec.id,
+        name=spec.name,
+        capacity_bytes=spec.capacity_bytes,
+        memory_bytes=spec.memory_bytes,
+        hash=spec.hash,
+        firmware_profiles=list(spec.firmware_profiles),
+        notes=list(spec.notes),
+        warnings=list(spec.warnings),
+        values=[Value(**row) for row in spec.values()],
+    )
 
 
 def _cache(values: Mapping[str, str]) -> str:
@@ -110,8 +132,7 @@ def _cache(values: Mapping[str, str]) -> str:
     return f"{words}, {sizes}" if sizes else words
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(Document, frozen=True):
     """A key whose value is not the same in both drives; values as they are shown, with unit."""
 
     key: str

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
+import msgspec
 
-from flashtwin.batteries.base import groups, registry
-from flashtwin.batteries.base.meaning import Meaning
+from flashtwin.batteries.base import groups, parameter, registry
+from flashtwin.batteries.base.declared import Clause
+from flashtwin.batteries.base.meaning import Meaning, MeaningRow
 from flashtwin.batteries.base.registry import Battery
-from flashtwin.cli import completions, documents, findings, options, progress, terminal
+from flashtwin.cli import completions, findings, options, progress, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Finding
+from flashtwin.model.document import Document
+from flashtwin.model.finding import Finding, FindingRow
 from flashtwin.runner import forecast
 from flashtwin.runner.forecast import Forecast
 from flashtwin.runner.request import Request
@@ -26,6 +28,67 @@ if TYPE_CHECKING:
 
 # How well a battery's original is known.
 TRUST = {"S": "its source", "P": "public descriptions", "M": "general knowledge"}
+Trust = Literal["S", "P", "M"]
+
+
+class ListedBattery(Document, frozen=True):
+    """A battery in the list of all."""
+
+    name: str
+    title: str
+    trust: Trust
+    standard: bool
+
+
+class Batteries(Document, frozen=True):
+    """flashtwin batteries --json"""
+
+    batteries: list[ListedBattery]
+    groups: list[groups.Group]
+
+
+class BatteryOnTarget(Document, frozen=True):
+    """What a battery takes on a target."""
+
+    target: str
+    write_bytes: int
+    read_bytes: int
+    drive_s: float
+    wall_s: float
+    memory_bytes: int
+    cannot: list[str]
+    departs: list[str]
+
+
+class OneBattery(Document, frozen=True):
+    """flashtwin batteries NAME --json"""
+
+    name: str
+    title: str
+    trust: Trust
+    follows: tuple[Clause, ...]
+    presets: dict[str, dict[str, str]]
+    parameters: list[parameter.Row]
+    on: BatteryOnTarget | None
+
+
+class OfATarget(Document, frozen=True):
+    """A finding of the run of a target."""
+
+    target: str
+    finding: FindingRow
+
+
+class Explained(MeaningRow, frozen=True):
+    """flashtwin explain FINDING --json; `values` are those of --run"""
+
+    values: list[OfATarget]
+
+
+class Explain(Document, frozen=True):
+    """flashtwin explain --json"""
+
+    findings: list[MeaningRow]
 
 
 @click.command(
@@ -92,7 +155,7 @@ def _all(as_json: bool) -> None:
     standard = registry.standard()
     if as_json:
         rows = [
-            documents.Battery(
+            ListedBattery(
                 name=battery.name,
                 title=battery.title,
                 trust=battery.trust,
@@ -100,8 +163,7 @@ def _all(as_json: bool) -> None:
             )
             for battery in batteries
         ]
-        of_groups = [documents.BatteryGroup(**asdict(row)) for row in known_groups]
-        terminal.print_json(documents.Batteries(batteries=rows, groups=of_groups))
+        terminal.print_json(Batteries(batteries=rows, groups=known_groups))
         return
     texts = [
         (
@@ -134,24 +196,24 @@ def _one_battery(text: str, taken: Forecast | None, as_json: bool) -> None:
             exit_code=USAGE,
         )
     battery = requests[0].battery
-    rows = [asdict(row) for row in battery.rows()]
+    rows = battery.rows()
     presets = {name: dict(values) for name, values in battery.presets.items()}
     if as_json:
         terminal.print_json(
-            documents.OneBattery(
+            OneBattery(
                 name=battery.name,
                 title=battery.title,
                 trust=battery.trust,
-                follows=[documents.Clause(**asdict(clause)) for clause in battery.follows],
+                follows=tuple(battery.follows),
                 presets=presets,
-                parameters=[documents.Parameter(**row) for row in rows],
+                parameters=rows,
                 on=None if taken is None else _taken(battery.name, taken),
             )
         )
         return
-    texts = [(row["name"], row["default"], row["type"], row["meaning"]) for row in rows]
+    texts = [(row.name, row.default, row.type, row.meaning) for row in rows]
     table = terminal.table(["parameter", "default", "type", "meaning"], texts)
-    use = f"--battery {battery.name}:{rows[0]['name']}={rows[0]['default']}" if rows else ""
+    use = f"--battery {battery.name}:{rows[0].name}={rows[0].default}" if rows else ""
     terminal.emit(
         terminal.cell(f"{battery.name}: {battery.title}", "bold"),
         terminal.cell(f"the original is known from {TRUST[battery.trust]}"),
@@ -177,10 +239,10 @@ def _clauses(battery: Battery) -> list[RenderableType]:
     return [terminal.table(["the original", "known from", "here"], rows)]
 
 
-def _taken(name: str, taken: Forecast) -> documents.BatteryOnTarget:
+def _taken(name: str, taken: Forecast) -> BatteryOnTarget:
     """What a battery takes on a target."""
     estimate = taken.estimate
-    return documents.BatteryOnTarget(
+    return BatteryOnTarget(
         target=taken.info.name,
         write_bytes=estimate.write_bytes,
         read_bytes=estimate.read_bytes,
@@ -227,11 +289,9 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
     meaning = registry.explain(finding)
     values = [] if run is None else _values(run, finding, meaning)
     if as_json:
-        rows = [
-            documents.OfATarget(target=target, finding=documents.finding(value))
-            for target, value in values
-        ]
-        terminal.print_json(documents.Explained(**meaning.to_json(), values=rows))
+        rows = [OfATarget(target=target, finding=value.row()) for target, value in values]
+        of_all = msgspec.structs.asdict(meaning.row())
+        terminal.print_json(Explained(**of_all, values=rows))
         return
     sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
     terminal.emit(terminal.cell(f"{meaning.title} ({meaning.id})", "bold"))
@@ -246,9 +306,7 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
 def _meanings(as_json: bool) -> None:
     rows = registry.meanings()
     if as_json:
-        terminal.print_json(
-            documents.Explain(findings=[documents.Meaning(**row.to_json()) for row in rows])
-        )
+        terminal.print_json(Explain(findings=[row.row() for row in rows]))
         return
     texts = [(row.id, row.title) for row in rows]
     terminal.emit(terminal.table(["finding", "what it is"], texts))

@@ -5,9 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from flashtwin.cli import documents, terminal
+from flashtwin.cli import terminal
 from flashtwin.drives.snapshots import Entry, Store
 from flashtwin.model import units
+from flashtwin.model.document import Document
+
+
+class Prepared(Document, frozen=True):
+    """A drive that is kept."""
+
+    key: str
+    drive: str
+    seed: int
+    steps: list[str]
+    bytes: int
+    took_s: float
+    used: int
+
+
+class Cache(Document, frozen=True):
+    """flashtwin cache --json"""
+
+    directory: str | None
+    limit_bytes: int
+    bytes: int
+    drives: list[Prepared]
+
+
+class Cleared(Document, frozen=True):
+    """flashtwin cache clear --json"""
+
+    bytes: int
+    removed: list[Prepared]
 
 
 def show(as_json: bool) -> None:
@@ -15,7 +44,7 @@ def show(as_json: bool) -> None:
     entries = store.entries() if store else []
     if as_json:
         terminal.print_json(
-            documents.Cache(
+            Cache(
                 directory=str(store.place) if store else None,
                 limit_bytes=store.limit_bytes if store else 0,
                 bytes=sum(entry.bytes for entry in entries),
@@ -56,7 +85,7 @@ def clear(older_than: float | None, as_json: bool) -> None:
     freed = sum(entry.bytes for entry in removed)
     if as_json:
         rows = [_prepared(entry) for entry in removed]
-        terminal.print_json(documents.CacheClear(bytes=freed, removed=rows))
+        terminal.print_json(Cleared(bytes=freed, removed=rows))
         return
     terminal.emit(terminal.cell(f"removed {_drives(removed)}, {units.readable_size(freed)}"))
 
@@ -65,8 +94,8 @@ def _drives(entries: Sequence[Entry]) -> str:
     return "1 drive" if len(entries) == 1 else f"{len(entries)} drives"
 
 
-def _prepared(entry: Entry) -> documents.Prepared:
-    return documents.Prepared(
+def _prepared(entry: Entry) -> Prepared:
+    return Prepared(
         key=entry.key,
         drive=entry.drive,
         seed=entry.seed,

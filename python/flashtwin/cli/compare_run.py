@@ -51,7 +51,7 @@ def run(
     comparison = compare(with_twins(stored) if len(stored) == 1 else stored, allowed)
     page = None if out is None else report.build(comparison.runs, out, comparison=comparison)
     if as_json:
-        terminal.print_json({**comparison.to_json(), "page": None if page is None else str(page)})
+        terminal.print_json(comparison.document(page))
     else:
         terminal.emit(*_page(comparison, every))
         if page is not None:
@@ -68,10 +68,10 @@ def _page(comparison: Comparison, every: bool) -> list[RenderableType]:
 
 def _setup(comparison: Comparison) -> list[RenderableType]:
     setups = comparison.setups
-    if not setups.rows:
+    if not setups.differences:
         return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
     rows = []
-    for row in setups.rows:
+    for row in setups.differences:
         values = ["-" if value is None else value for value in row.values]
         if row.key == "hash":
             values = [value[:HASH_SHOWN] for value in values]

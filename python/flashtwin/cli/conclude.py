@@ -6,11 +6,30 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, documents, findings, options, terminal
-from flashtwin.model.finding import Finding
+from flashtwin.cli import completions, findings, options, terminal
+from flashtwin.model.document import Document
+from flashtwin.model.finding import FindingRow
 from flashtwin.runner.conclude import reconclude
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
+
+
+class ChangedFinding(Document, frozen=True):
+    """A finding before and now; none where there is none."""
+
+    id: str
+    before: FindingRow | None
+    now: FindingRow | None
+
+
+class Concluded(Document, frozen=True):
+    """flashtwin conclude --json"""
+
+    run: str
+    changes: list[ChangedFinding]
+    findings: list[FindingRow]
+    unreadable: str | None
+    written: bool
 
 
 @click.command(
@@ -32,14 +51,18 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     outcome = reconclude(Run(listing.find(run)), write=write)
     if as_json:
         changes = [
-            documents.Change(id=row.id, before=_finding(row.before), now=_finding(row.now))
+            ChangedFinding(
+                id=row.id,
+                before=None if row.before is None else row.before.row(),
+                now=None if row.now is None else row.now.row(),
+            )
             for row in outcome.changes
         ]
         terminal.print_json(
-            documents.Conclude(
+            Concluded(
                 run=str(outcome.path),
                 changes=changes,
-                findings=[documents.finding(row) for row in outcome.findings],
+                findings=[row.row() for row in outcome.findings],
                 unreadable=outcome.unreadable,
                 written=outcome.written,
             )
@@ -67,7 +90,3 @@ def command(run: Path, write: bool, as_json: bool) -> None:
     terminal.emit(terminal.cell(summary))
     if write:
         terminal.say(f"findings: {outcome.path / 'findings.json'}")
-
-
-def _finding(row: Finding | None) -> documents.Finding | None:
-    return None if row is None else documents.finding(row)

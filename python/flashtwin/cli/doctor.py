@@ -10,6 +10,13 @@ from flashtwin.cli import options, terminal
 from flashtwin.drives.device import doctor
 from flashtwin.drives.device.facts import is_device
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.model.document import Document
+
+
+class Machine(Document, frozen=True):
+    """flashtwin doctor [DEVICE] --json"""
+
+    checks: list[doctor.Check]
 
 
 @click.command(
@@ -33,13 +40,9 @@ def command(device: Path | None, as_json: bool) -> int:
             )
         checks += doctor.of_device(device)
     if as_json:
-        rows = [
-            {"name": row.name, "fine": row.is_fine, "text": row.text, "command": row.command}
-            for row in checks
-        ]
-        terminal.print_json({"checks": rows})
+        terminal.print_json(Machine(checks=checks))
     for row in checks if not as_json else ():
-        terminal.say(f"{'ok ' if row.is_fine else '-- '} {row.name:<10} {row.text}")
+        terminal.say(f"{'ok ' if row.fine else '-- '} {row.name:<10} {row.text}")
         if row.command is not None:
             terminal.say(f"               {row.command}")
-    return DONE if all(row.is_fine for row in checks) else MISS
+    return DONE if all(row.fine for row in checks) else MISS

@@ -8,7 +8,6 @@ all.
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,18 @@ import click
 
 from flashtwin import outputs
 from flashtwin.catalogue import loader
+from flashtwin.catalogue.audit import Fault
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
-from flashtwin.catalogue.loader import BadSpecError, load
+from flashtwin.catalogue.loader import BadSpecError, SpecIssue, load
 from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, makers, predictions
-from flashtwin.catalogue.summary import describe, differences, grouped, written
-from flashtwin.cli import completions, documents, options, terminal
+from flashtwin.catalogue.summary import Difference, describe, differences, grouped, written
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS, USAGE
 from flashtwin.model import units
+from flashtwin.model.document import Document
 from flashtwin.runs.submission.check import check as check_folder
-from flashtwin.study.listing import listing
+from flashtwin.study.listing import Line, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,6 +35,47 @@ if TYPE_CHECKING:
 INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
 CELLS = click.Choice(["slc", "mlc", "tlc", "qlc"])
 DRAM = click.Choice(["yes", "none", "hmb"])
+
+
+class Drives(Document, frozen=True):
+    """flashtwin drives --json"""
+
+    drives: list[Line]
+
+
+class Check(Document, frozen=True):
+    """flashtwin check --json"""
+
+    spec: str
+    ok: bool
+    errors: tuple[SpecIssue, ...]
+    warnings: list[str]
+
+
+class CheckCatalogue(Document, frozen=True):
+    """flashtwin check --catalogue --json"""
+
+    catalogue: str
+    ok: bool
+    drives: int
+    outcomes: int
+    submissions: int
+    faults: tuple[Fault, ...]
+
+
+class NamedSpec(Document, frozen=True):
+    """A spec as it was named."""
+
+    spec: str
+    hash: str
+
+
+class Diff(Document, frozen=True):
+    """flashtwin diff --json"""
+
+    first: NamedSpec
+    second: NamedSpec
+    differences: list[Difference]
 
 
 @click.command(
@@ -62,14 +104,14 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
     """
     lines = listing(where=where, sort=sort)
     if as_json:
-        terminal.print_json({"drives": [line.to_json() for line in lines]})
+        terminal.print_json(Drives(drives=lines))
         return
     columns = {
-        "id": [line.summary.id for line in lines],
-        "name": [line.summary.name for line in lines],
-        "capacity": [units.readable_size(line.summary.capacity_bytes) for line in lines],
-        "cell": [line.summary.cell for line in lines],
-        "cache": [line.summary.cache for line in lines],
+        "id": [line.id for line in lines],
+        "name": [line.name for line in lines],
+        "capacity": [units.readable_size(line.capacity_bytes) for line in lines],
+        "cell": [line.cell for line in lines],
+        "cache": [line.cache for line in lines],
         "in it": [units.readable_number(line.cache_mb_s) for line in lines],
         "fill": [units.readable_number(line.fill_mb_s) for line in lines],
         "4K read": [units.readable_number(line.small_read_mb_s) for line in lines],
@@ -200,13 +242,13 @@ def check(
         for warning in good.warnings:
             terminal.note(warning, head="warning:", colour="yellow")
         return
-    issues, warnings = [], []
+    issues: tuple[SpecIssue, ...] = ()
+    warnings: list[str] = []
     try:
         warnings = list(loader.check(spec, firmware=firmware, sets=sets, scale=scale).warnings)
     except loader.BadSpecError as error:
-        issues = [documents.Issue(**asdict(issue)) for issue in error.issues]
-    answer = documents.Check(spec=spec, ok=not issues, errors=issues, warnings=warnings)
-    terminal.print_json(answer)
+        issues = error.issues
+    terminal.print_json(Check(spec, ok=not issues, errors=issues, warnings=warnings))
     context.exit(USAGE if issues else DONE)
 
 
@@ -214,13 +256,13 @@ def _check_catalogue(folder: Path, as_json: bool) -> int:
     checked = check_folder(folder)
     if as_json:
         terminal.print_json(
-            documents.CheckCatalogue(
+            CheckCatalogue(
                 catalogue=str(checked.folder),
                 ok=not checked.faults,
                 drives=checked.drives,
                 outcomes=checked.outcomes,
                 submissions=checked.submissions,
-                faults=[documents.Fault(**asdict(row)) for row in checked.faults],
+                faults=checked.faults,
             )
         )
     for fault in () if as_json else checked.faults:
@@ -256,10 +298,10 @@ def diff(first: str, second: str, as_json: bool) -> None:
     differing = differences(first_spec, second_spec)
     if as_json:
         terminal.print_json(
-            documents.Diff(
-                first=documents.Spec(spec=first, hash=first_spec.hash),
-                second=documents.Spec(spec=second, hash=second_spec.hash),
-                differences=[documents.Difference(**asdict(row)) for row in differing],
+            Diff(
+                first=NamedSpec(first, first_spec.hash),
+                second=NamedSpec(second, second_spec.hash),
+                differences=differing,
             )
         )
         return

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flashtwin.cli import documents, terminal
+from flashtwin.cli import terminal
+from flashtwin.model.document import Document
 from flashtwin.runs import listing
 from flashtwin.runs.export.export import Format, export_all
+
+
+class ExportedRun(Document, frozen=True):
+    """A run and the files that were made of it."""
+
+    run: str
+    directory: str
+    files: list[str]
+
+
+class Exported(Document, frozen=True):
+    """flashtwin export --json"""
+
+    format: Format
+    exports: list[ExportedRun]
 
 
 def run(run: str, form: Format, out: Path | None, as_json: bool) -> None:
@@ -17,12 +33,10 @@ def run(run: str, form: Format, out: Path | None, as_json: bool) -> None:
     exports = export_all(places, form)
     if as_json:
         rows = [
-            documents.Exported(
-                run=str(places[at].path), directory=str(at), files=[str(file) for file in files]
-            )
+            ExportedRun(str(places[at].path), str(at), files=[str(file) for file in files])
             for at, files in exports.items()
         ]
-        terminal.print_json(documents.Export(format=form, exports=rows))
+        terminal.print_json(Exported(format=form, exports=rows))
         return
     for at, files in exports.items():
         terminal.say(f"{at}: {', '.join(file.name for file in files[:8])}", nl=False)

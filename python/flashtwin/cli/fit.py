@@ -98,8 +98,7 @@ def command(
         # Written last: where this was killed before, the same command is not refused by its spec.
         outputs.write(path, twin.toml)
     if as_json:
-        where = None if twin_run is None else str(twin_run)
-        terminal.print_json({"path": str(path), "twin_run": where, **twin.to_json()})
+        terminal.print_json(twin.document(path, twin_run))
         return
     _show(twin, path, quiet)
     if twin_run is None:
@@ -113,10 +112,10 @@ def _show(twin: Twin, path: Path, quiet: bool) -> None:
     space = twin.fitted.space
     table = terminal.table(["value", "found", "95 %", ""], right=["found", "95 %"])
     for row in twin.rows():
-        unit = f" {row['unit']}" if row["unit"] else ""
-        known = row["low"] is not None
-        interval = f"{row['low']:g} to {row['high']:g}" if known else ""
-        texts = (row["title"], f"{row['value']:g}{unit}", interval)
+        unit = f" {row.unit}" if row.unit else ""
+        known = row.low is not None
+        interval = f"{row.low:g} to {row.high:g}" if known else ""
+        texts = (row.title, f"{row.value:g}{unit}", interval)
         table.add_row(
             *(terminal.cell(text) for text in texts),
             terminal.cell("" if known else "usual, not determined", "dim"),

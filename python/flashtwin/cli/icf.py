@@ -7,15 +7,25 @@ from pathlib import Path
 import click
 
 from flashtwin.batteries.base import registry
-from flashtwin.cli import completions, documents, options, terminal
+from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import encoding_title, read_regular, wide_encoding
+from flashtwin.model.document import Document
 from flashtwin.outputs import write
 
 SUFFIX = ".icf"
 # An Iometer configuration has a few kilobytes.
 MOST_BYTES = 4 << 20
 # Byte order marks, and the V of Version without one.
+
+
+class Icf(Document, frozen=True):
+    """flashtwin icf --json"""
+
+    battery: str | None
+    jobs: str | None
+    notes: list[str]
+    written: str | None
 
 
 @click.command(
@@ -82,9 +92,7 @@ def _read(file: Path, targets: tuple[str, ...], as_json: bool) -> None:
     else:
         notes.append("no battery says this; it is a job file for flashtwin fio JOBFILE --on DRIVE")
     if as_json:
-        terminal.print_json(
-            documents.Icf(battery=setup.battery, jobs=setup.jobs, notes=notes, written=None)
-        )
+        terminal.print_json(Icf(setup.battery, setup.jobs, notes=notes, written=None))
         return
     terminal.notes(notes, quiet=False)
     terminal.say(f"--battery {setup.battery}" if setup.battery else (setup.jobs or "").rstrip())
@@ -112,6 +120,6 @@ def _write(battery: str, out: Path, as_json: bool) -> None:
         )
     write(out, configuration.text_of(first.parameters))
     if as_json:
-        terminal.print_json(documents.Icf(battery=battery, jobs=None, notes=[], written=str(out)))
+        terminal.print_json(Icf(battery=battery, jobs=None, notes=[], written=str(out)))
         return
     terminal.say(str(out))

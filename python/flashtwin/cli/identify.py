@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,11 +10,12 @@ from flashtwin.catalogue import models
 from flashtwin.cli import options, terminal
 from flashtwin.drives.device import health
 from flashtwin.drives.device.drive import looked_at
-from flashtwin.drives.device.facts import Facts, is_device
+from flashtwin.drives.device.facts import is_device
 from flashtwin.drives.device.refusals import refusals
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.units import readable_size
-from flashtwin.study.health import explained
+from flashtwin.study.health import Sentence, explained
 
 # Questions that the label leaves open, and the battery that answers each.
 OPEN = (
@@ -24,6 +24,23 @@ OPEN = (
     ("how much of it the map cache tells of", "reach"),
     ("its write buffer", "buffer"),
 )
+
+
+class Identified(Document, frozen=True):
+    """flashtwin identify DEVICE --json"""
+
+    device: str
+    model: str
+    serial: str
+    firmware: str
+    capacity_bytes: int
+    link: str
+    labels: list[str]
+    remarks: list[str]
+    catalogue: str | None
+    refusals: list[str]
+    smart: list[Sentence]
+    to_measure: list[str]
 
 
 @click.command(
@@ -51,7 +68,22 @@ def command(device: Path, as_json: bool) -> None:
     spec = models.of_model(facts.model, facts.size_bytes)
     reasons = [refusal.reason for refusal in refusals(facts)]
     if as_json:
-        terminal.print_json(_document(facts, reasons, None if spec is None else spec.id, data))
+        terminal.print_json(
+            Identified(
+                device=facts.name,
+                model=facts.model,
+                serial=facts.serial,
+                firmware=facts.firmware,
+                capacity_bytes=facts.size_bytes,
+                link=facts.link,
+                labels=list(facts.labels),
+                remarks=list(facts.remarks),
+                catalogue=None if spec is None else spec.id,
+                refusals=reasons,
+                smart=explained(data) if data else [],
+                to_measure=[battery for _, battery in OPEN],
+            )
+        )
         return
     model, serial = facts.words
     rows = [("device", facts.name), ("model", model), ("serial", serial)]
@@ -69,24 +101,3 @@ def command(device: Path, as_json: bool) -> None:
         terminal.say(f"in use     {reason}")
     for question, battery in OPEN:
         terminal.say(f"to measure {question}: --battery {battery}")
-
-
-def _document(
-    facts: Facts, reasons: list[str], spec: str | None, data: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "device": facts.name,
-        "model": facts.model,
-        "serial": facts.serial,
-        "firmware": facts.firmware,
-        "capacity_bytes": facts.size_bytes,
-        "link": facts.link,
-        "labels": facts.labels,
-        "remarks": list(facts.remarks),
-        "catalogue": spec,
-        "refusals": reasons,
-        "smart": [{"about": row.about, "text": row.text} for row in explained(data)]
-        if data
-        else [],
-        "to_measure": [battery for _, battery in OPEN],
-    }

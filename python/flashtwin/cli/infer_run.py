@@ -10,14 +10,23 @@ import click
 
 from flashtwin.cli import findings, terminal
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.units import parse_block, parse_seconds
 from flashtwin.study.infer.infer import Inferred, check_history, infer, of_summary
+from flashtwin.study.infer.labelled import LabelledSeries
 from flashtwin.study.infer.labelled import labelled as read_labelled
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.samples import Summary
 
 # Seconds or bytes beyond which an interval or a request is a slip of the keyboard.
 MOST_TYPED = 1e9
+
+
+class LabelledDocument(Document, frozen=True):
+    """flashtwin infer --labelled DIR --json"""
+
+    series: list[LabelledSeries]
+    misses: int
 
 
 def run(
@@ -47,7 +56,7 @@ def run(
         before = None if first is None else read(first, choices)
         answer = infer(samples, history, before)
     if as_json:
-        terminal.print_json(answer.to_json())
+        terminal.print_json(answer.document())
     else:
         _show(answer)
     return DONE
@@ -93,7 +102,8 @@ def _show_labelled(directory: Path, as_json: bool) -> bool:
     rows = read_labelled(directory)
     misses = [row for row in rows if row.miss is not None]
     if as_json:
-        terminal.print_json({"series": [row.to_json() for row in rows], "misses": len(misses)})
+        series = [row.document() for row in rows]
+        terminal.print_json(LabelledDocument(series, misses=len(misses)))
         return bool(misses)
     table = terminal.table(("file", "label", "infer", "miss"))
     for row in rows:

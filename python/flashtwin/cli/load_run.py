@@ -16,13 +16,59 @@ from flashtwin.load import ask as asking
 from flashtwin.load import cost as costing
 from flashtwin.load import loads, page
 from flashtwin.load import profile as profiling
-from flashtwin.load.words import Change, Cost
+from flashtwin.load.words import Change, Cost, Lifetime, Profile
 from flashtwin.model import units
+from flashtwin.model.document import Document
 from flashtwin.model.job import Reading
 from flashtwin.runner.target import Variant
 
 TRACE_HEAD = ("kind", "requests", "data", "median", "most frequent", "in order")
 COST_HEAD = ("drive", "measure", "before", "after", "change")
+
+
+class Trace(Profile, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """flashtwin trace --json"""
+
+    page: str | None
+
+
+class Costs(Document, frozen=True):
+    """flashtwin cost --json"""
+
+    costs: list[Cost]
+    changes: list[Change]
+    limit: float | None
+    worse: list[Change]
+
+
+class Years(Document, frozen=True):
+    """An interval of years; null where nothing wears."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class FiniteLifetime(Lifetime, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A lifetime in which what never ends is null."""
+
+    years: Years  # type: ignore[assignment]
+    draws: list[float | None]  # type: ignore[assignment]
+
+
+class AskedRow(Document, frozen=True):
+    """A way to use a drive, and how long it lasts."""
+
+    way: str
+    lifetime: FiniteLifetime
+
+
+class Asked(Document, frozen=True):
+    """flashtwin ask --json"""
+
+    rows: list[AskedRow]
+    chance_of_first: float | None
+    page: str | None
 
 
 def trace(file: Path, reading: Reading, out: Path | None, as_json: bool, quiet: bool) -> None:
@@ -33,8 +79,8 @@ def trace(file: Path, reading: Reading, out: Path | None, as_json: bool, quiet: 
     if out is not None:
         page.write(page.of_profile(profile, file.name), out)
     if as_json:
-        where = None if out is None else str(out)
-        terminal.print_json({**profiling.to_json(profile), "page": where})
+        about = msgspec.structs.asdict(profile)
+        terminal.print_json(Trace(**about, page=None if out is None else str(out)))
         return
     for line in profiling.sentences(profile, file.name):
         terminal.say(line)
@@ -72,14 +118,7 @@ def cost(
     if markdown is not None:
         outputs.write(markdown, _markdown(costs, changes, worse))
     if as_json:
-        terminal.print_json(
-            {
-                "costs": msgspec.to_builtins(costs),
-                "changes": msgspec.to_builtins(changes),
-                "limit": limit,
-                "worse": msgspec.to_builtins(worse),
-            }
-        )
+        terminal.print_json(Costs(costs, changes, limit=limit, worse=worse))
         return MISS if worse else DONE
     for line in map(costing.sentence, costs):
         terminal.say(line)
@@ -183,13 +222,9 @@ def ask(
     if out is not None:
         page.write(asking.answer(rows, years), out)
     if as_json:
-        terminal.print_json(
-            {
-                "rows": _finite(msgspec.to_builtins(rows)),
-                "chance_of_first": asking.chance_of_first(rows),
-                "page": None if out is None else str(out),
-            }
-        )
+        finite = msgspec.convert(_finite(msgspec.to_builtins(rows)), list[AskedRow])
+        chance, page_path = asking.chance_of_first(rows), None if out is None else str(out)
+        terminal.print_json(Asked(finite, chance_of_first=chance, page=page_path))
         return
     verdict = asking.verdict(rows)
     if verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from flashtwin.model.lazy import Lazy
 
 if TYPE_CHECKING:
     from flashtwin.drives import served_log
+    from flashtwin.drives.served_log import Replayed
 else:
     served_log = Lazy("flashtwin.drives.served_log")
 
@@ -46,26 +47,26 @@ def command(log: Path, cut: int | None, image: Path | None, as_json: bool) -> No
     """
     outcome = served_log.replay(log, cut, image, lambda seconds: True)
     if as_json:
-        terminal.print_json({"log": str(log), "image": str(image) if image else None, **outcome})
+        terminal.print_json(outcome)
         return
     for line in _lines(outcome):
         terminal.say(line)
     if image is not None:
-        held = outcome["held_bytes"]
-        terminal.say(f"{image}: {held / 1e6:.1f} MB of data, the rest are holes")
+        assert outcome.held_bytes is not None, "an image was written"
+        terminal.say(f"{image}: {outcome.held_bytes / 1e6:.1f} MB of data, the rest are holes")
 
 
-def _lines(outcome: dict[str, Any]) -> list[str]:
-    cuts = outcome["cuts"]
+def _lines(outcome: Replayed) -> list[str]:
+    cuts = outcome.cuts
     lines = [
-        f"{outcome['reads']} reads, {outcome['writes']} writes, {outcome['trims']} trims and"
-        f" {outcome['flushes']} flushes in {outcome['clock_s']:.6g} s of the drive's time, of which"
-        f" {outcome['answered']} were answered",
-        f"{cuts} power cut{'' if cuts == 1 else 's'}; the last broke off {outcome['broken_off']}"
+        f"{outcome.reads} reads, {outcome.writes} writes, {outcome.trims} trims and"
+        f" {outcome.flushes} flushes in {outcome.clock_s:.6g} s of the drive's time, of which"
+        f" {outcome.answered} were answered",
+        f"{cuts} power cut{'' if cuts == 1 else 's'}; the last broke off {outcome.broken_off}"
         " requests"
         if cuts
         else "no power cut",
     ]
-    if not outcome["comes_back"]:
+    if not outcome.comes_back:
         lines.append("the drive does not come back")
     return lines

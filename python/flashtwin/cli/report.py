@@ -7,8 +7,16 @@ from pathlib import Path
 import click
 
 from flashtwin import report
-from flashtwin.cli import completions, documents, options, terminal
+from flashtwin.cli import completions, options, terminal
+from flashtwin.model.document import Document
 from flashtwin.runs import fitted, listing
+
+
+class Report(Document, frozen=True):
+    """flashtwin report --json"""
+
+    report: str
+    runs: list[str]
 
 
 @click.command(
@@ -39,6 +47,6 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     page = report.build(stored, out or default, within=within)
     if as_json:
         paths = [str(run.path) for run in stored]
-        terminal.print_json(documents.Report(report=str(page), runs=paths))
+        terminal.print_json(Report(report=str(page), runs=paths))
     else:
         terminal.say(str(page))

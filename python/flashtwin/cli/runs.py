@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flashtwin.cli import completions, documents, findings, options, terminal
+from flashtwin.cli import completions, findings, options, terminal
 from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
+from flashtwin.model.document import Document
+from flashtwin.model.finding import FindingRow
 from flashtwin.runs import listing
 from flashtwin.runs.condition import SORTS
 from flashtwin.runs.journal import StepRecord
@@ -46,6 +48,103 @@ _UNTOLD = {"values", "toml", "name", "model"}
 # As many characters of a hash as tell specs apart.
 HASH_SHOWN = 12
 STYLES = {"finished": "", "under way": "cyan", "no run": "dim", "unreadable": "red"}
+
+
+class ListedRun(Document, frozen=True):
+    """A stored run in a line."""
+
+    path: str
+    state: str
+    why: str | None
+    target: str
+    label: str | None
+    kind: str
+    batteries: list[str]
+    started: str | None
+    wall_s: float | None
+    seed: int | None
+    spec: str | None
+    capacity_bytes: int | None
+    flashtwin: str
+    steps: int
+    bytes: int
+    findings: list[FindingRow]
+
+
+class Runs(Document, frozen=True):
+    """flashtwin runs --json"""
+
+    runs: list[ListedRun]
+    total: int
+
+
+class ShownStep(Document, frozen=True):
+    """A step of a run that is shown."""
+
+    step: int
+    battery: str
+    label: str
+    kind: str
+    start_s: float
+    duration_s: float
+    ios: int
+    bytes: int
+    note: str | None
+    not_possible: str | None
+
+
+class ShownRun(Document, frozen=True):
+    """A run as it is listed, with its own target, batteries and steps."""
+
+    path: str
+    state: str
+    why: str | None
+    target: dict[str, Any]
+    label: str | None
+    kind: str
+    batteries: list[dict[str, Any]]
+    started: str | None
+    wall_s: float | None
+    seed: int | None
+    spec: str | None
+    capacity_bytes: int | None
+    flashtwin: str
+    steps: list[ShownStep]
+    bytes: int
+    findings: list[FindingRow]
+    command: list[str]
+    host: dict[str, Any]
+    left_out: list[str]
+    files: dict[str, int]
+
+
+class ShownRuns(Document, frozen=True):
+    """flashtwin runs show --json"""
+
+    runs: list[ShownRun]
+
+
+class RemovedRun(Document, frozen=True):
+    """A run that prune removes."""
+
+    path: str
+    bytes: int
+    state: str
+
+
+class Pruned(Document, frozen=True):
+    """flashtwin runs prune --json"""
+
+    dry_run: bool
+    bytes: int
+    removed: list[RemovedRun]
+
+
+class Adopted(Document, frozen=True):
+    """flashtwin runs adopt --json"""
+
+    run: str
+    files: list[str]
 
 
 class _Runs(click.Group):
@@ -114,8 +213,8 @@ def listed(
     stored = search(places, where=where, sort=sort)
     chosen = stored[:limit]
     if as_json:
-        rows = [documents.Listed(**_listed(run)) for run in chosen]
-        terminal.print_json(documents.Runs(runs=rows, total=len(stored)))
+        rows = [ListedRun(**_listed(run)) for run in chosen]
+        terminal.print_json(Runs(runs=rows, total=len(stored)))
         return
     if chosen:
         _emit_table(chosen)
@@ -188,7 +287,7 @@ def show(run: str, every: bool, as_json: bool) -> None:
     stored = [(each, listing.stored_in(each.path)) for each in listing.named([run])]
     if as_json:
         rows = [_shown(each, about) for each, about in stored]
-        terminal.print_json(documents.RunsShow(runs=rows))
+        terminal.print_json(ShownRuns(runs=rows))
         return
     for each, about in stored:
         terminal.emit(*_run_page(each, about, every))
@@ -209,17 +308,17 @@ def _listed(run: Stored) -> dict[str, Any]:
         "label": run.label or None,
         "batteries": list(run.batteries),
         "started": None if run.started is None else run.started.isoformat(),
-        "findings": [documents.finding(finding) for finding in run.findings],
+        "findings": [finding.row() for finding in run.findings],
     }
 
 
-def _shown(run: Run, about: Stored) -> documents.ShownRun:
+def _shown(run: Run, about: Stored) -> ShownRun:
     its_own = {
         "target": run.target,
         "batteries": run.manifest.get("batteries", []),
         "steps": [_shown_step(step) for step in run.steps],
     }
-    return documents.ShownRun(
+    return ShownRun(
         **{**_listed(about), **its_own},
         command=run.manifest.get("command", []),
         host=run.host,
@@ -228,8 +327,8 @@ def _shown(run: Run, about: Stored) -> documents.ShownRun:
     )
 
 
-def _shown_step(step: StepRecord) -> documents.ShownStep:
-    return documents.ShownStep(
+def _shown_step(step: StepRecord) -> ShownStep:
+    return ShownStep(
         **step.heading(),
         start_s=step.start_ns / 1e9,
         duration_s=step.duration_ns / 1e9,
@@ -399,11 +498,8 @@ def prune(
         _agreed(going, yes, as_json)
         _remove(going)
     if as_json:
-        rows = [
-            documents.Removed(path=str(run.path), bytes=run.bytes, state=run.state) for run in going
-        ]
-        freed = total_bytes(going)
-        terminal.print_json(documents.RunsPrune(dry_run=dry_run, bytes=freed, removed=rows))
+        rows = [RemovedRun(str(run.path), run.bytes, run.state) for run in going]
+        terminal.print_json(Pruned(dry_run=dry_run, bytes=total_bytes(going), removed=rows))
         return
     if dry_run or yes:
         _show(going)
@@ -459,7 +555,7 @@ def adopt(run: Path, as_json: bool) -> None:
     paths = adopted(run)
     if as_json:
         files = [str(path) for path in paths]
-        terminal.print_json(documents.RunsAdopt(run=str(run), files=files))
+        terminal.print_json(Adopted(run=str(run), files=files))
         return
     for path in paths:
         terminal.emit(terminal.cell(f"{path} belongs to {run}"))

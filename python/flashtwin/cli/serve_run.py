@@ -20,6 +20,7 @@ from flashtwin.drives import served_log, serving
 from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.runner.target import Variant
 
 # The command of --run has this time to end after SIGTERM before it is killed.
@@ -29,6 +30,54 @@ LOOPBACK = "127.0.0.1"
 # that the machine is too slow.
 LATE_SHARE = 0.1
 LEAST_ANSWERS = 100
+
+
+class ServedState(Document, frozen=True):
+    """flashtwin ctl SOCKET state, and what serve ends with; the server counts and names it."""
+
+    name: str
+    capacity_bytes: int
+    unit_bytes: int
+    dies: int
+    superblocks: int
+    clock_s: float
+    clients: int
+    connections: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    fua_writes: int
+    failed: int
+    bytes_read: int
+    bytes_written: int
+    bytes_trimmed: int
+    cuts: int
+    start_s: float
+    free_superblocks: int
+    cache_bytes_used: int
+    waf: float
+    celsius: float
+    read_only: bool
+    answers: int
+    lateness_us_p50: float | None
+    lateness_us_p99: float | None
+    late_share: float
+
+
+class Served(Document, frozen=True):
+    """flashtwin serve --json"""
+
+    drive: str
+    uri: str
+    start_s: float | None
+    exit_code: int
+    state: ServedState
+    answers: int
+    lateness_us_p50: float | None
+    lateness_us_p99: float | None
+    late_share: float
+    connections: int
 
 
 def run(
@@ -68,7 +117,10 @@ def run(
             spec, prepared, service, session.ready, session.hear, with_state=bool(wishes["watch"])
         )
     if as_json:
-        terminal.print_json(_document(spec.id, outcome, session))
+        assert session.addresses is not None, "it was served"
+        served_at, inside = session.addresses, ServedState(**outcome["state"])
+        about = (spec.id, served_at.uri, served_at.start_s, session.exit_code)
+        terminal.print_json(Served(*about, **{**outcome, "state": inside}))
     elif not quiet:
         _say(outcome)
     return session.exit_code
@@ -230,17 +282,6 @@ def _signals(session: _Session) -> Iterator[None]:
         session.end()
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _document(name: str, outcome: Mapping[str, Any], session: _Session) -> dict[str, Any]:
-    assert session.addresses is not None, "it was served"
-    return {
-        "drive": name,
-        "uri": session.addresses.uri,
-        "start_s": session.addresses.start_s,
-        "exit_code": session.exit_code,
-        **outcome,
-    }
 
 
 def _say(outcome: Mapping[str, Any]) -> None:

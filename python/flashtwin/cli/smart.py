@@ -14,10 +14,17 @@ from flashtwin.drives.device.facts import is_device
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.inputs import parse_json, read_regular
 from flashtwin.model import smart
-from flashtwin.study.health import explained
+from flashtwin.model.document import Document
+from flashtwin.study.health import Sentence, explained
 
 # smartctl -x of a drive with long logs is 200 kB.
 MOST_BYTES = 8 << 20
+
+
+class SmartData(Document, frozen=True):
+    """flashtwin smart FILE|DEVICE --json"""
+
+    sentences: list[Sentence]
 
 
 @click.command(
@@ -37,8 +44,7 @@ def command(source: Path, as_json: bool) -> None:
     """
     rows = explained(_of_device(source) if is_device(source) else _of_file(source))
     if as_json:
-        sentences = [{"about": row.about, "text": row.text} for row in rows]
-        terminal.print_json({"sentences": sentences})
+        terminal.print_json(SmartData(sentences=rows))
         return
     for row in rows:
         terminal.say(f"doubtful: {row.text}" if row.about == "doubtful" else row.text)

@@ -6,10 +6,19 @@ from pathlib import Path
 
 import click
 
-from flashtwin.cli import completions, documents, options, terminal
+from flashtwin.cli import completions, options, terminal
+from flashtwin.model.document import Document
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.submission import submit as making
+
+
+class Submitted(Document, frozen=True):
+    """flashtwin submit --json"""
+
+    run: str
+    folder: str
+    files: list[str]
 
 
 @click.command(
@@ -43,7 +52,7 @@ def command(run: str, out: Path | None, drive: str | None, twin: bool, as_json: 
     if as_json:
         files = sorted(path.name for path in place.iterdir())
         folder = str(place)
-        terminal.print_json(documents.Submit(run=str(stored.path), folder=folder, files=files))
+        terminal.print_json(Submitted(run=str(stored.path), folder=folder, files=files))
         return
     terminal.say(str(place))
     terminal.note(f"next: flashtwin check --catalogue {place}")

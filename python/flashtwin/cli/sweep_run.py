@@ -6,23 +6,47 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from flashtwin.batteries.base import registry
-from flashtwin.cli import documents, findings, options, progress, terminal
+from flashtwin.cli import findings, options, progress, terminal
 from flashtwin.errors import MISS, USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Finding
+from flashtwin.model.document import Document
+from flashtwin.model.finding import Finding, FindingRow
 from flashtwin.report import sweep as page
 from flashtwin.runner.estimate import Estimate
 from flashtwin.study.sweep.executors import executor_of
 from flashtwin.study.sweep.grid import axes
-from flashtwin.study.sweep.plan import Failure, Plan
+from flashtwin.study.sweep.plan import Failure, Plan, PlanDocument
 from flashtwin.study.sweep.run import Row, Sweep, columns, named, reasons, sweep, varying
 
 # What a point takes besides its simulation: its drive, its tables, its findings.
 POINT_S = 0.5
 # Findings in the terminal's table, where none are named: those that vary most.
 SHOWN = 4
+
+
+class SweptPoint(Document, frozen=True):
+    """A point of the grid: its run, or why it has none."""
+
+    point: int
+    state: Literal["finished", "failed"]
+    settings: dict[str, str]
+    run: str | None
+    error: str | None
+    hint: str | None
+    findings: list[FindingRow]
+
+
+class Swept(Document, frozen=True):
+    """flashtwin sweep --json"""
+
+    report: str
+    out: str
+    plan: PlanDocument
+    repeated: int
+    points: list[SweptPoint]
 
 
 def run(
@@ -136,23 +160,23 @@ def _texts(row: Row, names: Sequence[str]) -> list[str]:
     return [str(row.number), *values, *cells]
 
 
-def document(sweep: Sweep, report: Path) -> documents.Sweep:
+def document(sweep: Sweep, report: Path) -> Swept:
     points = [
-        documents.Point(
+        SweptPoint(
             point=row.number,
             state=row.state,
             settings=dict(row.settings),
             run=str(row.run.path) if row.run else None,
             error=row.failure.message if row.failure else None,
             hint=row.failure.hint if row.failure else None,
-            findings=[documents.finding(finding) for finding in row.findings.values()],
+            findings=[finding.row() for finding in row.findings.values()],
         )
         for row in sweep.rows
     ]
-    return documents.Sweep(
+    return Swept(
         report=str(report),
         out=str(sweep.out),
-        plan=documents.SweepPlan(**sweep.plan.to_json()),
+        plan=sweep.plan.document(),
         repeated=sweep.repeated,
         points=points,
     )

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import click
-import msgspec
 
 from flashtwin import report
 from flashtwin.batteries.base import registry
-from flashtwin.cli import advice, documents, findings, options, progress, terminal
+from flashtwin.cli import advice, findings, options, progress, terminal
 from flashtwin.drives.consent import Consent
 from flashtwin.errors import DONE, FlashtwinError
+from flashtwin.model.document import Document
+from flashtwin.model.finding import FindingRow
 from flashtwin.model.target import Interrupted
 from flashtwin.report import summary
 from flashtwin.runner import forecast, request
@@ -30,6 +31,29 @@ _BESIDE_RESUME = (
 )
 # The group of batteries that only read, for a device that may not be written to.
 READS = "reads"
+
+
+class TestedRun(Document, frozen=True):
+    """A run of a target, and what was found."""
+
+    target: str
+    directory: str
+    memory_bytes: int | None
+    redone: list[str]
+    findings: list[FindingRow]
+
+
+class Tested(Document, frozen=True):
+    """flashtwin test --json"""
+
+    report: str | None
+    runs: list[TestedRun]
+
+
+class Reviewed(Tested, frozen=True):
+    """flashtwin review --json"""
+
+    ranking: list[ranking.Ranked]
 
 
 def run(
@@ -164,13 +188,9 @@ def _print(runs: Sequence[Run], page: Path | None, how: How) -> None:
     if how.as_json:
         place = None if page is None else str(page)
         tested = [_tested(name, run) for name, run in zip(names, runs, strict=True)]
-        answer = documents.Test(report=place, runs=tested)
+        answer = Tested(report=place, runs=tested)
         if how.ranks:
-            # Its rows are structs of their own, with the same members.
-            rows = msgspec.convert(
-                ranking.ranked_runs(runs), list[documents.Ranked], from_attributes=True
-            )
-            answer = documents.Review(report=place, runs=tested, ranking=rows)
+            answer = Reviewed(report=place, runs=tested, ranking=ranking.ranked_runs(runs))
         terminal.print_json(answer)
         return
     if how.verbose:
@@ -186,11 +206,11 @@ def _columns(runs: Sequence[Run]) -> list[str]:
     return names if len(set(names)) == len(names) else [run.path.name for run in runs]
 
 
-def _tested(name: str, run: Run) -> documents.TestedRun:
-    return documents.TestedRun(
+def _tested(name: str, run: Run) -> TestedRun:
+    return TestedRun(
         target=name,
         directory=str(run.path),
         memory_bytes=run.host.get("memory_needed_bytes"),
         redone=run.host.get("redone", []),
-        findings=[documents.finding(row) for row in run.findings],
+        findings=[row.row() for row in run.findings],
     )

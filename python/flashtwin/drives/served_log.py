@@ -22,6 +22,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory, serving
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.inputs import is_text, open_regular, parse_json, read_regular
+from flashtwin.model.document import Document
 
 FORM = 1
 # Bytes of the longest first line, which holds a spec, and of the largest state file.
@@ -35,6 +36,24 @@ _KINDS: Mapping[str, type] = {
     "worse": dict,
     "bytes": bool,
 }
+
+
+class Replayed(Document, frozen=True):
+    """flashtwin replay --json: the log, the image that was written, and what the core counted."""
+
+    log: str
+    image: str | None
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    answered: int
+    broken_off: int
+    cuts: int
+    clock_s: float
+    start_s: float
+    comes_back: bool
+    held_bytes: int | None
 
 
 def begun(
@@ -69,7 +88,7 @@ def _digest(path: Path) -> str:
 
 def replay(
     path: Path, until_cut: int | None, image: Path | None, watch: Callable[[float], bool]
-) -> dict[str, Any]:
+) -> Replayed:
     """Ask a drive that is made as a log's was for all that the log tells of, up to the cut of a
     number or to the end, and write what it then holds into `image`.
 
@@ -84,9 +103,10 @@ def replay(
     worse = json.dumps(values["worse"])
     with nullcontext() if image is None else outputs.replacing(image) as part:
         try:
-            return dict(_core.replay(spec, drive, path, worse, until_cut, part, watch))
+            outcome = _core.replay(spec, drive, path, worse, until_cut, part, watch)
         except _core.ServeError as error:
             raise serving.explained(error) from error
+    return Replayed(str(path), None if image is None else str(image), **outcome)
 
 
 def _spec(path: Path, values: Mapping[str, Any]) -> _core.Spec:

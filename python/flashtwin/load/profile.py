@@ -7,7 +7,7 @@ sample of the places says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,9 +170,3 @@ def _percent(share: float) -> str:
 
 def _listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-
-
-def to_json(profiled: Profile) -> Mapping[str, object]:
-    """The profile as JSON values."""
-    built: Mapping[str, object] = msgspec.to_builtins(profiled, str_keys=True)
-    return built

@@ -13,6 +13,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from flashtwin.model.document import Document
 from flashtwin.model.text import Shown
 
 Axis = Literal["bytes", "seconds", "cell"]
@@ -35,10 +39,6 @@ class Evidence:
     start: float
     end: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; what dataclasses has for it takes ten times as long."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
@@ -58,9 +58,28 @@ class Interval:
         """An interval, or none where neither end is known."""
         return None if low is None and high is None else Interval(low=low, high=high, means=means)
 
-    def to_json(self) -> dict[str, Any]:
-        """The ends as plain values."""
-        return {"low": _finite(self.low), "high": _finite(self.high)}
+
+class FindingRow(Document, frozen=True):
+    """A finding as files and `--json` have it (`runs.schema.Finding` reads it); `id` and `kind` are
+    told for other readers, and follow from the rest."""
+
+    id: str
+    battery: str
+    name: str
+    variant: str
+    title: str
+    kind: Kind
+    value: float | str | None
+    unit: str
+    low: float | None
+    high: float | None
+    means: Means | None
+    beside: str | None
+    better: Better | None
+    headline: bool
+    evidence: Evidence | None
+    note: str | None
+    choices: tuple[str, ...] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,27 +182,32 @@ class Finding:
             interval = replace(interval, low=low, high=high)
         return replace(self, value=_six(self.number), interval=interval)
 
+    def row(self) -> FindingRow:
+        """The finding as files and commands have it."""
+        return FindingRow(
+            id=self.id,
+            battery=self.battery,
+            name=self.name,
+            variant=self.variant,
+            title=self.title,
+            kind=self.kind,
+            value=self.value if isinstance(self.value, str) else _finite(self.value),
+            unit=self.unit,
+            low=_finite(self.low),
+            high=_finite(self.high),
+            means=None if self.interval is None else self.interval.means,
+            beside=self.beside,
+            better=self.better,
+            headline=self.headline,
+            evidence=self.evidence,
+            note=self.note,
+            choices=self.choices or UNSET,
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """Plain values (`runs.schema.Finding`); `id` and `kind` are told for other readers, and
-        follow from the rest."""
-        row: dict[str, Any] = {
-            "id": self.id,
-            "battery": self.battery,
-            "name": self.name,
-            "variant": self.variant,
-            "title": self.title,
-            "kind": self.kind,
-            "value": self.value if isinstance(self.value, str) else _finite(self.value),
-            "unit": self.unit,
-            **(self.interval or Interval(low=None, high=None)).to_json(),
-            "means": None if self.interval is None else self.interval.means,
-            "beside": self.beside,
-            "better": self.better,
-            "headline": self.headline,
-            "evidence": None if self.evidence is None else self.evidence.to_json(),
-            "note": self.note,
-        }
-        return {**row, "choices": list(self.choices)} if self.choices else row
+        """The row as plain values."""
+        values: dict[str, Any] = msgspec.to_builtins(self.row())
+        return values
 
 
 def _six(value: float) -> float:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from flashtwin import __version__
 from flashtwin.charts import cells, curves, figures
 from flashtwin.errors import USAGE, FlashtwinError
@@ -190,7 +192,10 @@ def _data(
         "cells": [row for grid in grids for row in cells.payload(grid)],
         "grids": {grid.id: _grid_words(grid) for grid in grids},
         "findings": findings.payload(drives),
-        "meanings": {meaning.id: meaning.to_json() for meaning in findings.meanings_of(drives)},
+        "meanings": {
+            meaning.id: msgspec.to_builtins(meaning.row())
+            for meaning in findings.meanings_of(drives)
+        },
         "places": [
             {"drive": drive.index, "label": place.label, "text": place.text, "gb": place.gb}
             for drive, place in contents.places()

@@ -9,12 +9,12 @@ doubtful: counters that were set back, a drive sold as new, a bridge that makes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashtwin.catalogue import counters
 from flashtwin.catalogue.counters import Totals
 from flashtwin.model import smart
+from flashtwin.model.document import Document
 from flashtwin.model.units import readable_size
 
 HOURS_A_YEAR = 8766
@@ -35,22 +35,21 @@ _WARNINGS = (
 Kind = Literal["drive", "bytes", "wear", "amplification", "life", "state", "doubtful"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said:
+class Sentence(Document, frozen=True):
     """A sentence and what it is about."""
 
     about: Kind
     text: str
 
 
-def explained(data: Mapping[str, Any]) -> list[Said]:
+def explained(data: Mapping[str, Any]) -> list[Sentence]:
     """All that SMART data tell, the plainest first."""
     totals = counters.totals(data)
     log = data.get(smart.NVME)
     log = log if isinstance(log, dict) else {}
     hours = _hours(data, log)
     return [
-        Said(about="drive", text=_drive(data, hours)),
+        Sentence(about="drive", text=_drive(data, hours)),
         *_bytes(totals, hours),
         *_wear(totals, hours),
         *_state(data, log),
@@ -70,29 +69,29 @@ def _drive(data: Mapping[str, Any], hours: int | None) -> str:
     return ", ".join(parts)
 
 
-def _bytes(totals: Totals, hours: int | None) -> Iterator[Said]:
+def _bytes(totals: Totals, hours: int | None) -> Iterator[Sentence]:
     if totals.host_bytes is None:
         why = "its maker's counters are not known" if not totals.maker else "it does not count them"
-        yield Said(about="bytes", text=f"nothing tells what the host has written: {why}")
+        yield Sentence(about="bytes", text=f"nothing tells what the host has written: {why}")
         return
     daily = f", {readable_size(totals.host_bytes * 24 / hours)} a day" if hours else ""
-    yield Said(about="bytes", text=f"the host wrote {readable_size(totals.host_bytes)}{daily}")
+    yield Sentence(about="bytes", text=f"the host wrote {readable_size(totals.host_bytes)}{daily}")
     if totals.waf is None:
         text = "what the flash was programmed with is not counted, so write amplification is open"
-        yield Said(about="amplification", text=text)
+        yield Sentence(about="amplification", text=text)
         return
     text = f"each byte of the host was programmed as {totals.waf:.2f} so far (write amplification)"
-    yield Said(about="amplification", text=text)
+    yield Sentence(about="amplification", text=text)
 
 
-def _wear(totals: Totals, hours: int | None) -> Iterator[Said]:
+def _wear(totals: Totals, hours: int | None) -> Iterator[Sentence]:
     left = totals.life_left
     if left is None:
-        yield Said(about="wear", text="no counter that is known here tells the wear")
+        yield Sentence(about="wear", text="no counter that is known here tells the wear")
         return
     used = 100 - left
     erases = f", {totals.erases:,} erases a block" if totals.erases else ""
-    yield Said(about="wear", text=f"{used} % of the rated life is used{erases}")
+    yield Sentence(about="wear", text=f"{used} % of the rated life is used{erases}")
     if not hours:
         return
     if used <= 0:
@@ -104,7 +103,7 @@ def _wear(totals: Totals, hours: int | None) -> Iterator[Said]:
         years, low = (_years_left(part, hours) for part in (used, used + 1))
         high = f" to {_years(_years_left(used - 1, hours))}" if used > 1 else " or much more"
         text = f"at this pace {_years(years)} are left ({_years(low)}{high})"
-    yield Said(about="life", text=text)
+    yield Sentence(about="life", text=text)
 
 
 def _years_left(used: int, hours: int) -> float:
@@ -117,17 +116,17 @@ def _years(years: float) -> str:
     return f"{years:.0f} years" if years >= 10 else f"{years:.1f} years"
 
 
-def _state(data: Mapping[str, Any], log: Mapping[str, Any]) -> Iterator[Said]:
+def _state(data: Mapping[str, Any], log: Mapping[str, Any]) -> Iterator[Sentence]:
     status = data.get("smart_status")
     if isinstance(status, dict) and status.get("passed") is False:
-        yield Said(about="state", text="the drive says that it is failing: copy what is on it")
+        yield Sentence(about="state", text="the drive says that it is failing: copy what is on it")
     bits = log.get("critical_warning")
     for number, text in enumerate(_WARNINGS):
         if isinstance(bits, int) and bits >> number & 1:
-            yield Said(about="state", text=f"it warns: {text}")
+            yield Sentence(about="state", text=f"it warns: {text}")
     spare, threshold = log.get("available_spare"), log.get("available_spare_threshold")
     if isinstance(spare, int) and isinstance(threshold, int) and spare < 100:
-        yield Said(
+        yield Sentence(
             about="state", text=f"{spare} % of the spare blocks are left of {threshold} % needed"
         )
     errors = log.get("media_errors")
@@ -135,27 +134,29 @@ def _state(data: Mapping[str, Any], log: Mapping[str, Any]) -> Iterator[Said]:
     if not isinstance(errors, int):
         errors = values.get(187, 0)
     if errors:
-        yield Said(about="state", text=f"{_times(errors)} data could not be read or were damaged")
+        yield Sentence(
+            about="state", text=f"{_times(errors)} data could not be read or were damaged"
+        )
     if values.get(5):
-        yield Said(about="state", text=f"blocks that were replaced: {values[5]:,}")
+        yield Sentence(about="state", text=f"blocks that were replaced: {values[5]:,}")
     if values.get(199):
         text = f"transfers that came damaged over the link: {values[199]:,}; look at the cable"
-        yield Said(about="state", text=text)
+        yield Sentence(about="state", text=text)
     for key, limit in (("warning_temp_time", "warning"), ("critical_comp_time", "critical")):
         if isinstance(minutes := log.get(key), int) and minutes:
             text = f"it was above its {limit} temperature for {minutes:,} min"
-            yield Said(about="state", text=text)
+            yield Sentence(about="state", text=text)
     unsafe = log.get("unsafe_shutdowns")
     if isinstance(unsafe, int) and unsafe:
-        yield Said(about="state", text=f"its power went {_times(unsafe)} without notice")
+        yield Sentence(about="state", text=f"its power went {_times(unsafe)} without notice")
 
 
 def _doubts(
     data: Mapping[str, Any], log: Mapping[str, Any], totals: Totals, hours: int | None
-) -> Iterator[Said]:
+) -> Iterator[Sentence]:
     """Readings that contradict each other."""
     for text in _contradictions(data, log, totals, hours):
-        yield Said(about="doubtful", text=text)
+        yield Sentence(about="doubtful", text=text)
 
 
 def _contradictions(

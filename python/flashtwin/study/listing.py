@@ -8,17 +8,22 @@ sorts. Invariant: nothing is simulated here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Literal
+
+import msgspec
 
 from flashtwin.catalogue import validated
 from flashtwin.catalogue.loader import drive_ids, load
-from flashtwin.catalogue.summary import Summary, summary, written
+from flashtwin.catalogue.summary import summary, written
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.units import parse_size
 from flashtwin.runs import query
 from flashtwin.study import ranking
 
+Dram = Literal["yes", "hmb", "none"]
+_DRAM: dict[str, Dram] = {"dram": "yes", "hmb": "hmb"}
 # The columns of a condition, as DuckDB has them.
 COLUMNS = {
     "id": "VARCHAR",
@@ -41,18 +46,22 @@ COLUMNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A drive. Rates are in MB/s, and None where no shipped result holds.
+class Line(Document, frozen=True):
+    """A drive; first what its `catalogue.summary` has. Rates are in MB/s, and None where no shipped
+    result holds.
 
     `rows` are its published rows that count and were run, comparisons among them; `passed` of them
     pass, `validating` of those that pass rest on no assumed condition; `fitted` values of its spec
     were set by a published figure.
     """
 
-    summary: Summary
+    id: str
+    name: str
+    capacity_bytes: int
+    cell: str
+    cache: str
     interface: str
-    dram: str
+    dram: Dram
     cache_mode: str
     cache_bytes: int
     cache_mb_s: float | None
@@ -65,14 +74,10 @@ class Line:
     validating: int
     fitted: int
 
-    def to_json(self) -> dict[str, Any]:
-        """As `flashtwin drives --json` prints it."""
-        values = asdict(self)
-        return {**values.pop("summary"), **values}
-
     def cells(self) -> dict[str, Any]:
         """The values for the columns of a condition; words are in small letters."""
-        values = {**self.to_json(), "cache": self.cache_mode, "cell": self.summary.cell.lower()}
+        words = {"cache": self.cache_mode, "cell": self.cell.lower()}
+        values = {**msgspec.structs.asdict(self), **words}
         return {name: values[name] for name in COLUMNS}
 
 
@@ -119,11 +124,13 @@ def _line(drive: str, stored: ranking.Stored | None, counts: validated.Counts) -
     kind = values.get("link.kind", "sata")
     mode = values.get("slc_cache.mode", "none")
     results = {} if stored is None else stored.values
-    rates = {name: results.get(column.finding) for name, column in ranking.columns().items()}
+    rates: dict[str, Any] = {
+        name: results.get(column.finding) for name, column in ranking.columns().items()
+    }
     return Line(
-        summary=summary(drive, spec),
+        **asdict(summary(drive, spec)),
         interface=kind if kind == "sata" else f"pcie{values['link.pcie_generation']}",
-        dram={"dram": "yes", "hmb": "hmb"}.get(values.get("map.residency", ""), "none"),
+        dram=_DRAM.get(values.get("map.residency", ""), "none"),
         cache_mode=mode,
         cache_bytes=_cache_bytes(values),
         rows=counts.rows,

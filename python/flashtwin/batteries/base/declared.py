@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from flashtwin.model.document import Document
+
 if TYPE_CHECKING:
     from flashtwin.model.step import Step
 
@@ -37,8 +39,7 @@ class Part:
         return any(label == stem or label.startswith(f"{stem}/") for stem in self.labels)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clause:
+class Clause(Document, frozen=True):
     """One thing that a battery's original does: `says` what, `source` who tells it.
 
     `here` is what the battery does instead, on any target; empty where it does the same.

@@ -6,20 +6,19 @@ defaults. Invariant: each text of a group is one battery, as it is written after
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.parameter import nearest
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
+from flashtwin.model.document import Document
 
 FILE = Path(__file__).with_name("groups.toml")
 ALL = "all"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
+class Group(Document, frozen=True):
     """Batteries as they are typed, in order, and whom the choice of them follows."""
 
     name: str

@@ -11,13 +11,23 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from flashtwin.inputs import read_toml
+from flashtwin.model.document import Document
 
 # What every battery's findings have, whoever wrote it.
 COMMON = Path(__file__).with_name("findings.toml")
 ANY = "*"
+
+
+class MeaningRow(Document, frozen=True):
+    """What findings of an id mean."""
+
+    id: str
+    title: str
+    means: str
+    found: str
+    mind: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +61,9 @@ class Meaning:
         """Whether a finding is one of these."""
         return self.battery in (battery, ANY) and fnmatchcase(name, self.name)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        texts = {"means": self.means, "found": self.found, "mind": self.mind}
-        return {"id": self.id, "title": self.title, **texts}
+    def row(self) -> MeaningRow:
+        """The text as a page and `flashtwin explain` have it."""
+        return MeaningRow(self.id, self.title, self.means, self.found, self.mind)
 
 
 def beside(module: str, *names: str) -> Callable[[], Sequence[Meaning]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
+from flashtwin.model.document import Document
 
 if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
@@ -37,8 +38,7 @@ class Kind:
     accepts: Callable[[Any], bool] = lambda value: not isinstance(value, str)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(Document, frozen=True):
     """One line of `flashtwin batteries NAME`."""
 
     name: str

@@ -9,7 +9,6 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin.drives.device import health, tools
@@ -18,6 +17,7 @@ from flashtwin.drives.device.facts import Facts, line
 from flashtwin.drives.device.refusals import refusals
 from flashtwin.drives.real import real_fio
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.document import Document
 
 # Programs beside fio: for what, and Debian's package.
 PROGRAMS = (
@@ -29,12 +29,11 @@ _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
+class Check(Document, frozen=True):
     """Something that may be done or not, why, and the command that changes that."""
 
     name: str
-    is_fine: bool
+    fine: bool
     text: str
     command: str | None = None
 
@@ -43,23 +42,23 @@ def of_machine() -> Iterator[Check]:
     """What measuring needs of any machine."""
     try:
         fio = real_fio.find()
-        yield Check(name="fio", is_fine=True, text=f"{fio.version} at {fio.program}")
+        yield Check(name="fio", fine=True, text=f"{fio.version} at {fio.program}")
     except FlashtwinError as error:
-        yield Check(name="fio", is_fine=False, text=error.message, command="apt install fio")
+        yield Check(name="fio", fine=False, text=error.message, command="apt install fio")
     for program, purpose, package in PROGRAMS:
         place = tools.path_of(program)
         text = f"{place}" if place else f"not installed: no {purpose}"
         command = None if place else f"apt install {package}"
-        yield Check(name=program, is_fine=place is not None, text=text, command=command)
+        yield Check(name=program, fine=place is not None, text=text, command=command)
     if sys.platform != "linux":
-        yield Check(name="devices", is_fine=False, text="devices are measured on Linux; files here")
+        yield Check(name="devices", fine=False, text="devices are measured on Linux; files here")
     is_root = os.geteuid() == 0
     text = "root: devices may be opened" if is_root else "not root: devices need a right, see below"
-    yield Check(name="user", is_fine=True, text=text)
+    yield Check(name="user", fine=True, text=text)
     if governor := line(_GOVERNOR):
         is_fine = governor == "performance"
         command = None if is_fine else f"echo performance | sudo tee {_GOVERNORS}"
-        yield Check(name="governor", is_fine=is_fine, text=governor, command=command)
+        yield Check(name="governor", fine=is_fine, text=governor, command=command)
 
 
 def of_device(path: Path) -> Iterator[Check]:
@@ -69,34 +68,32 @@ def of_device(path: Path) -> Iterator[Check]:
         facts = looked_at(path, [("the running system", Path("/"))])
     except FlashtwinError as error:
         command = f"sudo setfacl -m u:{shlex.quote(user)}:rw {shlex.quote(str(path))}"
-        yield Check(name="read", is_fine=False, text=error.message, command=command)
+        yield Check(name="read", fine=False, text=error.message, command=command)
         return
-    yield Check(name="read", is_fine=True, text=f"{path} may be read")
+    yield Check(name="read", fine=True, text=f"{path} may be read")
     writable = os.access(path, os.W_OK)
     command = f"sudo setfacl -m u:{shlex.quote(user)}:rw {shlex.quote(str(path))}"
     text = "this user may open it for writing" if writable else "this user may not open it"
-    yield Check(name="write", is_fine=writable, text=text, command=None if writable else command)
+    yield Check(name="write", fine=writable, text=text, command=None if writable else command)
     for refusal in refusals(facts):
-        yield Check(name="in use", is_fine=False, text=refusal.reason, command=refusal.hint)
+        yield Check(name="in use", fine=False, text=refusal.reason, command=refusal.hint)
     yield _smart(facts)
     yield _scheduler(facts)
     yield Check(
         name="TRIM",
-        is_fine=facts.discards,
+        fine=facts.discards,
         text="the device takes TRIM" if facts.discards else "the device takes no TRIM",
     )
     for remark in facts.remarks:
-        yield Check(name="note", is_fine=True, text=remark)
+        yield Check(name="note", fine=True, text=remark)
 
 
 def _smart(facts: Facts) -> Check:
     if health.of(facts):
-        return Check(name="SMART", is_fine=True, text="SMART data are told")
+        return Check(name="SMART", fine=True, text="SMART data are told")
     why = tools.ran(["smartctl", "--json", "--info", str(facts.path)])[2]
     command = f"sudo smartctl --all {facts.path}" if os.geteuid() else None
-    return Check(
-        name="SMART", is_fine=False, text=f"no SMART data: {why or 'none'}", command=command
-    )
+    return Check(name="SMART", fine=False, text=f"no SMART data: {why or 'none'}", command=command)
 
 
 def _scheduler(facts: Facts) -> Check:
@@ -105,7 +102,7 @@ def _scheduler(facts: Facts) -> Check:
     command = f"echo none | sudo tee /sys/block/{facts.name}/queue/scheduler"
     return Check(
         name="scheduler",
-        is_fine=is_fine,
+        fine=is_fine,
         text=words or "none",
         command=None if is_fine else command,
     )

@@ -12,20 +12,52 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import MISSING, plain
 from flashtwin.runs.compare import curves, latencies, limits, measures, setups
-from flashtwin.runs.compare.curves import CurvePair
-from flashtwin.runs.compare.latencies import LatencyPair
-from flashtwin.runs.compare.limits import Failure, Limits
-from flashtwin.runs.compare.measures import Measure, percent_text
+from flashtwin.runs.compare.curves import ComparedCurve, CurvePair
+from flashtwin.runs.compare.latencies import ComparedLatencies, LatencyPair
+from flashtwin.runs.compare.limits import BeyondLimit, Failure, Limits
+from flashtwin.runs.compare.measures import ComparedFinding, Measure, percent_text
 from flashtwin.runs.compare.setups import Setups
 from flashtwin.runs.listing import unique_names
 from flashtwin.runs.rundir import Run
 from flashtwin.runs.tables import sheet_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
+
+
+class ComparedRun(Document, frozen=True):
+    """A `Pair` as it is printed."""
+
+    name: str
+    run: str
+    verdicts: dict[str, int]
+    findings: list[ComparedFinding]
+    curves: list[ComparedCurve]
+    latencies: list[ComparedLatencies]
+    failures: list[BeyondLimit]
+
+
+class NamedRun(Document, frozen=True):
+    """A run and what it is called beside the others."""
+
+    name: str
+    run: str
+
+
+class Compared(Document, frozen=True):
+    """flashtwin compare --json"""
+
+    base: NamedRun
+    setup: Setups
+    pairs: list[ComparedRun]
+    failed: bool
+    page: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +71,17 @@ class Pair:
     latencies: tuple[LatencyPair, ...]
     failures: tuple[Failure, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "run": str(self.run.path),
-            "verdicts": measures.counts(self.measures),
-            "findings": [row.to_json() for row in self.measures],
-            "curves": [row.to_json() for row in self.curves],
-            "latencies": [row.to_json() for row in self.latencies],
-            "failures": [row.to_json() for row in self.failures],
-        }
+    def document(self) -> ComparedRun:
+        """What `flashtwin compare --json` prints of it."""
+        return ComparedRun(
+            name=self.name,
+            run=str(self.run.path),
+            verdicts=measures.counts(self.measures),
+            findings=[row.document() for row in self.measures],
+            curves=[row.document() for row in self.curves],
+            latencies=[row.document() for row in self.latencies],
+            failures=[row.document() for row in self.failures],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +98,15 @@ class Comparison:
         """Whether a finding of some run is beyond its limit."""
         return any(pair.failures for pair in self.pairs)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "base": {"name": self.names[0], "run": str(self.runs[0].path)},
-            "setup": self.setups.to_json(),
-            "pairs": [pair.to_json() for pair in self.pairs],
-            "failed": self.failed,
-        }
+    def document(self, page: Path | None = None) -> Compared:
+        """What `flashtwin compare --json` prints, beside the `page` that it made."""
+        return Compared(
+            base=NamedRun(self.names[0], run=str(self.runs[0].path)),
+            setup=self.setups,
+            pairs=[pair.document() for pair in self.pairs],
+            failed=self.failed,
+            page=None if page is None else str(page),
+        )
 
     def table(self) -> pl.DataFrame:
         """One row for each finding of every pair: both values, the difference, and the verdict."""

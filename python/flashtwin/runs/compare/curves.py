@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtwin.model.document import Document
 from flashtwin.model.series import Series
 from flashtwin.runs.frames import DIRECTIONS, Grains, by_bytes
 from flashtwin.runs.rundir import Run
@@ -23,6 +24,21 @@ PIECES = 200
 FEWEST = 20
 
 _Floats = NDArray[np.float64]
+
+
+class ComparedCurve(Document, frozen=True):
+    """A `CurvePair` as it is printed."""
+
+    battery: str
+    label: str
+    direction: str
+    percent: float
+    typical_percent: float
+    largest_percent: float
+    largest_at_gb: float
+    gb: list[float]
+    base_mb_s: list[float]
+    other_mb_s: list[float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,19 +66,20 @@ class CurvePair:
         """The label, with the direction where it is not the usual one."""
         return self.label if self.direction == "write" else f"{self.label}, {self.direction}"
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "battery": self.battery,
-            "label": self.label,
-            "direction": self.direction,
-            "percent": self.percent,
-            "typical_percent": self.typical,
-            "largest_percent": self.largest,
-            "largest_at_gb": self.at_gb,
-            "gb": [round(float(x), 6) for x in self.gb],
-            "base_mb_s": [round(float(x), 3) for x in self.base],
-            "other_mb_s": [round(float(x), 3) for x in self.other],
-        }
+    def document(self) -> ComparedCurve:
+        """What `flashtwin compare --json` prints of it."""
+        return ComparedCurve(
+            battery=self.battery,
+            label=self.label,
+            direction=self.direction,
+            percent=self.percent,
+            typical_percent=self.typical,
+            largest_percent=self.largest,
+            largest_at_gb=self.at_gb,
+            gb=[round(float(x), 6) for x in self.gb],
+            base_mb_s=[round(float(x), 3) for x in self.base],
+            other_mb_s=[round(float(x), 3) for x in self.other],
+        )
 
 
 def compare(base: Run, other: Run) -> list[CurvePair]:

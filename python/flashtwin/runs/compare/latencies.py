@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from flashtwin.model.document import Document
 from flashtwin.model.histogram import percentiles
 from flashtwin.model.series import Counts
 from flashtwin.runs.journal import StepRecord
@@ -20,6 +20,24 @@ from flashtwin.runs.rundir import Run
 
 SHARES = (50.0, 99.0, 99.9)
 RESOLUTION = 100 / 64
+
+
+class ComparedPercentile(Document, frozen=True):
+    """A percentile of both runs, and the shift in % of the first."""
+
+    percentile: float
+    base_ns: int
+    other_ns: int
+    percent: float | None
+
+
+class ComparedLatencies(Document, frozen=True):
+    """A `LatencyPair` as it is printed."""
+
+    battery: str
+    label: str
+    direction: str
+    percentiles: list[ComparedPercentile]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,21 +60,13 @@ class LatencyPair:
         """The greatest shift of the percentiles, without its sign."""
         return max(abs(self.shift(share) or 0.0) for share in SHARES)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "battery": self.battery,
-            "label": self.label,
-            "direction": self.direction,
-            "percentiles": [
-                {
-                    "percentile": share,
-                    "base_ns": self.base[share],
-                    "other_ns": self.other[share],
-                    "percent": self.shift(share),
-                }
-                for share in SHARES
-            ],
-        }
+    def document(self) -> ComparedLatencies:
+        """What `flashtwin compare --json` prints of it."""
+        rows = [
+            ComparedPercentile(share, self.base[share], self.other[share], self.shift(share))
+            for share in SHARES
+        ]
+        return ComparedLatencies(self.battery, self.label, self.direction, percentiles=rows)
 
 
 def compare(base: Run, other: Run) -> list[LatencyPair]:

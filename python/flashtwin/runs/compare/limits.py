@@ -15,11 +15,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.finding import Finding
-from flashtwin.runs.compare.measures import Measure
+from flashtwin.runs.compare.measures import Measure, Verdict
 
 _FORM = "write --fail-on 5% for every finding, or --fail-on cache_size=3% for one"
 
@@ -41,6 +41,16 @@ class Limits:
         return any(name in self.named for name in finding.names)
 
 
+class BeyondLimit(Document, frozen=True):
+    """A `Failure` as it is printed."""
+
+    id: str
+    verdict: Verdict
+    percent: float | None
+    beyond_percent: float | None
+    limit_percent: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failure:
     """A finding that is beyond its limit."""
@@ -48,14 +58,10 @@ class Failure:
     measure: Measure
     limit: float
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.measure.id,
-            "verdict": self.measure.verdict,
-            "percent": self.measure.percent,
-            "beyond_percent": self.measure.beyond,
-            "limit_percent": self.limit,
-        }
+    def document(self) -> BeyondLimit:
+        """What `flashtwin compare --json` prints of it."""
+        of = self.measure
+        return BeyondLimit(of.id, of.verdict, of.percent, of.beyond, limit_percent=self.limit)
 
 
 def parse(texts: Sequence[str]) -> Limits:

@@ -18,9 +18,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from flashtwin.model.finding import Finding, Interval, Means
+from flashtwin.model.document import Document
+from flashtwin.model.finding import Better, Finding, Interval, Means
 from flashtwin.model.findings import Findings
 
 Verdict = Literal[
@@ -35,6 +36,7 @@ Verdict = Literal[
     "not measured",
 ]
 HIGHER, LOWER = 1, -1
+_WORDS: dict[int, Better] = {HIGHER: "higher", LOWER: "lower"}
 # In % of the value: a smaller difference is shown as none.
 LEAST_PERCENT = 0.005
 _BY_UNIT = {
@@ -48,6 +50,35 @@ _BY_UNIT = {
     "ns": LOWER,
     "W": LOWER,
 }
+
+
+class Side(Document, frozen=True):
+    """The value of one run."""
+
+    value: float | str | None
+    low: float | None
+    high: float | None
+    means: Means | None
+
+
+class ComparedFinding(Document, frozen=True):
+    """A `Measure` as it is printed."""
+
+    id: str
+    title: str
+    unit: str
+    base: Side | None
+    other: Side | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    difference_means: Means | None
+    percent: float | None
+    beyond_percent: float | None
+    overlap: bool | None
+    significant: bool | None
+    better: Better | None
+    verdict: Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,22 +136,26 @@ class Measure:
             return self.verdict == "differs"
         return self.difference * (self.better or -self.difference) < 0
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "title": self.title,
-            "unit": self.unit,
-            "base": _sides(self.base),
-            "other": _sides(self.other),
-            "difference": self.difference,
-            **_ends(self.interval),
-            "percent": self.percent,
-            "beyond_percent": self.beyond,
-            "overlap": self.overlap,
-            "significant": self.significant,
-            "better": {HIGHER: "higher", LOWER: "lower", None: None}[self.better],
-            "verdict": self.verdict,
-        }
+    def document(self) -> ComparedFinding:
+        """What `flashtwin compare --json` prints of it."""
+        of_difference = self.interval
+        return ComparedFinding(
+            id=self.id,
+            title=self.title,
+            unit=self.unit,
+            base=_side(self.base),
+            other=_side(self.other),
+            difference=self.difference,
+            difference_low=None if of_difference is None else of_difference.low,
+            difference_high=None if of_difference is None else of_difference.high,
+            difference_means=None if of_difference is None else of_difference.means,
+            percent=self.percent,
+            beyond_percent=self.beyond,
+            overlap=self.overlap,
+            significant=self.significant,
+            better=None if self.better is None else _WORDS[self.better],
+            verdict=self.verdict,
+        )
 
 
 def compare(base: Findings, other: Findings) -> list[Measure]:
@@ -245,19 +280,11 @@ def _bounds(finding: Finding, value: float) -> tuple[float, float]:
     return _low(finding.interval), _high(finding.interval)
 
 
-def _ends(interval: Interval | None) -> dict[str, Any]:
-    return {
-        "difference_low": None if interval is None else interval.low,
-        "difference_high": None if interval is None else interval.high,
-        "difference_means": None if interval is None else interval.means,
-    }
-
-
-def _sides(finding: Finding | None) -> dict[str, Any] | None:
+def _side(finding: Finding | None) -> Side | None:
     if finding is None:
         return None
-    row = finding.to_json()
-    return {side: row[side] for side in ("value", "low", "high", "means")}
+    row = finding.row()
+    return Side(value=row.value, low=row.low, high=row.high, means=row.means)
 
 
 def counts(measures: Sequence[Measure]) -> dict[str, int]:

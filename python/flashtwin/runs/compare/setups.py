@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from flashtwin.model.document import Document
 from flashtwin.runs.rundir import Run
 
 # Keys of host.json that differ between any two runs: places and times.
@@ -23,27 +23,19 @@ VOLATILE = {"directory", "arguments", "began", "ended", "wall_s", "sessions", "p
 _SHOWN_ELSEWHERE = {"values", "toml", "spec_toml"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(Document, frozen=True):
     """A value that differs between runs; none where a run does not have it."""
 
     section: str
     key: str
     values: tuple[str | None, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {"section": self.section, "key": self.key, "values": list(self.values)}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Setups:
+class Setups(Document, frozen=True):
     """The rows that differ, and how many values are the same in all runs."""
 
-    rows: tuple[Row, ...]
+    differences: tuple[Row, ...]
     same: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {"differences": [row.to_json() for row in self.rows], "same": self.same}
 
 
 def compare(runs: Sequence[Run]) -> Setups:
@@ -57,7 +49,7 @@ def compare(runs: Sequence[Run]) -> Setups:
             rows.append(Row(section=section, key=key, values=values))
         else:
             same += 1
-    return Setups(rows=tuple(rows), same=same)
+    return Setups(differences=tuple(rows), same=same)
 
 
 _Item = tuple[tuple[str, str], str]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from flashtwin.hypothesis.structures import (
 )
 from flashtwin.inputs import read_toml
 
+Limit = Literal["flash", "core"]
 TABLE = Path(__file__).with_name("twin.toml")
 PAGE, PLANES = 16 << 10, 4
 # The bus of every candidate, as the table has it.
@@ -90,7 +91,7 @@ class Structure:
 
     number: int
     kind: hypothesis.Structure
-    limit: str
+    limit: Limit
     uses: tuple[str, ...]
     map: str = "dram"
 

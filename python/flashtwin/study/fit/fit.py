@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,11 +20,12 @@ from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis.structures import BITS, NONE, TIERS, WHOLE_DRIVE, returned, values
+from flashtwin.model.document import Document
 from flashtwin.model.findings import Findings
 from flashtwin.model.units import readable_number
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import Structure
+from flashtwin.study.fit.candidate import Limit, Structure
 from flashtwin.study.fit.intervals import Fitted
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import searched
@@ -49,6 +51,36 @@ AT_LINK = 0.93
 LINKS = (550e6, 3.5e9, 7e9, 14e9)
 
 
+class FittedValue(Document, frozen=True):
+    """A value that was searched; without an interval it stays what is usual."""
+
+    name: str
+    title: str
+    value: float
+    low: float | None
+    high: float | None
+    unit: str | None
+    origin: Literal["fitted", "prior"]
+
+
+class FitDocument(Document, frozen=True):
+    """flashtwin fit --json"""
+
+    path: str
+    twin_run: str | None
+    run: str
+    structure: str
+    past: str
+    limit: Limit
+    map: str
+    cell: str
+    scatter: float
+    simulations: int
+    values: list[FittedValue]
+    notes: tuple[str, ...]
+    toml: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Twin:
     """A fitted twin: the text of its spec, and what the fit says of it."""
@@ -58,40 +90,42 @@ class Twin:
     seen: Observed
     notes: tuple[str, ...]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[FittedValue]:
         """Every value that was searched: found or left where it is usual."""
         rows = []
         for name in ("dies", *self.fitted.space.free):
             interval = self.fitted.intervals.get(name)
             rows.append(
-                {
-                    "name": name,
-                    "title": values()[name].title,
-                    "value": _shown(name, self.fitted.values[name]),
-                    "low": None if interval is None else _shown(name, interval[0]),
-                    "high": None if interval is None else _shown(name, interval[1]),
-                    "unit": values()[name].unit or None,
-                    "origin": "prior" if interval is None else "fitted",
-                }
+                FittedValue(
+                    name=name,
+                    title=values()[name].title,
+                    value=_shown(name, self.fitted.values[name]),
+                    low=None if interval is None else _shown(name, interval[0]),
+                    high=None if interval is None else _shown(name, interval[1]),
+                    unit=values()[name].unit or None,
+                    origin="prior" if interval is None else "fitted",
+                )
             )
         return rows
 
-    def to_json(self) -> dict[str, Any]:
-        """What `--json` prints."""
+    def document(self, path: Path, twin_run: Path | None) -> FitDocument:
+        """What `--json` prints, beside where the spec is and where the twin's run is."""
         space = self.fitted.space
-        return {
-            "run": self.seen.name,
-            "structure": space.structure.name,
-            "past": space.structure.past,
-            "limit": space.structure.limit,
-            "map": space.structure.map,
-            "cell": space.cell,
-            "scatter": round(self.fitted.scatter, 4),
-            "simulations": self.fitted.simulations,
-            "values": self.rows(),
-            "notes": list(self.notes),
-            "toml": self.toml,
-        }
+        return FitDocument(
+            path=str(path),
+            twin_run=None if twin_run is None else str(twin_run),
+            run=self.seen.name,
+            structure=space.structure.name,
+            past=space.structure.past,
+            limit=space.structure.limit,
+            map=space.structure.map,
+            cell=space.cell,
+            scatter=round(self.fitted.scatter, 4),
+            simulations=self.fitted.simulations,
+            values=self.rows(),
+            notes=self.notes,
+            toml=self.toml,
+        )
 
 
 def fit(

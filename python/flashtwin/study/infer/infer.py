@@ -10,7 +10,7 @@ the battery concludes of a fill stands beside it (`findings`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Finding
+from flashtwin.model.document import Document
+from flashtwin.model.finding import Finding, FindingRow
 from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
@@ -49,6 +50,30 @@ NO_FIRST = (
 FRESH, PRECONDITIONED = "fresh", "preconditioned"
 
 
+class InferredPlateau(Document, frozen=True):
+    """A plateau: its speed with the interval, and its bytes over its time."""
+
+    start_bytes: float
+    end_bytes: float
+    bytes_per_s: list[float | None]
+    mean_bytes_per_s: float
+
+
+class InferredDocument(Document, frozen=True):
+    """flashtwin infer --json"""
+
+    cache: Cache
+    sentence: str
+    size_bytes: list[float | None] | None
+    bound_bytes: float | None
+    plateaus: list[InferredPlateau]
+    stalls: int
+    columns: str
+    notes: tuple[str, ...]
+    findings: list[FindingRow]
+    figures: tuple[Figure, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Inferred:
     """The answer, with a sentence for people and what else could be the reason."""
@@ -65,30 +90,23 @@ class Inferred:
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "cache": self.cache,
-            "sentence": self.sentence,
-            "size_bytes": None if self.size is None else _triple(self.size),
-            "bound_bytes": self.bound,
-            "plateaus": [
-                {
-                    "start_bytes": start,
-                    "end_bytes": end,
-                    "bytes_per_s": _triple(speed),
-                    "mean_bytes_per_s": mean,
-                }
+    def document(self) -> InferredDocument:
+        """What `flashtwin infer --json` prints."""
+        return InferredDocument(
+            cache=self.cache,
+            sentence=self.sentence,
+            size_bytes=None if self.size is None else _triple(self.size),
+            bound_bytes=self.bound,
+            plateaus=[
+                InferredPlateau(start, end, _triple(speed), mean_bytes_per_s=mean)
                 for (start, end, speed), mean in zip(self.plateaus, self.means, strict=True)
             ],
-            "stalls": self.stalls,
-            "columns": self.columns,
-            "notes": list(self.notes),
-            "findings": [finding.to_json() for finding in self.findings],
-            "figures": [
-                {"name": figure.name, "value": figure.value, "unit": figure.unit}
-                for figure in self.figures
-            ],
-        }
+            stalls=self.stalls,
+            columns=self.columns,
+            notes=self.notes,
+            findings=[finding.row() for finding in self.findings],
+            figures=self.figures,
+        )
 
 
 def _triple(estimate: Estimate) -> list[float | None]:

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
+from flashtwin.model.document import Document
 from flashtwin.model.units import parse_size
-from flashtwin.study.infer.infer import Inferred, checked_history, infer
+from flashtwin.study.infer.infer import Inferred, InferredDocument, checked_history, infer
 from flashtwin.study.infer.read import read
 
 LABELS = "labels.toml"
@@ -28,6 +28,16 @@ HINT = (
     '[[series]] with file = "a.csv", cache = true, and where known history = "fresh", '
     'size = "79 GB", tolerance = 0.1'
 )
+
+
+class LabelledSeries(Document, frozen=True):
+    """A `Labelled` as it is printed."""
+
+    file: str
+    cache: bool
+    size_bytes: float | None
+    miss: str | None
+    answer: InferredDocument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +50,10 @@ class Labelled:
     answer: Inferred
     miss: str | None
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "file": self.file,
-            "cache": self.cache,
-            "size_bytes": self.size_bytes,
-            "miss": self.miss,
-            "answer": self.answer.to_json(),
-        }
+    def document(self) -> LabelledSeries:
+        """What `flashtwin infer --labelled DIR --json` prints of it."""
+        answer = self.answer.document()
+        return LabelledSeries(self.file, self.cache, self.size_bytes, self.miss, answer)
 
 
 def labelled(directory: Path) -> list[Labelled]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from flashtwin.model.document import Document
+
 FEWEST = 4
 
 Floats = NDArray[np.float64]
@@ -31,8 +33,7 @@ class Samples:
     pattern: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figure:
+class Figure(Document, frozen=True):
     """One figure of a summary: what was measured, its value and unit."""
 
     name: str

@@ -15,6 +15,7 @@ from decimal import Decimal
 from itertools import product
 
 from flashtwin.errors import USAGE, FlashtwinError, shortened
+from flashtwin.model.document import Document
 
 MOST_POINTS = 10_000
 # Points that a message counts, and characters of a text that it repeats.
@@ -31,8 +32,7 @@ _RANGE = re.compile(r"(.+?)\.\.(.+)([/*])\s*(\d{1,9})\s*", re.A)
 _QUANTITY = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z%/]*)\s*", re.A)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Axis:
+class Axis(Document, frozen=True):
     """A key and its values as text, in the order of the sweep."""
 
     key: str

@@ -12,10 +12,12 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from flashtwin import _core
 from flashtwin.batteries.base import registry
@@ -23,6 +25,7 @@ from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
 from flashtwin.drives.twin import Twin, info_of
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, expected
@@ -43,6 +46,18 @@ from flashtwin.study.sweep.grid import Axis, Point, points
 
 SCHEMA = 1
 FILE = SWEEP
+
+
+class PlanDocument(Document, frozen=True):
+    """A `Plan` as it is stored and printed."""
+
+    drive: str
+    batteries: str
+    axes: tuple[Axis, ...]
+    seed: int
+    sets: tuple[str, ...]
+    firmware: tuple[str, ...]
+    scale: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +85,10 @@ class Plan:
         """Where the sweep goes if nobody says."""
         return DEFAULT_PARENT / f"{now:%Y%m%d-%H%M%S}-sweep-{self.name}"
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; the drive without where its file is."""
-        row = asdict(self)
-        row["drive"] = Path(self.drive).name
-        return row
+    def document(self) -> PlanDocument:
+        """What is stored and printed of it: the drive without where its file is."""
+        drive = Path(self.drive).name
+        return PlanDocument(**{**vars(self), "drive": drive})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +118,6 @@ class Failure:
     message: str
     hint: str | None = None
     ends: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """As failures.json has it."""
-        row = asdict(self)
-        del row["ends"]
-        return row
 
 
 def resolve(
@@ -277,7 +285,8 @@ def place_of(out: Path, point: Point) -> Path:
 
 def claim(out: Path, plan: Plan, orders: Sequence[Order]) -> None:
     """Begin a sweep in `out`, or find that the same sweep has begun there."""
-    plan_json = {"schema": SCHEMA, **plan.to_json(), "hashes": [order.hash for order in orders]}
+    hashes = [order.hash for order in orders]
+    plan_json = {"schema": SCHEMA, **msgspec.to_builtins(plan.document()), "hashes": hashes}
     file = out / FILE
     if is_there(file):
         _same(file, read_sweep(out), plan_json)
