@@ -106,7 +106,7 @@ def test_users_get_a_release_and_tests_what_is_there(
     monkeypatch.setattr(dev, "EXTENSION_STAMP", tmp_path / "extension.stamp")
     monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
     monkeypatch.setattr(dev, "ensure_cargo", lambda: None)
-    monkeypatch.setattr(dev, "demand", lambda command, *_: built.append(command[2]))
+    monkeypatch.setattr(dev, "run", lambda command, *_: built.append(command[2]) or 0)
     for ensure in (
         dev.ensure_extension_of_tests,  # Nothing is there.
         dev.ensure_extension_of_tests,
@@ -116,6 +116,44 @@ def test_users_get_a_release_and_tests_what_is_there(
     ):
         ensure(io.BytesIO())
     assert built == ["--profile=dev", "--profile=release"]
+
+
+def test_sources_that_change_during_a_build_are_built_again(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = iter(["before", "after", "after"])
+    built: list[str] = []
+    monkeypatch.setattr(dev, "EXTENSION_STAMP", tmp_path / "extension.stamp")
+    monkeypatch.setattr(dev, "extension_digest", lambda: next(digests))
+    monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
+    monkeypatch.setattr(dev, "ensure_cargo", lambda: None)
+    monkeypatch.setattr(dev, "run", lambda command, *_: built.append(command[2]) or 0)
+    for _ in range(3):
+        dev.ensure_extension(io.BytesIO())
+    assert built == ["--profile=release"] * 2
+
+
+@pytest.mark.parametrize(
+    ("works", "said"),
+    [
+        ((), "cargo could not fetch the crates of Cargo.lock; is there a network?"),
+        (("cargo",), "the extension module does not build"),
+    ],
+)
+def test_crates_that_do_not_come_are_no_fault_of_the_sources(
+    dev: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    works: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setattr(dev, "EXTENSION_STAMP", tmp_path / "extension.stamp")
+    monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
+    monkeypatch.setattr(dev, "ensure_cargo", lambda: None)
+    monkeypatch.setattr(dev, "run", lambda command, *_: int(command[0] not in works))
+    with pytest.raises(dev.DevError, match=re.escape(said)):
+        dev.ensure_extension(io.BytesIO())
+    assert not dev.EXTENSION_STAMP.exists()
 
 
 def test_a_failure_stops_only_what_needs_it(dev: ModuleType) -> None:
@@ -230,30 +268,6 @@ def test_the_whole_chromium_does_where_its_shell_is_not_to_be_had(
     monkeypatch.setattr(dev.shutil, "which", lambda name: name if name in there else None)
     dev.ensure_programs(sys.stderr.buffer)
     assert done == installed
-
-
-def test_without_cargo_it_says_what_to_install(
-    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dev.shutil, "which", lambda name: None)
-    with pytest.raises(dev.DevError, match="install Rust") as raised:
-        dev.ensure_cargo()
-    assert raised.value.exit_code == dev.ENVIRONMENT
-
-
-def test_packages_that_do_not_come_are_asked_for_again(
-    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proxy that breaks off leaves no stamp, so that nothing passes for installed."""
-    monkeypatch.setattr(dev, "ensure_uv", lambda out: None)
-    monkeypatch.setattr(dev, "VENV", tmp_path / "venv")
-    monkeypatch.setattr(dev, "PYTHON", tmp_path / "venv" / "bin" / "python")
-    monkeypatch.setattr(dev, "PACKAGES_STAMP", tmp_path / "venv" / "packages.stamp")
-    codes = iter([0, 2])
-    monkeypatch.setattr(dev, "run", lambda *_, **__: next(codes))
-    with pytest.raises(dev.DevError, match="is there a network"):
-        dev.ensure_packages(io.BytesIO())
-    assert not dev.PACKAGES_STAMP.exists()
 
 
 def test_the_core_of_pages_says_what_it_takes(
