@@ -30,9 +30,9 @@ def program() -> None:
         _interrupted()
     except Exception as error:
         # What could not be loaded, for one: Python's own code for it, 1, is that of a miss.
-        from flashtwin.cli.app import our_fault
+        from flashtwin.cli.app import failed
 
-        raise SystemExit(our_fault(error)) from error
+        raise SystemExit(failed(error)) from error
     finally:
         _end()
 

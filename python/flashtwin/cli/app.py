@@ -40,6 +40,11 @@ Exit codes: 0 done, 1 a miss, 2 usage, 3 environment, 4 refused for safety, 70 a
 flashtwin's own, 130 interrupted.
 """
 
+_COMPILED = "flashtwin._core"
+_INSTALL_AGAIN = (
+    "install it again in a new environment, from a wheel for this system (python -m pip debug"
+    " --verbose lists their tags) or in a checkout, where ./dev wheel makes one for glibc 2.17"
+)
 
 # Other packages add commands by entry points of this group; a checkout's laboratory does.
 GROUP = "flashtwin.commands"
@@ -235,7 +240,7 @@ def _guarded(work: Callable[[], object]) -> int:
             say_error("interrupted", None)
             return INTERRUPTED
         if not isinstance(error, Interrupted):
-            return our_fault(error)
+            return failed(error)
         say_error(f"interrupted: {error}", None)
         return INTERRUPTED
     except BaseException as error:
@@ -243,6 +248,31 @@ def _guarded(work: Callable[[], object]) -> int:
         if type(error).__name__ != "PanicException":
             raise
         return our_fault(error)
+
+
+def failed(error: BaseException) -> int:
+    """Say what nobody turned into a sentence: an installation that lacks something, or a fault."""
+    if isinstance(error, ImportError) and (part := _unusable_part(error)):
+        say_error(f"this installation of flashtwin cannot be used: {part}", _INSTALL_AGAIN)
+        return ENVIRONMENT
+    return our_fault(error)
+
+
+def _unusable_part(error: ImportError) -> str | None:
+    """What cannot be loaded: a package that is not there, or a library that this system refuses,
+    as one that was built for a newer glibc. None where a module of ours asks for a wrong name."""
+    links: list[BaseException] = [error]
+    while (cause := links[-1].__cause__ or links[-1].__context__) is not None:
+        links.append(cause)
+    for link in reversed(links):
+        if not isinstance(link, ImportError):
+            continue
+        text = " ".join(str(link).split())
+        if (link.path or "").endswith((".so", ".pyd", ".dylib")) or link.name == _COMPILED:
+            return text
+        if isinstance(link, ModuleNotFoundError) and not (link.name or "").startswith("flashtwin"):
+            return text
+    return None
 
 
 def our_fault(error: BaseException) -> int:
