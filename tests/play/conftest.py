@@ -13,15 +13,20 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "browser"))
 from opened import CHROMIUM, MISSING, chromium
 
+from flashtwin.catalogue.loader import load
 from flashtwin.study import play
 
 KNOWN = 3
+# An eighth of the drive is filled whole in a second.
+EIGHTH = "1/8"
 
 
 @pytest.fixture(scope="session")
-def game() -> play.Game:
-    """A BX500 as it is and with two other caches."""
-    board = play.board("bx500-240")
+def game(tmp_path_factory: pytest.TempPathFactory) -> play.Game:
+    """An eighth of a BX500 as it is and with two other caches."""
+    spec = tmp_path_factory.mktemp("drive") / "eighth.toml"
+    spec.write_text(load("bx500-240", scale=EIGHTH).to_toml())
+    board = play.board(str(spec))
     return play.game(replace(board, choices=board.choices[:KNOWN]))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from opened import Opened, overflow
+from printed import check
 from questions import question
 
 from flashtwin import _core
@@ -47,8 +48,17 @@ def test_a_drive_without_a_cache_has_no_size_to_move() -> None:
 
 
 def test_findings_are_those_of_the_whole_drive(game: play.Game) -> None:
-    cache = dict(game.positions[0].findings)
-    assert any(text.startswith("24.") and text.endswith(" GB") for text in cache.values())
+    sizes = [text for _, text in game.positions[0].findings if text.endswith(" GB")]
+    assert [float(text.split()[0]) for text in sizes] == [pytest.approx(3.0, rel=0.01)]
+
+
+def test_the_page_says_how_far_off_its_small_drive_is(game: play.Game, without_core: Path) -> None:
+    """By percent of what the same battery finds on the whole drive."""
+    apart = dict(game.apart)
+    assert "Size of the SLC cache" in apart and 0 < max(map(abs, apart.values())) < 10
+    text = " ".join(without_core.read_text().split())
+    for title, percent in apart.items():
+        assert f"{title} {percent:+.1f} %" in text
 
 
 def test_one_file_that_asks_for_nothing(without_core: Path) -> None:
@@ -66,7 +76,7 @@ def test_without_the_core_prepared_positions_are_shown(browser: Any, without_cor
     assert "GB" in page.inner_text(FINDINGS)
     page.evaluate(MOVE, [SIZE, "0"])
     assert page.inner_html("#seen") != before
-    assert page.inner_text("#value-0") == "6 GB"
+    assert page.inner_text("#value-0") == "750 MB"
     page.evaluate(MOVE, [MODE, "0"])
     assert "Not prepared" in page.inner_text(STATUS)
     assert "Not analysed" in page.inner_text(FINDINGS)
@@ -149,6 +159,26 @@ def test_a_moved_value_is_simulated_and_drawn(
     assert page.inner_html("#seen") == prepared
     assert page.inner_text(FINDINGS) == before
     assert opened.wrong == []
+
+
+def test_play_prints_its_page_as_json(
+    game: play.Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from flashtwin.cli.app import app
+
+    monkeypatch.setattr(page_of, "packed_core", lambda: "AAAA")
+    monkeypatch.setattr(play, "board", lambda *_, **__: game.board)
+    monkeypatch.setattr(play, "game", lambda *_, **__: game)
+    done = CliRunner().invoke(app, ["play", "eighth", "--json", "--out", str(tmp_path / "p.html")])
+    assert (done.exit_code, done.stderr) == (0, "")
+    check(done.stdout, "play")
+    printed = json.loads(done.stdout)
+    assert printed["page"] == str(tmp_path / "p.html") and (tmp_path / "p.html").exists()
+    assert printed["scale"] == f"1/{game.board.divisor}"
+    assert [row["options"]["size"] for row in printed["positions"]] == ["3 GB", "750 MB", "1.5 GB"]
+    assert printed["apart"][0]["finding"] == "Size of the SLC cache"
 
 
 def test_play_without_the_core_ends_with_code_3(

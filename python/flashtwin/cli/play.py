@@ -23,13 +23,15 @@ from flashtwin.model.lazy import named
 @options.sets
 @options.out("The page to write; by default ./play-DRIVE.html.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@options.as_json
 @options.quiet
 def command(**chosen: Any) -> Any:
     """Make a page on which DRIVE can be changed and is filled anew at once: its cache and what it
     does when that is full, over-provisioning, dies, a pause.
 
     The page is one file and needs no network: the simulator is in it and runs in the browser. What
-    the analysis finds is computed now, with one value moved at a time. DRIVE is an id of the
-    catalogue or a spec file that ends in .toml.
+    the analysis finds is computed now, with one value moved at a time, and the whole drive is
+    filled once, to tell by how much the small one in the page differs from it. DRIVE is an id of
+    the catalogue or a spec file that ends in .toml.
     """
     return named("flashtwin.cli.play_run:run")(**chosen)

@@ -63,6 +63,7 @@ def render(game: Game, core: str | None) -> str:
         SCRIPTS,
         data,
         board=game.board,
+        apart=[(title, f"{percent:+.1f} %") for title, percent in game.apart],
         core=core or "",
         prepared=assets.packed_json([asdict(position) for position in game.positions]),
         worker=assets.text_of(WORKER),

@@ -103,11 +103,13 @@ class Board:
 @dataclass(frozen=True, kw_only=True)
 class Game:
     """All that a page knows of a drive. `question` is that of the drive as it is: a page adds
-    settings, a scale and steps."""
+    settings, a scale and steps. `apart`: by how many percent of the whole drive's value the small
+    one's findings are off, by title, both as they are and times the scale."""
 
     board: Board
     question: Mapping[str, Any]
     positions: Sequence[Position]
+    apart: Sequence[tuple[str, float]]
 
 
 # Told how many positions are done.
@@ -146,12 +148,19 @@ def board(drive: str, *, firmware: Sequence[str] = (), sets: Sequence[str] = ())
     )
 
 
+def fills(on: Board) -> int:
+    """How many times `game` fills a drive."""
+    return 1 + len(on.choices)
+
+
 def game(on: Board, progress: Progress = lambda done: None) -> Game:
-    """Fills the drive at each position that is known beforehand."""
+    """Fills the whole drive once, which takes longest, and the small one at each position that is
+    known beforehand."""
     drives = [_made(on.controls, choice) for choice in on.choices]
     with tempfile.TemporaryDirectory(prefix="flashtwin-") as folder:
-        runs = _filled(on.text, drives, Path(folder), progress)
+        whole, *runs = _filled(on.text, [((), 1), *drives], Path(folder), progress)
         question = _question(on.text, runs[0])
+        apart = _apart(whole, runs[0], drives[0][1])
         positions = [
             Position(
                 options=choice,
@@ -160,7 +169,7 @@ def game(on: Board, progress: Progress = lambda done: None) -> Game:
             )
             for choice, of_choice, run in zip(on.choices, drives, runs, strict=True)
         ]
-    return Game(board=on, question=question, positions=positions)
+    return Game(board=on, question=question, positions=positions, apart=apart)
 
 
 # ------------------------------------------------------------------------------ what can be moved
@@ -293,7 +302,7 @@ def _filled(
             targets=(text,),
             batteries=BATTERY,
             sets=sets,
-            scale=f"1/{divisor}",
+            scale=None if divisor == 1 else f"1/{divisor}",
             out=folder / str(number),
             kept=False,
             say=lambda text: None,
@@ -335,6 +344,19 @@ def _findings(run: Run, divisor: int) -> list[tuple[str, str]]:
         for name in FINDINGS
         if name in by_name
     ]
+
+
+def _apart(whole: Run, small: Run, divisor: int) -> list[tuple[str, float]]:
+    """Findings that both have as a number, and how far off the small drive's is in percent."""
+    by_name = {finding.name: _of_the_whole(finding, divisor) for finding in small.findings}
+    rows = []
+    for finding in whole.findings:
+        other = by_name.get(finding.name)
+        if finding.name not in FINDINGS or not finding.number or other is None:
+            continue
+        if other.number is not None:
+            rows.append((finding.title, 100 * (other.number / finding.number - 1)))
+    return rows
 
 
 def _of_the_whole(finding: Finding, divisor: int) -> Finding:
