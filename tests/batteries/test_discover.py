@@ -116,7 +116,12 @@ def test_a_burst_of_a_buffer_is_no_cache_of_a_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "cells", "is_none"), [(1.4, 0.0, True), (1.4, 1.0, False), (14.0, 0.0, False)]
+    ("seconds", "cells", "is_none"),
+    [
+        (1.4, 0.0, True),
+        (1.4, 1.0, False),
+        pytest.param(14.0, 0.0, False, marks=pytest.mark.full),
+    ],
 )
 def test_a_burst_of_the_host_is_no_cache_of_a_kind(
     seconds: float, cells: float, is_none: bool

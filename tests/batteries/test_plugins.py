@@ -18,6 +18,7 @@ from flashtwin.cli.app import app
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import NotPossible, Step
 from flashtwin.model.target import Interrupted, Watch
+from flashtwin.runner import estimate
 from flashtwin.runner import run as runner
 from flashtwin.runner.conclude import reconclude
 from flashtwin.runner.run import run_batteries
@@ -131,7 +132,10 @@ def test_a_loop_that_hears_nothing_ends(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("steady")
-def test_a_loop_without_an_estimate_is_refused_before_anything_runs(tmp_path: Path) -> None:
+def test_a_loop_without_an_estimate_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "MOST_STEPS", 200)
     request = registry.request("steady")
     endless = replace(request, battery=replace(request.battery, estimate=None))
     drive = FakeDrive()
