@@ -158,9 +158,9 @@ def game(on: Board, progress: Progress = lambda done: None) -> Game:
     known beforehand."""
     drives = [_made(on.controls, choice) for choice in on.choices]
     with tempfile.TemporaryDirectory(prefix="flashtwin-") as folder:
-        whole, *runs = _filled(on.text, [((), 1), *drives], Path(folder), progress)
+        at_full_size, *runs = _filled(on.text, [((), 1), *drives], Path(folder), progress)
         question = _question(on.text, runs[0])
-        apart = _apart(whole, runs[0], drives[0][1])
+        apart = _apart(at_full_size, runs[0], drives[0][1])
         positions = [
             Position(
                 options=choice,
@@ -346,11 +346,11 @@ def _findings(run: Run, divisor: int) -> list[tuple[str, str]]:
     ]
 
 
-def _apart(whole: Run, small: Run, divisor: int) -> list[tuple[str, float]]:
+def _apart(at_full_size: Run, small: Run, divisor: int) -> list[tuple[str, float]]:
     """Findings that both have as a number, and how far off the small drive's is in percent."""
     by_name = {finding.name: _of_the_whole(finding, divisor) for finding in small.findings}
     rows = []
-    for finding in whole.findings:
+    for finding in at_full_size.findings:
         other = by_name.get(finding.name)
         if finding.name not in FINDINGS or not finding.number or other is None:
             continue
