@@ -99,7 +99,7 @@ def test_set_ups(tmp_path: Path) -> None:
         began="2026-02-02T00:00:00+00:00",
     )
     found = setups.compare([one, other])
-    rows = {(row.section, row.key): row.values for row in found.differences}
+    rows = {(row.section, row.key): row.values for row in found.rows}
     assert rows.pop(("target", "hash"))[0].startswith("01")
     assert rows == {
         ("spec", "nand.cell"): ("tlc", "qlc"),

@@ -68,10 +68,10 @@ def _page(comparison: Comparison, every: bool) -> list[RenderableType]:
 
 def _setup(comparison: Comparison) -> list[RenderableType]:
     setups = comparison.setups
-    if not setups.differences:
+    if not setups.rows:
         return [terminal.cell(f"set-up: the same in all of its {setups.same} values")]
     rows = []
-    for row in setups.differences:
+    for row in setups.rows:
         values = ["-" if value is None else value for value in row.values]
         if row.key == "hash":
             values = [value[:HASH_SHOWN] for value in values]

@@ -157,7 +157,7 @@ def sections_of(comparison: Comparison, contents: Contents) -> list[Section]:
 def setups_of(comparison: Comparison, count: int) -> list[Setup]:
     """The values in which the set-ups differ, of the first `count` runs. A hash is shown only where
     nothing else explains the difference."""
-    rows = comparison.setups.differences
+    rows = comparison.setups.rows
     spelled = any(row.section == "spec" for row in rows)
     return [
         Setup(

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import field
+
 from flashtwin.model.document import Document
 from flashtwin.runs.rundir import Run
 
@@ -34,7 +36,7 @@ class Row(Document, frozen=True):
 class Setups(Document, frozen=True):
     """The rows that differ, and how many values are the same in all runs."""
 
-    differences: tuple[Row, ...]
+    rows: tuple[Row, ...] = field(name="differences")
     same: int
 
 
@@ -49,7 +51,7 @@ def compare(runs: Sequence[Run]) -> Setups:
             rows.append(Row(section=section, key=key, values=values))
         else:
             same += 1
-    return Setups(differences=tuple(rows), same=same)
+    return Setups(rows=tuple(rows), same=same)
 
 
 _Item = tuple[tuple[str, str], str]
