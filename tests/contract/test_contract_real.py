@@ -11,7 +11,7 @@ from thinning import thinned
 
 from flashtwin.drives import contract
 from flashtwin.drives.contract import check_drive, check_run, runs
-from flashtwin.drives.real import jobfile, real
+from flashtwin.drives.real import jobfile, through_fio
 from flashtwin.drives.real.real import Real
 from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.model.step import Result
@@ -32,8 +32,10 @@ def test_file(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("engine", thinned(PREFERRED[1:], every=3), ids=str)
-def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: real.Engine) -> None:
-    monkeypatch.setattr(real, "PREFERRED", (engine,))
+def test_every_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: through_fio.Engine
+) -> None:
+    monkeypatch.setattr(through_fio, "PREFERRED", (engine,))
     drive = target(tmp_path).open()
     try:
         for run in runs()[:3]:

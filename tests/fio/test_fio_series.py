@@ -11,9 +11,9 @@ import pytest
 
 from flashtwin.drives.contract import check_hist, check_series, check_sums, used_by
 from flashtwin.drives.real import series
+from flashtwin.drives.real.answers import collect
 from flashtwin.drives.real.jobfile import Section, job_file
 from flashtwin.drives.real.output import DirectionTotals, FioOutput, JobOutput
-from flashtwin.drives.real.real import collect
 from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.drives.real.series import Measured, counts_of, counts_of_bins, read, read_threads
 from flashtwin.errors import FlashtwinError

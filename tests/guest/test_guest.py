@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import machine
 import pytest
 from block_devices import check_ext4, checked, lacking
+from machine import Disk
 from served import FLUSH, FUA, TRIM, WRITE, Served, ran, served
 from write_log import DISCARD, MARK, Entry, entries
 from write_log import FLUSH as FLUSHED
@@ -33,19 +33,12 @@ class Guest:
 
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
-    if names := machine.lacking():
-        pytest.skip(f"the guest is left out: this machine lacks {', '.join(names)}")
-    place = tmp_path_factory.mktemp("guest")
-    try:
-        machine.kernel()
-    except (AssertionError, subprocess.SubprocessError, ValueError) as error:
-        pytest.skip(f"the guest is left out: the archive has no kernel: {error}")
+    place = machine.place_for(tmp_path_factory)
     logs = (place / "log0", place / "log1")
-    for log in logs:
-        with log.open("wb") as file:
-            file.truncate(LOG_BYTES)
+    disks = [Disk.of_file(log, log.name.upper(), LOG_BYTES) for log in logs]
     with served() as drive:
-        console = machine.booted(drive.addresses.socket, logs)
+        disks.insert(0, Disk.of_export(drive.addresses.socket, "TWIN"))
+        console = machine.booted("served", disks)
         yield Guest(console=console, state=drive.state(), logs=logs)
     shutil.rmtree(place, ignore_errors=True)
 

@@ -18,6 +18,7 @@ import click
 
 from flashtwin.cli import terminal
 from flashtwin.drives.consent import DESTROY, YES, Consent
+from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
 from flashtwin.model.job import Reading, TraceFormat
@@ -214,6 +215,36 @@ _yes_destroy: Decorator = click.option(
     metavar="SERIAL",
     help="As --destroy-data for scripts: the device's serial number and each label on it, or the"
     " export's name.",
+)
+
+
+def metered(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--power and --power-ahead, which the command gets as one value, `power`."""
+
+    @wraps(command)
+    def collecting(*words: Any, **values: Any) -> Any:
+        path, ahead_s = values.pop("power"), values.pop("power_ahead")
+        if path is None and ahead_s:
+            raise click.UsageError("--power-ahead is of --power, which is not there")
+        power = None if path is None else PowerLog(path, ahead_s=ahead_s)
+        return command(*words, power=power, **values)
+
+    return _power(_power_ahead(collecting))
+
+
+_power: Decorator = click.option(
+    "--power",
+    type=FilePath(dir_okay=False),
+    metavar="CSV",
+    help="What a watt meter's program writes meanwhile: a time and watts a line.",
+)
+_power_ahead: Decorator = click.option(
+    "--power-ahead",
+    type=Share(),
+    default=0.0,
+    metavar="SECONDS",
+    help="By how much the meter's clock is ahead of this machine's; less than 0 where it is"
+    " behind.",
 )
 
 

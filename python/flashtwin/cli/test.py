@@ -23,6 +23,7 @@ from flashtwin.model.lazy import named
         "flashtwin test ./probe.bin --size 4GB --budget 30m",
         "flashtwin test /dev/nvme0n1",
         "flashtwin test /dev/nvme0n1 --destroy-data --battery fill",
+        "flashtwin test /dev/nvme0n1 --power meter.csv",
         "flashtwin test bx500-240 --resume 20260115-101500-bx500-240",
         "flashtwin test --resume 20260115-101500-probe.bin",
     ),
@@ -71,6 +72,7 @@ from flashtwin.model.lazy import named
     is_flag=True,
     help="Erase no device: what it held before stays in it, and shows in what is found.",
 )
+@options.metered
 @options.verbose
 @options.as_json
 @options.quiet

@@ -14,6 +14,7 @@ from flashtwin import report
 from flashtwin.batteries.base import registry
 from flashtwin.cli import advice, findings, options, progress, terminal
 from flashtwin.drives.consent import Consent
+from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.errors import DONE, FlashtwinError
 from flashtwin.model.document import Document
 from flashtwin.model.finding import FindingRow
@@ -71,6 +72,7 @@ def run(
     labels: tuple[str, ...],
     consent: Consent,
     no_purge: bool,
+    power: PowerLog | None,
     verbose: bool,
     as_json: bool,
     quiet: bool,
@@ -96,6 +98,7 @@ def run(
         say=silent if quiet else None,
         consent=consent,
         purges=not no_purge,
+        power=power,
     )
     if group is None and not batteries and request.is_only_read(request_):
         group = READS

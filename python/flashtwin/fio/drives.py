@@ -23,7 +23,7 @@ from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
 from flashtwin.drives.real import disk, output, real_file, real_fio, series
 from flashtwin.drives.real.jobfile import Section
-from flashtwin.drives.real.real import to_stderr
+from flashtwin.drives.real.through_fio import to_stderr
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 from flashtwin.fio.language import lines

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from flashtwin import outputs
 from flashtwin.drives.real import output, real_file, real_fio
-from flashtwin.drives.real.real import to_stderr
 from flashtwin.drives.real.scratch import Scratch
+from flashtwin.drives.real.through_fio import to_stderr
 from flashtwin.errors import DONE, ENVIRONMENT, MISS, REFUSED, TERMINATED, FlashtwinError
 from flashtwin.fio.answer import check_written
 from flashtwin.fio.language.errors import JobFileError, Where

@@ -116,6 +116,10 @@ class NotPossible:
     reason: str
 
 
+# A temperature that nobody read: absolute zero.
+UNKNOWN_MC = -273_150
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobTotals:
     """What one job did, after its ramp. Latencies are of whole requests, in nanoseconds."""
@@ -145,7 +149,8 @@ class Result:
 
     `meter` is what a meter between host and drive read, empty where there is none: `t_ns` the end
     of each sample since the step began, `dt_ns` its length, `power_uw` the mean over it, 0 where
-    only the temperature is known, `temperature_mc` the drive's temperature at its end. `smart` is
+    only the temperature is known, `temperature_mc` the drive's temperature at its end, `UNKNOWN_MC`
+    where only the power is known. `smart` is
     the answer to an `Ask` for it, as `smartctl --json` prints it.
 
     `parts` has the results of a chain's parts, in order; the other fields are of all together.
@@ -189,9 +194,9 @@ def chained(label: str, parts: Sequence[Result]) -> Result:
         series=series,
         jobs=tuple(job for part in parts for job in part.jobs),
         hist=_summed([part.hist for part in parts]),
-        xray=_followed([part.xray for part in parts], offsets),
+        xray=followed([part.xray for part in parts], offsets),
         fio=tuple(row for part in parts for row in part.fio),
-        meter=_followed([part.meter for part in parts], offsets),
+        meter=followed([part.meter for part in parts], offsets),
         note=joined([part.note for part in parts]),
     )
 
@@ -213,14 +218,15 @@ def _summed(hists: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return total
 
 
-def _followed(xrays: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dict[str, Any]:
-    """X-rays under one another; the columns but for time count on by themselves."""
-    there = [(xray, offset) for xray, offset in zip(xrays, offsets, strict=True) if xray]
+def followed(tables: Sequence[Mapping[str, Any]], offsets: Sequence[int]) -> dict[str, Any]:
+    """Tables of samples under one another, whose times count from the first; empty ones add
+    nothing."""
+    there = [(table, offset) for table, offset in zip(tables, offsets, strict=True) if table]
     if not there:
         return {}
     return {
         name: np.concatenate(
-            [xray[name] + offset if name == "t_ns" else xray[name] for xray, offset in there]
+            [table[name] + offset if name == "t_ns" else table[name] for table, offset in there]
         )
         for name in there[0][0]
     }

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flashtwin.batteries.base import registry
+from flashtwin.batteries.base import registry, watched
 from flashtwin.batteries.base.record import Answered, Record
 from flashtwin.batteries.base.registry import Request
 from flashtwin.errors import FlashtwinError
@@ -61,10 +61,13 @@ def findings_of(
     finished: bool,
     budget: Mapping[str, Any] | None = None,
 ) -> list[Finding]:
-    """The findings of all batteries that were begun, and what a budget left out of them."""
+    """The findings of all batteries that were begun, what was read beside their steps, and what a
+    budget left out of them."""
     findings: list[Finding] = []
     for request in _requests_begun(requests, steps, finished):
-        findings += request.battery.findings(record_of(request, info, steps, read))
+        record = record_of(request, info, steps, read)
+        findings += request.battery.findings(record)
+        findings += [finding.rounded() for finding in watched.findings(request.name, record)]
     return findings + (left_out(budget, requests, info, steps) if budget else [])
 
 

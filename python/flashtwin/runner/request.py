@@ -21,6 +21,7 @@ from flashtwin.drives import untimed
 from flashtwin.drives.consent import DESTROY, NO_PURGE, Consent
 from flashtwin.drives.device.facts import is_device
 from flashtwin.drives.real import real_file, real_fio
+from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model.drive import Foresees
 from flashtwin.model.units import parse_seconds, parse_size
@@ -63,6 +64,7 @@ class Request:
     `consent`: whether devices may be written over; without it they are only read. `purges`: whether
     they may be erased where a battery asks for it.
     `labels`: what the run of each target is called, on pages and in comparisons.
+    `power`: what the program of a watt meter writes of the one target while it is measured.
     """
 
     targets: tuple[str | Target, ...]
@@ -83,6 +85,7 @@ class Request:
     say: Say | None = None
     consent: Consent = field(default_factory=Consent)
     purges: bool = True
+    power: PowerLog | None = None
 
     def variant(self, word: str) -> Variant:
         """The simulated drive that a target names."""
@@ -283,7 +286,23 @@ def is_only_read(request: Request) -> bool:
     )
 
 
+def _check_power(request: Request) -> None:
+    """Refuse a meter of what no meter of this machine can be on."""
+    if request.power is None:
+        return
+    words = [word for word in request.targets if isinstance(word, str)]
+    if len(request.targets) > 1 or any(
+        targets.is_spec(word) or targets.is_served(word) for word in words
+    ):
+        raise FlashtwinError(
+            "--power is of one drive of this machine: a device, or a file on it",
+            hint="test that target alone; a simulated drive has a meter of its own",
+            exit_code=USAGE,
+        )
+
+
 def _chosen(request: Request, size: int | None) -> list[Target]:
+    _check_power(request)
     chosen = [_target(word, request, size) for word in request.targets]
     if size is not None and all(
         isinstance(word, Target) or targets.is_spec(word) for word in request.targets
@@ -318,7 +337,7 @@ def _target(word: str | Target, request: Request, size: int | None) -> Target:
             exit_code=USAGE,
         )
     real_fio.find()
-    return targets.file_target(path, size, say=request.say)
+    return targets.file_target(path, size, say=request.say, power=request.power)
 
 
 def _offer_to_remove(path: Path, request: Request) -> None:
@@ -344,6 +363,7 @@ def _device(path: Path, changes: Sequence[str], size: int | None, request: Reque
         purges=request.purges,
         out=request.out,
         say=request.say,
+        power=request.power,
     )
 
 

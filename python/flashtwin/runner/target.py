@@ -24,6 +24,7 @@ from flashtwin.drives.device.confirm import confirm
 from flashtwin.drives.device.drive import Device, looked_at
 from flashtwin.drives.device.facts import is_device
 from flashtwin.drives.device.identity import known_again, without_secrets
+from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.drives.real.served import Served
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model import lazy
@@ -144,22 +145,35 @@ def file_target(
     *,
     leftover: Mapping[str, Any] | None = None,
     say: Say | None = None,
+    power: PowerLog | None = None,
 ) -> Target:
     """A file that is made when the run begins. `leftover` is what host.json says of the file of
     a run that was killed, with that run's directory as `run`."""
-    where = path.absolute()
+    where = {"path": str(path.absolute()), **_metered(power)}
     return Target(
         name=path.name or "file",
-        make=partial(_file, path, size_bytes, leftover, say),
-        host={"path": str(where)},
-        form={"kind": "file", "path": str(where), "size_bytes": size_bytes},
+        make=partial(_file, path, size_bytes, leftover, say, power),
+        host=where,
+        form={"kind": "file", "size_bytes": size_bytes, **where},
     )
 
 
-def _file(path: Path, size: int, leftover: Mapping[str, Any] | None, say: Say | None) -> Drive:
+def _file(
+    path: Path,
+    size: int,
+    leftover: Mapping[str, Any] | None,
+    say: Say | None,
+    power: PowerLog | None,
+) -> Drive:
     from flashtwin.drives.real.real import Real
 
-    return Real(path, size, say=say, leftover=_leftover(leftover) if leftover else None)
+    left = _leftover(leftover) if leftover else None
+    return Real(path, size, say=say, leftover=left, power=power)
+
+
+def _metered(power: PowerLog | None) -> dict[str, Any]:
+    """Where a meter's CSV is, for the process that goes on with the run."""
+    return {} if power is None else {"power": power.form()}
 
 
 def served_target(uri: str, *, consent: Consent | None = None, say: Say | None = None) -> Target:
@@ -207,6 +221,7 @@ def device_target(
     out: Path | None = None,
     salt: str | None = None,
     say: Say | None = None,
+    power: PowerLog | None = None,
 ) -> Target:
     """A block device: written to where somebody consents, else only read. What speaks against
     writing is refused here. `salt` is that of the run that is gone on with."""
@@ -229,11 +244,13 @@ def device_target(
         of_interest=of_interest,
         salt=salt,
         say=say,
+        power=power,
     )
+    arguments = without_secrets([*sys.argv[1:]], [*facts.secrets, str(word)])
     return Target(
         name=facts.model or facts.name,
         make=drive,
-        host={"arguments": without_secrets([*sys.argv[1:]], [*facts.secrets, str(word)])},
+        host={"arguments": arguments, **_metered(power)},
         confirm=partial(confirm, facts, consent) if consent.is_given else None,
     )
 
@@ -287,7 +304,9 @@ def from_form(
         return _from_text(form["name"], form["toml"], form["seed"], prepared)
     if form["kind"] == "served":
         return served_target(form["uri"], say=say)
-    return file_target(Path(form["path"]), int(form["size_bytes"]), leftover=leftover, say=say)
+    power = PowerLog.of(form.get("power"))
+    size = int(form["size_bytes"])
+    return file_target(Path(form["path"]), size, leftover=leftover, say=say, power=power)
 
 
 def _from_text(name: str, toml: str, seed: int, preparation: str) -> Target:
@@ -324,7 +343,8 @@ def of_run(run: Run, *, consent: Consent | None = None, say: Say | None = None) 
         return _files_of(run, path, host, say)
     left = host.get("file")
     leftover = None if left is None else {**left, "run": str(run.path)}
-    return file_target(path, target["capacity_bytes"], leftover=leftover, say=say)
+    power = PowerLog.of(host.get("power"))
+    return file_target(path, target["capacity_bytes"], leftover=leftover, say=say, power=power)
 
 
 def _files_of(run: Run, path: Path, host: Mapping[str, Any], say: Say | None) -> Target:
@@ -387,6 +407,7 @@ def _device_of(
         out=run.path,
         salt=str(stored["salt"]),
         say=say,
+        power=PowerLog.of(host.get("power")),
     )
 
 

@@ -28,6 +28,7 @@ from flashtwin.batteries.base.parameter import (
     several,
 )
 from flashtwin.batteries.base.registry import Battery, Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.watched import degrees_of
 from flashtwin.batteries.base.writing import SAMPLE_S, sample_s
 from flashtwin.batteries.fill.wording import NAME, name_of
 from flashtwin.errors import USAGE, FlashtwinError
@@ -246,16 +247,10 @@ def _beside(
 
 def _degrees(result: Result) -> Degrees | None:
     """The temperatures that a drive told in a step; none where it told none."""
-    import numpy as np
-
     from flashtwin.batteries.fill.causes import Degrees
 
-    if not len(result.meter.get("t_ns", ())):
-        return None
-    at_ns, thousandths = (
-        np.asarray(result.meter[name], dtype=np.float64) for name in ("t_ns", "temperature_mc")
-    )
-    return Degrees(at_s=at_ns / 1e9, degrees=thousandths / 1000)
+    read = degrees_of(result)
+    return None if read is None else Degrees(at_s=read[0], degrees=read[1])
 
 
 # Findings that only a pass over the whole drive can give.

@@ -23,6 +23,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
 )
 from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.watched import degrees_of
 from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
 if TYPE_CHECKING:
@@ -74,15 +75,8 @@ def conclude(record: Record) -> list[Finding]:
 
 def _degrees(record: Record, label: str) -> tuple[Floats, Floats] | None:
     """The ends of a step's samples in seconds, and the degrees at them; none without any."""
-    import numpy as np
-
     result = record.result(label)
-    if result is None or not len(result.meter.get("t_ns", ())):
-        return None
-    ends, degrees = (
-        np.asarray(result.meter[name], dtype=np.float64) for name in ("t_ns", "temperature_mc")
-    )
-    return ends / 1e9, degrees / 1000
+    return None if result is None else degrees_of(result)
 
 
 def _teller(record: Record, label: str) -> Teller:

@@ -397,11 +397,8 @@ class _Machine:
     def _devices_of(self, path: Path) -> list[str]:
         """The numbers of the devices under a path: the file system's, and the source of its
         mount where the file system has a number of its own."""
-        while not path.exists() and path != path.parent:
-            path = path.parent
-        try:
-            number = _number_of(os.stat(path).st_dev)
-        except OSError:
+        number = _file_system_of(path)
+        if number is None:
             self.unknown.append(f"where {path} lies")
             return []
         numbers = [number]
@@ -531,6 +528,36 @@ def line(path: Path, skip_bytes: int = 0) -> str:
             return file.read(_LINE_BYTES).decode(errors="replace").strip("\0 \n\t")
     except OSError:
         return ""
+
+
+def _file_system_of(path: Path) -> str | None:
+    """The number of the file system that a path lies on, or is to lie on; none where nobody may
+    look. Where its file system is gone, as a FUSE whose program ended, it is that of the folder
+    around it."""
+    for place in (path, *path.parents):
+        try:
+            return _number_of(os.stat(place).st_dev)
+        except PermissionError:
+            return None
+        except OSError:
+            continue
+    return None
+
+
+def sensor_of(disk: Path) -> Path | None:
+    """The thermometer of a disk that the kernel reads."""
+    for pattern in ("hwmon*/temp1_input", "hwmon/hwmon*/temp1_input"):
+        if sensors := sorted((disk / "device").glob(pattern)):
+            return sensors[0]
+    return None
+
+
+def sensed(disk: Path) -> float | None:
+    """Degrees Celsius by the kernel's sensor; none where there is none."""
+    sensor = sensor_of(disk)
+    with contextlib.suppress(ValueError):
+        return None if sensor is None else int(line(sensor)) / 1000
+    return None
 
 
 def link_of(disk: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""What a drive says of itself: SMART data, a maker's log, and its temperature.
+"""What a drive says of itself: SMART data and a maker's log.
 
 smartctl's JSON is the form in which it is kept; nvme-cli's log is put into that form where smartctl
 is not there, and its OCP log, which counts what was written to flash, is kept beside it. Invariant:
@@ -7,17 +7,22 @@ nothing that names the device leaves this module (`identity.without_secrets`).
 
 from __future__ import annotations
 
-import contextlib
-import time
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from flashtwin.drives.device import identity, tools
-from flashtwin.drives.device.facts import Facts, line
+from flashtwin.drives.device.facts import Facts
 from flashtwin.model import smart
 
-# A drive's sensor has a new value about once a second.
-EVERY_S = 1.0
+# What the log counts of heat, by the names of smartctl and nvme-cli: transitions to less power, and
+# minutes beyond the temperature of which the maker warns.
+_HEAT = {
+    "slowed itself down {} times for heat": (
+        *("thermal_temp1_trans_count", "thermal_temp2_trans_count"),
+        *("thm_temp1_trans_count", "thm_temp2_trans_count"),
+    ),
+    "was {} min warmer than its maker warns of": ("warning_temp_time",),
+}
 
 
 def of(facts: Facts) -> dict[str, Any]:
@@ -36,44 +41,20 @@ def of(facts: Facts) -> dict[str, Any]:
     return plain
 
 
-class Thermometer:
-    """The temperature of a drive while a step goes on, from the kernel's sensor: nothing is sent
-    to the drive but what the sensor's driver sends."""
-
-    def __init__(self, disk: Path) -> None:
-        self._sensor = next(iter(sorted((disk / "device").glob("hwmon*/temp1_input"))), None) or (
-            next(iter(sorted((disk / "device").glob("hwmon/hwmon*/temp1_input"))), None)
-        )
-        self._rows: list[tuple[int, int]] = []
-        self._last_s = 0.0
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the drive has a sensor that the kernel reads."""
-        return self.now() is not None
-
-    def now(self) -> int | None:
-        """Thousandths of a degree Celsius."""
-        if self._sensor is None:
-            return None
-        with contextlib.suppress(ValueError):
-            return int(line(self._sensor))
+def slowed(before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    """What an NVMe drive counted of its own heat between two readings; none where it counted
+    nothing."""
+    first, second = before.get(smart.NVME), after.get(smart.NVME)
+    if not isinstance(first, dict) or not isinstance(second, dict):
         return None
+    counted = []
+    for words, keys in _HEAT.items():
+        rose = sum(_count(second, key) - _count(first, key) for key in keys)
+        if rose > 0:
+            counted.append(words.format(rose))
+    return f"by its own counters the drive {', and '.join(counted)}" if counted else None
 
-    def begin(self) -> None:
-        """A step begins."""
-        self._rows, self._last_s = [], 0.0
 
-    def look(self, at_ns: int) -> None:
-        """Note a value if the last one is old enough; `at_ns` since the step began."""
-        now_s = time.monotonic()
-        if self._sensor is None or now_s - self._last_s < EVERY_S:
-            return
-        if (value := self.now()) is not None:
-            self._rows.append((at_ns, value))
-            self._last_s = now_s
-
-    @property
-    def rows(self) -> list[tuple[int, int]]:
-        """Nanoseconds since the step began, and the temperature then."""
-        return self._rows
+def _count(log: Mapping[str, Any], key: str) -> int:
+    value = smart.plain(log.get(key, 0))
+    return value if isinstance(value, int) else 0

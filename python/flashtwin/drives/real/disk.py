@@ -1,10 +1,10 @@
 """What a file stands on: the disk under it, its link and scheduler, how full the file system is.
 
 Read from /sys, and from smartctl where it is there and may ask. Nothing here is needed to measure:
-what cannot be read is left out. Serial numbers name a machine, so they are told only where somebody
-asks for them (FLASHTWIN_SERIALS=1). All of it goes into host.json.
+what cannot be read is left out. All of it goes into host.json.
 
-Invariant: nothing is written, and no disk is woken or waited for longer than `SMARTCTL_S`.
+Invariants: nothing is written, and no disk is woken or waited for longer than `SMARTCTL_S`; serial
+numbers are neither read nor stored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from flashtwin.drives.device.facts import line, link_of
+from flashtwin.drives.device.facts import line, link_of, sensed
 from flashtwin.inputs import parse_json
 
 SYS = Path("/sys")
@@ -28,9 +28,8 @@ _SMARTCTL = {"device_model": "model_name", "device_firmware": "firmware_version"
 
 def facts_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
     """What is known of the disk and the file system under a file, by the keys of host.json."""
-    about = os.stat(path)
     facts: dict[str, Any] = {"file_system_full": _fill(path)}
-    if disk := _disk(sys_root, os.major(about.st_dev), os.minor(about.st_dev)):
+    if disk := under(path, sys_root=sys_root):
         facts |= {"device": disk.name, **_from_sys(disk), **_from_smartctl(disk.name)}
     return {key: value for key, value in facts.items() if value not in (None, "")}
 
@@ -43,9 +42,11 @@ def _fill(path: Path) -> str | None:
     return f"{100 * used / there:.0f} %" if there else None
 
 
-def _disk(sys_root: Path, major: int, minor: int) -> Path | None:
-    """The disk of a device: that of a partition, and the one under a mapped device."""
-    at = sys_root / "dev" / "block" / f"{major}:{minor}"
+def under(path: Path, *, sys_root: Path = SYS) -> Path | None:
+    """The disk under a file, by its folder in /sys: that of a partition, and the one under a
+    mapped device."""
+    about = os.stat(path).st_dev
+    at = sys_root / "dev" / "block" / f"{os.major(about)}:{os.minor(about)}"
     if not at.exists():
         return None
     at = at.resolve()
@@ -62,23 +63,13 @@ def _disk(sys_root: Path, major: int, minor: int) -> Path | None:
 def _from_sys(disk: Path) -> dict[str, Any]:
     scheduler = re.search(r"\[(.+?)\]", line(disk / "queue" / "scheduler"))
     firmware = line(disk / "device" / "firmware_rev") or line(disk / "device" / "rev")
-    facts: dict[str, Any] = {
+    return {
         "device_model": line(disk / "device" / "model"),
         "device_firmware": firmware,
         "device_link": link_of(disk),
         "device_scheduler": scheduler[1] if scheduler else line(disk / "queue" / "scheduler"),
-        "device_temperature_c": _temperature(disk),
+        "device_temperature_c": sensed(disk),
     }
-    if os.environ.get("FLASHTWIN_SERIALS") == "1":
-        facts["device_serial"] = line(disk / "device" / "serial") or line(disk / "serial")
-    return facts
-
-
-def _temperature(disk: Path) -> float | None:
-    for sensor in sorted((disk / "device").glob("**/temp1_input")):
-        with contextlib.suppress(ValueError):
-            return int(line(sensor)) / 1000
-    return None
 
 
 def _from_smartctl(name: str) -> dict[str, Any]:

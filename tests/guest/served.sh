@@ -1,29 +1,6 @@
 #!/bin/sh
-# The guest's init: a list of checks, each of which prints "check NAME: ok" or what it said.
-PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-grep -q ' /dev ' /proc/mounts || mount -t devtmpfs dev /dev
-mount -t tmpfs tmp /tmp
-
-# The block device of a serial number.
-device() {
-    for disk in /sys/block/nvme*; do
-        read -r serial < "$disk/device/serial"
-        [ "$serial" = "$1" ] && echo "/dev/${disk##*/}"
-    done
-}
-
-check() {
-    name=$1
-    if ("$@") > /tmp/said 2>&1; then
-        echo "check $name: ok"
-    else
-        echo "check $name: failed"
-        cat /tmp/said
-        umount /mnt 2> /dev/null
-    fi
-}
+# Checks of a drive that flashtwin serves, as the NVMe of the guest.
+. /common.sh
 
 queue() {
     grep -q 'write back' "/sys/block/${twin##*/}/queue/write_cache" &&
@@ -73,5 +50,4 @@ check fua
 check ext4
 check log_ext4
 check log_xfs
-echo "checks: done"
-poweroff -f
+finished

@@ -1,0 +1,341 @@
+"""A drive in real time that fio reads and writes: what a file, a device and an export share.
+
+Whoever stands on it says how the target is reached (`_reach`), under which name fio finds it
+(`_put_target`), how it is synced, and why it cannot do what it cannot. The clock is the wall's and
+begins when the drive is open. fio's first request comes 0.2 to 0.4 s after its start: between two
+steps the drive is idle for that time, and a step's `start_ns` is its first request's. Invariants:
+no fio is left running; what is not to be written to gets no step that writes, and fio itself
+refuses to; what is read beside a step (`instruments`) is read by nobody that fio waits for.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from flashtwin.drives.real import real_fio
+from flashtwin.drives.real.answers import collect, one_result, part_results, quiet
+from flashtwin.drives.real.instruments import Instruments, Thermometer
+from flashtwin.drives.real.jobfile import impossible, job_file
+from flashtwin.drives.real.power_log import PowerLog
+from flashtwin.drives.real.real_fio import PREFERRED, Engine
+from flashtwin.drives.real.scratch import Scratch
+from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
+from flashtwin.model.drive import opened
+from flashtwin.model.series import Series
+from flashtwin.model.step import (
+    Ask,
+    Chain,
+    Fill,
+    Flush,
+    Job,
+    Mark,
+    NotPossible,
+    Purge,
+    Rest,
+    Result,
+    Run,
+    Step,
+    Trim,
+)
+from flashtwin.model.target import (
+    Capabilities,
+    DriveInfo,
+    Interrupted,
+    Progress,
+    Watch,
+    changes_data,
+)
+
+GRAIN_BYTES = 1 << 20
+_POLL_S = 0.1
+
+
+class ThroughFio:
+    """A target of `size_bytes`, in whole MiB, so that every usual block size divides it."""
+
+    # Why it cannot do what it cannot.
+    no_trim = no_purge = no_smart = read_only = ""
+    # How a run goes on with it.
+    taken_up = ""
+
+    def __init__(
+        self,
+        size_bytes: int,
+        *,
+        say: Callable[[str], None] | None = None,
+        power: PowerLog | None = None,
+    ) -> None:
+        size = size_bytes // GRAIN_BYTES * GRAIN_BYTES
+        if size <= 0:
+            raise FlashtwinError(
+                f"a target of {size_bytes} bytes is too small",
+                hint="give --size of at least 1MiB",
+                exit_code=USAGE,
+            )
+        self._size, self._say, self._power = size, say or to_stderr, power
+        self._closed = False
+        self._zero_ns = self._last_ns = 0
+        self._info: DriveInfo | None = None
+
+    def open(self) -> Self:
+        """Get hold of the target, and find out how fio reaches it."""
+        if self._info is not None:
+            return self
+        self._fio = real_fio.find()
+        clocks = self._power.opened() if self._power else []
+        self._scratch = Scratch("fio")
+        self._work = self._scratch.path
+        try:
+            self._engine = self._reach()
+        except BaseException:
+            self.close()
+            raise
+        self._instruments = Instruments(self._thermometer(), self._power)
+        self._zero_ns = time.monotonic_ns()
+        for note in [*self._notes(), *clocks]:
+            self._say(note)
+        can = replace(self._can(), holds_depth=self._engine.holds_depth)
+        self._info = replace(self.foreseen, can=can, identity=self._identity())
+        return self
+
+    @property
+    def foreseen(self) -> DriveInfo:
+        """What is known of it before it is opened."""
+        raise NotImplementedError
+
+    @property
+    def info(self) -> DriveInfo:
+        """Size, and how fio reaches it."""
+        return opened(self._info)
+
+    def do(self, step: Step, watch: Watch) -> Result | NotPossible:
+        """Carry out one step."""
+        if self._closed:
+            raise FlashtwinError("the target is closed", exit_code=USAGE)
+        if changes_data(step) and not self.info.can.writes:
+            return NotPossible(reason=self.read_only)
+        if isinstance(step, Run | Chain) and (reason := impossible(step, self._size)):
+            return NotPossible(reason=reason)
+        self._get_ready(watch)
+        began_ns = self._now_ns()
+        match step:
+            case Run() | Chain() | Rest() | Fill():
+                with self._instruments.reading():
+                    answer = self._worked(step, watch)
+                if isinstance(answer, Result):
+                    return self._instruments.told(answer, self._zero_ns)
+                return answer
+            case Flush():
+                self._sync()
+            case Ask(of="power") if self._power is None:
+                return NotPossible(reason="no watt meter between this host and its drives is known")
+            case Ask(of="smart"):
+                return self._told_smart(step)
+            case Trim():
+                return self._trim(step, watch)
+            case Purge():
+                return self._purge(step, watch)
+            case Mark() | Ask():
+                return self._after(quiet(step.label, began_ns, 0))
+        return self._passed(step.label, began_ns)
+
+    def resume(self, at_ns: int, preparing: Sequence[Step], watch: Watch) -> str:
+        """Go on with the drive as it is now; see `model.drive.Resumes`."""
+        self._goes_on(at_ns)
+        return self.taken_up
+
+    def claim(self, run: Path) -> None:
+        """Nothing on it says which run it belongs to; see `model.drive.BelongsToRun`."""
+
+    def close(self) -> None:
+        """Give the target back. A second call does nothing."""
+        self._closed = True
+        if hasattr(self, "_scratch"):
+            self._scratch.close()
+
+    def smart(self) -> dict[str, Any]:
+        """SMART data now; see `model.drive.TellsSmart`."""
+        return {}
+
+    # What a target says of itself.
+
+    def _reach(self) -> Engine:
+        """Get hold of it; the engine by which fio reaches it."""
+        raise NotImplementedError
+
+    def _put_target(self) -> tuple[int, ...]:
+        """Put its name into fio's directory; the answer is which descriptors fio takes."""
+        raise NotImplementedError
+
+    def _identity(self) -> dict[str, object]:
+        """What the manifest says of it."""
+        return {
+            "size_bytes": self._size,
+            "fio": self._fio.version,
+            "engine": self._engine.name,
+            "direct": self._engine.direct,
+            "holds_depth": self._engine.holds_depth,
+        }
+
+    def _can(self) -> Capabilities:
+        return self.foreseen.can
+
+    def _notes(self) -> Sequence[str]:
+        return ()
+
+    def _thermometer(self) -> Thermometer | None:
+        return None
+
+    def _get_ready(self, watch: Watch) -> None:
+        """Do what the first step waits for."""
+
+    def _sync(self) -> None:
+        raise NotImplementedError
+
+    def _trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
+        return NotPossible(reason=self.no_trim)
+
+    def _purge(self, step: Purge, watch: Watch) -> Result | NotPossible:
+        return NotPossible(reason=self.no_purge)
+
+    def _told_smart(self, step: Ask) -> Result | NotPossible:
+        at = quiet(step.label, self._now_ns(), 0)
+        data = self.smart()
+        return replace(self._after(at), smart=data) if data else NotPossible(reason=self.no_smart)
+
+    # What all of them do.
+
+    def _probe(self, probe: Job) -> Engine:
+        """The best engine that carries out a job on the target, found by trying."""
+        refused = ""
+        for engine in PREFERRED:
+            step = Run(label="probe", jobs=(probe,))
+            file = job_file(step, capacity_bytes=self._size, engine=engine)
+            try:
+                self._fio_in_directory(file.text, lambda bytes_done: True)
+            except real_fio.FioError as failure:
+                if failure.full or failure.too_old:
+                    raise
+                refused = failure.complaint
+                continue
+            return engine
+        reads = "read" if "read" in probe.rw else "write to"
+        raise FlashtwinError(
+            f"fio cannot {reads} {self.foreseen.name} with any of its engines: {refused}",
+            exit_code=ENVIRONMENT,
+        )
+
+    def _worked(self, step: Run | Chain | Rest | Fill, watch: Watch) -> Result | NotPossible:
+        match step:
+            case Run() | Chain():
+                return self._run(step, watch)
+            case Rest():
+                return self._rest(step, watch)
+            case Fill():
+                return self._prepare(step, watch)
+
+    def _run(
+        self, step: Run | Chain, watch: Watch, *, fresh_data: bool = False
+    ) -> Result | NotPossible:
+        parts: Sequence[Run | Rest] = step.parts if isinstance(step, Chain) else (step,)
+        jobs = [job for part in parts if isinstance(part, Run) for job in part.jobs]
+        if any("trim" in job.rw for job in jobs) and not self.foreseen.can.trim:
+            return NotPossible(reason=self.no_trim)
+        rest_s = _trailing_s(parts)
+        if not jobs:
+            result = self._rest(Rest(label=step.label, seconds=rest_s), watch)
+            over_ns = result.start_ns + result.duration_ns
+            return replace(result, parts=part_results(parts, [], [], over_ns))
+        began_ns, unix_ns = self._now_ns(), time.time_ns()
+        file = job_file(step, capacity_bytes=self._size, engine=self._engine, fresh_data=fresh_data)
+        text = self._fio_in_directory(file.text, self._progress_to(began_ns, watch))
+        measured = collect(file, text, self._work)
+        self._sleep(rest_s, began_ns, watch)
+        ended_ns = self._now_ns() if rest_s else None
+        return self._after(one_result(step, measured, file.notes, began_ns - unix_ns, ended_ns))
+
+    def _prepare(self, step: Fill, watch: Watch) -> Result:
+        """Carry out a step that only prepares: its totals are kept, its series is not."""
+        job = Job(
+            name="prepare",
+            rw="write",
+            block_bytes=step.block_bytes,
+            depth=step.depth,
+            offset=step.offset,
+            size=step.size,
+        )
+        result = self._run(Run(label=step.label, jobs=(job,)), watch, fresh_data=True)
+        assert isinstance(result, Result), "what may be written to takes a write"
+        return replace(result, series=Series.empty(), hist={})
+
+    def _rest(self, step: Rest, watch: Watch) -> Result:
+        began_ns = self._now_ns()
+        self._sleep(step.seconds, began_ns, watch)
+        return self._passed(step.label, began_ns)
+
+    def _sleep(self, seconds: float, began_ns: int, watch: Watch) -> None:
+        """Wait on the clock; the watch's time counts from the step's beginning."""
+        until = time.monotonic() + seconds
+        while (remaining_s := until - time.monotonic()) > 0:
+            time.sleep(min(remaining_s, _POLL_S))
+            if not watch(Progress(bytes=0, drive_s=(self._now_ns() - began_ns) / 1e9)):
+                raise Interrupted("the rest was cut short")
+
+    def _fio_in_directory(self, text: str, report: Callable[[int], bool]) -> str:
+        """One fio process over the target, in an empty directory but for the name `target`.
+
+        That name is a link to what is open here: fio splits file names at colons and expands
+        dollars, and so sees none.
+        """
+        for old_file in self._work.iterdir():
+            old_file.unlink()
+        inherited, readonly = self._put_target(), not self.foreseen.can.writes
+        return real_fio.run(
+            self._fio, text, self._work, report, inherited=inherited, readonly=readonly
+        )
+
+    def _progress_to(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
+        return lambda bytes_done: watch(
+            Progress(bytes=bytes_done, drive_s=(self._now_ns() - began_ns) / 1e9)
+        )
+
+    def _now_ns(self) -> int:
+        return time.monotonic_ns() - self._zero_ns
+
+    def _goes_on(self, at_ns: int) -> None:
+        """The clock of a run that is gone on with."""
+        self._last_ns = at_ns
+        self._zero_ns = time.monotonic_ns() - at_ns
+
+    def _passed(self, label: str, began_ns: int) -> Result:
+        """A step that took until now, and in which the host asked for no data."""
+        return self._after(quiet(label, began_ns, self._now_ns() - began_ns))
+
+    def _after(self, result: Result) -> Result:
+        """A result moved so that no step begins before the one before it ended: fio's clock is
+        coarse."""
+        start_ns = max(result.start_ns, self._last_ns)
+        self._last_ns = start_ns + result.duration_ns
+        late_ns = start_ns - result.start_ns
+        parts = tuple(replace(part, start_ns=part.start_ns + late_ns) for part in result.parts)
+        return replace(result, start_ns=start_ns, parts=parts)
+
+
+def _trailing_s(parts: Sequence[Run | Rest]) -> float:
+    """The rests after the last run, for which no job of fio's stands."""
+    seconds = 0.0
+    for part in reversed(parts):
+        if isinstance(part, Run):
+            break
+        seconds += part.seconds
+    return seconds
+
+
+def to_stderr(text: str) -> None:
+    """Print a line on stderr."""
+    print(text, file=sys.stderr, flush=True)
