@@ -24,15 +24,21 @@ identify() {
         grep -q '"model": "QEMU NVMe Ctrl"' /tmp/answer &&
         grep -q '"serial": "S4XSPARE"' /tmp/answer && grep -q 'capacity_bytes": 50331648' /tmp/answer
 }
-smart() { flashtwin smart "$spare" > /tmp/answer && cat /tmp/answer && grep -qi 'written' /tmp/answer; }
-doctor() { flashtwin doctor "$spare"; }
+smart() {
+    flashtwin smart "$spare" > /tmp/answer && cat /tmp/answer &&
+        grep -q 'QEMU NVMe Ctrl' /tmp/answer && ! grep -q S4XSPARE /tmp/answer
+}
+# Code 1 says that something is lacking here.
+doctor() {
+    flashtwin doctor "$spare" > /tmp/answer
+    [ $? -le 1 ] && cat /tmp/answer && grep SMART /tmp/answer
+}
 running_system() { refused "$root" 'the running system lies on' ROOT; }
 
 mounted() {
     mkfs.ext4 -q -F "$spare" && mount -o ro,noload "$spare" /mnt &&
         refused "$spare" "${spare##*/} is mounted at /mnt"
 }
-# nvme-cli formats a mounted drive where it is forced to: we must not ask it to.
 label() {
     mkfs.ext4 -q -F -L holiday "$spare" && refused "$spare" 'its label was not given'
 }

@@ -214,3 +214,9 @@ def booted(checks: str, disks: Sequence[Disk]) -> str:
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def told(console: str, check: str) -> str:
+    """What a check that failed said; the end of the console where it was not reached."""
+    _, begun, text = console.partition(f"check {check}: failed")
+    return text.partition("\ncheck ")[0][-6000:] if begun else console[-4000:]

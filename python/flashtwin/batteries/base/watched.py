@@ -123,11 +123,11 @@ def _heat(
     """Where heat slowed a step down: how long, and at how many degrees."""
     lows = _slower(result, at_s)
     # One that goes on when the step ends has not let the drive cool down.
-    whole = [low for low in lows if low[1] < at_s[-1]]
-    if heating.says(whole, at_s, degrees) != "heat":
+    lows = [low for low in lows if low[1] < at_s[-1]]
+    if heating.says(lows, at_s, degrees) != "heat":
         return
-    begins = np.interp([begin for begin, _ in whole], at_s, degrees)
-    seconds = sum(end - begin for begin, end in whole)
+    begins = np.interp([begin for begin, _ in lows], at_s, degrees)
+    seconds = sum(end - begin for begin, end in lows)
     yield Finding(
         battery=battery,
         name=SLOWED,
@@ -136,8 +136,8 @@ def _heat(
         value=seconds,
         unit="s",
         better="lower",
-        evidence=_whole(battery, step, whole[0][0], whole[-1][1]),
-        note=f"{len(whole)} times, from {float(np.mean(begins)):.0f} °C on",
+        evidence=_whole(battery, step, lows[0][0], lows[-1][1]),
+        note=f"{len(lows)} times, from {float(np.mean(begins)):.0f} °C on",
     )
 
 

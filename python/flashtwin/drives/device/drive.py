@@ -69,7 +69,7 @@ class Device(ThroughFio):
         self._facts, self._writes, self._purges = facts, writes, purges
         self._interest, self._salt, self._roots = tuple(of_interest), salt, roots
 
-    def _reach(self) -> Engine:
+    def reach(self) -> Engine:
         self._held = Held(
             self._facts.path, writes=self._writes, of_interest=self._interest, roots=self._roots
         )
@@ -124,26 +124,26 @@ class Device(ThroughFio):
                 exit_code=ENVIRONMENT,
             )
 
-    def _can(self) -> Capabilities:
+    def abilities(self) -> Capabilities:
         return replace(
             self.foreseen.can,
             smart=bool(health.of(self._facts)),
             purge=self._purges and self._writes and purge.can_purge(self._held),
         )
 
-    def _identity(self) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         names = {"model": self._facts.model, "firmware": self._facts.firmware}
-        return {**super()._identity(), **names, "notes": self._notes()}
+        return {**super().identity(), **names, "notes": self.notes()}
 
-    def _notes(self) -> list[str]:
+    def notes(self) -> list[str]:
         read = [] if self._writes else ["it is read while others may write to it"]
         return [*self._facts.remarks, *caveats(self._engine), *read]
 
-    def _thermometer(self) -> Thermometer:
+    def thermometer(self) -> Thermometer:
         roots = self._roots or Roots()
         return Thermometer(roots.sys / "class" / "block" / self._facts.name)
 
-    def _trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
+    def trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
         if not self._facts.discards:
             return NotPossible(reason=self.no_trim)
         began_ns = self._now_ns()
@@ -151,7 +151,7 @@ class Device(ThroughFio):
         purge.discard(self._held, step.offset, size, watch)
         return self._passed(step.label, began_ns)
 
-    def _purge(self, step: Purge, watch: Watch) -> Result | NotPossible:
+    def purge(self, step: Purge, watch: Watch) -> Result | NotPossible:
         if not self._purges:
             return NotPossible(reason=self.no_purge)
         began_ns = self._now_ns()
@@ -178,11 +178,11 @@ class Device(ThroughFio):
             counted.insert(1, words)
         return replace(answer, note=joined(counted))
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
         if self._writes:
             os.fsync(self._held.handle)
 
-    def _put_target(self) -> tuple[int, ...]:
+    def put_target(self) -> tuple[int, ...]:
         (self._work / TARGET).symlink_to(f"/proc/self/fd/{self._held.handle}")
         return (self._held.handle,)
 

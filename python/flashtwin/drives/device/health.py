@@ -14,8 +14,8 @@ from flashtwin.drives.device import identity, tools
 from flashtwin.drives.device.facts import Facts
 from flashtwin.model import smart
 
-# What the log counts of heat, by the names of smartctl and nvme-cli: transitions to less power, and
-# minutes beyond the temperature of which the maker warns.
+# The log counts these of heat, by the names of smartctl and nvme-cli: transitions to less power,
+# and minutes beyond the temperature of which the maker warns.
 _HEAT = {
     "slowed itself down {} times for heat": (
         *("thermal_temp1_trans_count", "thermal_temp2_trans_count"),

@@ -15,7 +15,6 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,9 +27,9 @@ PATIENCE_S = 0.5
 _POLL_S = 0.05
 # A clock that differs by more than this, or a file that is older, is worth a word.
 _APART_S = 2.0
-# A gap between two rows of more than so many usual ones is a meter that was silent.
+# A meter was silent where two rows lie further apart than this many usual gaps.
 _SILENT = 3.0
-# What no drive draws, and what a meter may read below zero when nothing flows.
+# No drive draws more; below zero a meter may read a little when nothing flows.
 _MOST_W, _LEAST_W = 1000.0, -0.5
 _MOST_LINE = 4096
 _TIMES = frozenset(("time", "timestamp", "date", "datetime", "unix", "epoch", "clock", "at", "t"))
@@ -53,8 +52,7 @@ class Reading(NamedTuple):
     watts: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Columns:
+class _Columns(NamedTuple):
     """Where the time stands, and the columns whose product is watts, with the unit of each."""
 
     sign: str
@@ -76,7 +74,7 @@ class PowerLog:
         self._broken = ""
 
     def form(self) -> dict[str, Any]:
-        """The same as JSON values, for a later process."""
+        """As JSON values, for a later process."""
         return {"path": str(self.path.absolute()), "ahead_s": self._ahead_s}
 
     @staticmethod
@@ -96,17 +94,17 @@ class PowerLog:
                 hint="--power reads a CSV with a time and watts in each line; take the line out",
                 exit_code=USAGE,
             )
-        # What was written before the drive was opened is of no step.
+        # Readings from before the drive was opened are of no step.
         self._readings = []
         if self._last_ns is None:
             return [f"{self.path} holds no reading yet"]
         old_s = (time.time_ns() - self._last_ns) / 1e9
-        told = f"the newest reading of {self.path.name} is {abs(old_s):.1f} s"
+        newest = f"the newest reading of {self.path.name} is {abs(old_s):.1f} s"
         if old_s < -_APART_S:
-            return [f"{told} ahead of this machine's clock; --power-ahead says by how much it is"]
+            return [f"{newest} ahead of this machine's clock; --power-ahead says by how much it is"]
         if old_s > _APART_S:
-            return [f"{told} old: either nothing is written to it or its clock is behind"]
-        return [f"{told} {'old' if old_s >= 0 else 'ahead'} by this machine's clock"]
+            return [f"{newest} old: either nothing is written to it or its clock is behind"]
+        return [f"{newest} {'old' if old_s >= 0 else 'ahead'} by this machine's clock"]
 
     def within(self, begin_ns: int, end_ns: int) -> tuple[list[Reading], str]:
         """The readings that end after one moment and begin before another, and a note on what is
@@ -119,7 +117,7 @@ class PowerLog:
                 break
             time.sleep(_POLL_S)
         readings = [row for row in self._readings if row.end_ns > begin_ns]
-        # What ends before this step does is of no later one.
+        # Readings that end before this step does are of no later one.
         self._readings = [row for row in readings if row.end_ns > end_ns]
         return [row for row in readings if row.begin_ns < end_ns], self._broken
 
@@ -248,9 +246,9 @@ def _moment_ns(text: str, columns: _Columns) -> int:
     for unit in _EPOCHS:
         if _EPOCH_S[0] <= number * unit <= _EPOCH_S[1]:
             # As whole seconds and the rest: a float of nanoseconds has lost its last digits.
-            whole, _, rest = text.replace(",", ".").partition(".")
+            seconds, _, rest = text.replace(",", ".").partition(".")
             scale = round(unit * 1e9)
-            return int(whole) * scale + round(float(f"0.{rest or 0}") * scale)
+            return int(seconds) * scale + round(float(f"0.{rest or 0}") * scale)
     raise ValueError(f"{shortened(text, 30)!r} is on no clock that is known here: write {_FORMS}")
 
 

@@ -60,7 +60,7 @@ class Real(ThroughFio):
             real_file.place(self._path)
         return super().open()
 
-    def _reach(self) -> Engine:
+    def reach(self) -> Engine:
         taken_over = real_file.take_over(self._leftover) if self._leftover else None
         # The file of a killed run; whether it was filled is not known here.
         self._taken_over = taken_over is not None
@@ -94,7 +94,7 @@ class Real(ThroughFio):
         never filled is filled now."""
         is_filled = self._taken_over and at_ns > 0
         self._filled = is_filled
-        self._get_ready(watch)
+        self.get_ready(watch)
         if not is_filled:
             for step in preparing:
                 self.do(step, watch)
@@ -121,19 +121,19 @@ class Real(ThroughFio):
             real_file.remove(self._file)
         super().close()
 
-    def _identity(self) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         notes = caveats(self._engine)
         system = real_file.file_system(self._file.path)
-        return {**super()._identity(), "file_system": system, "notes": notes}
+        return {**super().identity(), "file_system": system, "notes": notes}
 
-    def _notes(self) -> Sequence[str]:
+    def notes(self) -> Sequence[str]:
         return caveats(self._engine)
 
-    def _thermometer(self) -> Thermometer | None:
+    def thermometer(self) -> Thermometer | None:
         under = disk.under(self._file.path)
         return None if under is None else Thermometer(under)
 
-    def _get_ready(self, watch: Watch) -> None:
+    def get_ready(self, watch: Watch) -> None:
         """Fill the file before the first step."""
         if self._filled:
             return
@@ -160,14 +160,14 @@ class Real(ThroughFio):
             return watch(Progress(bytes=0, drive_s=0.0))
 
         self._fio_in_directory(file.text, report)
-        self._sync()
+        self.sync()
         self._filled = True
         self._zero_ns = time.monotonic_ns()
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
         os.fsync(self._file.handle)
 
-    def _put_target(self) -> tuple[int, ...]:
+    def put_target(self) -> tuple[int, ...]:
         if not self._file.is_there():
             raise FlashtwinError(
                 f"{self._file.path} is no longer the file that was made for the test",

@@ -43,7 +43,7 @@ class Served(ThroughFio):
         self._writes = not export.is_read_only and (writes or not export.foreign)
         super().__init__(export.size_bytes, say=say)
 
-    def _reach(self) -> Engine:
+    def reach(self) -> Engine:
         """Find out that the export is still the one that was chosen. It is measured as it is
         served: reads of what was never written are the drive's."""
         export = nbd.look(self._uri)
@@ -82,12 +82,12 @@ class Served(ThroughFio):
         """Where it is served; see `model.drive.TellsHost`."""
         return {"socket": str(self._socket)}
 
-    def _identity(self) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         names = ("size_bytes", "fio", "engine")
-        identity = super()._identity()
+        identity = super().identity()
         return {**{name: identity[name] for name in names}, "drive": self._export.name}
 
-    def _trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
+    def trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
         if not self._export.takes_trim:
             return NotPossible(reason=self.no_trim)
         began_ns = self._now_ns()
@@ -99,9 +99,9 @@ class Served(ThroughFio):
         with nbd.Session(self._socket, nbd.name_in(self._uri)) as session:
             work(session)
 
-    def _sync(self) -> None:
+    def sync(self) -> None:
         if self._writes and self._export.takes_flush:
             self._asked(lambda session: session.flush())
 
-    def _put_target(self) -> tuple[int, ...]:
+    def put_target(self) -> tuple[int, ...]:
         return ()

@@ -1,7 +1,7 @@
 """A drive in real time that fio reads and writes: what a file, a device and an export share.
 
-Whoever stands on it says how the target is reached (`_reach`), under which name fio finds it
-(`_put_target`), how it is synced, and why it cannot do what it cannot. The clock is the wall's and
+Whoever stands on it says how the target is reached (`reach`), under which name fio finds it
+(`put_target`), how it is synced, and why it cannot do what it cannot. The clock is the wall's and
 begins when the drive is open. fio's first request comes 0.2 to 0.4 s after its start: between two
 steps the drive is idle for that time, and a step's `start_ns` is its first request's. Invariants:
 no fio is left running; what is not to be written to gets no step that writes, and fio itself
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 from flashtwin.drives.real import real_fio
@@ -55,7 +55,7 @@ GRAIN_BYTES = 1 << 20
 _POLL_S = 0.1
 
 
-class ThroughFio:
+class ThroughFio(ABC):
     """A target of `size_bytes`, in whole MiB, so that every usual block size divides it."""
 
     # Why it cannot do what it cannot.
@@ -91,22 +91,22 @@ class ThroughFio:
         self._scratch = Scratch("fio")
         self._work = self._scratch.path
         try:
-            self._engine = self._reach()
+            self._engine = self.reach()
         except BaseException:
             self.close()
             raise
-        self._instruments = Instruments(self._thermometer(), self._power)
+        self._instruments = Instruments(self.thermometer(), self._power)
         self._zero_ns = time.monotonic_ns()
-        for note in [*self._notes(), *clocks]:
+        for note in [*self.notes(), *clocks]:
             self._say(note)
-        can = replace(self._can(), holds_depth=self._engine.holds_depth)
-        self._info = replace(self.foreseen, can=can, identity=self._identity())
+        can = replace(self.abilities(), holds_depth=self._engine.holds_depth)
+        self._info = replace(self.foreseen, can=can, identity=self.identity())
         return self
 
     @property
+    @abstractmethod
     def foreseen(self) -> DriveInfo:
         """What is known of it before it is opened."""
-        raise NotImplementedError
 
     @property
     def info(self) -> DriveInfo:
@@ -121,7 +121,7 @@ class ThroughFio:
             return NotPossible(reason=self.read_only)
         if isinstance(step, Run | Chain) and (reason := impossible(step, self._size)):
             return NotPossible(reason=reason)
-        self._get_ready(watch)
+        self.get_ready(watch)
         began_ns = self._now_ns()
         match step:
             case Run() | Chain() | Rest() | Fill():
@@ -131,15 +131,15 @@ class ThroughFio:
                     return self._instruments.told(answer, self._zero_ns)
                 return answer
             case Flush():
-                self._sync()
+                self.sync()
             case Ask(of="power") if self._power is None:
                 return NotPossible(reason="no watt meter between this host and its drives is known")
             case Ask(of="smart"):
-                return self._told_smart(step)
+                return self.told_smart(step)
             case Trim():
-                return self._trim(step, watch)
+                return self.trim(step, watch)
             case Purge():
-                return self._purge(step, watch)
+                return self.purge(step, watch)
             case Mark() | Ask():
                 return self._after(quiet(step.label, began_ns, 0))
         return self._passed(step.label, began_ns)
@@ -148,9 +148,6 @@ class ThroughFio:
         """Go on with the drive as it is now; see `model.drive.Resumes`."""
         self._goes_on(at_ns)
         return self.taken_up
-
-    def claim(self, run: Path) -> None:
-        """Nothing on it says which run it belongs to; see `model.drive.BelongsToRun`."""
 
     def close(self) -> None:
         """Give the target back. A second call does nothing."""
@@ -162,17 +159,17 @@ class ThroughFio:
         """SMART data now; see `model.drive.TellsSmart`."""
         return {}
 
-    # What a target says of itself.
+    # Each target says these of itself.
 
-    def _reach(self) -> Engine:
+    @abstractmethod
+    def reach(self) -> Engine:
         """Get hold of it; the engine by which fio reaches it."""
-        raise NotImplementedError
 
-    def _put_target(self) -> tuple[int, ...]:
+    @abstractmethod
+    def put_target(self) -> tuple[int, ...]:
         """Put its name into fio's directory; the answer is which descriptors fio takes."""
-        raise NotImplementedError
 
-    def _identity(self) -> dict[str, object]:
+    def identity(self) -> dict[str, object]:
         """What the manifest says of it."""
         return {
             "size_bytes": self._size,
@@ -182,33 +179,35 @@ class ThroughFio:
             "holds_depth": self._engine.holds_depth,
         }
 
-    def _can(self) -> Capabilities:
+    def abilities(self) -> Capabilities:
         return self.foreseen.can
 
-    def _notes(self) -> Sequence[str]:
+    def notes(self) -> Sequence[str]:
         return ()
 
-    def _thermometer(self) -> Thermometer | None:
+    def thermometer(self) -> Thermometer | None:
         return None
 
-    def _get_ready(self, watch: Watch) -> None:
-        """Do what the first step waits for."""
+    def get_ready(self, watch: Watch) -> None:
+        """Do what the first step waits for; a target that is not open refuses."""
+        _ = self.info
 
-    def _sync(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def sync(self) -> None:
+        """Have what was written reach the target."""
 
-    def _trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
+    def trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
         return NotPossible(reason=self.no_trim)
 
-    def _purge(self, step: Purge, watch: Watch) -> Result | NotPossible:
+    def purge(self, step: Purge, watch: Watch) -> Result | NotPossible:
         return NotPossible(reason=self.no_purge)
 
-    def _told_smart(self, step: Ask) -> Result | NotPossible:
+    def told_smart(self, step: Ask) -> Result | NotPossible:
         at = quiet(step.label, self._now_ns(), 0)
         data = self.smart()
         return replace(self._after(at), smart=data) if data else NotPossible(reason=self.no_smart)
 
-    # What all of them do.
+    # The work is one for all of them.
 
     def _probe(self, probe: Job) -> Engine:
         """The best engine that carries out a job on the target, found by trying."""
@@ -294,7 +293,7 @@ class ThroughFio:
         """
         for old_file in self._work.iterdir():
             old_file.unlink()
-        inherited, readonly = self._put_target(), not self.foreseen.can.writes
+        inherited, readonly = self.put_target(), not self.foreseen.can.writes
         return real_fio.run(
             self._fio, text, self._work, report, inherited=inherited, readonly=readonly
         )
