@@ -33,6 +33,7 @@ from flashtwin.runs import schema
 from flashtwin.runs.compare import compare
 from flashtwin.study.fit import fit
 from flashtwin.study.infer import infer
+from flashtwin.study.same import judge as judge_same
 from flashtwin_lab.blind import judge
 from flashtwin_lab.theory import run as theory
 from flashtwin_lab.validation import knockouts, validate
@@ -68,6 +69,7 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "runs-prune": runs.Pruned,
     "runs-adopt": runs.Adopted,
     "compare": compare.Compared,
+    "same": judge_same.Same,
     "export": export_run.Exported,
     "infer": infer.InferredDocument,
     "infer-labelled": infer_run.LabelledDocument,

@@ -158,6 +158,7 @@ def test_commands_on_runs(run: Run, tmp_path: Path) -> None:
             assert one.pop(key) == base[key]
     check("runs show", shown, lacking=("runs[].command",))
     check("compare", told(run("compare", "a", "b", "--fail-on", "1%", "--json")))
+    check("same", told(run("same", "a", "b", "--json")), lacking=("drives[].notes[]",))
     check("conclude", told(run("conclude", "a", "--json")))
     check("report", told(run("report", "a", "--json")))
     check("export", told(run("export", "a", "--format", "csv", "--json")))

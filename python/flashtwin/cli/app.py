@@ -66,6 +66,7 @@ COMMANDS = {
     "conclude": ("conclude.command", "A stored run's findings again, with today's analysis."),
     "runs": ("runs.command", "List, show and prune stored runs."),
     "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
+    "same": ("same.command", "How likely a drive is built as the one of a run."),
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
     "submit": ("submit.command", "A measured run as a folder for a catalogue."),
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
