@@ -8,7 +8,7 @@ t with four degrees of freedom, as one number is easily wrong), and of its diffe
 drive. That is taken from the shipped results of the catalogue's drives with the same link, where
 they have a speed of its kind, and from how far drives lie apart (`[apart]`).
 
-Findings that tell of one thing rest on the same steps: they count as one (`_thing`), the mean of
+Findings that tell of one thing rest on the same steps: they count as one (`_topic`), the mean of
 their logarithms. Invariants: pure; no ratio is beyond
 `most_factor`; nothing is told to be surer than `surest`; a finding of a battery that ran with other
 parameters is not compared. Source of the numbers: priors.toml.
@@ -116,21 +116,23 @@ _Pairs = list[tuple[Finding, Finding]]
 
 def _pairs(first: Run, second: Run) -> tuple[_Pairs, list[str]]:
     """The findings that both runs have a value of, and which batteries cannot be compared."""
-    asked = [
+    chosen = [
         {str(row["name"]): row.get("parameters") for row in run.manifest["batteries"]}
         for run in (first, second)
     ]
-    unlike = [name for name in asked[0] if name in asked[1] and asked[0][name] != asked[1][name]]
-    theirs = dict(second.findings.items())
+    unlike = [
+        name for name in chosen[0] if name in chosen[1] and chosen[0][name] != chosen[1][name]
+    ]
+    seconds = dict(second.findings.items())
     pairs = [
-        (finding, theirs[finding.id])
+        (finding, seconds[finding.id])
         for finding in first.findings
-        if finding.id in theirs
+        if finding.id in seconds
         and finding.battery not in unlike
         and finding.name not in _OF_THE_DAY
         and finding.battery != "identity"
         and finding.value is not None
-        and theirs[finding.id].value is not None
+        and seconds[finding.id].value is not None
     ]
     notes = [f"{name} ran with other parameters and is not compared" for name in unlike]
     return pairs, notes
@@ -150,9 +152,7 @@ def _labels(first: Run, second: Run) -> Iterator[Ground]:
         sizes = [int(run.target["capacity_bytes"]) for run in (first, second)]
         apart = abs(sizes[1] / sizes[0] - 1) > believed["capacity_share"] if sizes[0] else False
         text = " and ".join(readable_size(size) for size in sizes)
-        yield Ground(
-            about="the capacity", factor=1 / believed["capacity"] if apart else 1.0, text=text
-        )
+        yield _ground("the capacity", 1 / believed["capacity"] if apart else 1.0, text)
 
 
 def _drive_of(run: Run, name: str) -> str:
@@ -185,18 +185,18 @@ def _quantities(first: Run, second: Run, pairs: _Pairs) -> Iterator[Ground]:
     groups: dict[str, list[tuple[Finding, Finding, float]]] = {}
     for base, other in pairs:
         evidence = base.evidence.label if base.evidence else ""
-        thing = _thing(f"{base.id} {evidence}", _kind(base))
-        log = _log_factor(base, other, others.get(thing, ()), twins=twins)
+        topic = _topic(f"{base.id} {evidence}", _kind(base))
+        log = _log_factor(base, other, others.get(topic, ()), twins=twins)
         if log is not None:
-            groups.setdefault(thing, []).append((base, other, log))
-    for thing, rows in groups.items():
+            groups.setdefault(topic, []).append((base, other, log))
+    for topic, rows in groups.items():
         base, other, _ = max(rows, key=lambda row: abs(row[2]))
         assert base.number and other.number
         difference = f"{other.number / base.number - 1:+.0%}"
         text = f"{base.title}, {plain(base)} and {plain(other)} ({difference})"
         text += f", and {len(rows) - 1} like it" if len(rows) > 1 else ""
         mean = sum(row[2] for row in rows) / len(rows)
-        yield _ground(thing, _bounded(mean), text, *(row[0].id for row in rows))
+        yield _ground(topic, _bounded(mean), text, *(row[0].id for row in rows))
 
 
 def _bounded(log: float) -> float:
@@ -219,7 +219,7 @@ def _kind(finding: Finding) -> str:
     return "other"
 
 
-def _thing(name: str, kind: str) -> str:
+def _topic(name: str, kind: str) -> str:
     """By which findings count as one: all speeds of one direction and order, as a latency is one
     over a rate, and all else of a battery, as a cache's share is its size."""
     text = name.lower()
@@ -281,7 +281,7 @@ def _others(first: Run, second: Run) -> dict[str, list[float]]:
     apart: dict[str, list[float]] = {}
     for column in ranking.columns().values():
         if value := values.get(column.finding):
-            apart.setdefault(_thing(column.finding, "rate"), []).extend(
+            apart.setdefault(_topic(column.finding, "rate"), []).extend(
                 math.log(row[column.finding] / value) for row in drives if row.get(column.finding)
             )
     return apart

@@ -1,4 +1,4 @@
-"""The runs that `same` compares: stored runs as they are, and anything else measured as the run was.
+"""The runs that `same` compares: stored ones as they are, all else measured as the first run was.
 
 A drive of the catalogue is simulated, a device or a path measured, by the batteries of the run with
 its parameters. Invariants: a device is written to with consent alone, as by `flashtwin test`; what
@@ -56,12 +56,12 @@ def answer(question: Question, show: Show) -> list[Judgement]:
             hint="leave --out away, or ask for one drive after another",
             exit_code=USAGE,
         )
-    asked = {word: _request(first, word, question) for word in waiting}
-    for each in asked.values():
+    requests = {word: _request(first, word, question) for word in waiting}
+    for each in requests.values():
         request.targets_of(each)
     judgements = []
     for word in question.drives:
-        second = stored.get(word) or request.test(asked[word], show).runs[0]
+        second = stored.get(word) or request.test(requests[word], show).runs[0]
         name = second.path.name if word in stored else str(second.target["name"])
         notes = _names(first, word)
         judgements.append(judge(first, second, name=name, prior=prior, notes=notes))
