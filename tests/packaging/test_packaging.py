@@ -27,8 +27,8 @@ COMPLETIONS = {
     "fish": SHARE / "fish/vendor_completions.d/flashtwin.fish",
 }
 LINES = (
-    "Crucial BX500 240 GB",
-    "Crucial BX500 240 GB, SLC cache",
+    "Crucial BX500 240 GB: ",
+    "bx500-240-nocache: ",
     "How sure: ",
     "Next: ",
     "Page: ",

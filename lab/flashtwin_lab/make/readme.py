@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-import textwrap
 from pathlib import Path
 
 import flashtwin as ft
@@ -24,7 +23,6 @@ README, PICTURE = ROOT / "README.md", DOCS / "images" / "report.png"
 WORDS = PICTURE.with_suffix(".txt")
 # The page of the demo lies where it was run.
 PAGE = Path("flashtwin-runs/…/report.html")
-WIDE = 116
 # The texts that lie on the first screen, in the order of the page.
 ON_SCREEN = """() => [...document.querySelectorAll("main *")].filter((part) => {
   const { top, bottom, width } = part.getBoundingClientRect();
@@ -36,11 +34,10 @@ BLOCK = re.compile(r"<!-- figures of model \d+ -->\n```text\n.*?```\n", re.S)
 
 
 def figures(runs: ft.Runs) -> str:
-    """The block of README.md: the demo's lines, wrapped as a terminal wraps them."""
+    """The block of README.md: the demo's lines."""
     stored = listing.named([Path(run.path) for run in runs])
-    lines = summary.lines(stored, then=f"./dev {THEN}".replace(", f", ", ./dev f"), page=PAGE)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, WIDE)]
-    return "\n".join([f"<!-- figures of model {_core.MODEL} -->", "```text", *wrapped, "```", ""])
+    lines = summary.lines(stored, then=f"./dev {THEN}", page=PAGE)
+    return "\n".join([f"<!-- figures of model {_core.MODEL} -->", "```text", *lines, "```", ""])
 
 
 def draw(page: Path, picture: Path) -> str:

@@ -1,8 +1,7 @@
 """The line after a run that begins "Next:".
 
 A file that showed no cache is followed by the largest one that its disk has room for, with the time
-that the run just measured foretells; a file without any finding by fill; a twin by the command that
-says how its findings are made.
+that the run just measured foretells; any other run by the command that shows all of it.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from flashtwin.model import units
+from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
 
 # Of the room on the disk, what a larger file may take; and the sizes that are worth proposing.
@@ -30,10 +30,10 @@ def after(runs: Sequence[Run]) -> str:
     for run in runs:
         if not run.is_simulated and (larger := _larger(run)):
             return larger
-    first = next((finding.stem for run in runs for finding in run.findings), None)
-    name = shlex.quote(os.path.relpath(runs[0].path.parent if len(runs) > 1 else runs[0].path))
-    shows = f"flashtwin runs show {name} has every finding and step"
-    return f"{shows}, flashtwin explain {first} says what one means" if first else shows
+    where = runs[0].path.parent if len(runs) > 1 else runs[0].path
+    # A run in the usual folder is known by its name.
+    name = where.name if where.parent == listing.DEFAULT_PARENT else os.path.relpath(where)
+    return f"flashtwin runs show {shlex.quote(name)} has every finding and step"
 
 
 def _larger(run: Run) -> str | None:
@@ -51,12 +51,11 @@ def _larger(run: Run) -> str | None:
     fitting = [known for known in SIZES if size < known <= SHARE * free]
     if not fitting:
         return None
-    larger, fill = fitting[-1], "--battery fill"
-    command = f"flashtwin test {shlex.quote(path)} --size {units.show_size(larger)} {fill}"
+    larger = fitting[-1]
     means = [row.number for row in run.findings if row.name == "mean" and row.unit == "MB/s"]
     speed = next((mean for mean in means if mean), None)
     takes = f", about {units.rough_seconds(WRITES * larger / 1e6 / speed)}" if speed else ""
     return (
-        f"your disk has {units.readable_size(free)} free: {command}{takes}, would show a cache "
-        f"up to {units.readable_size(round(SHOWS * larger), 2)}"
+        f"{units.readable_size(free)} are free: --size {units.show_size(larger)} --battery fill"
+        f"{takes}, would show a cache up to {units.readable_size(round(SHOWS * larger), 2)}"
     )

@@ -16,10 +16,7 @@ from flashtwin.runner.request import Request
 
 DRIVES = ("bx500-240", "bx500-240-nocache")
 BATTERIES = "fill:patterns=128k-q32,passes=1,crystaldiskmark"
-THEN = (
-    "flashtwin test PATH --size 8GB --battery fill measures a drive of yours, "
-    "flashtwin explain cache_size says how"
-)
+THEN = "flashtwin test PATH --size 8GB --battery fill measures a drive of yours"
 
 
 def run(opens: bool, out: Path | None, quiet: bool) -> None:

@@ -32,7 +32,7 @@ def clauses(contents: Contents, drive: Drive) -> list[str]:
     """What the columns say of a drive by itself, each without its subject."""
     cells = [column[drive.index] for column in contents.columns() if drive.index in column]
     return [
-        cell.claim.alone.format(_value(cell.finding))
+        cell.claim.alone.format(value(cell.finding))
         for cell in cells
         if cell.claim.alone and cell.finding is not None and cell.finding.number is not None
     ]
@@ -71,27 +71,27 @@ def _of_several(contents: Contents) -> list[str]:
         lead = masthead.lead_of(column, drives)
         if lead is not None and lead.column.claim.most:
             text = lead.column.claim.most
-            of_drive[lead.drive.index].append(f"{text} ({_value(lead.finding)})")
+            of_drive[lead.drive.index].append(f"{text} ({value(lead.finding)})")
     return [
         sentence for drive in drives for sentence in _sentences(drive.name, of_drive[drive.index])
     ]
 
 
-def _value(finding: Finding) -> str:
+def value(finding: Finding) -> str:
     """A value as a sentence has it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
     beside = Shown.of(finding).beside if finding.unit == "s" else None
-    value = finding.number or 0.0
-    if finding.unit == "W" and value < 1:
-        return quantity(1000 * value, "mW", DIGITS)
-    return beside or quantity(value, "" if finding.unit == "x" else finding.unit, DIGITS)
+    number = finding.number or 0.0
+    if finding.unit == "W" and number < 1:
+        return quantity(1000 * number, "mW", DIGITS)
+    return beside or quantity(number, "" if finding.unit == "x" else finding.unit, DIGITS)
 
 
 def _against(finding: Finding, other: Finding) -> str:
     """Two values with their unit once: 84.9 against 12.0 MB/s."""
-    texts = [_value(finding), _value(other)]
-    (value, _, unit), (_, _, other_unit) = (text.rpartition(" ") for text in texts)
-    once = finding.unit != "s" and unit == other_unit and value
-    return f"{value if once else texts[0]} against {texts[1]}"
+    texts = [value(finding), value(other)]
+    (number, _, unit), (_, _, other_unit) = (text.rpartition(" ") for text in texts)
+    once = finding.unit != "s" and unit == other_unit and number
+    return f"{number if once else texts[0]} against {texts[1]}"
 
 
 def _sentences(name: str, statements: Sequence[str]) -> list[str]:

@@ -212,30 +212,27 @@ class Contents:
 
     def counterparts(self, drive: Drive) -> Iterator[Counterpart]:
         """What the findings of a drive are about inside a twin."""
-        for shown in self.batteries:
-            for subject in shown.subjects:
-                if subject.index == drive.index:
-                    yield from shown.present.counterparts(subject)
+        for present, subject in self._shown(drive):
+            yield from present.counterparts(subject)
 
     def tiles(self, drive: Drive) -> list[Tile]:
         """The numbers beside a drive's name."""
-        return [
-            tile
-            for section in self.batteries
-            for subject in section.subjects
-            if subject.index == drive.index
-            for tile in section.present.tiles(subject)
-        ]
+        return [tile for present, subject in self._shown(drive) for tile in present.tiles(subject)]
 
     def alone(self, drive: Drive) -> str:
         """What the first battery with something to say puts first about a drive."""
-        sentences = (
-            section.present.alone(subject)
-            for section in self.batteries
-            for subject in section.subjects
-            if subject.index == drive.index
-        )
-        return next(filter(None, sentences), "")
+        return next(filter(None, (at.alone(of) for at, of in self._shown(drive))), "")
+
+    def brief(self, drive: Drive) -> str:
+        """What `alone` says, for a line that has room for little."""
+        return next(filter(None, (at.brief(of) for at, of in self._shown(drive))), "")
+
+    def _shown(self, drive: Drive) -> Iterator[tuple[Present, Subject]]:
+        """What each battery left in a drive, and how it is shown."""
+        for section in self.batteries:
+            for subject in section.subjects:
+                if subject.index == drive.index:
+                    yield section.present, subject
 
     def columns(self) -> list[dict[int, Column]]:
         """The columns by which drives are ranked, each with a finding by drive; empty ones are

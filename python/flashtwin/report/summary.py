@@ -1,60 +1,109 @@
-"""What runs come to in a few plain lines, for a terminal: each drive by its name, how sure that is,
-what to do next, and where the page is.
+"""What runs come to in five plain lines of 100 columns, for a terminal.
 
-A line is words that the batteries have for the page's head (`Contents.alone`, `Claim.alone`): no
-battery is named here. Invariant: every number is that of a finding, and what lies within ± is an
-estimate's 95 %.
+One drive has two lines (what it writes; its other numbers), of several drives each has one. Then
+come how sure the numbers are, what to do next, and where the page is. The words are those that the
+batteries have for the page's head (`Present.alone`, `Claim`): no battery is named here. Invariants:
+every number is that of a finding, what lies within ± is an estimate's 95 %, and what a line has no
+room for is left out of it, last words first; only a path is as long as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from flashtwin.model import text
 from flashtwin.model.text import Shown, listed
+from flashtwin.model.units import rough_seconds
 from flashtwin.report import article, masthead
 from flashtwin.report.drives import Contents, Drive
 from flashtwin.runs.rundir import Run
 
-# Values that the line on how sure they are has room for, and statements about a drive.
+WIDE = 100
+# Values of a drive of whose batteries none has words of its own, and statements about a drive.
 MOST_VALUES, MOST_CLAUSES = 3, 3
 
 
 def lines(runs: Sequence[Run], *, then: str, page: Path | None) -> list[str]:
-    """A line a drive, one on how sure they are where there are intervals, what to do `then`, and
-    the page, if there is one."""
+    """The lines; `then` is what to do next. Without a `page` there is no line of it."""
     contents = Contents.of(runs)
-    names = masthead.full_names(contents.drives)
-    by_drive = [
-        _of_drive(contents, drive, name) for drive, name in zip(contents.drives, names, strict=True)
-    ]
-    sure = _how_sure(contents, contents.drives[0])
-    return [*by_drive, *sure, f"Next: {then}", *([] if page is None else [f"Page: {page}"])]
-
-
-def _of_drive(contents: Contents, drive: Drive, name: str) -> str:
-    """What the drive is called, and its batteries' words on it."""
-    kind = " (simulated)" if drive.run.is_simulated else ""
-    first = contents.alone(drive).rstrip(".")
-    clauses = article.clauses(contents, drive)[:MOST_CLAUSES]
-    if not first and not clauses:
-        first = _headlines(drive)
-    words = [*([_begun(first)] if first else []), *([f"it {listed(clauses)}"] if clauses else [])]
-    line = f"{name}{kind}: {'; '.join(words) or 'nothing was concluded'}"
+    drives = contents.drives
+    names = masthead.full_names(drives)
+    if len(drives) == 1:
+        by_drive = _of_one(contents, drives[0], names[0])
+    else:
+        by_drive = [
+            _of_several(contents, drive, name) for drive, name in zip(drives, names, strict=True)
+        ]
+    sure = _how_sure(contents, drives)
+    place = [] if page is None else [f"Page: {page}"]
     # A page keeps a number and its unit together; in a terminal's line that is a strange character.
-    return line.replace("\u00a0", " ")
+    return [line.replace("\u00a0", " ") for line in (*by_drive, sure, f"Next: {then}")] + place
+
+
+def _of_one(contents: Contents, drive: Drive, name: str) -> list[str]:
+    """What a drive writes, then what else its batteries have words for."""
+    kind = " (simulated)" if drive.run.is_simulated else ""
+    clauses = article.clauses(contents, drive)[:MOST_CLAUSES]
+    first = _begun(contents.alone(drive).rstrip(".")) or _headlines(drive)
+    if not first:
+        first, clauses = (f"it {clauses[0]}", clauses[1:]) if clauses else (NOTHING, [])
+    lines = [_named(drive, name, kind, [first])]
+    while clauses and len(f"It {listed(clauses)}") > WIDE:
+        clauses = clauses[:-1]
+    return [*lines, f"It {listed(clauses)}"] if clauses else lines
+
+
+NOTHING = "nothing was concluded"
+
+
+def _of_several(contents: Contents, drive: Drive, name: str) -> str:
+    """A drive beside others in one line: what it writes, 4 KiB, the time of a fill."""
+    first = _begun(contents.brief(drive).rstrip(".")) or _headlines(drive)
+    return _named(drive, name, "", [*filter(None, [first]), *_briefs(contents, drive)])
+
+
+def _named(drive: Drive, name: str, kind: str, parts: Sequence[str]) -> str:
+    """A drive's name and as many parts as fit behind it: its short name, where the long one leaves
+    no room for the first."""
+    head = f"{name}{kind}: "
+    if parts and len(head) + len(parts[0]) > WIDE:
+        head = f"{drive.name}{kind}: "
+    return _fitted(head, parts or [NOTHING], "; ")
+
+
+def _briefs(contents: Contents, drive: Drive) -> list[str]:
+    """What the columns say of a drive in the fewest words; those of one tile say it together. The
+    longest stands first, for what fits behind it."""
+    values: dict[tuple[str, str], list[str]] = {}
+    for column in contents.columns():
+        cell = column.get(drive.index)
+        finding = None if cell is None else cell.finding
+        if cell is None or finding is None or finding.number is None or not cell.claim.brief:
+            continue
+        is_time = finding.unit == "s"
+        shown = rough_seconds(finding.number) if is_time else article.value(finding)
+        values.setdefault((cell.tile or cell.title, cell.claim.brief), []).append(shown)
+    briefs = []
+    for (_, brief), (*others, last) in values.items():
+        # The unit stands once: 46.1 / 84.9 MB/s.
+        unit = last.replace("\u00a0", " ").rpartition(" ")[2]
+        numbers = [*(shown.removesuffix(unit).strip() for shown in others), last]
+        briefs.append(brief.format(" / ".join(numbers)))
+    return sorted(briefs, key=len, reverse=True)
 
 
 def _headlines(drive: Drive) -> str:
     """The findings that say most about a drive of whose batteries none has words of its own."""
     valued = [finding for finding in drive.findings if finding.value is not None]
     chosen = [finding for finding in valued if finding.headline] or valued
-    return "; ".join(f"{_begun(row.title)} {text.plain(row)}" for row in chosen[:MOST_VALUES])
+    shown = [f"{_begun(row.title)} {text.plain(row)}" for row in chosen[:MOST_VALUES]]
+    return _fitted("", shown, "; ", room=WIDE - len(f"{drive.name} (simulated): ")) if shown else ""
 
 
-def _how_sure(contents: Contents, drive: Drive) -> list[str]:
-    """The first values of a drive that are estimates, each with its interval."""
+def _how_sure(contents: Contents, drives: Sequence[Drive]) -> str:
+    """What the numbers are, and the first drive's first estimates with their intervals."""
+    drive = drives[0]
     columns = (column[drive.index] for column in contents.columns() if drive.index in column)
     estimates = [
         f"{_begun(column.title)} {Shown.of(finding).text}"
@@ -63,8 +112,23 @@ def _how_sure(contents: Contents, drive: Drive) -> list[str]:
         and finding.interval is not None
         and finding.interval.means == "estimate"
     ]
-    shown = ", ".join(estimates[:MOST_VALUES])
-    return [f"How sure: {shown}, each with 95 %"] if shown else []
+    kinds = masthead.kinds(drives)
+    if not estimates:
+        return f"How sure: {kinds}; none of these numbers has an interval"
+    return _fitted(f"How sure: {kinds}; with 95 % ", estimates, ", ")
+
+
+def _fitted(head: str, parts: Iterable[str], between: str, *, room: int = WIDE) -> str:
+    """The head and those parts that fit behind it; a first one that does not is cut at a word."""
+    first, *others = parts
+    line = f"{head}{first}"
+    if len(line) > room:
+        cut = line[: room - 2].rpartition(" ")[0] or line[: room - 2]
+        return f"{cut.rstrip(' ,;:')} \u2026"
+    for part in others:
+        if len(longer := f"{line}{between}{part}") <= room:
+            line = longer
+    return line
 
 
 def _begun(words: str) -> str:

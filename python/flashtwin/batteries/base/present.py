@@ -109,15 +109,17 @@ class Claim:
 
     `than`: the better of two drives, `{}` is by how much: "fills the drive {} sooner". `most`: the
     best of several: "fills soonest". Empty: the column is not for that sentence. `alone`: a drive
-    by itself, `{}` is the value: "is full after {}". `what`: the column's name within a sentence,
-    "the time of a fill". `only`: the better of two where the other has 0, "alone shows an SLC
-    cache"; empty where 0 says nothing. `in_times`: a large ratio reads "3 times", which "less" does
-    not bear: nothing is 3 times less, it is 67 % less.
+    by itself, `{}` is the value: "is full after {}". `brief`: the same within a line that has room
+    for little, "full in {}"; columns that share a tile and this share the words. `what`: the
+    column's name within a sentence, "the time of a fill". `only`: the better of two where the other
+    has 0, "alone shows an SLC cache"; empty where 0 says nothing. `in_times`: a large ratio reads
+    "3 times", which "less" does not bear: nothing is 3 times less, it is 67 % less.
     """
 
     than: str = ""
     most: str = ""
     alone: str = ""
+    brief: str = ""
     what: str = ""
     only: str = ""
     in_times: bool = True
@@ -233,6 +235,10 @@ class Present:
         """What the page of this drive alone says first, in a few words and without a full stop."""
         return ""
 
+    def brief(self, subject: Subject) -> str:
+        """What `alone` says, for a line that has room for little."""
+        return self.alone(subject)
+
     def columns(self, subject: Subject) -> Sequence[Column]:
         """What drives are ranked by; the same titles in the same order for every drive."""
         return [
@@ -314,10 +320,10 @@ class Guarded(Present):
         return self._values("facts", Fact, subjects)
 
     def alone(self, subject: Subject) -> str:
-        text = self._called("alone", subject)
-        if not isinstance(text, str):
-            self._refuse("alone", text, "str")
-        return text
+        return self._text("alone", subject)
+
+    def brief(self, subject: Subject) -> str:
+        return self._text("brief", subject)
 
     def columns(self, subject: Subject) -> Sequence[Column]:
         return self._values("columns", Column, subject)
@@ -331,6 +337,12 @@ class Guarded(Present):
             return getattr(self._present, name)(argument)
 
         return foreign.called(self._origin, f"present.{name}", call)
+
+    def _text(self, name: str, subject: Subject) -> str:
+        text = self._called(name, subject)
+        if not isinstance(text, str):
+            self._refuse(name, text, "str")
+        return text
 
     def _values(self, name: str, kind: type, argument: object) -> list[Any]:
         values = self._called(name, argument)

@@ -67,6 +67,7 @@ class CrystalDiskMarkPresent(Present):
                     than=f"{way}s 4\u00a0KiB {{}} faster",
                     most=f"{way}s 4\u00a0KiB fastest",
                     alone=f"{way}s 4\u00a0KiB at {{}}",
+                    brief="4\u00a0KiB {}",
                     what=f"{way}s of 4\u00a0KiB",
                 ),
             )

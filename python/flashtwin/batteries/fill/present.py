@@ -78,6 +78,7 @@ COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
             than="fills the drive {} sooner",
             most="fills soonest",
             alone="is full after {}",
+            brief="full in {}",
             what="the time of a fill",
         ),
     ),
@@ -208,12 +209,20 @@ class FillPresent(Present):
 
         return [column(*row) for row in COLUMNS]
 
+    def brief(self, subject: Subject) -> str:
+        """The cache and the two rates with their unit once."""
+        values = _of_first_pattern(subject)
+        cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
+        slow = _value(values, "speed_past_cache")
+        if not cache or fast is None or slow is None or _contradiction(subject):
+            return self.alone(subject)
+        head = "All as SLC," if grounds.is_whole_drive(values) else "Writes"
+        speeds = f"{numbers.significant(fast)}, then {numbers.mbs(slow)}"
+        return f"{head} {numbers.gb(cache)} at {speeds}"
+
     def alone(self, subject: Subject) -> str:
         """The cache of the pattern that the drive was filled with first, and the rate past it."""
-        pattern = next((finding.variant for finding in subject.findings if finding.variant), "")
-        values = {
-            finding.name: finding for finding in subject.findings if finding.variant == pattern
-        }
+        values = _of_first_pattern(subject)
         cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
         slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
         if text := _contradiction(subject):
@@ -231,6 +240,12 @@ class FillPresent(Present):
             if within or cache == 0:
                 return f"No lasting drop{within}: {numbers.mbs(mean)} on average"
         return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
+
+
+def _of_first_pattern(subject: Subject) -> dict[str, Finding]:
+    """Findings by name, of the pattern that the drive was filled with first."""
+    pattern = next((finding.variant for finding in subject.findings if finding.variant), "")
+    return {finding.name: finding for finding in subject.findings if finding.variant == pattern}
 
 
 def _contradiction(subject: Subject) -> str:
