@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.cli import terminal
 from flashtwin.model import text
+from flashtwin.model.shares import Shares, bar, shares_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,8 +33,13 @@ WIDE = 0.1
 
 def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
     """A table for each group, then the notes to which its numbers refer."""
+    shares = {name: shares_of(findings) for name, findings in by_drive.items()}
+    of_shares = {
+        share.finding.id for of in shares.values() for rows in of.values() for share in rows
+    }
     columns = {
-        name: {finding.id: finding for finding in findings} for name, findings in by_drive.items()
+        name: {finding.id: finding for finding in findings if finding.id not in of_shares}
+        for name, findings in by_drive.items()
     }
     notes: dict[str, int] = {}
     parts: list[RenderableType] = []
@@ -43,7 +49,7 @@ def tables(by_drive: Mapping[str, Sequence[Finding]]) -> list[RenderableType]:
         if _is_grid(columns, ids):
             parts += [terminal.cell(line) for line in _grid(columns, f"{group}{mark}", ids)]
         else:
-            parts += _tables(columns, f"{group}{mark}", ids, notes, shared)
+            parts += _tables(columns, f"{group}{mark}", ids, notes, shared, shares)
     if notes:
         parts.append(terminal.cell(""))
     parts += [terminal.cell(_wrapped(number, note)) for note, number in notes.items()]
@@ -111,10 +117,20 @@ def _wrapped(number: int, note: str) -> str:
 
 
 def _tables(
-    columns: Columns, heading: str, ids: Sequence[str], notes: dict[str, int], shared: str
+    columns: Columns,
+    heading: str,
+    ids: Sequence[str],
+    notes: dict[str, int],
+    shared: str,
+    shares: Mapping[str, Shares],
 ) -> Iterator[RenderableType]:
-    titles = [_title(columns, name) for name in ids]
-    rows = [[_cell(column.get(name), notes, shared) for column in columns.values()] for name in ids]
+    titles, rows = [], []
+    for name in ids:
+        titles.append(_title(columns, name))
+        rows.append([_cell(column.get(name), notes, shared) for column in columns.values()])
+        if any(name in of for of in shares.values()):
+            titles.append("  how probable")
+            rows.append([bar(shares[drive].get(name, ())) for drive in columns])
     widths = [max(map(len, cells)) for cells in zip(list(columns), *rows, strict=True)]
     room = terminal.width() - min(max(map(len, titles)), TITLE)
     for first, last in _fitting(widths, room):

@@ -1,13 +1,14 @@
 """Findings side by side: the batteries' tables, with what a reader gets on a click.
 
-Invariants: every finding of every run is on the page once; what has no value shows why. The text
+Invariants: every finding of every run is on the page once, but for the probabilities of answers,
+which are one bar without those next to nothing; what has no value shows why. The text
 that explains a finding is the catalogue's, the same that `flashtwin explain` prints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from flashtwin.batteries.base.meaning import Meaning
@@ -15,6 +16,7 @@ from flashtwin.batteries.base.registry import meaning_of
 from flashtwin.charts.cells import Grid
 from flashtwin.charts.tables import Table
 from flashtwin.model.finding import Finding
+from flashtwin.model.shares import Share, shares_of, told
 from flashtwin.model.text import Shown
 from flashtwin.report.drives import Drive
 from flashtwin.report.truth import Truth
@@ -37,6 +39,8 @@ class Cell:
     note: str | None
     note_number: int | None
     truth: Truth | None = None
+    # Of a choice, how probable each answer is, the most probable first.
+    shares: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,19 +105,26 @@ def card(
 ) -> Card:
     """A battery's table for the page; `same` are the ids of findings that are equal in all."""
     notes: dict[str, int] = {}
+    shares = {drive.index: shares_of(drive.findings) for drive in drives}
+    # They stand in the bar of their choice, and in no row of their own.
+    in_bars = {one.finding.id for of in shares.values() for rows in of.values() for one in rows}
+
+    def cell(drive: Drive, finding: Finding | None) -> Cell | None:
+        shown = _cell(drive.index, finding, notes, truths)
+        of_choice = () if finding is None else shares[drive.index].get(finding.id, ())
+        return shown and replace(shown, shares=tuple(told(of_choice)))
+
     parts = [
         Part(
             title=part.title,
             rows=tuple(
                 Row(
                     title=row.title,
-                    cells=tuple(
-                        _cell(drive.index, row.findings.get(drive.index), notes, truths)
-                        for drive in drives
-                    ),
+                    cells=tuple(cell(drive, row.findings.get(drive.index)) for drive in drives),
                     same=all(finding.id in same for finding in row.findings.values()),
                 )
                 for row in part.rows
+                if not in_bars.issuperset(finding.id for finding in row.findings.values())
             ),
         )
         for part in table.parts
