@@ -133,8 +133,11 @@ def test_every_chart_has_a_place_and_every_place_a_chart(text: str) -> None:
 def test_every_chart_has_a_table_under_it(text: str) -> None:
     figures = re.findall(r"<figure.*?</figure>", text, re.S)
     assert len(figures) == 6
+    # A table needs none under it.
     assert all(
-        re.search(r"<details class=\"under\"[^>]*>.*<table", figure, re.S) for figure in figures
+        re.search(r"<details class=\"under\"[^>]*>.*<table", figure, re.S)
+        for figure in figures
+        if "tile-of-cells" not in figure
     )
 
 

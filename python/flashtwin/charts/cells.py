@@ -20,15 +20,15 @@ Key = tuple[int, str, str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A number of a cell: `drawn` as bars or dots, in a tile of numbers, as lines over the depth
-    or the size of cells, as a map of kinds over depths, or not at all. `column` is its name in
-    CSV."""
+    """A number of a cell: `drawn` as bars or dots, as bars of all ways beside each other for each
+    drive, in a table of numbers, as lines over the depth or the size of cells, as a map of kinds
+    over depths, or not at all. `column` is its name in CSV."""
 
     id: str
     title: str
     unit: str
     column: str
-    drawn: Literal["tile", "bars", "dots", "depth", "size", "heat"] | None = None
+    drawn: Literal["tile", "bars", "ways", "dots", "depth", "size", "heat"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +74,26 @@ class Grid:
         kind = max(depths, key=lambda kind: len(depths[kind]), default="")
         return kind if len(depths.get(kind, ())) > 1 else ""
 
+    def has(self, metric: Metric) -> bool:
+        """Whether some cell has a value of it."""
+        return any(name == metric.id for _, _, _, name in self.values)
+
     def places(self) -> list[tuple[Cell, str]]:
         """The cells by way that some drive has, all cells of a way after one another."""
         there = {(cell, way) for _, cell, way, _ in self.values}
         return [(cell, way) for way in self.ways for cell in self.cells if (cell.id, way) in there]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way of using cells, with a colour and a shape as a drive has them elsewhere."""
+
+    index: int
+    name: str
+
+
+# Colours of ways begin behind those of the two drives that a page usually has.
+WAY_COLOURS = 2
 
 
 def payload(grid: Grid) -> list[dict[str, object]]:
@@ -99,6 +115,9 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
     """The charts by the ids of their places: metric, then kind for bars, then way."""
     panels_by_place: dict[str, Any] = {}
     for metric in grid.metrics:
+        if metric.drawn == "ways":
+            panels_by_place |= _of_ways(grid, metric, drives)
+            continue
         for way in grid.ways:
             where = {"grid": grid.id, "way": way, "metric": metric.id, "unit": metric.unit}
             about = f"{grid.title}, {metric.title.lower()}, {grid.ways[way].lower()}"
@@ -126,6 +145,25 @@ def panels(grid: Grid, drives: Sequence[Drawn]) -> dict[str, Any]:
                 spec = figures.dots(drives, titles, metric.unit, f"{about}, logarithmic")
                 panels_by_place[place(grid, metric, way)] = {"kind": "dots", **where, "spec": spec}
     return panels_by_place
+
+
+def ways_of(grid: Grid) -> list[Way]:
+    """The ways as what is told apart in a chart."""
+    return [Way(index=WAY_COLOURS + n, name=title) for n, title in enumerate(grid.ways.values())]
+
+
+def _of_ways(grid: Grid, metric: Metric, drives: Sequence[Drawn]) -> dict[str, Any]:
+    """A chart for each drive and kind: the ways side by side at each cell."""
+    charts: dict[str, Any] = {}
+    for drive in drives:
+        for kind in grid.kinds():
+            titles = [cell.title for cell in grid.cells if cell.kind == kind]
+            about = f"{grid.title} of {drive.name}, {kind}: {metric.title.lower()} by size"
+            spec = figures.bars(ways_of(grid), titles, metric.unit, about)
+            where = {"grid": grid.id, "metric": metric.id, "unit": metric.unit, "cells": kind}
+            panel = {"kind": "bars", **where, "drive": drive.index, "spec": spec}
+            charts[place(grid, metric, str(drive.index), kind)] = panel
+    return charts
 
 
 def place(grid: Grid, metric: Metric, way: str, kind: str = "") -> str:

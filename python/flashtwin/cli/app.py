@@ -65,6 +65,7 @@ COMMANDS = {
     "report": ("report.command", "Make the report of runs anew."),
     "conclude": ("conclude.command", "A stored run's findings again, with today's analysis."),
     "runs": ("runs.command", "List, show and prune stored runs."),
+    "rank": ("rank.command", "Drives by their own runs: bars, spread, a golden run."),
     "compare": ("compare.command", "Runs side by side: what differs, and by how much."),
     "same": ("same.command", "How likely a drive is built as the one of a run."),
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),

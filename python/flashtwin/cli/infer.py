@@ -15,7 +15,7 @@ FILE = options.FilePath(dir_okay=False)
 @click.command(
     "infer",
     epilog=options.examples(
-        "flashtwin infer fill_bw.1.log",
+        "flashtwin infer fill_bw.1.log --out fill.html",
         "flashtwin infer job_bw.1.log job_bw.2.log",
         "flashtwin infer monday.csv tuesday.csv --join --history used:200GB",
         "flashtwin infer again.csv --history preconditioned --first erased.csv",
@@ -70,6 +70,13 @@ FILE = options.FilePath(dir_okay=False)
     "--pattern",
     type=click.Choice(("write", "randwrite", "rw", "randrw")),
     help="How it was written, in fio's words; write is from one end to the other.",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=options.FilePath(dir_okay=False),
+    metavar="PAGE",
+    help="Write the answer and the curve as a page, such as fill.html.",
 )
 @click.option(
     "--labelled",

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import click
 
+from flashtwin import outputs
 from flashtwin.cli import findings, terminal
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 from flashtwin.model.document import Document
 from flashtwin.model.units import parse_block, parse_seconds
+from flashtwin.report.answer import write as write_page
+from flashtwin.report.inferred import page_of
 from flashtwin.study.infer.infer import Inferred, check_history, infer, of_summary
 from flashtwin.study.infer.labelled import LabelledSeries
 from flashtwin.study.infer.labelled import labelled as read_labelled
@@ -38,27 +41,38 @@ def run(
     history: str | None,
     first: Path | None,
     pattern: str | None,
+    out: Path | None,
     as_json: bool,
     **decided: str | None,
 ) -> int:
     if (labelled is None) == (not files):
         raise click.UsageError("hand over either files or --labelled DIR")
     if labelled is not None:
+        if out is not None:
+            raise click.UsageError("--labelled has no page; leave out --out")
         return MISS if _show_labelled(labelled, as_json) else DONE
     check_history(history, with_first=first is not None)
+    if out is not None:
+        outputs.check(out)
     choices = _choices(decided, doubled)
-    samples = read_all(files, choices, join=join)
-    if isinstance(samples, Summary):
-        answer = of_summary(samples)
+    content = read_all(files, choices, join=join)
+    samples = None if isinstance(content, Summary) else content
+    if samples is None:
+        answer = of_summary(content)
     else:
         if pattern is not None:
             samples = replace(samples, pattern=pattern)
         before = None if first is None else read(first, choices)
         answer = infer(samples, history, before)
+    if out is not None:
+        name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+        write_page(page_of(answer, samples, name), out)
     if as_json:
-        terminal.print_json(answer.document())
+        terminal.print_json(answer.document(None if out is None else str(out)))
     else:
         _show(answer)
+        if out is not None:
+            terminal.say(f"Page: {out}")
     return DONE
 
 

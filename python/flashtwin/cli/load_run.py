@@ -20,6 +20,7 @@ from flashtwin.load.words import Change, Cost, Lifetime, Profile
 from flashtwin.model import units
 from flashtwin.model.document import Document
 from flashtwin.model.job import Reading
+from flashtwin.report.answer import write as write_page
 from flashtwin.runner.target import Variant
 
 TRACE_HEAD = ("kind", "requests", "data", "median", "most frequent", "in order")
@@ -77,7 +78,7 @@ def trace(file: Path, reading: Reading, out: Path | None, as_json: bool, quiet: 
         outputs.check(out, inputs={file})
     profile = profiling.profile(file, reading)
     if out is not None:
-        page.write(page.of_profile(profile, file.name), out)
+        write_page(page.of_profile(profile, file.name), out)
     if as_json:
         about = msgspec.structs.asdict(profile)
         terminal.print_json(Trace(**about, page=None if out is None else str(out)))
@@ -220,7 +221,7 @@ def ask(
     with progress.counted("ask", asking.count_of(ways, draws), quiet) as on_end:
         rows = asking.ask(ways, draws, on_end, at_once)
     if out is not None:
-        page.write(asking.answer(rows, years), out)
+        write_page(asking.answer(rows, years), out)
     if as_json:
         finite = msgspec.convert(_finite(msgspec.to_builtins(rows)), list[AskedRow])
         chance, page_path = asking.chance_of_first(rows), None if out is None else str(out)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from flashtwin import report
+from flashtwin import outputs, report
 from flashtwin.cli import completions, options, terminal
 from flashtwin.model.document import Document
+from flashtwin.model.lazy import named
 from flashtwin.runs import fitted, listing
 
 
@@ -24,6 +25,7 @@ class Report(Document, frozen=True):
     epilog=options.examples(
         "flashtwin report 20260115-101500-bx500-240",
         "flashtwin report run-a run-b --out both.html",
+        "flashtwin report run-a --card card.svg",
     ),
 )
 @click.argument(
@@ -35,8 +37,14 @@ class Report(Document, frozen=True):
     shell_complete=completions.runs,
 )
 @options.out("The file to write; by default report.html in the directory of the runs.")
+@click.option(
+    "--card",
+    type=options.FilePath(dir_okay=False),
+    metavar="FILE.svg",
+    help="Write a card to embed as well: one picture and three sentences.",
+)
 @options.as_json
-def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def command(runs: tuple[Path, ...], out: Path | None, card: Path | None, as_json: bool) -> None:
     """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs.
 
     A run to which a twin was fitted has the twin's curve beside its own.
@@ -44,6 +52,8 @@ def command(runs: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     stored = fitted.with_twins(listing.named(runs))
     default = listing.find(runs[0]) / "report.html" if len(runs) == 1 else Path("report.html")
     within = default.parent if out is None else None
+    if card is not None:
+        outputs.write(card, named("flashtwin.report.card:svg")(stored))
     page = report.build(stored, out or default, within=within)
     if as_json:
         paths = [str(run.path) for run in stored]

@@ -19,10 +19,10 @@ from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.load import lifetime
 from flashtwin.load.lifetime import Copy, Question, Simulated
 from flashtwin.load.loads import Load
-from flashtwin.load.page import Answer, Figure, Table
 from flashtwin.load.words import Interval, Lifetime
 from flashtwin.model.target import Interrupted
 from flashtwin.model.units import readable_number, readable_period, readable_size
+from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.pool import Ended, Pool, Send, Work
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Variant

@@ -1,62 +1,17 @@
-"""A page of one answer: sentences first, then figures, then the numbers that they show.
-
-Invariants: one file that loads nothing; what a figure shows is in a table too; the same answer
-gives the same bytes.
-"""
+"""The page of a trace: what is asked for over time, how large requests are, what is overwritten."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from flashtwin import outputs
 from flashtwin.charts import figures
 from flashtwin.load.profile import TITLES, notes, rows, sentences
 from flashtwin.load.words import Profile
 from flashtwin.model.units import readable_size, show_block, significant
-from flashtwin.report import template
+from flashtwin.report.answer import Answer, Figure, Table
 
-SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
 # Sizes of requests that a figure shows, the most frequent ones.
 MOST_SIZES = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A chart, and the lines in it that a reader has to tell apart."""
-
-    title: str
-    lines: Sequence[str]
-    chart: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """Rows of text; the first cell of each names it."""
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """All of a page."""
-
-    kind: str
-    title: str
-    sentences: Sequence[str]
-    figures: Sequence[Figure]
-    tables: Sequence[Table]
-    notes: Sequence[str] = ()
-
-
-def write(answer: Answer, where: Path) -> None:
-    """Write the page, whole or not at all."""
-    panels = {str(number): figure.chart for number, figure in enumerate(answer.figures)}
-    outputs.write(where, template.page("load.html.j2", SCRIPTS, {"panels": panels}, of=answer))
 
 
 def of_profile(profiled: Profile, name: str) -> Answer:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from flashtwin.model.finding import Finding
 
-# A share below this is not told: it reads as 0 %.
+# A share below this reads as 0 %, and is left out.
 LEAST = 0.005
 # Blocks of a terminal's bar for 100 %, and the parts that one is divided into.
 BLOCKS, EIGHTHS = 20, "▏▎▍▌▋▊▉█"
@@ -52,7 +52,7 @@ def shares_of(findings: Iterable[Finding]) -> Shares:
         if choice is not None and row.unit == "fraction":
             word = row.title.partition(" [")[0].removeprefix("Probability: ")
             shares.setdefault(choice, []).append(Share(word=word, finding=row))
-    return {choice: sorted(of, key=lambda one: -one.value) for choice, of in shares.items()}
+    return {choice: sorted(of, key=lambda share: -share.value) for choice, of in shares.items()}
 
 
 def told(shares: Sequence[Share]) -> Iterator[Share]:
@@ -63,11 +63,12 @@ def told(shares: Sequence[Share]) -> Iterator[Share]:
 def bar(shares: Sequence[Share]) -> str:
     """One line for a terminal: dynamic ██████████ 50 %, hybrid █████████▉ 50 %."""
     return ", ".join(
-        f"{share.word} {_blocks(share.value)} {share.percent}" for share in told(shares)
+        f"{share.word} {blocks(share.value)} {share.percent}" for share in told(shares)
     )
 
 
-def _blocks(value: float) -> str:
+def blocks(value: float) -> str:
+    """A bar of a terminal for a share from 0 to 1."""
     eighths = max(round(value * BLOCKS * len(EIGHTHS)), 1)
-    whole, part = divmod(eighths, len(EIGHTHS))
-    return EIGHTHS[-1] * whole + (EIGHTHS[part - 1] if part else "")
+    full, part = divmod(eighths, len(EIGHTHS))
+    return EIGHTHS[-1] * full + (EIGHTHS[part - 1] if part else "")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MISSING = "\u2013"
 NOT_SEEN = "not seen"
 DIGITS = 4
+# Of a number in a sentence; tables have more.
+SENTENCE_DIGITS = 3
 # An end of an interval that is this many times as far away as the other is told by itself.
 LOPSIDED = 3.0
 # A float has up to 309 digits before its point.
@@ -113,6 +115,13 @@ def quantity(value: float, unit: str, digits: int = DIGITS) -> str:
     """A value without an interval, in the unit that a reader takes."""
     factor, shown_unit = scale(unit, value)
     return f"{significant(value * factor, digits)} {shown_unit}".rstrip()
+
+
+def within_sentence(finding: Finding) -> str:
+    """A value as a sentence has it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
+    beside = Shown.of(finding).beside if finding.unit == "s" else None
+    number, unit = finding.number or 0.0, "" if finding.unit == "x" else finding.unit
+    return beside or quantity(number, unit, SENTENCE_DIGITS)
 
 
 def with_interval(value: float, interval: Interval | None) -> tuple[str, str | None]:

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flashtwin.model.finding import Finding
-from flashtwin.model.text import Shown, listed, quantity
+from flashtwin.model.text import listed, within_sentence
 from flashtwin.report import masthead
 from flashtwin.report.drives import Contents, Drive
 
 # Statements that share a sentence.
 TOGETHER = 2
-# Of a number in a sentence; tables have more.
-DIGITS = 3
 
 
 def verdict(contents: Contents) -> list[str]:
@@ -32,7 +30,7 @@ def clauses(contents: Contents, drive: Drive) -> list[str]:
     """What the columns say of a drive by itself, each without its subject."""
     cells = [column[drive.index] for column in contents.columns() if drive.index in column]
     return [
-        cell.claim.alone.format(value(cell.finding))
+        cell.claim.alone.format(within_sentence(cell.finding))
         for cell in cells
         if cell.claim.alone and cell.finding is not None and cell.finding.number is not None
     ]
@@ -71,24 +69,15 @@ def _of_several(contents: Contents) -> list[str]:
         lead = masthead.lead_of(column, drives)
         if lead is not None and lead.column.claim.most:
             text = lead.column.claim.most
-            of_drive[lead.drive.index].append(f"{text} ({value(lead.finding)})")
+            of_drive[lead.drive.index].append(f"{text} ({within_sentence(lead.finding)})")
     return [
         sentence for drive in drives for sentence in _sentences(drive.name, of_drive[drive.index])
     ]
 
 
-def value(finding: Finding) -> str:
-    """A value as a sentence has it: 36 min 5 s and not 2,165 s, 50.1 mW, a ratio without a unit."""
-    beside = Shown.of(finding).beside if finding.unit == "s" else None
-    number = finding.number or 0.0
-    if finding.unit == "W" and number < 1:
-        return quantity(1000 * number, "mW", DIGITS)
-    return beside or quantity(number, "" if finding.unit == "x" else finding.unit, DIGITS)
-
-
 def _against(finding: Finding, other: Finding) -> str:
     """Two values with their unit once: 84.9 against 12.0 MB/s."""
-    texts = [value(finding), value(other)]
+    texts = [within_sentence(finding), within_sentence(other)]
     (number, _, unit), (_, _, other_unit) = (text.rpartition(" ") for text in texts)
     once = finding.unit != "s" and unit == other_unit and number
     return f"{number if once else texts[0]} against {texts[1]}"

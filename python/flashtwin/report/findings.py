@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.batteries.base.registry import meaning_of
-from flashtwin.charts.cells import Grid
 from flashtwin.charts.tables import Table
 from flashtwin.model.finding import Finding
 from flashtwin.model.shares import Share, shares_of, told
@@ -88,15 +87,6 @@ class Card:
         return sum(len(part.rows) for part in self.parts) - self.same
 
 
-@dataclass(frozen=True, kw_only=True)
-class GridRow:
-    """A cell and way of a grid: for each drive what each metric tells."""
-
-    title: str
-    way: str
-    cells: tuple[tuple[Cell | None, ...], ...]
-
-
 def card(
     table: Table,
     drives: Sequence[Drive],
@@ -107,7 +97,7 @@ def card(
     notes: dict[str, int] = {}
     shares = {drive.index: shares_of(drive.findings) for drive in drives}
     # They stand in the bar of their choice, and in no row of their own.
-    in_bars = {one.finding.id for of in shares.values() for rows in of.values() for one in rows}
+    in_bars = {share.finding.id for of in shares.values() for rows in of.values() for share in rows}
 
     def cell(drive: Drive, finding: Finding | None) -> Cell | None:
         shown = _cell(drive.index, finding, notes, truths)
@@ -151,24 +141,6 @@ def by_title(cards: Sequence[Card]) -> list[list[Card]]:
     for card in cards:
         titles.setdefault(card.title, []).append(card)
     return list(titles.values())
-
-
-def grid_rows(grid: Grid, drives: Sequence[Drive]) -> list[GridRow]:
-    """All cells of a way after one another."""
-    return [
-        GridRow(
-            title=cell.title,
-            way=grid.ways[way],
-            cells=tuple(
-                tuple(
-                    _cell(drive.index, grid.values.get((drive.index, cell.id, way, metric.id)), {})
-                    for metric in grid.metrics
-                )
-                for drive in drives
-            ),
-        )
-        for cell, way in grid.places()
-    ]
 
 
 def payload(drives: Sequence[Drive]) -> list[dict[str, object]]:

@@ -76,7 +76,6 @@ def render(
     latencies = latency.rows_of(contents)
     truths = truth.truths_of(contents, insides)
     cards = [findings.card(table, drives, compared["same"], truths) for table in contents.tables]
-    grids = contents.grids
     return template.page(
         "page.html.j2",
         SCRIPTS,
@@ -97,8 +96,9 @@ def render(
         outlines=curves.outlines(contents.curves),
         cards=findings.by_title(cards),
         groups={text: name for name, text in _patterns(contents, insides)},
-        grids=[(grid, findings.grid_rows(grid, drives)) for grid in grids],
+        grids=contents.grids,
         grid_place=cells.place,
+        grid_ways=cells.ways_of,
         latencies=latencies,
         shares=latency.SHARES,
         meanings=findings.meanings_of(drives),
@@ -224,7 +224,11 @@ def _grid_words(grid: cells.Grid) -> dict[str, Any]:
     metrics = [
         {"id": metric.id, "unit": metric.unit, "column": metric.column} for metric in grid.metrics
     ]
-    return {"title": grid.title, "metrics": metrics}
+    ways = {
+        way: {"title": of_way.name, "shape": figures.SHAPES[of_way.index]}
+        for way, of_way in zip(grid.ways, cells.ways_of(grid), strict=True)
+    }
+    return {"title": grid.title, "metrics": metrics, "ways": ways}
 
 
 def _panels(contents: Contents, insides: Sequence[Inside]) -> dict[str, Any]:

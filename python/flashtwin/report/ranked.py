@@ -1,4 +1,4 @@
-"""The drives of a page among the catalogue's twins: a table of speeds, the fastest on top.
+"""The drives of a page among the catalogue's twins: bars of speeds, the fastest on top.
 
 What is shown of the twins was measured before and is shipped (`study.ranking`). Invariant: a drive
 of the page stands in it with what its own run found, and not with the shipped result.
@@ -17,11 +17,12 @@ from flashtwin.study import ranking
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A drive; `drive` is that of the page, none of a twin whose results are shipped."""
+    """A drive; `drive` is that of the page, none of a twin whose results are shipped. A cell is a
+    value, and its share of the column's highest."""
 
     name: str
     drive: Drive | None
-    cells: tuple[str, ...]
+    cells: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +53,25 @@ def ranking_of(drives: Sequence[Drive]) -> Ranking | None:
     values += [(drive.name, drive, _values(drive)) for drive in own]
     order = ranking.order()
     values.sort(key=lambda row: -row[2].get(order, 0.0))
+    columns = ranking.telling([of_drive for _, _, of_drive in values])
+    tops = [
+        max((of_drive.get(column.finding, 0.0) for _, _, of_drive in values), default=0.0)
+        for column in columns
+    ]
     return Ranking(
-        columns=tuple(ranking.columns().values()),
+        columns=columns,
         rows=tuple(
-            Row(name=name, drive=drive, cells=_cells(found_values))
-            for name, drive, found_values in values
+            Row(
+                name=name,
+                drive=drive,
+                cells=tuple(
+                    (significant(value, 4), value / top if top else 0.0)
+                    if (value := of_drive.get(column.finding)) is not None
+                    else (MISSING, 0.0)
+                    for column, top in zip(columns, tops, strict=True)
+                ),
+            )
+            for name, drive, of_drive in values
         ),
         sentences=tuple(_sentence(placed[drive.index]) for drive in own),
         left_out=left_out,
@@ -69,13 +84,6 @@ def _hash(drive: Drive) -> str:
 
 def _values(drive: Drive) -> dict[str, float]:
     return {finding.id: finding.number for finding in drive.findings if finding.number is not None}
-
-
-def _cells(values: dict[str, float]) -> tuple[str, ...]:
-    return tuple(
-        significant(values[column.finding], 4) if column.finding in values else MISSING
-        for column in ranking.columns().values()
-    )
 
 
 def _sentence(row: ranking.Ranked) -> str:

@@ -32,9 +32,11 @@ def lines(runs: Sequence[Run], *, then: str, page: Path | None) -> list[str]:
     if len(drives) == 1:
         by_drive = _of_one(contents, drives[0], names[0])
     else:
-        by_drive = [
-            _of_several(contents, drive, name) for drive, name in zip(drives, names, strict=True)
-        ]
+        by_drive = []
+        for drive, name in zip(drives, names, strict=True):
+            first = _begun(contents.brief(drive).rstrip(".")) or _headlines(drive)
+            parts = [*filter(None, [first]), *_briefs(contents, drive, first)]
+            by_drive.append(_named(drive, name, "", parts))
     sure = _how_sure(contents, drives)
     place = [] if page is None else [f"Page: {page}"]
     # A page keeps a number and its unit together; in a terminal's line that is a strange character.
@@ -44,8 +46,9 @@ def lines(runs: Sequence[Run], *, then: str, page: Path | None) -> list[str]:
 def _of_one(contents: Contents, drive: Drive, name: str) -> list[str]:
     """What a drive writes, then what else its batteries have words for."""
     kind = " (simulated)" if drive.run.is_simulated else ""
-    clauses = article.clauses(contents, drive)[:MOST_CLAUSES]
     first = _begun(contents.alone(drive).rstrip(".")) or _headlines(drive)
+    clauses = [row for row in article.clauses(contents, drive) if row not in first]
+    clauses = clauses[:MOST_CLAUSES]
     if not first:
         first, clauses = (f"it {clauses[0]}", clauses[1:]) if clauses else (NOTHING, [])
     lines = [_named(drive, name, kind, [first])]
@@ -57,32 +60,28 @@ def _of_one(contents: Contents, drive: Drive, name: str) -> list[str]:
 NOTHING = "nothing was concluded"
 
 
-def _of_several(contents: Contents, drive: Drive, name: str) -> str:
-    """A drive beside others in one line: what it writes, 4 KiB, the time of a fill."""
-    first = _begun(contents.brief(drive).rstrip(".")) or _headlines(drive)
-    return _named(drive, name, "", [*filter(None, [first]), *_briefs(contents, drive)])
-
-
 def _named(drive: Drive, name: str, kind: str, parts: Sequence[str]) -> str:
     """A drive's name and as many parts as fit behind it: its short name, where the long one leaves
-    no room for the first."""
+    no room for all."""
     head = f"{name}{kind}: "
-    if parts and len(head) + len(parts[0]) > WIDE:
+    if len(head) + len("; ".join(parts)) > WIDE:
         head = f"{drive.name}{kind}: "
     return _fitted(head, parts or [NOTHING], "; ")
 
 
-def _briefs(contents: Contents, drive: Drive) -> list[str]:
-    """What the columns say of a drive in the fewest words; those of one tile say it together. The
-    longest stands first, for what fits behind it."""
+def _briefs(contents: Contents, drive: Drive, first: str) -> list[str]:
+    """What the columns say of a drive in the fewest words, but for what was said `first`; those of
+    one tile say it together. The longest stands first, for what fits behind it."""
     values: dict[tuple[str, str], list[str]] = {}
     for column in contents.columns():
         cell = column.get(drive.index)
         finding = None if cell is None else cell.finding
         if cell is None or finding is None or finding.number is None or not cell.claim.brief:
             continue
-        is_time = finding.unit == "s"
-        shown = rough_seconds(finding.number) if is_time else article.value(finding)
+        value = text.within_sentence(finding)
+        if cell.claim.alone.format(value) in first:
+            continue
+        shown = rough_seconds(finding.number) if finding.unit == "s" else value
         values.setdefault((cell.tile or cell.title, cell.claim.brief), []).append(shown)
     briefs = []
     for (_, brief), (*others, last) in values.items():

@@ -125,7 +125,9 @@ def _line(drive: str, stored: ranking.Stored | None, counts: validated.Counts) -
     mode = values.get("slc_cache.mode", "none")
     results = {} if stored is None else stored.values
     rates: dict[str, Any] = {
-        name: results.get(column.finding) for name, column in ranking.columns().items()
+        name: results.get(column.finding)
+        for name, column in ranking.columns().items()
+        if column.places
     }
     return Line(
         **asdict(summary(drive, spec)),

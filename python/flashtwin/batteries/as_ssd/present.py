@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flashtwin.batteries.as_ssd import NAME
 from flashtwin.batteries.base import grid as shared
-from flashtwin.batteries.base.present import Column, Subject
+from flashtwin.batteries.base.present import Claim, Column, Subject
 from flashtwin.charts.cells import Cell
 
 WAYS = {"write": "Write", "read": "Read"}
@@ -29,7 +29,10 @@ class AsSsdPresent(shared.GridPresent):
         scores = [finding for finding in subject.findings if finding.name == "score"]
         return [
             Column(
-                title="AS-SSD-like score", finding=scores[0] if scores else None, better="higher"
+                title="AS-SSD-like score",
+                finding=scores[0] if scores else None,
+                better="higher",
+                claim=Claim(alone="scores {} in AS SSD's cells"),
             )
         ]
 

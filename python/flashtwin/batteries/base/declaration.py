@@ -109,10 +109,11 @@ class FindingRow(Table):
 class ClaimRow(Table):
     """See `present.Claim`."""
 
-    than: str
-    most: str
-    alone: str
-    what: str
+    than: str = ""
+    most: str = ""
+    alone: str = ""
+    brief: str = ""
+    what: str = ""
     in_times: bool = True
 
 

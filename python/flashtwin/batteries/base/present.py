@@ -25,10 +25,14 @@ from flashtwin.charts.curves import Phase
 from flashtwin.charts.numbers import clock
 from flashtwin.charts.tables import Table
 from flashtwin.errors import FlashtwinError
+from flashtwin.model import text
 from flashtwin.model.finding import Better, Finding
 from flashtwin.model.findings import Findings
 from flashtwin.model.text import Shown
 from flashtwin.model.units import readable_seconds
+
+# Claims for which the sentence of a battery has room.
+MOST_CLAIMS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,8 +236,17 @@ class Present:
         return ()
 
     def alone(self, subject: Subject) -> str:
-        """What the page of this drive alone says first, in a few words and without a full stop."""
-        return ""
+        """What the page of this drive alone says first, in a few words and without a full stop: by
+        default what the first columns claim of it."""
+        claims = [
+            column.claim.alone.format(text.within_sentence(column.finding))
+            for column in self.columns(subject)
+            if column.claim.alone
+            and column.finding is not None
+            and column.finding.number is not None
+        ]
+        sentence = text.listed(claims[:MOST_CLAIMS])
+        return f"{sentence[:1].upper()}{sentence[1:]}"
 
     def brief(self, subject: Subject) -> str:
         """What `alone` says, for a line that has room for little."""

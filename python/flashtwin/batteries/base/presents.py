@@ -101,6 +101,7 @@ class TracesPresent(Present):
                 title=first.title,
                 finding=subject.finding("part.time", first.name),
                 better="lower",
+                claim=Claim(alone=f"needs {{}} for {first.title}"),
             )
         ]
 
@@ -118,7 +119,13 @@ class AlongPresent(Present):
     def __init__(self, battery: str, *, title: str, moved: str, ways: Sequence[Way]) -> None:
         self.battery, self.title, self.moved, self.ways = battery, title, moved, ways
         self.ranked = [
-            Ranked(title=f"{title} {way}", name="mean", variant=way, tile=f"{title} write / read")
+            Ranked(
+                title=f"{title} {way}",
+                name="mean",
+                variant=way,
+                tile=f"{title} write / read",
+                claim=Claim(alone=f"{way}s {{}} from end to end"),
+            )
             for way in ways
         ]
 
@@ -169,7 +176,8 @@ class KneePresent(Present):
     def __init__(self, battery: str, *, title: str, request: str, unit_bytes: float) -> None:
         self.battery, self.title, self.request = battery, title, request
         self.unit_bytes = unit_bytes
-        self.ranked = [Ranked(title=title, name=edges.SIZE)]
+        claim = Claim(alone=f"has a {title[:1].lower()}{title[1:]} of {{}}")
+        self.ranked = [Ranked(title=title, name=edges.SIZE, claim=claim)]
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """The chart, and a table of what it says."""

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 def present(battery: str, *, title: str, steady: str, variant: str = "", better: Better) -> Present:
     """How a page shows a grid of cells; `steady` is the title of what is ranked, which is steady in
     a variant."""
-    from flashtwin.batteries.base.present import Ranked
+    from flashtwin.batteries.base.present import Claim, Ranked
     from flashtwin.batteries.base.presents import PtsPresent
 
-    ranked = Ranked(title=steady, name="steady", variant=variant, better=better)
+    claim = Claim(alone=f"has {{}} of {steady[:1].lower()}{steady[1:]}")
+    ranked = Ranked(title=steady, name="steady", variant=variant, better=better, claim=claim)
     return PtsPresent(battery, title=title, ranked=ranked)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Present, Ranked, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.dispersion import LOADS, NAME
 from flashtwin.charts.curves import Phase
 
@@ -12,7 +12,14 @@ class DispersionPresent(Present):
 
     title = "Dispersion"
     # What is left of random writes after an hour.
-    ranked = (Ranked(title="Random write, settled", name="settled", variant="random-write"),)
+    ranked = (
+        Ranked(
+            title="Random write, settled",
+            name="settled",
+            variant="random-write",
+            claim=Claim(alone="settles at {} in random writes"),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each load by itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flashtwin.batteries.base.grid import METRICS, DepthsPresent
-from flashtwin.batteries.base.present import Column, Subject
+from flashtwin.batteries.base.present import Claim, Column, Subject
 from flashtwin.batteries.heatmap import NAME
 
 
@@ -27,6 +27,7 @@ class HeatmapPresent(DepthsPresent):
                 finding=subject.finding(f"highest.RND4K-{way}", ""),
                 better="higher",
                 tile="Highest 4 KiB read / write",
+                claim=Claim(alone=f"{way}s 4\u00a0KiB at up to {{}}"),
             )
             for way in ("read", "write")
         ]

@@ -16,6 +16,12 @@ class IdentityPresent(Present):
 
     title = "Identity and ratings"
 
+    def alone(self, subject: Subject) -> str:
+        """Whether it meets its ratings."""
+        verdict = subject.finding("verdict", "")
+        value = None if verdict is None else verdict.value
+        return f"{value[:1].upper()}{value[1:]}" if isinstance(value, str) else ""
+
     def facts(self, subjects: Sequence[Subject]) -> list[Fact]:
         """Whether each drive meets its ratings, where there are any."""
         facts = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.grid import DepthsPresent
-from flashtwin.batteries.base.present import Column, Subject
+from flashtwin.batteries.base.present import Claim, Column, Subject
 from flashtwin.batteries.iometer import NAME
 
 
@@ -21,6 +21,7 @@ class IometerPresent(DepthsPresent):
                 finding=subject.finding(f"highest.RND4K-{way}", ""),
                 better="higher",
                 tile="Highest random read / write",
+                claim=Claim(alone=f"{way}s at random at up to {{}}"),
             )
             for way in ("read", "write")
         ]

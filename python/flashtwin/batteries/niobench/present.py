@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Subject
 
 
 class NioBenchPresent(Present):
@@ -19,6 +19,7 @@ class NioBenchPresent(Present):
                 or subject.finding(f"{way}.mean", "native"),
                 better="higher",
                 tile="NIOBench-like write / read",
+                claim=Claim(alone=f"{way}s {{}} in NIOBench's way"),
             )
             for way in ("write", "read")
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Present, Ranked, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.recovery import BATTERY, FIRST, NAME, rungs
 from flashtwin.charts.curves import Phase
 
@@ -12,7 +12,14 @@ class RecoveryPresent(Present):
 
     title = "Recovery of the cache"
     # How soon the cache is back.
-    ranked = (Ranked(title="Cache back after", name="back", better="lower"),)
+    ranked = (
+        Ranked(
+            title="Cache back after",
+            name="back",
+            better="lower",
+            claim=Claim(alone="has its SLC cache back after a rest of {}"),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """The first write and every rewrite, on one chart."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Present, Ranked, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.servers import NAME, TITLES
 from flashtwin.charts.curves import Phase
 
@@ -12,7 +12,14 @@ class ServersPresent(Present):
 
     title = "Servers"
     # Random requests of a web server.
-    ranked = (Ranked(title="Web server", name="mean", variant="web"),)
+    ranked = (
+        Ranked(
+            title="Web server",
+            name="mean",
+            variant="web",
+            claim=Claim(alone="serves a web server {}"),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """Each load by itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flashtwin.batteries.base.grid import METRICS, SPEED
-from flashtwin.batteries.base.present import Ranked
+from flashtwin.batteries.base.present import Claim, Ranked
 from flashtwin.batteries.base.presents import PtsPresent
 from flashtwin.batteries.snia_dirth import NAME
 from flashtwin.charts.cells import Cell
@@ -31,5 +31,10 @@ PRESENT = SniaDirthPresent(
     NAME,
     title="PTS-2.0-like demand intensity",
     # What a drive does while a request takes less than 5 ms.
-    ranked=Ranked(title="4 KiB within 5 ms", name="rate", variant="highest"),
+    ranked=Ranked(
+        title="4 KiB within 5 ms",
+        name="rate",
+        variant="highest",
+        claim=Claim(alone="reaches {} of 4\u00a0KiB within 5\u00a0ms"),
+    ),
 )

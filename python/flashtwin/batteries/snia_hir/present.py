@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Column, Present, Subject
+from flashtwin.batteries.base.present import Claim, Column, Present, Subject
 from flashtwin.batteries.snia_hir import BATTERY, NAME, label_of
 from flashtwin.charts.curves import Phase
 from flashtwin.model.units import show_seconds
@@ -30,7 +30,14 @@ class SniaHirPresent(Present):
         """What the longest pauses give."""
         longest = max(subject.parameters(BATTERY.parameters).waits, default=0.0)
         gain = subject.finding("gain", show_seconds(longest))
-        return [Column(title="With the longest rests", finding=gain, better="higher")]
+        return [
+            Column(
+                title="With the longest rests",
+                finding=gain,
+                better="higher",
+                claim=Claim(alone="writes {} more with the longest rests"),
+            )
+        ]
 
 
 PRESENT = SniaHirPresent()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flashtwin.batteries.base.present import Present, Ranked, Subject
+from flashtwin.batteries.base.present import Claim, Present, Ranked, Subject
 from flashtwin.batteries.snia_wsat import NAME
 from flashtwin.charts.curves import Phase
 
@@ -12,7 +12,13 @@ class SniaWsatPresent(Present):
 
     title = "PTS-2.0-like write saturation"
     # What is left of random writes when the drive is saturated.
-    ranked = (Ranked(title="Saturated 4 KiB writes", name="steady"),)
+    ranked = (
+        Ranked(
+            title="Saturated 4 KiB writes",
+            name="steady",
+            claim=Claim(alone="settles at {} in random writes of 4\u00a0KiB"),
+        ),
+    )
 
     def phases(self, subject: Subject) -> list[Phase]:
         """All that was written at random, from the erased drive to the end, as one curve."""

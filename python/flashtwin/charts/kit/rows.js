@@ -188,11 +188,13 @@ const cellsOf = (panel) => DATA.cells.filter((row) => row.grid === panel.grid
 
 function cellRows(panel) {
   return {
-    cells: cellsOf(panel).filter((row) => row.way === panel.way).map((row) => {
+    cells: cellsOf(panel).filter((row) => (panel.way ? row.way === panel.way : row.drive === panel.drive)).map((row) => {
       const value = row[panel.metric];
+      // A chart of one drive has the ways beside each other, each with a colour and a shape.
+      const way = panel.way ? null : DATA.grids[panel.grid].ways[row.way];
       const others = DATA.grids[panel.grid].metrics.filter((metric) => metric.id !== panel.metric && Number.isFinite(row[metric.id]));
       return {
-        drive: name(row.drive), line: `${name(row.drive)} ${row.kind}`, depth: row.depth, glyph: GLYPHS[DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
+        drive: way?.title ?? name(row.drive), line: `${name(row.drive)} ${row.kind}`, depth: row.depth, glyph: GLYPHS[way?.shape ?? DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
         text: panel.unit === "us" ? micro(value) : significant(value, 3),
         shown: inUnit(value, panel.unit),
         beside: panel.unit === "MB/s" ? speedToo(value) : others.map((metric) => inUnit(row[metric.id], metric.unit)).at(-1) ?? "",

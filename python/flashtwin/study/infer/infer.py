@@ -72,6 +72,7 @@ class InferredDocument(Document, frozen=True):
     notes: tuple[str, ...]
     findings: list[FindingRow]
     figures: tuple[Figure, ...]
+    page: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +91,8 @@ class Inferred:
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
 
-    def document(self) -> InferredDocument:
-        """What `flashtwin infer --json` prints."""
+    def document(self, page: str | None = None) -> InferredDocument:
+        """What `flashtwin infer --json` prints; `page`: where its page was written."""
         return InferredDocument(
             cache=self.cache,
             sentence=self.sentence,
@@ -106,6 +107,7 @@ class Inferred:
             notes=self.notes,
             findings=[finding.row() for finding in self.findings],
             figures=self.figures,
+            page=page,
         )
 
 

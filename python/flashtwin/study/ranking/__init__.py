@@ -9,6 +9,7 @@ so that a large drive is not behind a small one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -26,22 +27,38 @@ from flashtwin.runs.rundir import Run
 RESULTS = Path(__file__).with_name("results.json")
 COLUMNS = Path(__file__).with_name("columns.toml")
 GROUP = "quick"
+# Values that most drives may share before a column tells nothing; of fewer drives nothing is said.
+SHARED, FEWEST = 2, 10
 
 
 class Column(Struct, frozen=True, kw_only=True):
     """A finding by which drives are ranked; more is better in all of them. `words` are what a
-    sentence calls it."""
+    sentence calls it; `places` is false of one that is shown and ranks nobody."""
 
     finding: str
     title: str
     words: str
     unit: str
+    places: bool = True
 
 
 @cache
 def columns() -> dict[str, Column]:
     """What drives are ranked by, by the names of `flashtwin drives`."""
     return msgspec.convert(_table()["columns"], type=dict[str, Column])
+
+
+def telling(drives: Sequence[Mapping[str, float]]) -> tuple[Column, ...]:
+    """The columns that tell these drives apart: not those without a value, nor those in which two
+    values are the ones of most drives, as where nothing was fitted to."""
+    columns_left = []
+    for column in columns().values():
+        values = [row[column.finding] for row in drives if column.finding in row]
+        commonest = Counter(float(f"{value:.2g}") for value in values).most_common(SHARED)
+        shared = sum(count for _, count in commonest if count > 1)
+        if values and 2 * shared <= max(len(values), FEWEST):
+            columns_left.append(column)
+    return tuple(columns_left)
 
 
 def order() -> str:
@@ -111,8 +128,8 @@ def ranked(drive: str, findings: Iterable[Finding], own: str | None = None) -> R
     values = {finding.id: finding.number for finding in findings if finding.number is not None}
     places = [
         placed
-        for column in columns().values()
-        if (placed := _placed(column, values, twins)) is not None
+        for column in telling([row.values for row in results.values()])
+        if column.places and (placed := _placed(column, values, twins)) is not None
     ]
     if not places:
         return None
