@@ -56,12 +56,11 @@ def run(
         outputs.check(out)
     choices = _choices(decided, doubled)
     content = read_all(files, choices, join=join)
-    samples = None if isinstance(content, Summary) else content
-    if samples is None:
+    samples = None
+    if isinstance(content, Summary):
         answer = of_summary(content)
     else:
-        if pattern is not None:
-            samples = replace(samples, pattern=pattern)
+        samples = content if pattern is None else replace(content, pattern=pattern)
         before = None if first is None else read(first, choices)
         answer = infer(samples, history, before)
     if out is not None:
