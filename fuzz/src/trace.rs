@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use flashtwin_workload::trace::{Action, Format, MAX_FILES, Options, Reader, Shape, survey};
 
-const FORMATS: [Option<Format>; 13] = [
+const FORMATS: [Option<Format>; 15] = [
     None,
     Some(Format::Iolog),
     Some(Format::Blkparse),
@@ -18,6 +18,8 @@ const FORMATS: [Option<Format>; 13] = [
     Some(Format::Disksim),
     Some(Format::Mqsim),
     Some(Format::Vscsi),
+    Some(Format::Blktrace),
+    Some(Format::Strace),
 ];
 
 /// Reads a trace as each of the formats; true where it is one by its own lines.

@@ -150,8 +150,8 @@ BAD = [
     (b"", "bad: the trace is empty", "format"),
     (b"hello\n", "bad:1: this is not a trace of a kind that is known", "blkparse"),
     (b"fio version 2 iolog\nf sync 0 0\n", "bad: it holds only syncs", "add the requests"),
-    (b"\x07tae\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
-    (b"eat\x07\x00\x00", "bad: this is a binary trace of blktrace", "blkparse -i bad"),
+    (b"\x07tae\x00\x00", "bad:1: this record has 48 bytes, and 6 of them are there", "repair"),
+    (b"eat\x08\x00\x00", "bad:1: records of version 8, and version 7 is known", "blkparse -i"),
     (
         b"fio version 2 iolog\n/dev/sda read 0 512\n/dev/sda read 999999999488 512\n",
         f"bad:3: a request reaches to byte 1000000000000, and bx500-240 has {SIZE}",

@@ -85,6 +85,7 @@ fn wrong(error: &Found) -> PyErr {
         TraceProblem::Ambiguous(_) => "ambiguous",
         TraceProblem::NoSuchDisk { .. } => "disk",
         TraceProblem::UnknownVersion(_) => "version",
+        TraceProblem::OtherRecords(_) => "records",
         TraceProblem::Empty => "empty",
         TraceProblem::NoSuchEvent { .. } => "event",
         TraceProblem::TooManyFiles => "files",

@@ -3,4 +3,5 @@
 mod addresses;
 mod fio_stream;
 mod jobs;
+mod recorded;
 mod traces;

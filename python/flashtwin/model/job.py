@@ -234,7 +234,9 @@ class Gate:
 TraceFormat = Literal[
     "iolog",
     "blkparse",
+    "blktrace",
     "biosnoop",
+    "strace",
     "msr",
     "systor",
     "alibaba",

@@ -1,13 +1,16 @@
 //! The kind of trace that a file is: named, or told by its first lines.
 
 use std::collections::VecDeque;
-use std::io::BufRead;
+use std::io::{BufRead, Chain, Cursor, Read};
 
 use serde::Deserialize;
 
 use super::biosnoop::{self, Columns};
 use super::table::{self, LAYOUTS, Layout};
-use super::{Context, Line, MAX_LINE_BYTES, TraceError, TraceProblem, at, blkparse, iolog, number};
+use super::{
+    Context, Line, MAX_LINE_BYTES, TraceError, TraceProblem, at, blkparse, blktrace, iolog, number,
+    strace,
+};
 
 /// Lines that are looked at to tell a format from another one.
 const TELLING: usize = 64;
@@ -23,8 +26,12 @@ pub enum Format {
     Iolog,
     /// What blkparse prints by default.
     Blkparse,
+    /// What blktrace writes, and blkparse with `-d`.
+    Blktrace,
     /// The table of biosnoop.
     Biosnoop,
+    /// What `strace -f -ttt -y` prints.
+    Strace,
     /// MSR Cambridge.
     Msr,
     /// SYSTOR '17.
@@ -50,13 +57,22 @@ pub enum Format {
 pub enum Kind {
     Iolog { version: u8 },
     Blkparse,
+    Blktrace(blktrace::ByteOrder),
     Biosnoop(Columns),
+    Strace,
     Table(&'static Layout),
 }
 
 impl Kind {
     /// What the options or the first lines say of a file.
     pub fn of(lines: &mut Lines<impl BufRead>, asked: Option<Format>) -> Result<Kind, TraceError> {
+        if matches!(asked, None | Some(Format::Blktrace)) {
+            let order = blktrace::byte_order(&lines.head).map_err(|problem| at(1, problem))?;
+            if let Some(order) = order {
+                lines.records = Some(order);
+                return Ok(Kind::Blktrace(order));
+            }
+        }
         let (number, first) = lines.first()?;
         let text = first.trim_ascii().to_vec();
         let kind = match asked {
@@ -71,6 +87,8 @@ impl Kind {
         Ok(Kind::Table(match format {
             Format::Iolog => return iolog_version(first),
             Format::Blkparse => return Ok(Kind::Blkparse),
+            Format::Blktrace => return Err(TraceProblem::UnknownFormat("a trace of blktrace")),
+            Format::Strace => return Ok(Kind::Strace),
             Format::Biosnoop => return Ok(Kind::Biosnoop(biosnoop::columns_or_usual(first))),
             Format::Msr => &table::MSR,
             Format::Systor => &table::SYSTOR,
@@ -88,6 +106,9 @@ impl Kind {
     fn told(first: &[u8], lines: &mut Lines<impl BufRead>) -> Result<Kind, TraceProblem> {
         if blkparse::looks_so(first) {
             return Ok(Kind::Blkparse);
+        }
+        if strace::looks_so(first) {
+            return Ok(Kind::Strace);
         }
         if let Some(columns) = biosnoop::columns(first) {
             return Ok(Kind::Biosnoop(columns));
@@ -131,20 +152,25 @@ impl Kind {
         match self {
             Kind::Iolog { .. } => "iolog",
             Kind::Blkparse => "blkparse",
+            Kind::Blktrace(_) => "blktrace",
+            Kind::Strace => "strace",
             Kind::Biosnoop(_) => "biosnoop",
             Kind::Table(layout) => layout.name,
         }
     }
 
-    /// A line without the blanks around it.
-    pub fn parse(&self, text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
+    /// A line, or a record of blktrace.
+    pub fn parse(&self, line: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
+        let text = line.trim_ascii();
         match self {
+            Kind::Blktrace(order) => blktrace::parse(line, *order, context),
             _ if text.is_empty() => Ok(Line::Nothing),
             // The first line says what the file is. A process that joins the log of another begins
             // with this line, too.
             Kind::Iolog { .. } if text.starts_with(IOLOG) => Ok(Line::Nothing),
             Kind::Iolog { version } => iolog::parse(text, *version, context),
             Kind::Blkparse => blkparse::parse(text, context),
+            Kind::Strace => strace::parse(text, context),
             Kind::Biosnoop(columns) => biosnoop::parse(text, columns, context),
             Kind::Table(layout) => layout.parse(text, context),
         }
@@ -168,22 +194,32 @@ fn iolog_version(text: &[u8]) -> Result<Kind, TraceProblem> {
     }
 }
 
-/// The lines of a file, some of which may be looked at ahead.
+/// The lines of a file, some of which may be looked at ahead, or its records.
 pub struct Lines<R> {
-    source: R,
+    source: Chain<Cursor<Vec<u8>>, R>,
+    /// The bytes that the file begins with, which are read with its first line.
+    head: Vec<u8>,
+    /// The file has records instead, in this byte order.
+    records: Option<blktrace::ByteOrder>,
     line: Vec<u8>,
     number: u64,
     ahead: VecDeque<Vec<u8>>,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub fn new(source: R) -> Lines<R> {
-        Lines {
-            source,
+    pub fn new(mut source: R) -> Result<Lines<R>, TraceError> {
+        let mut head = Vec::new();
+        let first = source.by_ref().take(blktrace::HEAD_BYTES as u64);
+        let read = { first }.read_to_end(&mut head);
+        read.map_err(|error| at(1, error.into()))?;
+        Ok(Lines {
+            source: Cursor::new(head.clone()).chain(source),
+            head,
+            records: None,
             line: Vec::new(),
             number: 0,
             ahead: VecDeque::new(),
-        }
+        })
     }
 
     /// The next line and its number, counted from 1; none at the end of the file.
@@ -194,8 +230,11 @@ impl<R: BufRead> Lines<R> {
                 self.line = line;
                 true
             }
-            None => read_line(&mut self.source, &mut self.line)
-                .map_err(|problem| at(self.number, problem))?,
+            None => match self.records {
+                Some(order) => blktrace::read(&mut self.source, order, &mut self.line),
+                None => read_line(&mut self.source, &mut self.line),
+            }
+            .map_err(|problem| at(self.number, problem))?,
         };
         Ok(is_there.then_some((self.number, &self.line[..])))
     }

@@ -1,5 +1,7 @@
 //! Recorded requests, read from a file line by line: fio's iologs (versions 2 and 3), the text that
-//! blkparse prints, the table of biosnoop, and traces with fixed columns (see [`table`]).
+//! blkparse prints, the table of biosnoop, the calls that strace prints, and traces with fixed
+//! columns (see [`table`]); or record by record, as blktrace writes them. A record is numbered, and
+//! told of, as a line.
 //!
 //! A trace may be larger than memory: a [`Reader`] holds a line, the names of the files and a
 //! bounded window of requests that are put in order, and [`survey`] goes through it once to say
@@ -9,12 +11,14 @@
 
 mod biosnoop;
 mod blkparse;
+mod blktrace;
 mod iolog;
 mod kind;
 mod number;
 mod order;
 pub mod profile;
 mod shape;
+mod strace;
 mod survey;
 mod table;
 
@@ -133,6 +137,20 @@ pub enum TraceProblem {
     /// Other versions of iologs.
     #[error("an iolog of version {0}, and versions 2 and 3 are known")]
     UnknownVersion(String),
+    /// Other versions of blktrace.
+    #[error("records of version {0}, and version 7 is known")]
+    OtherRecords(u32),
+    /// A file that was cut.
+    #[error("this record has {bytes} bytes, and {there} of them are there")]
+    CutRecord {
+        /// Up to the end of the file.
+        there: u64,
+        /// With what follows it.
+        bytes: u64,
+    },
+    /// What stands where a record should begin.
+    #[error("no record of blktrace begins here, in the byte order of the first one")]
+    NoRecord,
     /// Too few words.
     #[error("it ends before its {0}")]
     Missing(&'static str),
@@ -206,6 +224,8 @@ struct Context {
     last: Nanos,
     /// Of iologs of version 3: the time of the last line, in microseconds.
     line_us: u64,
+    /// Of strace.
+    processes: strace::Processes,
 }
 
 impl Context {
@@ -266,7 +286,7 @@ pub struct Reader<R> {
 impl<R: BufRead> Reader<R> {
     /// A reader at the first event; the first lines tell the format where the options do not.
     pub fn new(source: R, options: Options) -> Result<Reader<R>, TraceError> {
-        let mut lines = Lines::new(source);
+        let mut lines = Lines::new(source)?;
         let kind = Kind::of(&mut lines, options.format)?;
         // Times of iologs count from their beginning.
         let (order, before) = match kind {
@@ -361,7 +381,7 @@ impl<R: BufRead> Reader<R> {
                 self.ended = true;
                 break;
             };
-            let parsed = self.kind.parse(text.trim_ascii(), &mut self.context);
+            let parsed = self.kind.parse(text, &mut self.context);
             match parsed.map_err(|problem| at(number, problem))? {
                 Line::Event { flush, event } => {
                     let before = self.before.replace((number, event.at));

@@ -36,8 +36,14 @@ MOST_FILES = 65_536
 LONGEST_BYTES = (2**32 - 2) * 512
 # The longest time of the core, ten years.
 MOST_NS = 10 * 366 * 86_400 * 10**9
-# What a binary blktrace begins with, a version behind it or before it.
+# The first bytes of a binary blktrace, a version behind them or before them.
 _BLKTRACE = (b"tae", b"eat")
+# Formats whose files are files, and not the disks of a machine.
+_OF_FILES = ("iolog", "strace")
+# The first bytes of a recording of /proc/diskstats.
+_COUNTERS = b"seconds,reads,read_bytes"
+# The part of a blktrace that one processor saw.
+_OF_ONE_PROCESSOR = re.compile(r"(.+)\.blktrace\.[0-9]+")
 # Bytes at the beginning that show a binary file.
 _HEAD_BYTES = 4096
 _DIRECTIONS = ("read", "write", "trim", "sync")
@@ -63,6 +69,7 @@ _HINTS = {
     "ambiguous": "say which it is: --trace-format",
     "disk": "name one of them: --trace-disk",
     "version": "let fio 3 write it again",
+    "records": "blkparse -i FILE > FILE.txt of the blktrace that wrote it makes text of it",
     "empty": "nothing is left to replay: look at the format, the event, the disk and replay_skip",
     "event": "say which of them is a request: --trace-event (D handed over, C completed, Q queued)",
     "files": "split the trace",
@@ -148,7 +155,7 @@ class Traces:
                 f"{len(files)} files, and {MOST_FILES} are possible{_whose(job)}",
                 hint="split the trace",
             )
-        disks = survey["format"] != "iolog"
+        disks = survey["format"] not in _OF_FILES
         alone = len(files) == 1 and disks
         over = [
             alone or bool(job["replay_redirect"]) or is_whole(file["name"], self.target)
@@ -374,7 +381,7 @@ def _check_regular(path: Path, job: FioJob) -> None:
 
 
 def _check_head(path: Path, job: FioJob | None) -> None:
-    """Refuse what is no text; of a pipe nothing can be looked at before it is read."""
+    """Refuse what is neither text nor a blktrace; a pipe cannot be looked at beforehand."""
     if not path.is_file():
         return
     try:
@@ -391,10 +398,13 @@ def _check_head(path: Path, job: FioJob | None) -> None:
                 " here",
             )
     if head[1:4] == _BLKTRACE[0] or head[:3] == _BLKTRACE[1]:
+        _check_whole(path, job)
+        return
+    if head.startswith(_COUNTERS):
         raise JobFileError(
-            _at(path, 0),
-            f"this is a binary trace of blktrace{_whose(job)}",
-            hint=f"blkparse -i {path} > {path.name}.txt makes the text that is replayed here",
+            _at(path, 1),
+            f"these are the counters of a disk, and not its requests{_whose(job)}",
+            hint="record it as root, by blktrace or tracepoints: flashtwin record DISK --out FILE",
         )
     if encoding := wide_encoding(head):
         title = encoding_title(encoding)
@@ -409,6 +419,24 @@ def _check_head(path: Path, job: FioJob | None) -> None:
             _at(path, 0),
             f"this is a binary file{_whose(job)}",
             hint="let its program write text; of vscsiStats, vscsiStats -e FILE does",
+        )
+
+
+def _check_whole(path: Path, job: FioJob | None) -> None:
+    """Refuse one of several files that blktrace wrote, one for each processor."""
+    part = _OF_ONE_PROCESSOR.fullmatch(path.name)
+    if part is None:
+        return
+    others = sorted(
+        other.name
+        for other in path.parent.iterdir()
+        if other != path and other.name.startswith(f"{part[1]}.blktrace.")
+    )
+    if others:
+        raise JobFileError(
+            _at(path, 0),
+            f"this is what one processor saw, and {others[0]} lies beside it{_whose(job)}",
+            hint=f"blkparse -D {path.parent} -i {part[1]} -d {part[1]}.bin -o /dev/null joins them",
         )
 
 
