@@ -30,6 +30,7 @@ from flashtwin.cli import (
     timeline_run,
 )
 from flashtwin.drives import served_log
+from flashtwin.load import words
 from flashtwin.runs import schema
 from flashtwin.runs.compare import compare
 from flashtwin.study.fit import fit
@@ -76,6 +77,7 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "infer": infer.InferredDocument,
     "infer-labelled": infer_run.LabelledDocument,
     "fit": fit.FitDocument,
+    "record": words.Recorded,
     "trace": load_run.Trace,
     "cost": load_run.Costs,
     "ask": load_run.Asked,

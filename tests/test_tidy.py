@@ -60,6 +60,7 @@ WRITERS = {
     "drives.real.real_fio",  # what fio says, in a directory of its own
     "drives.snapshots",  # an entry's directory is put in its place
     "study.sweep.executors",  # a run's directory is put in its place
+    "load.record",  # a recording, which grows; the switches of tracefs
     "cli.app",  # stdout where the shell closed it
 }
 # Who else may parse JSON or TOML than `inputs`: what flashtwin wrote itself, held against a check

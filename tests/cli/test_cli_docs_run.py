@@ -154,13 +154,14 @@ def takes_long(call: str) -> bool:
 
 
 # A server waits for clients, other commands for the server or for its log: tests/serve has all.
-SERVING = ("serve", "ctl", "replay")
+# Processes and disks are not recorded here: tests/load/test_record.py has processes and disks of its own.
+SERVING = ("serve", "ctl", "replay", "record")
 # Adopts the file of a process that was killed: tests/cli/test_cli_resume.py kills one.
 ADOPTING = "flashtwin runs adopt "
 # Devices of whoever runs the tests are not tried (tests/cli/test_cli_device.py has its own), and
-# nothing is expected of the machine.
+# nothing is expected of the machine; nor is a fleet of hours (tests/load/test_fleet.py has one).
 ON_DEVICES = ("identify", "doctor")
-OF_A_MACHINE = ("/dev/", "flashtwin doctor")
+OF_A_MACHINE = ("/dev/", "flashtwin doctor", "--fleet")
 # Its file would fill what the directory lies on; tests/drives/test_directory_targets.py has it.
 FILLING = "flashtwin test /mnt/ssd"
 TYPED = dict.fromkeys(
@@ -196,7 +197,7 @@ def supply(place: Path) -> None:
     spec = (ROOT / "python/flashtwin/catalogue/drives/bx500-240.toml").read_text()
     (place / "mine.toml").write_text(spec)
     (place / "job.fio").write_text("[fill]\nrw=write\nbs=128k\nsize=16m\nioengine=psync\n")
-    for name in ("trace.csv", "server.csv", "app.csv"):
+    for name in ("trace.csv", "server.csv", "app.csv", "host.trace"):
         (place / name).write_text("".join(MSR.format(4096 * n) for n in range(9)))
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
     shutil.copy(place / "sda.blkparse.txt", place / "app.blkparse.txt")

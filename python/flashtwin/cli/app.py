@@ -71,6 +71,10 @@ COMMANDS = {
     "export": ("export.command", "A run as CSV, Parquet or fio's JSON."),
     "submit": ("submit.command", "A measured run as a folder for a catalogue."),
     "fio": ("fio.command", "Run fio job files on a simulated drive, as fio would."),
+    "record": (
+        "record.command",
+        "What a process or a host asks of its disk, as a trace.",
+    ),
     "trace": ("trace.command", "What is in a trace: mix, sizes, order, places, syncs."),
     "ask": ("ask.command", "How long drives last under a load, and what it does to them."),
     "cost": ("cost.command", "What a trace costs on a drive, without noise: time, flash bytes."),

@@ -149,6 +149,33 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 yield kind, side, moved
 
 
+class Recorded(Struct, frozen=True, kw_only=True):
+    """What was recorded of a host, and how. `left_out`: requests that this way does not see;
+    `instead_of`: the finer ways, and why each was not taken; `code`: with which the recorded
+    command ended."""
+
+    file: str
+    way: str
+    title: str
+    seconds: float
+    interrupted: bool
+    code: int | None
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+    trims: int
+    trim_bytes: int
+    flushes: int
+    left_out: list[str]
+    instead_of: list[str]
+
+    @property
+    def write_bytes_a_day(self) -> float:
+        """The bytes that a day of it writes."""
+        return self.write_bytes / self.seconds * 86_400 if self.seconds else 0.0
+
+
 class Kind(Struct, frozen=True, kw_only=True):
     """Requests of one kind: how many, their bytes, and what a thread waited for them, in ns."""
 
@@ -255,5 +282,58 @@ class Lifetime(Struct, frozen=True, kw_only=True):
     latencies: list[Latency]
     watts: float
     draws: list[float]
+    assumed: list[str]
+    sources: list[str]
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """A drive of a fleet: what its host writes in a day, what that costs it, and how long its rated
+    cycles last; none where nothing wears."""
+
+    per_day_bytes: float
+    waf: float
+    years: float | None
+
+
+class Fleet(Struct, frozen=True, kw_only=True):
+    """Drives of one model, each with a day of its own and drawn over what is not known of it.
+
+    `spread`: 90 % of the hosts write between the load divided by it and the load times it.
+    """
+
+    name: str
+    title: str
+    full: float
+    per_day_bytes: float
+    spread: float
+    drives: list[Member]
+    assumed: list[str]
+    sources: list[str]
+
+
+class Rested(Struct, frozen=True, kw_only=True):
+    """Bursts of a load after a rest each: how fast they go in, and what its writes wait."""
+
+    rest_s: float
+    bytes_s: float
+    p50_ns: int
+    p99_ns: int
+    p999_ns: int
+
+
+class Rests(Struct, frozen=True, kw_only=True):
+    """How long a drive has to rest between bursts of a load.
+
+    `needed_s`: the shortest of the rests after which bursts go in at nine tenths of the fastest at
+    least, and the shortest and the longest of those that copies and drawn drives need.
+    """
+
+    name: str
+    title: str
+    full: float
+    burst_bytes: float
+    rests: list[Rested]
+    needed_s: Interval
+    scale: int
     assumed: list[str]
     sources: list[str]
