@@ -14,7 +14,7 @@ import pytest
 
 from flashtwin.drives import memory
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.study.sweep import executors
+from flashtwin.runner import cluster as clusters
 from flashtwin.study.sweep.executors import Cluster, Local
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Silent, sweep
@@ -55,10 +55,10 @@ def test_workers_of_one_machine_count_together() -> None:
     """Two busy workers of three have room; the first always works, and says itself what fails."""
     gib, workers = 1 << 30, [("a", 1), ("b", 1), ("c", 1)]
     needs = gib - memory.PROCESS_BYTES
-    assert executors.workers_with_room(workers, 2 * gib, needs) == ["a", "b"]
-    assert executors.workers_with_room(workers, gib // 2, needs) == ["a"]
-    assert executors.workers_with_room(workers, None, needs) == ["a", "b", "c"]
-    assert executors.workers_with_room([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
+    assert clusters.workers_with_room(workers, 2 * gib, needs) == ["a", "b"]
+    assert clusters.workers_with_room(workers, gib // 2, needs) == ["a"]
+    assert clusters.workers_with_room(workers, None, needs) == ["a", "b", "c"]
+    assert clusters.workers_with_room([("a", 1), ("b", 8), ("c", 1)], 2 * gib, needs) == ["a", "c"]
 
 
 @pytest.mark.full
@@ -68,9 +68,7 @@ def test_a_cluster_without_room_for_two_runs_one_after_the_other(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        executors, "workers_with_room", lambda workers, free, needs: [workers[0][0]]
-    )
+    monkeypatch.setattr(clusters, "workers_with_room", lambda workers, free, needs: [workers[0][0]])
     done = sweep(make_plan(), tmp_path / "there", executor=Cluster(address))
     assert done.failures == () and len(done.runs) == 4
 
@@ -118,26 +116,26 @@ class _Lost:
     [
         (_Lost("connecting"), 0.0, "does not answer any more"),
         (_Lost("running", reachable=False), 0.0, "does not answer any more"),
-        (_Lost("running"), executors.ALONE_S + 1, "has had no worker"),
+        (_Lost("running"), clusters.ALONE_S + 1, "has had no worker"),
     ],
 )
 def test_a_cluster_that_is_lost_is_told(client: _Lost, since_s: float, text: str) -> None:
     with pytest.raises(FlashtwinError, match=text) as raised:
-        executors._alone_since(client, "tcp://here:1", time.monotonic() - since_s)
+        clusters._alone_since(client, "tcp://here:1", time.monotonic() - since_s)
     assert raised.value.exit_code == ENVIRONMENT
-    assert "the same command goes on" in (raised.value.hint or "")
+    assert "give the same command again" in (raised.value.hint or "")
 
 
 def test_a_cluster_whose_worker_restarts_is_waited_for() -> None:
     began = time.monotonic()
-    assert executors._alone_since(_Lost("running"), "tcp://here:1", began) == began
+    assert clusters._alone_since(_Lost("running"), "tcp://here:1", began) == began
 
 
 @pytest.mark.full
 def test_nobody_at_the_address(
     distributed: ModuleType, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(executors, "CONNECT_S", 0.5)
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
     with pytest.raises(FlashtwinError, match="no scheduler answers") as raised:
         sweep(make_plan(), tmp_path / "a", executor=Cluster("tcp://127.0.0.1:9"))
     assert raised.value.exit_code == ENVIRONMENT and "dask scheduler" in (raised.value.hint or "")
@@ -152,7 +150,7 @@ def test_nobody_at_the_address(
 def test_a_worker_of_another_version_is_refused(
     address: str, make_plan: Callable[..., Plan], tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(executors, "__version__", "999.0")
+    monkeypatch.setattr(clusters, "__version__", "999.0")
     with pytest.raises(FlashtwinError, match="has flashtwin") as raised:
         sweep(make_plan(), tmp_path, executor=Cluster(address))
     assert raised.value.exit_code == ENVIRONMENT and "999.0" in (raised.value.hint or "")
@@ -163,7 +161,7 @@ def test_without_dask_the_extra_is_named(monkeypatch) -> None:
     def missing(name: str) -> object:
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(executors.importlib, "import_module", missing)
+    monkeypatch.setattr(clusters.importlib, "import_module", missing)
     with pytest.raises(FlashtwinError, match="needs Dask") as raised:
-        executors._distributed()
+        clusters._distributed()
     assert raised.value.hint == "pip install 'flashtwin[cluster]'"
