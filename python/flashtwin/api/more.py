@@ -105,7 +105,7 @@ def fit(
 
         twin = fitted(stored, simulations=count, seed=seed, study=study, tell=tell)
     if out is not None:
-        outputs.write(Path(out), twin.toml)
+        twin.write(Path(out))
     return twin
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flashtwin import outputs
 from flashtwin.cli import completions, options, terminal
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ def command(
     is usual, and says so. The twin is then measured by the same fill; its run is RUN-twin, and
     flashtwin report RUN draws both curves.
     """
-    from flashtwin import outputs
     from flashtwin.cli import progress
     from flashtwin.runs import listing
     from flashtwin.runs.rundir import Run
@@ -96,7 +96,7 @@ def command(
         twin_run = beside.measure(stored, twin) if measured else None
     finally:
         # Written last: where this was killed before, the same command is not refused by its spec.
-        outputs.write(path, twin.toml)
+        twin.write(path)
     if as_json:
         terminal.print_json(twin.document(path, twin_run))
         return

@@ -6,6 +6,7 @@ not read; a value that the run does not determine keeps the origin `prior` and s
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -16,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from flashtwin import outputs
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
@@ -24,8 +26,8 @@ from flashtwin.model.document import Document
 from flashtwin.model.findings import Findings
 from flashtwin.model.units import readable_number
 from flashtwin.runs.rundir import Run
-from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import Limit, Structure
+from flashtwin.study.fit import POSTERIOR, candidate
+from flashtwin.study.fit.candidate import Limit, Space, Structure
 from flashtwin.study.fit.intervals import Fitted
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import searched
@@ -107,6 +109,22 @@ class Twin:
                 )
             )
         return rows
+
+    def posterior(self) -> dict[str, Any]:
+        """Drives that the run leaves possible, as settings of the spec with their weights."""
+        space, capacity = self.fitted.space, self.seen.capacity_bytes
+        own = _settings(space, self.fitted.values, capacity)
+        drives = []
+        for values_of, weight in self.fitted.posterior:
+            settings = _settings(space, values_of, capacity)
+            sets = {key: value for key, value in settings.items() if own.get(key) != value}
+            drives.append({"weight": weight, "sets": sets})
+        return {"schema": 1, "run": self.seen.name, "hash": load(self.toml).hash, "drives": drives}
+
+    def write(self, path: Path) -> None:
+        """Write the spec, and beside it the drives that the run leaves possible."""
+        text = json.dumps(self.posterior(), indent=1) + "\n"
+        outputs.write_all({path.with_suffix(POSTERIOR): text, path: self.toml})
 
     def document(self, path: Path, twin_run: Path | None) -> FitDocument:
         """What `--json` prints, beside where the spec is and where the twin's run is."""
@@ -389,6 +407,15 @@ def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> s
         parent, _, name = section.rpartition(".")
         (document[parent] if parent else document).add(name, table)
     return tomlkit.dumps(document)
+
+
+def _settings(space: Space, values_of: Mapping[str, float], capacity: int) -> dict[str, Any]:
+    """The keys of a spec with the values that a place of a space gives them."""
+    flash = candidate.geometry(space, values_of, capacity, False)
+    rows = candidate.rows_of(space, values_of, capacity, flash)
+    return {
+        f"{section}.{key}": value for section in rows for key, (value, _) in rows[section].items()
+    }
 
 
 def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:

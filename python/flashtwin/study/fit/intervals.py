@@ -42,6 +42,8 @@ UNDETERMINED = 2.2
 # misfit is of an independent value: values that make up for each other are found slowly. Other dies
 # are taken where their misfit is so much less.
 UNTOLD = 20.0
+# Drives that are drawn of what a run determines, for answers that rest on the twin.
+DRAWS = 16
 # So many simulated drives a value take intervals.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
@@ -57,7 +59,8 @@ CALIBRATION = Path(__file__).with_name("calibration.toml")
 class Fitted:
     """What came of a search. `intervals` has what the run determines, by name.
 
-    `near`: rivals whose misfit is no farther above the best one fit as well.
+    `posterior`: drives drawn over what the run left open, as values with their weights. `near`:
+    rivals whose misfit is no farther above the best one fit as well.
     `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
     whether it tells where the map is.
     """
@@ -65,6 +68,7 @@ class Fitted:
     space: Space
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float]]
+    posterior: tuple[tuple[Mapping[str, float], float], ...]
     data: float
     counts: float
     simulations: int
@@ -99,6 +103,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         for other in near_ones
         if other.with_map(space.structure.map).structure == space.structure != other.structure
     ]
+    posterior = _posterior(search, space, best, intervals)
     known = {
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
@@ -114,6 +119,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         space=space,
         values=values,
         intervals=_by_either(known, space, other_limit),
+        posterior=posterior,
         data=best.data,
         counts=counts,
         simulations=search.done,
@@ -124,6 +130,40 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
             (other.structure, other.cell, best_of(shown).total)
             for other, shown in (winner, *rivals)
         ),
+    )
+
+
+def _posterior(
+    search: Search, space: Space, best: Tried, intervals: Mapping[str, tuple[float, float]]
+) -> tuple[tuple[Mapping[str, float], float], ...]:
+    """Drives drawn by the intervals, and by the prior where a value has none, each with the weight
+    that its own misfit gives it (importance sampling). What is no drive has no weight."""
+    ends = [intervals.get(name, (-DEVIATIONS, DEVIATIONS)) for name in space.free]
+    middle = np.array([(low + high) / 2 for low, high in ends])
+    width = np.array([(high - low) / (2 * DEVIATIONS) for low, high in ends])
+    rng = np.random.default_rng(search.seed + 1)
+    steps = rng.normal(0.0, 1.0, (DRAWS, len(space.free)))
+    places = [
+        np.clip(middle + width * step, -candidate.FARTHEST, candidate.FARTHEST) for step in steps
+    ]
+    shown = search.misfits(space, places, list(search.seen.chapters))
+    scatter = scatter_of(best, search.seen.counts)
+    logs = np.array(
+        [
+            float(np.sum(np.square(step))) / 2 - (item.total - best.total) / (2 * scatter)
+            if item.apart.size
+            else -np.inf
+            for step, item in zip(steps, shown, strict=True)
+        ]
+    )
+    if not np.isfinite(logs).any():
+        return ((space.values(np.array(best.z)), 1.0),)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return tuple(
+        (space.values(place), float(weight))
+        for place, weight in zip(places, weights, strict=True)
+        if weight > 0
     )
 
 
