@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from flashtwin.cli import options
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, wrong_value
+from flashtwin.model import units
 from flashtwin.runner.target import Variant
 
 MOST_DRAWS = 64
 MOST_YEARS = 1000
+MOST_DRIVES = 1_000_000
 
 
 @click.command(
@@ -21,6 +23,9 @@ MOST_YEARS = 1000
         "flashtwin ask crucial-p1-1tb wd-sn580-1tb --workload desktop --per-day 60GB --for 5y",
         "flashtwin ask crucial-p1-1tb --workload app.csv --vary full=50%,80%,95%",
         'flashtwin ask crucial-p1-1tb --workload desktop --vary "slc_cache.mode=as is,none"',
+        "flashtwin ask samsung-980-1tb --workload desktop --vary trim=on,off",
+        "flashtwin ask samsung-980-1tb --workload desktop --rests 1s,1m,10m,1h",
+        "flashtwin ask crucial-p1-1tb --workload etcd --fleet 10000 --cluster tcp://10.0.0.1:8786",
     ),
 )
 @click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
@@ -38,7 +43,24 @@ MOST_YEARS = 1000
     "--vary",
     multiple=True,
     metavar="KEY=V1,V2,...",
-    help="Ask once for each value of full or of a key of the spec; `as is` leaves it.",
+    help="Ask once for each value of full, trim (on, off), handles (on, off) or a key of the spec;"
+    " `as is` leaves it.",
+)
+@click.option(
+    "--rests",
+    metavar="T1,T2,...",
+    help="Ask how long it has to rest between bursts of the load, of these times.",
+)
+@click.option(
+    "--fleet", type=options.Integer(2, MOST_DRIVES), metavar="N", help="Ask of as many drives."
+)
+@click.option(
+    "--spread",
+    default=2.0,
+    show_default=True,
+    type=click.FloatRange(1.0, 1000.0),
+    metavar="FACTOR",
+    help="Of a fleet: 90 % of its hosts write within this factor of the load.",
 )
 @click.option(
     "--draws",
@@ -50,6 +72,7 @@ MOST_YEARS = 1000
 @click.option(
     "--jobs", "at_once", type=options.Integer(1, 1024), metavar="N", help="Copies at a time."
 )
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
 @options.out("A page that draws the answer.")
 @options.changes
 @options.as_json
@@ -61,8 +84,12 @@ def command(
     full: str,
     years: str | None,
     vary: tuple[str, ...],
+    rests: str | None,
+    fleet: int | None,
+    spread: float,
     draws: int,
     at_once: int | None,
+    cluster: str | None,
     out: Path | None,
     changes: options.Changes,
     as_json: bool,
@@ -74,8 +101,19 @@ def command(
     copies that are drawn over what nobody printed of it make the interval. Loads by name: desktop,
     proxmox-zfs, home-assistant, etcd, postgres-oltp, surveillance, kv-cache, build-server,
     ceph-osd, data-centre. Of a job file or a trace, --per-day says how much of it a day has.
+
+    --vary asks in several ways and ranks them. --rests asks how long a drive has to rest between
+    bursts, --fleet how many of many drives last: both of one drive.
     """
     lasting, varied = _years(years), dict(map(_varied, vary))
+    ladder = None if rests is None else _ladder(rests)
+    _check_single(rests, fleet, len(drives) + len(vary))
+    if cluster is not None and at_once is not None:
+        raise FlashtwinError(
+            "--jobs is for this machine; a cluster decides by itself how many workers it has",
+            hint="give --jobs or --cluster",
+            exit_code=USAGE,
+        )
     variants = [Variant(drive=drive, **changes) for drive in drives]
 
     from flashtwin.cli import load_run
@@ -83,11 +121,11 @@ def command(
     load_run.ask(
         load_run.ways_of(variants, workload, per_day, full, varied),
         draws=draws,
-        at_once=at_once,
+        where=(at_once, cluster),
         years=lasting,
-        out=out,
-        as_json=as_json,
-        quiet=quiet,
+        rests=ladder,
+        fleet=None if fleet is None else (fleet, spread),
+        shown=load_run.Printed(out=out, as_json=as_json, quiet=quiet),
     )
 
 
@@ -103,6 +141,28 @@ def _years(text: str | None) -> float | None:
             f"--for {text} is not a number of years", hint="write it as 5y", exit_code=USAGE
         )
     return years
+
+
+def _ladder(text: str) -> list[float]:
+    """--rests as seconds, the shortest first."""
+    try:
+        seconds = sorted({units.parse_seconds(word) for word in text.split(",") if word.strip()})
+    except ValueError as error:
+        raise wrong_value("--rests", text, "list of times", str(error)) from None
+    if len(seconds) < 2:
+        raise wrong_value("--rests", text, "list of times", "write two at least: 1s,1m,1h")
+    return seconds
+
+
+def _check_single(rests: str | None, fleet: int | None, count: int) -> None:
+    """One drive in one way is asked about its rests, or as a fleet."""
+    named = [name for name, value in (("--rests", rests), ("--fleet", fleet)) if value is not None]
+    if len(named) > 1 or (named and count > 1):
+        raise FlashtwinError(
+            f"{named[0]} asks of one drive in one way",
+            hint="leave out the other drives, --vary and the other question",
+            exit_code=USAGE,
+        )
 
 
 def _varied(text: str) -> tuple[str, list[str]]:

@@ -1,11 +1,11 @@
-"""`flashtwin trace`, `cost` and `ask` at work: their answers on a terminal, as JSON, as pages."""
+"""`flashtwin record`, `trace`, `cost` and `ask` at work: on a terminal, as JSON, as pages."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,13 +14,15 @@ from flashtwin.cli import progress, terminal
 from flashtwin.errors import DONE, MISS
 from flashtwin.load import ask as asking
 from flashtwin.load import cost as costing
-from flashtwin.load import loads, page
+from flashtwin.load import fleet as fleets
+from flashtwin.load import loads, page, resting
 from flashtwin.load import profile as profiling
-from flashtwin.load.words import Change, Cost, Lifetime, Profile
+from flashtwin.load.words import Change, Cost, Fleet, Lifetime, Profile, Rests
 from flashtwin.model import units
 from flashtwin.model.document import Document
 from flashtwin.model.job import Reading
 from flashtwin.report.answer import write as write_page
+from flashtwin.runner.pool import Work
 from flashtwin.runner.target import Variant
 
 TRACE_HEAD = ("kind", "requests", "data", "median", "most frequent", "in order")
@@ -69,6 +71,8 @@ class Asked(Document, frozen=True):
 
     rows: list[AskedRow]
     chance_of_first: float | None
+    rests: Rests | None
+    fleet: Fleet | None
     page: str | None
 
 
@@ -205,27 +209,104 @@ def ways_of(
     return asking.ways(variants, load, asking.share(full), varied)
 
 
+class Printed(NamedTuple):
+    """How an answer is shown."""
+
+    out: Path | None
+    as_json: bool
+    quiet: bool
+
+
 def ask(
     ways: Sequence[asking.Way],
     *,
     draws: int,
-    at_once: int | None,
+    where: tuple[int | None, str | None],
     years: float | None,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
+    rests: Sequence[float] | None,
+    fleet: tuple[int, float] | None,
+    shown: Printed,
 ) -> None:
-    """Answer `flashtwin ask`; `years`: for how long a drive has to last."""
-    if out is not None:
-        outputs.check(out)
-    with progress.counted("ask", asking.count_of(ways, draws), quiet) as on_end:
-        rows = asking.ask(ways, draws, on_end, at_once)
-    if out is not None:
-        write_page(asking.answer(rows, years), out)
-    if as_json:
+    """Answer `flashtwin ask`; `years`: for how long a drive has to last. `where`: how many copies
+    at a time, or the address of a cluster."""
+    if shown.out is not None:
+        outputs.check(shown.out)
+    if rests is not None:
+        _ask_rests(ways[0], rests, draws, where, shown)
+    elif fleet is not None:
+        _ask_fleet(ways[0], *fleet, years, where, shown)
+    else:
+        _ask_years(ways, draws, years, where, shown)
+    if not shown.as_json:
+        _say_page(shown.out)
+
+
+def _carried_out(
+    works: Sequence[Work],
+    names: Sequence[str],
+    where: tuple[int | None, str | None],
+    shown: Printed,
+) -> list[Any]:
+    with progress.counted("ask", len(works), shown.quiet) as on_end:
+        return asking.carried_out(works, names, on_end, *where)
+
+
+def _ask_rests(
+    way: asking.Way,
+    rests: Sequence[float],
+    draws: int,
+    where: tuple[int | None, str | None],
+    shown: Printed,
+) -> None:
+    plan = resting.copies(way.question, draws)
+    ladders = _carried_out(resting.works(plan, rests), [way.name] * len(plan), where, shown)
+    of = resting.rests_of(way.question, plan, ladders)
+    if shown.out is not None:
+        write_page(resting.answer(of), shown.out)
+    if shown.as_json:
+        _print_answer([], None, shown, rests=of)
+        return
+    for line in resting.sentences(of):
+        terminal.say(line)
+    terminal.emit(terminal.table(resting.HEAD, resting.table(of), right=resting.HEAD[1:]))
+    terminal.notes(resting.notes(of), shown.quiet)
+
+
+def _ask_fleet(
+    way: asking.Way,
+    count: int,
+    spread: float,
+    years: float | None,
+    where: tuple[int | None, str | None],
+    shown: Printed,
+) -> None:
+    drives = fleets.copies(way.question, count, spread)
+    simulated = _carried_out(fleets.works(drives), [way.name] * count, where, shown)
+    of = fleets.fleet(way.question, spread, drives, simulated)
+    if shown.out is not None:
+        write_page(fleets.answer(of, years), shown.out)
+    if shown.as_json:
+        _print_answer([], None, shown, fleet=of)
+        return
+    for line in fleets.sentences(of, years):
+        terminal.say(line)
+    terminal.notes(fleets.notes(of), shown.quiet)
+
+
+def _ask_years(
+    ways: Sequence[asking.Way],
+    draws: int,
+    years: float | None,
+    where: tuple[int | None, str | None],
+    shown: Printed,
+) -> None:
+    with progress.counted("ask", asking.count_of(ways, draws), shown.quiet) as on_end:
+        rows = asking.ask(ways, draws, on_end, *where)
+    if shown.out is not None:
+        write_page(asking.answer(rows, years), shown.out)
+    if shown.as_json:
         finite = msgspec.convert(_finite(msgspec.to_builtins(rows)), list[AskedRow])
-        chance, page_path = asking.chance_of_first(rows), None if out is None else str(out)
-        terminal.print_json(Asked(finite, chance_of_first=chance, page=page_path))
+        _print_answer(finite, asking.chance_of_first(rows), shown)
         return
     verdict = asking.verdict(rows)
     if verdict:
@@ -237,9 +318,22 @@ def ask(
         for line in asking.sentences(rows[0].lifetime, years):
             terminal.say(line)
     terminal.notes(
-        dict.fromkeys(note for row in rows for note in asking.notes(row.lifetime)), quiet
+        dict.fromkeys(note for row in rows for note in asking.notes(row.lifetime)), shown.quiet
     )
-    _say_page(out)
+
+
+def _print_answer(
+    rows: list[AskedRow],
+    chance: float | None,
+    shown: Printed,
+    *,
+    rests: Rests | None = None,
+    fleet: Fleet | None = None,
+) -> None:
+    page_path = None if shown.out is None else str(shown.out)
+    terminal.print_json(
+        Asked(rows, chance_of_first=chance, rests=rests, fleet=fleet, page=page_path)
+    )
 
 
 def _finite(value: Any) -> Any:

@@ -9,29 +9,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 from msgspec import Struct
 
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.load import lifetime
-from flashtwin.load.lifetime import Copy, Question, Simulated
+from flashtwin.load.lifetime import Question
 from flashtwin.load.loads import Load
 from flashtwin.load.words import Interval, Lifetime
 from flashtwin.model.target import Interrupted
 from flashtwin.model.units import readable_number, readable_period, readable_size
 from flashtwin.report.answer import Answer, Figure, Table
-from flashtwin.runner.pool import Ended, Pool, Send, Work
+from flashtwin.runner.cluster import Cluster
+from flashtwin.runner.pool import Ended, Pool, Work
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Variant
 
 NORMAL = NormalDist()
-# Memory of a worker beside that of the drive itself.
-BESIDE_BYTES = 60 << 20
+# Told how many copies are done, and of what the last one was.
+OnEnd = Callable[[int, str], None]
 # Nobody plans further: a drive that lasts longer lasts "more than" that.
 MOST_YEARS = 100.0
+# Parts of a question that can be varied beside keys of a spec, and names of their values.
+SWITCHES: Mapping[str, Mapping[str, str]] = {
+    "trim": {"on": "TRIM", "off": "no TRIM"},
+    "handles": {"on": "with handles", "off": "no handles"},
+}
 LATENCY_NAMES = {"read": "reads", "write": "writes", "sync": "syncs"}
 
 
@@ -53,7 +59,8 @@ class Row(Struct, frozen=True, kw_only=True):
 def ways(
     drives: Sequence[Variant], load: Load, full: float, varied: Mapping[str, Sequence[str]]
 ) -> list[Way]:
-    """Every drive in every way; `varied` has a key of a spec, `full` or `per_day`, with values."""
+    """Every drive in every way; `varied` has a key of a spec, or one of `SWITCHES` or `full`, with
+    its values."""
     varied_ways = [
         Way(name=variant.drive, question=Question(variant=variant, load=load, full=full))
         for variant in drives
@@ -67,6 +74,15 @@ def _changed(way: Way, key: str, value: str) -> Way:
     question, name = way.question, f"{way.name}, {key} {value}"
     if key == "full":
         return Way(name=name, question=replace(question, full=share(value)))
+    if key in SWITCHES:
+        if value not in SWITCHES[key]:
+            words = " or ".join(SWITCHES[key])
+            raise FlashtwinError(f"{key} is {words}, and not {value}", exit_code=USAGE)
+        is_on = value == "on"
+        changed = (
+            replace(question, trims=is_on) if key == "trim" else replace(question, handles=is_on)
+        )
+        return Way(name=f"{way.name}, {SWITCHES[key][value]}", question=changed)
     if value == "as is":
         return Way(name=name, question=question)
     variant = replace(question.variant, sets=(*question.variant.sets, f"{key}={value}"))
@@ -87,17 +103,15 @@ def share(text: str) -> float:
 def ask(
     wanted: Sequence[Way],
     draws: int = lifetime.DRAWS,
-    on_end: Callable[[int, str], None] = lambda count, name: None,
+    on_end: OnEnd = lambda count, name: None,
     at_once: int | None = None,
+    cluster: str | None = None,
 ) -> list[Row]:
     """Simulate all copies of all questions side by side, and answer in the given order."""
     plans = [lifetime.copies(way.question, draws) for way in wanted]
-    works, owners = [], []
-    for way, copies in zip(wanted, plans, strict=True):
-        for copy in copies:
-            works.append(Work(call=partial(_simulated, copy), memory_bytes=_memory(copy)))
-            owners.append(way.name)
-    values = _pooled(works, owners, on_end, at_once)
+    works = [lifetime.work_of(copy) for copies in plans for copy in copies]
+    names = [way.name for way, copies in zip(wanted, plans, strict=True) for _ in copies]
+    values = carried_out(works, names, on_end, at_once, cluster)
     rows = []
     for way, copies in zip(wanted, plans, strict=True):
         own = [values.pop(0) for _ in copies]
@@ -110,36 +124,30 @@ def count_of(wanted: Sequence[Way], draws: int = lifetime.DRAWS) -> int:
     return sum(len(lifetime.copies(way.question, draws)) for way in wanted)
 
 
-def _simulated(copy: Copy, _send: Send) -> Simulated:
-    return lifetime.simulate(copy)
-
-
-def _memory(copy: Copy) -> int:
-    spec = copy.variant.spec()
-    memory_bytes: int = spec.memory_bytes // copy.scale + BESIDE_BYTES
-    return memory_bytes
-
-
-def _pooled(
+def carried_out(
     works: Sequence[Work],
-    owners: Sequence[str],
-    on_end: Callable[[int, str], None],
-    at_once: int | None,
-) -> list[Simulated]:
-    done: dict[int, Simulated] = {}
+    names: Sequence[str],
+    on_end: OnEnd,
+    at_once: int | None = None,
+    cluster: str | None = None,
+) -> list[Any]:
+    """What each simulation gives, in their order: in processes of this machine, or on the workers
+    of the Dask cluster whose scheduler has an address."""
+    pool = Pool(at_once) if cluster is None else Cluster(cluster)
+    done: dict[int, Any] = {}
     with listening() as stop:
-        for happened in Pool(at_once).run(works, stop):
+        for happened in pool.run(works, stop):
             assert isinstance(happened, Ended), "a copy tells nothing on its way"
             if happened.error is not None:
                 raise happened.error
             if happened.value is None:
                 why = happened.mistake or "its process was killed"
                 raise FlashtwinError(
-                    f"a copy of {owners[happened.number]} could not be simulated: {why}",
+                    f"a copy of {names[happened.number]} could not be simulated: {why}",
                     exit_code=ENVIRONMENT,
                 )
             done[happened.number] = happened.value
-            on_end(len(done), owners[happened.number])
+            on_end(len(done), names[happened.number])
         if stop.asked:
             raise Interrupted("stopped; nothing is kept of an answer that is not whole")
     return [done[number] for number in range(len(works))]

@@ -16,19 +16,14 @@ the same answer on every machine.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
 
 from msgspec import Struct
 
-from flashtwin import inputs
 from flashtwin._core import Spec
 from flashtwin.analysis.estimate import student_t
 from flashtwin.drives import untimed
@@ -36,6 +31,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
+from flashtwin.load.drawn import assumed, drawn, posterior_of
 from flashtwin.load.loads import DAY_S, Load
 from flashtwin.load.words import Interval, Latency, Lifetime
 from flashtwin.model.histogram import percentiles_of, summed
@@ -43,6 +39,7 @@ from flashtwin.model.job import NONE, Fio, Job, Span
 from flashtwin.model.step import Fill, Rest, Result, Run
 from flashtwin.model.target import Progress
 from flashtwin.model.units import parse_size
+from flashtwin.runner.pool import Send, Work
 from flashtwin.runner.target import Variant
 
 YEAR_DAYS = 365.25
@@ -60,6 +57,10 @@ STEADY = 0.02
 MOST_STRETCHES = 64
 # Drives drawn over what is not known.
 DRAWS = 4
+# Memory of a worker beside that of the drive itself.
+BESIDE_BYTES = 60 << 20
+# Placement handles that a drive may have.
+MOST_HANDLES = 8
 # Spans of files lie on whole MiB.
 GRAIN = 1 << 20
 SHARES = (50.0, 99.0, 99.9)
@@ -86,12 +87,20 @@ class Simulated(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A load on a drive that is so full; `full` is the share of the capacity that holds data."""
+    """A load on a drive that is so full; `full` is the share of the capacity that holds data.
+
+    `trims`: the drive is told which data is gone, so that the rest of it is empty; else all of it
+    has been written once, and the rest holds data that nobody reads or writes any more. `handles`:
+    each job that writes has a placement handle of its own, or those that
+    the load names.
+    """
 
     variant: Variant
     load: Load
     full: float = 0.8
     seed: int = 1
+    trims: bool = True
+    handles: bool = False
 
     def __post_init__(self) -> None:
         if not 0.01 <= self.full <= 1:
@@ -109,115 +118,147 @@ class Copy:
     load: Load
     full: float
     seed: int
+    trims: bool = True
+    handles: bool = False
 
 
-@cache
-def unknowns() -> Mapping[str, Mapping[str, Any]]:
-    """The values that nobody prints, with their ranges."""
-    path = Path(str(resources.files(__package__))) / "unknowns.toml"
-    return inputs.read_toml(path)
-
-
-def copies(question: Question, draws: int = DRAWS) -> list[Copy]:
+def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES) -> list[Copy]:
     """The copies that an answer needs: the drive, it once more at half the size, and drives drawn
     over what is not known."""
-    variant, spec = question.variant, question.variant.spec()
-    scale = _scale(spec, variant)
+    variant = _with_handles(question) if question.handles else question.variant
+    spec = variant.spec()
+    scale = _scale(spec, variant, copy_bytes)
     base = Copy(
-        variant=variant, scale=scale, load=question.load, full=question.full, seed=question.seed
+        variant=variant,
+        scale=scale,
+        load=question.load,
+        full=question.full,
+        seed=question.seed,
+        trims=question.trims,
+        handles=question.handles,
     )
     half = replace(base, scale=2 * scale) if _fits(variant, 2 * scale) else None
-    drawn = [
-        replace(base, variant=replace(variant, sets=(*variant.sets, *sets)), seed=seed)
-        for seed, sets in _drawn(spec, question.seed, draws)
+    others = [
+        replace(base, variant=other, seed=seed)
+        for seed, other in drawn(variant, question.seed, draws)
     ]
-    return [base, *([half] if half else []), *drawn]
+    return [base, *([half] if half else []), *others]
 
 
-def _scale(spec: Spec, variant: Variant) -> int:
+def _with_handles(question: Question) -> Variant:
+    """The drive with as many placement handles as the load names, and room for what each of them
+    keeps open."""
+    variant, load = question.variant, question.load
+    spec = variant.spec()
+    jobs = _handled(_planned(load, spec, int(spec.capacity_bytes * question.full)))
+    more = max(handle for job in jobs for handle in job.handles or (0,))
+    if not more:
+        raise FlashtwinError(
+            f"one job of {load.name} writes, and handles tell jobs apart",
+            hint="leave handles out, or take a load with several jobs that write",
+            exit_code=USAGE,
+        )
+    values = {row["key"]: row["value"] for row in spec.values()}
+    # Below that the firmware would hardly ever open a superblock for a handle.
+    room = [f"{key}={int(values[key]) + more + 1}" for key in ("gc.low", "gc.high")]
+    return replace(variant, sets=(*variant.sets, f"fdp.handles={more + 1}", *room))
+
+
+def _scale(spec: Spec, variant: Variant, copy_bytes: int) -> int:
     """The power of two at which a copy is small enough, or the last that the drive can be."""
     scale = 1
-    while spec.capacity_bytes / scale > COPY_BYTES and _fits(variant, 2 * scale):
+    while spec.capacity_bytes / scale > copy_bytes and _fits(variant, 2 * scale):
         scale *= 2
     return scale
 
 
 def _fits(variant: Variant, scale: int) -> bool:
     try:
-        _scaled(variant, scale).spec()
+        scaled(variant, scale).spec()
     except FlashtwinError:
         return False
     return True
 
 
-def _scaled(variant: Variant, scale: int) -> Variant:
+def scaled(variant: Variant, scale: int) -> Variant:
     """The variant of a smaller drive; one that is scaled already is scaled further."""
     before = int(variant.scale.partition("/")[2]) if variant.scale else 1
     total = before * scale
     return replace(variant, scale=f"1/{total}" if total > 1 else None)
 
 
-def _drawn(spec: Spec, seed: int, count: int) -> Iterator[tuple[int, list[str]]]:
-    """Settings of drives that this one may be."""
-    guessed = {row["key"]: row for row in spec.values() if row["origin"] == "prior"}
-    open_keys = {key: row for key, row in unknowns().items() if key in guessed}
-    if not open_keys:
-        return
-    source = random.Random(seed)
-    for number in range(count):
-        sets = []
-        for key, row in open_keys.items():
-            if "words" in row:
-                sets.append(f"{key}={source.choice(row['words'])}")
-                continue
-            # 90 % of a normal distribution lie within 1.645 deviations.
-            factor = math.exp(source.gauss(0, math.log(row["factor"]) / 1.645))
-            sets.append(f"{key}={_times(guessed[key], factor)}")
-        yield seed + number + 1, sets
+def work_of(copy: Copy) -> Work:
+    """The simulation of a copy, for a worker."""
+    return Work(call=partial(_simulated, copy), memory_bytes=memory_of(copy))
 
 
-def _times(row: Any, factor: float) -> str:
-    """A value of a spec times a factor, with its unit."""
-    number, _, unit = str(row["value"]).partition(" ")
-    value = float(number) * factor
-    return f"{max(value, 1):.0f} {unit}".strip()
+def _simulated(copy: Copy, _send: Send) -> Simulated:
+    return simulate(copy)
 
 
-def simulate(copy: Copy, watch: Callable[[Progress], bool] = lambda progress: True) -> Simulated:
+def memory_of(copy: Copy) -> int:
+    """What a copy takes in memory."""
+    memory_bytes: int = copy.variant.spec().memory_bytes // copy.scale + BESIDE_BYTES
+    return memory_bytes
+
+
+def unwatched(progress: Progress) -> bool:
+    """A watch that lets a step go on."""
+    return True
+
+
+def simulate(copy: Copy, watch: Callable[[Progress], bool] = unwatched) -> Simulated:
     """Give a copy its load until its write amplification stays where it is."""
     full_size = copy.variant.spec()
-    spec = _scaled(copy.variant, copy.scale).spec()
+    spec = scaled(copy.variant, copy.scale).spec()
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
     held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
-    jobs = _jobs(copy, full_size, held)
-    twin.do(Fill(label="full", size=held), watch)
+    jobs = jobs_of(copy, full_size, held)
+    filled = held if copy.trims else spec.capacity_bytes // GRAIN * GRAIN
+    twin.do(Fill(label="full", size=filled), watch)
     stretch = _Stretch.of(copy, spec, full_size, jobs)
     return _Steady(twin, spec, copy, stretch).run(watch)
 
 
-def _jobs(copy: Copy, full_size: Spec, held: int) -> list[Job]:
+def jobs_of(copy: Copy, full_size: Spec, held: int) -> list[Job]:
     """The jobs of the load, as they are asked of the copy."""
-    target = Target(
-        name=copy.variant.drive,
-        bytes=int(full_size.capacity_bytes * copy.full) // GRAIN * GRAIN,
-        unit_bytes=full_size.map_unit_bytes,
-    )
-    planned = plan(copy.load.jobs, target)
+    full_bytes = int(full_size.capacity_bytes * copy.full)
+    jobs = [_smaller(job, copy.scale, held) for job in _planned(copy.load, full_size, full_bytes)]
+    return _handled(jobs) if copy.handles else [replace(job, handles=()) for job in jobs]
+
+
+def _planned(load: Load, spec: Spec, full_bytes: int) -> list[Job]:
+    """The jobs of the load on a drive on which as much holds data."""
+    target = Target(name=spec.id, bytes=full_bytes // GRAIN * GRAIN, unit_bytes=spec.map_unit_bytes)
+    planned = plan(load.jobs, target)
     if len(planned.phases) != 1:
         raise FlashtwinError(
-            f"the jobs of {copy.load.name} run one after another, and a load is jobs at once",
+            f"the jobs of {load.name} run one after another, and a load is jobs at once",
             hint="leave out stonewall",
             exit_code=USAGE,
         )
     jobs = [process.job for process in planned.processes]
-    if not any(_writes(job) for job in jobs):
+    if not any(writes(job) for job in jobs):
         raise FlashtwinError(
-            f"{copy.load.name} writes nothing, and reads do not wear a drive", exit_code=USAGE
+            f"{load.name} writes nothing, and reads do not wear a drive", exit_code=USAGE
         )
-    return [_smaller(job, copy.scale, held) for job in jobs]
+    return jobs
 
 
-def _writes(job: Job) -> bool:
+def _handled(jobs: Sequence[Job]) -> list[Job]:
+    """Jobs with the handles that the load names; where it names none, each that writes has one of
+    its own, and the last ones share the last."""
+    if any(job.handles for job in jobs):
+        return list(jobs)
+    writers = [index for index, job in enumerate(jobs) if writes(job)]
+    handles = {index: min(place, MOST_HANDLES - 1) for place, index in enumerate(writers)}
+    return [
+        replace(job, handles=(handles[index],)) if index in handles else job
+        for index, job in enumerate(jobs)
+    ]
+
+
+def writes(job: Job) -> bool:
     return "write" in job.rw or job.rw in ("rw", "randrw")
 
 
@@ -258,10 +299,10 @@ class _Stretch:
         least = spec.capacity_bytes / MOST_STRETCHES
         write_bytes = max(in_period, least)
         period_s = write_bytes / rate
-        nominal = sum(_nominal(job, 1) for job in jobs)
+        nominal_rate = sum(nominal(job, 1) for job in jobs)
         return cls(
             jobs=tuple(jobs),
-            factor=rate / copy.load.active / nominal,
+            factor=rate / copy.load.active / nominal_rate,
             active_s=period_s * copy.load.active,
             rest_s=period_s * (1 - copy.load.active),
             write_bytes=write_bytes,
@@ -276,7 +317,7 @@ class _Stretch:
 
     def _paced(self, job: Job, number: int, index: int, done: int) -> Job:
         assert job.fio is not None, "a plan has fio's jobs only"
-        reads, writes, trims = (max(int(_nominal(job, kind) * self.factor), 1) for kind in range(3))
+        reads, writes, trims = (max(int(nominal(job, kind) * self.factor), 1) for kind in range(3))
         pace = replace(job.fio.pace, bytes_s=(reads, writes, trims), iops=NONE)
         fio = replace(
             job.fio, pace=pace, time_based=True, number_ios=0, loops=1, start_ns=0, size=None
@@ -307,7 +348,7 @@ def _going_on(fio: Fio, job: Job, done: int) -> Fio:
     )
 
 
-def _nominal(job: Job, kind: int) -> float:
+def nominal(job: Job, kind: int) -> float:
     """Bytes of a kind that a job asks for in a second, as its rates say; only shares count."""
     assert job.fio is not None, "a plan has fio's jobs only"
     directions = _shares(job)
@@ -482,7 +523,7 @@ def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DR
     logs = [math.log(drawn.waf) for drawn in others]
     wears = [math.log(drawn.wear) for drawn in others if drawn.wear > 0]
     own = math.hypot(base.waf_error / base.waf, scale_error)
-    years = _years(base, per_day)
+    years = years_of(base, per_day)
     values = {row["key"]: row["value"] for row in spec.values()}
     rated = float(_bytes_of(values.get("drive.rated_tbw", "0")))
     return Lifetime(
@@ -503,13 +544,13 @@ def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DR
         by_cause=dict(sorted(base.by_cause.items(), key=lambda row: -row[1])),
         latencies=base.latencies,
         watts=base.watts,
-        draws=[_years(drawn, per_day) for drawn in others],
-        assumed=_assumed(spec),
-        sources=list(question.load.sources),
+        draws=[years_of(drawn, per_day) for drawn in others],
+        assumed=assumed(spec),
+        sources=sources_of(question),
     )
 
 
-def _years(of: Simulated, per_day: float) -> float:
+def years_of(of: Simulated, per_day: float) -> float:
     """Until the rated life is used up; for ever where nothing wears."""
     a_year = of.wear * per_day / of.scale * YEAR_DAYS
     return 1 / a_year if a_year > 0 else math.inf
@@ -528,7 +569,15 @@ def _interval(value: float, logs: Sequence[float], own: float) -> Interval:
     return Interval(value=value, low=value * math.exp(-width), high=value * math.exp(width))
 
 
-def _assumed(spec: Spec) -> list[str]:
-    """The values that were drawn because nobody printed them, by their names."""
-    guessed = {row["key"] for row in spec.values() if row["origin"] == "prior"}
-    return [row["title"] for key, row in unknowns().items() if key in guessed]
+def sources_of(question: Question) -> list[str]:
+    """Where the load comes from, and what of the drive was fitted."""
+    fitted = posterior_of(question.variant)
+    if fitted is None:
+        return list(question.load.sources)
+    weights = [weight for weight, _ in fitted.drives]
+    worth = sum(weights) ** 2 / max(sum(weight * weight for weight in weights), 1e-12)
+    return [
+        *question.load.sources,
+        f"drawn from the twin that was fitted to {fitted.run}: {len(weights)} drives that it leaves"
+        f" possible, worth {worth:.1f} of equal weight",
+    ]

@@ -1,0 +1,119 @@
+"""A fleet: many drives, on this machine and on Dask, the same bytes whoever simulates them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from flashtwin.load import ask, fleet
+from flashtwin.load.lifetime import Question, Simulated
+from flashtwin.load.loads import load
+from flashtwin.load.words import Fleet, Member
+from flashtwin.runner.target import Variant
+
+Run = Callable[..., Result]
+SMALL = Question(
+    variant=Variant(drive="bx500-240", scale="1/176"),
+    load=load("surveillance", "0.5 drives"),
+    full=0.8,
+)
+DRIVES = 200
+
+
+def members(years: list[float | None]) -> Fleet:
+    return Fleet(
+        name="X",
+        title="a load",
+        full=0.8,
+        per_day_bytes=20e9,
+        spread=2.0,
+        drives=[Member(per_day_bytes=20e9, waf=2.0, years=value) for value in years],
+        assumed=[],
+        sources=[],
+    )
+
+
+def test_the_sentence_counts_drives_that_ended() -> None:
+    first, second, _ = fleet.sentences(members([1.0, 4.0, 6.0, 200.0, None]), 5.0)
+    assert first.startswith("Of 5 X under a load, 20 GB a day (90 % of them 10 GB to 40 GB)")
+    assert first.endswith("2 have used up their rated cycles after 5 years.")
+    assert second == "Half of them last longer than 6 years, one in twenty less than 1."
+
+
+def test_each_drive_follows_from_its_number() -> None:
+    few, more = fleet.copies(SMALL, 3, 2.0), fleet.copies(SMALL, 6, 2.0)
+    assert [copy.seed for copy in few] == [copy.seed for copy in more[:3]]
+    assert [copy.load.per_day for copy in few] == [copy.load.per_day for copy in more[:3]]
+    assert len({copy.load.per_day for copy in more}) == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--fleet", "3", "--rests", "1s,1h"], "asks of one drive in one way"),
+        (["--fleet", "3", "--vary", "trim=on,off"], "--fleet asks of one drive in one way"),
+        (["--rests", "1s"], "write two at least"),
+        (["--rests", "1s,soon"], "--rests"),
+        (["--vary", "trim=maybe"], "trim is on or off, and not maybe"),
+        (["--vary", "handles=on"], "one job of surveillance writes, and handles tell jobs apart"),
+        (["--cluster", "tcp://127.0.0.1:9", "--jobs", "2"], "a cluster decides by itself"),
+    ],
+)
+def test_wrong_questions_of_many(run: Run, words: list[str], message: str) -> None:
+    done = run("ask", "crucial-p1-1tb", "--workload", "surveillance", *words, "-q")
+    assert done.exit_code == 2 and message in done.stderr
+
+
+@pytest.fixture(scope="module")
+def distributed() -> ModuleType:
+    module: ModuleType = pytest.importorskip("distributed")
+    return module
+
+
+@pytest.fixture
+def cluster(distributed: ModuleType) -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as made:
+        yield made
+
+
+@pytest.mark.full
+def test_a_fleet_is_the_same_on_one_worker_and_on_two(
+    distributed: ModuleType, cluster: Any, tmp_path: Path
+) -> None:
+    """200 drives, a worker killed among them, against one process of this machine."""
+    copies = fleet.copies(SMALL, DRIVES, 2.0)
+    killed: list[int] = []
+
+    def kill_one(count: int, name: str) -> None:
+        if count == DRIVES // 4:
+            with distributed.Client(cluster.scheduler_address) as client:
+                killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    def answered(**where: Any) -> bytes:
+        ends: list[Simulated] = ask.carried_out(fleet.works(copies), ["x"] * DRIVES, **where)
+        of = fleet.fleet(SMALL, 2.0, copies, ends)
+        return json.dumps([[row.waf, row.years, row.per_day_bytes] for row in of.drives]).encode()
+
+    two = answered(on_end=kill_one, cluster=cluster.scheduler_address)
+    assert killed and two == answered(on_end=lambda count, name: None, at_once=1)
+
+
+@pytest.mark.full
+def test_the_command_asks_a_cluster(run: Run, cluster: Any, tmp_path: Path) -> None:
+    words = ("ask", "bx500-240", "--scale", "1/176", "--workload", "surveillance", "-q")
+    words += ("--fleet", "6", "--for", "5y", "--json")
+    there = run(*words, "--cluster", cluster.scheduler_address, "--out", "f.html")
+    here = run(*words, "--jobs", "1", "--out", "f.html")
+    assert there.exit_code == 0 and there.stdout == here.stdout
+    assert (tmp_path / "f.html").exists()
