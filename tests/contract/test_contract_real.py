@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +12,12 @@ import pytest
 from thinning import thinned
 
 from flashtwin.drives import contract
-from flashtwin.drives.contract import check_drive, check_run, runs
+from flashtwin.drives.contract import check_drive, check_meter, check_run, runs
 from flashtwin.drives.real import jobfile, through_fio
+from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.drives.real.real import Real
 from flashtwin.drives.real.real_fio import PREFERRED
-from flashtwin.model.step import Result
+from flashtwin.model.step import Ask, Rest, Result
 from flashtwin.model.target import Progress
 
 SIZE = 64 << 20
@@ -28,6 +31,34 @@ def target(tmp_path: Path) -> Real:
 def test_file(tmp_path: Path) -> None:
     check_drive(partial(target, tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_meter_s_file_is_read_beside_each_step(tmp_path: Path) -> None:
+    """Its program writes on while the drive is measured."""
+    path, over = tmp_path / "meter.csv", threading.Event()
+    path.write_text("timestamp,power_w\n")
+
+    def write() -> None:
+        with path.open("a", buffering=1) as file:
+            while not over.wait(0.02):
+                file.write(f"{time.time():.6f},2.5\n")
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    drive = Real(tmp_path, SIZE, say=lambda text: None, power=PowerLog(path)).open()
+    try:
+        assert drive.info.can.power_meter
+        assert isinstance(drive.do(Ask(label="meter", of="power"), _go), Result)
+        answer = drive.do(Rest(label="rest", seconds=0.3), _go)
+        assert isinstance(answer, Result)
+        check_meter("rest", answer)
+        assert set(answer.meter["power_uw"].tolist()) == {2_500_000}
+        read_ns = int(answer.meter["dt_ns"].sum())
+        assert read_ns > 0.8 * answer.duration_ns
+    finally:
+        over.set()
+        writing.join()
+        drive.close()
 
 
 @pytest.mark.full

@@ -77,6 +77,23 @@ def test_a_file_system_that_is_mounted(loop: Path, tmp_path: Path) -> None:
     Held(loop, writes=True).close()
 
 
+@pytest.mark.full
+@pytest.mark.skipif(bool(lacking("mkfs.xfs")), reason="this machine lacks mkfs.xfs")
+def test_an_xfs_that_is_mounted(tmp_path: Path) -> None:
+    """The least that it takes is 300 MB."""
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(320 * MIB)
+    with looped(image) as loop:
+        ran("mkfs.xfs", "-q", "-L", "archive", loop)
+        with mounted(loop, tmp_path / "at") as place:
+            assert f"is mounted at {place}" in refusal(loop)
+            assert facts_of(loop).labels == ["archive"]
+            message = refusal(loop, ("the working directory", place))
+        assert f"the working directory lies on {loop.name}" in message
+        Held(loop, writes=True).close()
+
+
 def test_a_run_directory_on_it(loop: Path, tmp_path: Path) -> None:
     ran("mkfs.ext4", "-q", loop)
     with mounted(loop, tmp_path / "at") as place:

@@ -6,6 +6,8 @@ mount -t sysfs sys /sys
 grep -q ' /dev ' /proc/mounts || mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 mount -t tmpfs run /run
+# The kernel calls it for what it lacks, as for a cipher.
+echo /bin/modprobe > /proc/sys/kernel/modprobe
 
 # The block device of a serial number.
 device() {

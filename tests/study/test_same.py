@@ -114,8 +114,9 @@ def test_an_unknown_drive_is_refused_before_another_is_measured(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     store(tmp_path / "a")
-    with pytest.raises(FlashtwinError, match="no drive bx500-24 in the catalogue"):
-        answer(Question(run=tmp_path / "a", drives=("bx500-240", "bx500-24")), unseen)
+    for word in ("bx500-24", "mistyped"):
+        with pytest.raises(FlashtwinError, match=f"{word} is no run, no drive"):
+            answer(Question(run=tmp_path / "a", drives=("bx500-240", word)), unseen)
     assert not (tmp_path / "flashtwin-runs").exists()
 
 

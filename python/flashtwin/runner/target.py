@@ -392,13 +392,16 @@ def _device_of(
     stored = host.get("drive")
     if not isinstance(stored, dict) or not {"salt", "hash"} <= stored.keys():
         raise damaged(run.path / "host.json", "it does not say which device was measured")
-    path = known_again(stored)
-    if path is None:
+    paths = known_again(stored)
+    if len(paths) != 1:
+        several = f"may be any of {', '.join(map(str, paths))}: none of them has a serial number"
         raise FlashtwinError(
-            f"the device that {run.path} measured ({target['name']}) is not in this machine",
-            hint=f"attach it, or {ANEW}",
-            exit_code=ENVIRONMENT,
+            f"the device that {run.path} measured ({target['name']}) "
+            + (several if paths else "is not in this machine"),
+            hint=f"{'detach the others' if paths else 'attach it'}, or {ANEW}",
+            exit_code=REFUSED if paths else ENVIRONMENT,
         )
+    (path,) = paths
     writes = _may_write(run, target, path, consent)
     return device_target(
         path,

@@ -36,9 +36,11 @@ def of(facts: Facts, salt: str | None = None) -> dict[str, str]:
     return {"salt": salt, "hash": digest.hex()}
 
 
-def known_again(stored: Mapping[str, Any], roots: Roots | None = None) -> Path | None:
-    """The device of this machine that a stored hash is of, whatever its name is by now."""
+def known_again(stored: Mapping[str, Any], roots: Roots | None = None) -> list[Path]:
+    """The devices of this machine that a stored hash is of, whatever their names are by now:
+    several where none of them has a serial number, as virtual disks."""
     roots = roots or Roots()
+    paths = []
     for place in sorted((roots.sys / "block").glob("*")):
         path = roots.dev / place.name
         number = line(place / "dev")
@@ -47,8 +49,8 @@ def known_again(stored: Mapping[str, Any], roots: Roots | None = None) -> Path |
         # Its names and its size say who it is; nothing is read from the device.
         facts = facts_from(path, number, lambda at, count: b"", (), roots)
         if facts.size_bytes and of(facts, str(stored["salt"]))["hash"] == stored["hash"]:
-            return path
-    return None
+            paths.append(path)
+    return paths
 
 
 def without_secrets(value: Any, words: Sequence[str]) -> Any:

@@ -94,6 +94,13 @@ def _request(first: Run, word: str, question: Question) -> request.Request:
     )
     is_twin = targets.is_spec(word)
     is_file = not is_twin and not targets.is_served(word) and not is_device(Path(word))
+    if is_file and "/" not in word and not Path(word).is_dir():
+        # A name that was mistyped is no wish for a file of that name.
+        raise FlashtwinError(
+            f"{word} is no run, no drive of the catalogue and no device",
+            hint=f"flashtwin runs and flashtwin drives list them; ./{word} is a file to be made",
+            exit_code=USAGE,
+        )
     scale = first.target["identity"].get("scale")
     return request.Request(
         targets=(word,),
