@@ -310,6 +310,9 @@ def _states(first: Run, second: Run) -> Iterator[str]:
     for run in (first, second):
         if not run.finished:
             yield f"{run.path.name} is not finished: what it has is compared"
+        if not run.target.get("can", {}).get("writes", True):
+            yield f"{run.path.name} was only read: --destroy-data has a device measured in full"
+            continue
         unerased = [step.label for step in run.steps if step.kind == "purge" and step.not_possible]
         if unerased:
             yield f"{run.path.name} was not erased before: a used drive is slower than an empty one"
