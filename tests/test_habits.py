@@ -16,11 +16,14 @@ import re
 import tokenize
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTS = Path(__file__).with_name("habits.toml")
 SO_MANY = re.compile(r"\bso (many|much|long)\b", re.I)
+# A file without any of these has no habit of wording: it need not be taken apart, which is slow.
+MAYBE = re.compile(rf"{SO_MANY.pattern}|The same|#\s*(What|Whether)\b", re.I)
 PYTHON = [
     *(path for path in sorted((ROOT / "python" / "flashtwin").iterdir()) if path.is_dir()),
     *(ROOT / name for name in ("lab", "tests", "fuzz")),
@@ -40,6 +43,8 @@ def words_of(path: Path) -> tuple[list[str], list[str]]:
         docs = [re.sub(r"^//[/!] ?", "", line) for line in lines if re.match(r"//[/!]", line)]
         return [line[2:].strip() for line in lines if re.match(r"//[^/!]", line)], docs
     comments, docs = [], []
+    if not MAYBE.search(text):
+        return comments, docs
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             comments.append(token.string[1:].strip())
@@ -66,23 +71,29 @@ def jumps(room: Path) -> dict[str, int]:
     """Where a reader of a room has to look elsewhere for little."""
     count: Counter[str] = Counter(inner_imports=0, built_once=0, short_helpers=0)
     for path in sorted(room.rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        inner = (node for function in functions for node in ast.walk(function))
-        count["inner_imports"] += len(
-            {node for node in inner if isinstance(node, ast.Import | ast.ImportFrom)}
-        )
         names = Counter(
             node.id if isinstance(node, ast.Name) else node.attr
-            for node in ast.walk(tree)
+            for node, _ in nodes(path)
             if isinstance(node, ast.Name | ast.Attribute)
         )
-        count["short_helpers"] += sum(
-            names[function.name] == 1 and is_short_helper(function) for function in functions
-        )
-        classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-        count["built_once"] += sum(BUILT[cls.name] == 1 for cls in classes if is_dataclass(cls))
+        for node, within in nodes(path):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                count["inner_imports"] += within
+            elif isinstance(node, ast.FunctionDef):
+                count["short_helpers"] += names[node.name] == 1 and is_short_helper(node)
+            elif isinstance(node, ast.ClassDef):
+                count["built_once"] += calls()[node.name] == 1 and is_dataclass(node)
     return dict(count)
+
+
+@cache
+def nodes(path: Path) -> list[tuple[ast.AST, bool]]:
+    """All nodes of a file, each with whether it stands within a function."""
+    seen: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text()), False)]
+    for node, within in seen:
+        within = within or isinstance(node, ast.FunctionDef)
+        seen += [(child, within) for child in ast.iter_child_nodes(node)]
+    return seen
 
 
 def is_short_helper(function: ast.FunctionDef) -> bool:
@@ -101,13 +112,15 @@ def is_dataclass(cls: ast.ClassDef) -> bool:
     return any("dataclass" in ast.unparse(decorator) for decorator in cls.decorator_list)
 
 
-# How often each name is called in what ships.
-BUILT = Counter(
-    ast.unparse(node.func).rpartition(".")[2]
-    for path in (ROOT / "python" / "flashtwin").rglob("*.py")
-    for node in ast.walk(ast.parse(path.read_text()))
-    if isinstance(node, ast.Call)
-)
+@cache
+def calls() -> Counter[str]:
+    """How often each name is called in what ships."""
+    return Counter(
+        node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+        for path in (ROOT / "python" / "flashtwin").rglob("*.py")
+        for node, _ in nodes(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)
+    )
 
 
 def all_of(room: Path) -> dict[str, int]:

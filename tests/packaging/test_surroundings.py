@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 UV = shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
 FILL = ("test", "bx500-240", "--scale", "1/64", "--battery", "fill:patterns=1m-q1", "--quiet")
-# What a manylinux2014 wheel may ask of a C library.
+# A manylinux2014 wheel asks for no later C library.
 OLDEST_GLIBC = (2, 17)
 pytestmark = pytest.mark.full
 
