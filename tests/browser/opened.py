@@ -36,6 +36,9 @@ QUIET = """() => new Promise((done) => {
   }));
 })"""
 
+MOVE = """([selector, value]) => { const knob = document.querySelector(selector);
+  knob.value = value; knob.dispatchEvent(new Event("input", { bubbles: true })); }"""
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:
@@ -80,6 +83,11 @@ def until_interactive(page: Any, path: Path) -> None:
     # The page's content policy keeps Playwright's own way of waiting out.
     while not page.evaluate("performance.getEntriesByName('interactive').length"):
         time.sleep(0.02)
+
+
+def move(page: Any, knob: str, value: str) -> None:
+    """What a hand does on the slider of a page to play with."""
+    page.evaluate(MOVE, [knob, value])
 
 
 def settled(page: Any) -> None:

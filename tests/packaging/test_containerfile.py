@@ -7,11 +7,15 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "browser"))
+from opened import CHROMIUM, Opened, chromium, move
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "Containerfile"
@@ -96,8 +100,26 @@ def test_its_steps_make_a_flashtwin_that_runs(wheel: Path, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 5
     assert image.run("id", "-u").stdout.strip() == "1000"
+    _is_played_with(image)
     measured = image.run(*image.entry, "test", "probe", "--size", "64MB", "--battery", "fill")
     assert measured.returncode == 0, measured.stderr
+
+
+def _is_played_with(image: Image) -> None:
+    """A page that the wheel makes there has the core in it: a slider moves the curve."""
+    made = image.run(*image.entry, "play", "bx500-240", "--out", "play.html", "--quiet")
+    assert made.returncode == 0, made.stderr
+    if CHROMIUM is None:
+        return
+    with chromium() as browser:
+        opened = Opened(browser).open(image.root / image.place.strip("/") / "play.html")
+        opened.page.wait_for_selector("html[data-core=running]", timeout=120_000)
+        opened.page.wait_for_selector("html[data-drawn]")
+        before = opened.page.inner_html("#seen")
+        move(opened.page, "#knob-1", "0")
+        opened.page.wait_for_selector("html:not([data-drawn='1'])")
+        assert opened.page.inner_html("#seen") != before
+        assert opened.wrong == []
 
 
 def _as_on_this_machine(base: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opened import Opened, overflow
+from opened import Opened, move, overflow
 from printed import check
 from questions import question
 
@@ -17,8 +17,6 @@ from flashtwin.errors import MachineError
 from flashtwin.report import play as page_of
 from flashtwin.study import play
 
-MOVE = """([selector, value]) => { const knob = document.querySelector(selector);
-  knob.value = value; knob.dispatchEvent(new Event("input", { bubbles: true })); }"""
 # Once more was drawn than the answer of this number.
 DRAWN_AFTER = "html:not([data-drawn='{}'])"
 STATUS, FINDINGS = "#status", "#findings"
@@ -74,10 +72,10 @@ def test_without_the_core_prepared_positions_are_shown(browser: Any, without_cor
     assert "no simulator" in page.inner_text(STATUS)
     before = page.inner_html("#seen")
     assert "GB" in page.inner_text(FINDINGS)
-    page.evaluate(MOVE, [SIZE, "0"])
+    move(page, SIZE, "0")
     assert page.inner_html("#seen") != before
     assert page.inner_text("#value-0") == "750 MB"
-    page.evaluate(MOVE, [MODE, "0"])
+    move(page, MODE, "0")
     assert "Not prepared" in page.inner_text(STATUS)
     assert "Not analysed" in page.inner_text(FINDINGS)
     page.click("#again")
@@ -109,7 +107,7 @@ def test_a_core_that_does_not_start_leaves_the_prepared_positions(
     page_file.write_text(without_core.read_text().replace('id="core"><', 'id="core">AAAA<'))
     page = Opened(browser).open(page_file).page
     page.wait_for_selector("#status:has-text('prepared')")
-    page.evaluate(MOVE, [SIZE, "0"])
+    move(page, SIZE, "0")
     assert "prepared curve" in page.inner_text(STATUS)
 
 
@@ -150,7 +148,7 @@ def test_a_moved_value_is_simulated_and_drawn(
     page = opened.page
     page.wait_for_selector("#status:has-text('Simulated')")
     prepared, before = page.inner_html("#seen"), page.inner_text(FINDINGS)
-    page.evaluate(MOVE, [MODE, "0"])
+    move(page, MODE, "0")
     page.wait_for_selector(DRAWN_AFTER.format(1))
     assert page.inner_html("#seen") != prepared
     assert "Not analysed" in page.inner_text(FINDINGS)
