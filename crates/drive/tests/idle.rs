@@ -39,6 +39,22 @@ fn cached(drive: &mut Drive, from: u64, bytes: u64) -> f64 {
     (drive.counters().slc_units - before) as f64 * 4096.0
 }
 
+/// Re-arming under the host's hands and what a rest gives back have thresholds of their own.
+#[test]
+fn what_a_rest_has_freed_takes_data_at_once() {
+    let mut d = drive(&["fold.rate=100 MB/s"]);
+    write(&mut d, 0, 3000 * MB);
+    assert!(
+        cached(&mut d, 3000 * MB, 200 * MB) < 1.0,
+        "the cache is full"
+    );
+    // A second of silence, and ten of folding: half of the cache, far below `slc_cache.rearm`.
+    rest(&mut d, Nanos::from_secs(11));
+    let taken = cached(&mut d, 4000 * MB, 1500 * MB);
+    assert!((0.5..1.2).contains(&(taken / 1e9)), "{taken} bytes");
+    d.ftl().check();
+}
+
 /// Rests with a read every half a second, and what the cache takes after them.
 fn after_reads(sets: &[&str]) -> f64 {
     let mut d = drive(sets);

@@ -99,6 +99,15 @@ impl<P: Policies> Ftl<P> {
         work && wanted && (self.cache.fold.idle || self.cache.scarce)
     }
 
+    /// Offers idle time for folding, or ends the offer: what it has freed until then takes data.
+    pub(crate) fn offer_fold(&mut self, idle: bool) {
+        if self.cache.fold.idle && !idle {
+            let (cache, seen) = self.cache_and_seen();
+            cache.bypass &= cache.openable(&seen) == 0;
+        }
+        self.cache.fold.idle = idle;
+    }
+
     /// Grants folding in the background so many units. Units that were granted before and not used
     /// are not carried over; what was folded beyond them is taken off.
     pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {

@@ -359,7 +359,7 @@ impl<P: Policies> Ftl<P> {
     /// finished, and nothing more begins.
     pub fn offer(&mut self, load: Load, idle: bool, ops: &mut Vec<NandOp>) {
         match load {
-            Load::Fold => self.cache.fold.idle = idle,
+            Load::Fold => self.offer_fold(idle),
             Load::Collect => self.collection.mover.idle = idle,
             Load::Map => self.paged.mover.idle = idle,
         }
