@@ -218,9 +218,9 @@ impl Commands {
         self.programming = false;
     }
 
-    /// Whether a write's data has been sent for and is not placed yet.
-    pub(crate) fn is_receiving(&self) -> bool {
-        self.crossing.is_some() || !self.received.is_empty()
+    /// Whether a write waits, or its data has been sent for and is not placed yet.
+    pub(crate) fn bring_more(&self) -> bool {
+        self.crossing.is_some() || !self.received.is_empty() || !self.incoming.is_empty()
     }
 
     #[inline(always)]
