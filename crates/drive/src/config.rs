@@ -61,6 +61,8 @@ pub struct Controller {
     pub idle_share_milli: u32,
     /// The time that the share is of.
     pub idle_window: Nanos,
+    /// Native programs that dies have in hand at once, all dies together; 0 = without a limit.
+    pub native_programs: u32,
     /// Longest that its own work may keep a command waiting; longer is told.
     pub longest_wait: Nanos,
     /// Round trip to the host's memory, where it holds pages of the map.

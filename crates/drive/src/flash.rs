@@ -17,6 +17,7 @@ use flashtwin_nand::{ModeTiming, Pace, Part, Program, Suspend};
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
+use crate::native_programs::NativePrograms;
 use crate::overtaking::Overtaken;
 use crate::planes::Planes;
 use crate::suspend::Pause;
@@ -117,6 +118,9 @@ pub(crate) struct Flash {
     planes: u32,
     /// Planes of a die that read for themselves; 0 where they do not.
     pub(crate) independent: u32,
+    /// Native programs that dies have in hand, where their number is limited, and those that wait
+    /// until there are fewer.
+    native: NativePrograms,
     /// Nothing can be suspended, loaded ahead or read by single planes: an operation for an idle
     /// die with an empty queue starts at once.
     starts_at_once: bool,
@@ -130,7 +134,7 @@ flashtwin_base::state! { Flash {
     kept: data_free, suspensions, speed_milli, begun, busy, ended, units_moved, codewords_skipped,
         retry_plane_ns, spared;
     sized: channel_free;
-    part: dies;
+    part: dies, native;
     built: data_bytes_per_s, array_time, transfer_time, retry_time, cache_program, read_priority,
         reads_first, suspend, notes_begun, lone,
         unit_on_channel_bytes, codeword_on_channel_bytes, bus_bytes_per_s, planes, independent,
@@ -241,6 +245,7 @@ impl Flash {
             retry_plane_ns: 0,
             planes: g.planes,
             independent: if part.independent_planes { g.planes } else { 0 },
+            native: NativePrograms::new(controller.native_programs),
             starts_at_once: !part.independent_planes && !part.suspend.any() && !part.cache_program,
             spared: [0; class::COUNT],
             timeline: None,
@@ -293,6 +298,7 @@ impl Flash {
         self.data_free = now;
         self.begun.clear();
         self.busy = 0;
+        self.native.power_lost();
     }
 
     /// Array time of a kind of operation.
@@ -314,6 +320,14 @@ impl Flash {
     #[inline]
     pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         self.busy += 1;
+        if self.native.most == 0 || self.native.takes(op) {
+            self.give(op, now, events);
+        }
+    }
+
+    /// Gives an operation to its die.
+    #[inline]
+    fn give(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
         let die = &mut self.dies[op.die as usize];
         let idle = die.running.is_none() && die.nothing_waits();
         if self.starts_at_once && idle && now >= die.rests_until {
@@ -609,6 +623,11 @@ impl Flash {
         } else {
             self.start_next(index, now, events);
         }
+        if self.native.most > 0
+            && let Some(next) = self.native.ended(&op)
+        {
+            self.give(next, now, events);
+        }
         op
     }
 
@@ -692,7 +711,8 @@ impl Flash {
                 d.queue.len()
             )
         };
-        self.dies.iter().enumerate().map(line).collect()
+        let dies: String = self.dies.iter().enumerate().map(line).collect();
+        dies + &self.native.describe()
     }
 }
 

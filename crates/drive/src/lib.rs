@@ -14,6 +14,7 @@ mod firmware;
 mod flash;
 mod link;
 mod lookup;
+mod native_programs;
 mod overtaking;
 mod paces;
 mod parts;

@@ -87,6 +87,15 @@ impl Times<'_> {
         Nanos(core.max(path as u64))
     }
 
+    /// Dies that program natively at once.
+    fn programming(&self) -> u64 {
+        let dies = u64::from(self.config.part.geometry.dies());
+        match self.config.controller.native_programs {
+            0 => dies,
+            most => dies.min(most.into()),
+        }
+    }
+
     /// Programs of what the write buffer can hold.
     fn programs(&self) -> u64 {
         self.config.controller.buffer_bytes.div_ceil(self.granule()) + 1
@@ -101,7 +110,7 @@ impl Times<'_> {
             .map_or(0, |passes| u64::from(passes.wordlines()));
         let granules = self.programs() + (UNDER_WAY + passes) * dies;
         let each = self.operation().0 * (1 + self.bits());
-        let flash = granules.div_ceil(dies) * each;
+        let flash = granules.div_ceil(self.programming()) * each;
         self.shared(granules * self.granule()) + Nanos(flash)
     }
 
@@ -109,7 +118,8 @@ impl Times<'_> {
     pub(crate) fn emptied(&self, moved_milli: u64) -> Nanos {
         let part = &self.config.part;
         let wordline = longest(&part.native).0 + self.bits() * read_of(&part.native).0;
-        let flash = u64::from(part.geometry.wordlines_per_block) * wordline;
+        let rows = u64::from(part.geometry.wordlines_per_block) * u64::from(part.geometry.dies());
+        let flash = rows.div_ceil(self.programming()) * wordline;
         let work = flash.max(self.shared(part.geometry.superblock_bytes()).0);
         Nanos(work / 1000 * moved_milli) + part.native.erase
     }

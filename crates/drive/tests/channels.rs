@@ -1,7 +1,11 @@
 //! Dies that share a channel, against times that can be reckoned by hand.
 
 use crate::common::asks::{Host, UNCACHED, bus, link};
+use crate::common::loops::{go, job, rate_between};
+use crate::common::{self, load_with};
 use flashtwin_base::Op;
+use flashtwin_drive::Drive;
+use flashtwin_workload::ReadWrite;
 
 /// Two dies; every write is programmed before it is answered.
 const DRIVE: [&str; 6] = [
@@ -96,4 +100,42 @@ fn each_page_type_of_qlc_takes_its_time() {
             COMMAND + sense + bus(4096) + link(4096)
         );
     }
+}
+
+#[test]
+fn native_programs_beyond_their_limit_wait_for_others_to_end() {
+    let mut host = host(&APART, &["controller.native_programs=1"]);
+    host.send(0, 1, Op::Write, 0, GRANULE);
+    host.send(0, 2, Op::Write, GRANULE, GRANULE);
+    let first = COMMAND + link(BYTES) + bus(BYTES) + PROGRAM;
+    assert_eq!(host.answered(1), first);
+    assert_eq!(host.answered(2), first + bus(BYTES) + PROGRAM);
+}
+
+/// Rates of a fill in the cache and past it.
+fn rates(sets: &[&str]) -> [f64; 2] {
+    let small = [
+        "slc_cache.size=200 MB",
+        "slc_cache.when_full=direct",
+        "slc_cache.rearm=100 MB",
+        "fold.reserve=0",
+    ];
+    let mut drive = Drive::new(
+        &load_with(common::BASE, &[], &[&small, sets].concat()).config,
+        1,
+    );
+    let mut fill = job(ReadWrite::Write, 1 << 20, 8);
+    fill.io_bytes = Some(400 << 20);
+    let outcome = go(&mut drive, fill);
+    [(0.0, 150e6), (220e6, 400e6)].map(|(from, to)| rate_between(&outcome, from, to))
+}
+
+/// A budget of power bounds what is programmed with all bits a cell, and not the cache.
+#[test]
+fn a_limit_on_native_programs_slows_writes_past_the_cache_alone() {
+    let [in_cache, past] = rates(&[]);
+    let [limited_in_cache, limited_past] = rates(&["controller.native_programs=1"]);
+    assert!((limited_in_cache / in_cache - 1.0).abs() < 0.01);
+    let share = limited_past / past;
+    assert!((0.45..0.55).contains(&share), "{share} of two dies");
 }

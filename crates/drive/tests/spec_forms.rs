@@ -170,7 +170,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
         "4 KiB",
         &["slc_cache.admit=random"],
     ),
-    ("slc_cache.reclaim", "0.5", &[]),
+    ("slc_cache.reclaim", "0", &[]),
     ("slc_cache.rearm", "1 GB", &["slc_cache.when_full=direct"]),
     ("fold.idle_after", "never", &[]),
     ("fold.reserve", "0", &[]),
@@ -204,6 +204,7 @@ const OTHERS: &[(&str, &str, &[&str])] = &[
     ("controller.kib_time", "1 us", &[]),
     ("controller.move_time", "4 us", &[]),
     ("controller.write_buffer", "1 MiB", &[]),
+    ("controller.native_programs", "1", &[]),
     (
         "controller.acknowledge",
         "write-through",

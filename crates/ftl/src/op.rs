@@ -74,6 +74,13 @@ pub mod class {
     pub fn is_program(class: u8) -> bool {
         (SLC_PROGRAM..SLC_ERASE).contains(&class)
     }
+
+    /// Whether the operation programs cells with all of their bits, from wherever its data comes.
+    #[inline]
+    #[must_use]
+    pub fn is_native_program(class: u8) -> bool {
+        (NATIVE_PROGRAM..TIER_PROGRAM).contains(&class) || class == COPYBACK
+    }
 }
 
 /// Who asked for an operation, handed back when it ends.

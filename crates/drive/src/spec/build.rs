@@ -257,6 +257,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
         read_ahead_streams: checked.count(key::Controller::read_ahead_streams),
         read_ahead_bytes: checked.get(key::Controller::read_ahead),
         cores: checked.count(key::Controller::cores),
+        native_programs: checked.count(key::Controller::native_programs),
         operations: OperationTimes {
             read: checked.time(key::Controller::read_time),
             program: checked.time(key::Controller::program_time),

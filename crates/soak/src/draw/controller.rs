@@ -120,6 +120,10 @@ pub(super) fn link(rng: &mut Rng, shape: &mut Shape) {
         // These go by the depth, so that seeds tell the stories that they have told before.
         format!("controller.longest_wait={} s", 2 + depth % 2),
         format!(
+            "controller.native_programs={}",
+            [0, 0, 2, 1][depth as usize % 4]
+        ),
+        format!(
             "controller.idle_share={}",
             ["0", "0.05", "0.5"][depth as usize % 3]
         ),

@@ -33,6 +33,9 @@ section! {
         /// Host data held until programmed; at least a native program of a die, less than an SLC
         /// superblock.
         write_buffer: u64 = fixed(size(), "1.5 MiB");
+        /// Native programs that dies have in hand at once, all dies together, as a budget of power
+        /// or of memory allows; 0 = as many as there are. Programs in SLC mode do not count.
+        native_programs: u64 = fixed(count(0, 65_535), "8").or("0");
         /// A write is done when it is in the buffer, or when it is programmed.
         acknowledge: &'static str = policy(one_of(&["write-back", "write-through"]), "write-back");
         /// Power-loss protection: capacitors feed the programs of what is in the buffer, so that
@@ -54,8 +57,8 @@ section! {
         flush_pages: u64 = policy(count(0, 16), "1").or("0");
         /// Small writes wait for each other until a program is full; otherwise each is padded.
         gather: bool = policy(Flag, "true");
-        /// A partly filled program is padded after this time without a write; waits while `gather`
-        /// is false.
+        /// A partly filled program is padded after this time in which no write comes or waits;
+        /// waits while `gather` is false.
         gather_time: u64 = policy(time().or_zero(), "100 ms");
         /// A write of what still waits in the write buffer takes its place there: the older data is
         /// never programmed.

@@ -77,8 +77,8 @@ section! {
         /// sequential run.
         admit_limit: u64 = policy(size(), "64 KiB").or("64 KiB");
         /// Once full, the cache has its emptiest superblock folded before anything else, where at
-        /// most this share of it is valid; 0 = never.
-        reclaim: u64 = policy(Factor, "0.5").or("0")
+        /// most this share of it is valid, so that what an overwrite frees comes back; 0 = never.
+        reclaim: u64 = policy(Factor, "0.5").or("0.5")
             .within(0..=999, "{} of a superblock may be valid, so emptying it frees nothing",
                 "write less than 1, like 0.5");
         /// Once full, the cache takes data again when this size of it can be opened.
