@@ -61,9 +61,26 @@ fn a_spec_that_cannot_keep_the_bound_is_warned_of() {
     };
     assert!(warning.starts_with("gc.pace stops the host"), "{warning}");
     let wide = "controller.longest_wait=60 s";
-    for sets in [&[STOPS[0], STOPS[1], wide][..], &["gc.high=12", bound]] {
+    for sets in [
+        &[STOPS[0], STOPS[1], wide][..],
+        &["gc.low=5", "gc.high=12", bound],
+    ] {
         assert!(spec(sets).warnings.is_empty(), "{sets:?}");
     }
+}
+
+/// With a higher `gc.high` collection frees a superblock more, and the host has none to spare still.
+#[test]
+fn a_low_mark_next_to_the_reserve_is_warned_of() {
+    let sets = ["gc.low=4", "gc.high=6", "gc.reserve=3"];
+    let warned = spec(&[&sets[..], &["controller.longest_wait=50 ms"]].concat()).warnings;
+    let [warning] = &warned[..] else {
+        panic!("{warned:?}");
+    };
+    assert!(warning.starts_with("gc.low is 4, one above"), "{warning}");
+    assert!(spec(&sets).warnings.is_empty(), "the usual bound is kept");
+    let spare = ["gc.low=5", "gc.high=6", "controller.longest_wait=50 ms"];
+    assert!(spec(&spare).warnings.is_empty());
 }
 
 #[test]

@@ -102,23 +102,32 @@ fn flushes_ignored(values: &Values) -> Option<String> {
     })
 }
 
-/// Warns where `gc.low` and `gc.high` are equal and one above the reserve. Collection then stops as
+/// Warns where `gc.low` is one above the reserve. Where `gc.high` is the same, collection stops as
 /// soon as one superblock above the reserve is free, and the copies of the next victim take that
 /// one. A host that needs a superblock meanwhile waits until the victim is emptied. With a higher
-/// `gc.high` collection frees a second one, which the host can have. With `gc.separation = "none"`
-/// copies go into the host's superblocks, and no such wait was measured.
+/// `gc.high` collection frees a second one, which the host can have as a rule; it has none beyond
+/// it, so that a host which fills two streams at once may still wait for a victim, and is warned
+/// where that takes longer than `controller.longest_wait`. With `gc.separation = "none"` copies go
+/// into the host's superblocks, and no such wait was measured.
 fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String> {
     let [low, high, reserve] = [Gc::low, Gc::high, Gc::reserve].map(|key| values.of(key));
     let (low, most) = (low?, reserve? + 1);
     let paced = !pacing(values)?.stops_host && values.of(Gc::separation)? != "none";
-    if !paced || low != most || high? != most {
+    if !paced || low != most {
         return None;
     }
     let takes = Times::of(config).emptied(valid_of_victim_milli(values)?);
-    Some(format!(
-        "gc.low and gc.high are both {low}, one above gc.reserve: on a full drive a write may wait \
-         for the rest of a superblock's collection, up to {:.1} s; write gc.high = {} or more",
-        takes.as_secs_f64(),
-        most + 1
-    ))
+    let waits = format!(
+        "one above gc.reserve: on a full drive a write may wait for the rest of a superblock's \
+         collection, up to {:.1} s",
+        takes.as_secs_f64()
+    );
+    let next = most + 1;
+    if high? == most {
+        return Some(format!(
+            "gc.low and gc.high are both {low}, {waits}; write gc.high = {next} or more"
+        ));
+    }
+    (takes > config.controller.longest_wait)
+        .then(|| format!("gc.low is {low}, {waits}; write gc.low = {next} or more"))
 }
