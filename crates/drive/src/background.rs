@@ -330,8 +330,8 @@ impl<P: Policies> Drive<P> {
             return;
         }
         let mut after = self.background.gather_time;
-        // What waits for more data is not padded while a write waits that brings it: a host that
-        // collection holds back for longer than the time has not stopped writing.
+        // A program is not padded while a write waits that fills it: a host that collection holds
+        // back for longer than the time has not stopped writing.
         if self.commands.bring_more() {
             self.background.wrote_at = self.now;
             after = after.max(LOOK_AGAIN);

@@ -218,7 +218,7 @@ impl Commands {
         self.programming = false;
     }
 
-    /// Whether a write waits, or its data has been sent for and is not placed yet.
+    /// A write waits, or its data has been sent for and is not placed yet.
     pub(crate) fn bring_more(&self) -> bool {
         self.crossing.is_some() || !self.received.is_empty() || !self.incoming.is_empty()
     }

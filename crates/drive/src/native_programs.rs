@@ -4,7 +4,7 @@
 //! the controller's memory until it ends: a small drive cannot have one on each of its dies. What
 //! comes while the limit is reached waits in the order in which it came, in front of the dies, so
 //! that reads, erases and programs in SLC mode go past it. From outside: writes past the cache and
-//! folding are as quick as so many dies, and the cache as quick as all of them.
+//! folding are as quick as that number of dies, and the cache as quick as all of them.
 
 use std::collections::VecDeque;
 
@@ -33,7 +33,7 @@ impl NativePrograms {
         }
     }
 
-    /// Whether an operation may go to its die. One that may not is kept.
+    /// Tells if an operation may go to its die. One that may not is kept.
     #[inline]
     pub(crate) fn takes(&mut self, op: NandOp) -> bool {
         if !class::is_native_program(op.class) {

@@ -136,7 +136,7 @@ type Case<'a> = (&'a str, Vec<&'a str>, Pool, usize, fn(&Counters) -> u64);
 #[test]
 fn half_full_superblocks_of_every_stream() {
     let uncached = |more: &[&'static str]| [&UNCACHED[..], more].concat();
-    let hot_cold = ["gc.separation=hot-cold", "gc.low=7", "gc.high=8"];
+    let hot_cold = ["gc.separation=oracle", "gc.low=7", "gc.high=8"];
     let cases: [Case<'_>; 7] = [
         ("cache", vec![], Pool::Cache, 1, |c| c.slc_units),
         ("tier", TIER.to_vec(), Pool::Tier, 1, |c| c.tier_units),

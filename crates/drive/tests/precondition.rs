@@ -151,9 +151,9 @@ fn random_overwrites_without_time_are_random_overwrites() {
     check("staged", CACHE, &[], 2);
 }
 
-/// With slow cores collection holds a host for longer than `controller.gather_time`. What of the
-/// host waited for more was padded meanwhile, which took the free superblocks to the reserve and
-/// let write amplification differ by 14 % from what is written without time.
+/// With slow cores collection holds a host for longer than `controller.gather_time`. Its
+/// programs that waited for more were padded meanwhile, which took the free superblocks to the
+/// reserve and let write amplification differ by 14 % from what is written without time.
 #[test]
 fn overwrites_without_time_are_alike_where_the_cores_are_the_limit() {
     for slow in ["controller.move_time=300 us", "controller.kib_time=20 us"] {

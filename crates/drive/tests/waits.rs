@@ -69,7 +69,7 @@ fn a_spec_that_cannot_keep_the_bound_is_warned_of() {
     }
 }
 
-/// With a higher `gc.high` collection frees a superblock more, and the host has none to spare still.
+/// With a higher `gc.high` collection frees a superblock more; the host still has none to spare.
 #[test]
 fn a_low_mark_next_to_the_reserve_is_warned_of() {
     let sets = ["gc.low=4", "gc.high=6", "gc.reserve=3"];

@@ -403,6 +403,9 @@ impl<P: Policies> Ftl<P> {
         let lifespan = self.counters.host_units - block.opened_at;
         let from = block.filled_by.fills();
         self.policies.lifetimes().victim(from, lifespan);
+        if self.sharing.is_due() {
+            self.look_at_sharing();
+        }
         self.start_source(Work::Collect, victim);
         true
     }

@@ -45,7 +45,8 @@ impl Footprint {
         let packed = if layout.packs() { physical } else { 0 };
         let mapped = logical + pages;
         let inferred = match policy.gc.separation {
-            Separation::ByLifetime(way) => mapped * Inferred::new(way).unit_bytes(),
+            // The class of each unit beside what the way keeps.
+            Separation::ByLifetime(way) => mapped * (1 + Inferred::new(way).unit_bytes()),
             _ => 0,
         };
         Footprint {

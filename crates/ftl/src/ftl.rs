@@ -17,6 +17,7 @@ use crate::paged_map::PagedMap;
 use crate::parity::Mate;
 use crate::policy::Policy;
 use crate::power_cut::{Placement, PowerCuts};
+use crate::sharing::{Class, Sharing};
 use crate::slc_cache::{Cache, Seen};
 use crate::streams::Stream;
 use crate::superblock::Born;
@@ -52,6 +53,8 @@ pub struct Ftl<P: Policies = BuiltIn> {
     pub(crate) policy: Policy,
     /// What the program that built the drive may have brought itself.
     pub(crate) policies: P,
+    /// Which classes of data have superblocks of their own.
+    pub(crate) sharing: Sharing,
     pub(crate) map: Map,
     /// The map where it is not all in RAM.
     pub(crate) paged: PagedMap,
@@ -122,6 +125,7 @@ impl<P: Policies> Ftl<P> {
             wear: Wear::new(part, &policy.wear),
             packing: Packing::new(&layout),
             counters: Counters::default(),
+            sharing: Sharing::new(&policy, policies.lifetimes(), logical + paged.pages()),
             cuts: PowerCuts::new(&policy, &layout, logical),
             blocks,
             paged,
@@ -475,8 +479,8 @@ impl<P: Policies> Ftl<P> {
         let first = self.logical_units();
         self.invalidate_run(lpn, count);
         self.map.physical[lpn as usize..(lpn + count) as usize].fill(NONE);
-        let (map, cache) = (&mut self.map, &mut self.cache);
-        let blocks = &mut self.blocks;
+        self.sharing.replace(lpn, count, Class::NONE);
+        let (map, cache, blocks) = (&mut self.map, &mut self.cache, &mut self.blocks);
         self.paged.entries_trimmed(lpn, count, |page| {
             blocks.invalidate_run(map, cache, &self.layout, first + page, 1);
             map.physical[(first + page) as usize] = NONE;
@@ -521,6 +525,7 @@ impl<P: Policies> Ftl<P> {
             .start_over(&self.policy, &self.layout, host_units);
         let units = self.mapped_units();
         self.policies.lifetimes().start(units);
+        self.sharing = Sharing::new(&self.policy, self.policies.lifetimes(), units);
     }
 }
 

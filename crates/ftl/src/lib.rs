@@ -45,6 +45,7 @@ mod power_cut;
 mod reservation;
 mod row_lists;
 mod separation;
+mod sharing;
 mod slc_cache;
 mod state;
 mod streams;

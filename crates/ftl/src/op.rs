@@ -75,7 +75,7 @@ pub mod class {
         (SLC_PROGRAM..SLC_ERASE).contains(&class)
     }
 
-    /// Whether the operation programs cells with all of their bits, from wherever its data comes.
+    /// The operation programs cells with all of their bits, from wherever its data comes.
     #[inline]
     #[must_use]
     pub fn is_native_program(class: u8) -> bool {

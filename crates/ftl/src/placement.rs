@@ -329,7 +329,7 @@ impl<P: Policies> Ftl<P> {
                 stream = self.direct_stream(lpn, 1).0;
             }
             self.append_unit(stream, lpn, ops);
-            self.wrote(lpn, 1);
+            self.wrote(stream, lpn, 1);
             stream
         } else {
             self.append_run(&reserved, lpn, ops)
@@ -356,10 +356,11 @@ impl<P: Policies> Ftl<P> {
 
     /// Who infers lifetimes hears of all that the host writes.
     #[inline]
-    fn wrote(&mut self, lpn: u32, count: u32) {
+    fn wrote(&mut self, stream: Stream, lpn: u32, count: u32) {
         if let Separation::ByLifetime(_) = self.policy.gc.separation {
             let now = self.counters.host_units;
             self.policies.lifetimes().wrote(lpn, count, now);
+            self.sharing.wrote(lpn, count, stream.is_direct());
         }
     }
 
@@ -376,7 +377,7 @@ impl<P: Policies> Ftl<P> {
                 (stream, alike) = self.direct_stream(lpn, left);
             }
             let taken = self.append(stream, lpn, alike, ops);
-            self.wrote(lpn, taken);
+            self.wrote(stream, lpn, taken);
             lpn += taken;
             left -= taken;
         }

@@ -59,8 +59,15 @@ impl<P: Policies> Ftl<P> {
             _ if lpn >= first_cold => (1, count),
             _ => (0, count.min(first_cold - lpn)),
         };
-        let stream = Stream::of_host(class);
-        if class > 0 && self.has_place(stream, 1) {
+        let mut stream = Stream::of_host(class);
+        if self.infers_lifetimes() {
+            let with = self.sharing.place_host(class);
+            // The superblock that a class has open is filled to its end.
+            if class > 0 && self.writing.streams[stream].left() == 0 {
+                stream = Stream::of_host(with);
+            }
+        }
+        if stream != Stream::Direct && self.has_place(stream, 1) {
             return (stream, alike);
         }
         (Stream::Direct, alike)
@@ -146,25 +153,43 @@ impl<P: Policies> Ftl<P> {
             let others = rest[1..].iter();
             let alike = others.take_while(|&&lpn| self.collected_class(lpn, source) == class);
             let (alike, later) = rest.split_at(1 + alike.count());
-            let own = Stream::of_collected(class);
+            let own = self.stream_of_class(class, alike.len() as u32);
             let stream = if self.has_place(own, alike.len() as u32) {
                 own
             } else {
                 self.collect_stream()
             };
             self.append_moved(stream, alike, written, ops);
+            if self.infers_lifetimes() {
+                self.sharing.collected(alike, class);
+            }
             rest = later;
         }
     }
 
+    fn infers_lifetimes(&self) -> bool {
+        matches!(self.policy.gc.separation, Separation::ByLifetime(_))
+    }
+
+    /// The stream of a class of collected data: what it has open is filled to its end, and then it
+    /// goes with the class that it shares superblocks with.
+    fn stream_of_class(&self, class: u8, units: u32) -> Stream {
+        let own = Stream::of_collected(class);
+        if self.infers_lifetimes() && self.writing.streams[own].left() < units {
+            return Stream::of_collected(self.sharing.of_collected(class));
+        }
+        own
+    }
+
     fn collected_class(&mut self, lpn: u32, source: u32) -> u8 {
-        if !matches!(self.policy.gc.separation, Separation::ByLifetime(_)) {
+        if !self.infers_lifetimes() {
             return u8::from(lpn >= self.first_cold());
         }
+        let filled = self.blocks.all[source as usize].filled_by.fills();
         let moved = Moved {
             lpn,
             now: self.counters.host_units,
-            from: self.blocks.all[source as usize].filled_by.fills(),
+            from: self.sharing.class_of(lpn).filled().unwrap_or(filled),
         };
         self.policies.lifetimes().collected(&moved)
     }

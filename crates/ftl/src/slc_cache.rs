@@ -480,7 +480,7 @@ impl Cache {
     #[inline]
     pub(crate) fn stream(&mut self, seen: &Seen<'_>) -> Stream {
         if self.bypass {
-            // What idle time has freed takes data at once; under the host's hands it has to be
+            // Room that idle time has freed takes data at once; under the host's hands it has to be
             // worth a burst.
             let enough = if self.fold.idle { 1 } else { self.rearms_at() };
             if self.openable(seen) < enough {

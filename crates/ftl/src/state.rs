@@ -19,6 +19,7 @@ impl<P: Policies> State for Ftl<P> {
             layout: _,
             policy: _,
             policies,
+            sharing,
             map,
             paged,
             blocks,
@@ -65,6 +66,7 @@ impl<P: Policies> State for Ftl<P> {
         health.visit(visitor)?;
         memory.visit(visitor)?;
         cuts.visit(visitor)?;
-        policies.visit(visitor)
+        policies.visit(visitor)?;
+        sharing.visit(visitor)
     }
 }

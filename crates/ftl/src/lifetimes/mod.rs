@@ -39,7 +39,7 @@ pub struct Moved {
     pub lpn: u32,
     /// Units that the host has written.
     pub now: u64,
-    /// What the superblock was filled with that it comes from.
+    /// Its copy was written as this, or the superblock was filled with it where that is not known.
     pub from: Filled,
 }
 
