@@ -81,3 +81,9 @@ def test_rising_edges_are_placed_as_well() -> None:
     of = curve_of(series.t_ns, series.dt_ns, series.bytes_)
     cut = int(np.searchsorted(of.bytes_at, 24 * GB))
     assert locate(of, 0, cut, len(of), 0.01).place.value == pytest.approx(24 * GB, abs=0.01 * GB)
+
+
+def test_a_stage_within_its_first_sample() -> None:
+    of = Curve(dt=np.array([9.0, 0.1, 0.1, 0.1]), size=np.array([900.0, 5.0, 5.0, 5.0]))
+    edge = locate(of, 0, 0, 4, 0.01)
+    assert (edge.place.low, edge.place.high) == (0.0, 900.0)

@@ -58,7 +58,8 @@ class Edge:
 def locate(curve: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
     """The change near `cut` between the segments [first, cut) and [cut, last)."""
     low, high = max(first, cut - WINDOW), min(last, cut + WINDOW)
-    if high - low < 3:
+    # A stage of equal bytes may end within its first sample where samples differ much in length.
+    if high - low < 3 or cut <= low:
         return _unresolved(curve, cut)
     sides = _Sides.of(curve.rate[low:high], cut - low, relative_noise)
     grid = 1.0 + (np.arange((high - low - 2) * COARSE) + 0.5) / COARSE
