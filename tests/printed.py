@@ -33,7 +33,7 @@ from flashtwin.drives import served_log
 from flashtwin.load import words
 from flashtwin.runs import schema
 from flashtwin.runs.compare import compare
-from flashtwin.study.fit import fit
+from flashtwin.study.fit import fit, settled_twin
 from flashtwin.study.infer import infer
 from flashtwin.study.same import judge as judge_same
 from flashtwin_lab.blind import judge
@@ -78,6 +78,7 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "infer-labelled": infer_run.LabelledDocument,
     "fit": fit.FitDocument,
     "record": words.Recorded,
+    "fit-published": settled_twin.SettledDocument,
     "trace": load_run.Trace,
     "cost": load_run.Costs,
     "ask": load_run.Asked,

@@ -240,6 +240,30 @@ def test_a_fit() -> None:
     check("fit", value)
 
 
+def test_a_fit_to_published_figures() -> None:
+    value = {
+        "path": "a.toml",
+        "toml": "a",
+        "values": [{"name": "flash", "title": "flash", "value": 1.0, "low": 0.9, "high": 1.1}],
+        "policies": {"greedy": 1.0},
+        "figures": [
+            {
+                "load": "uniform over 1 GiB",
+                "kind": "waf",
+                "published": 1.5,
+                "twin": 1.6,
+                "off": 0.067,
+                "use": "held out",
+                "held": True,
+            }
+        ],
+        "simulations": 100,
+        "notes": ["a note"],
+    }
+    check_type(json.dumps(value), "fit-published")
+    check("fit published", value)
+
+
 def test_a_sweep(tmp_path: Path) -> None:
     plan = Plan(drive="x", batteries="fill", axes=tuple(axes(["op=0.1,0.2"])), sets=("a=1",))
     settings = (("op", "0.1"),)

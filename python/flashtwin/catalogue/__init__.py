@@ -15,3 +15,5 @@ PUBLISHED = _HERE / "published.toml"
 MARKET = _HERE / "market.toml"
 KNOWN = _HERE / "known.toml"
 PRIORS = _HERE / "priors.toml"
+# Published write amplification and rates of drives that settled under one load, a table each.
+SETTLED = _HERE / "settled"

@@ -143,10 +143,16 @@ class _Values:
         return f"#:schema {SCHEMA}\n{tomlkit.dumps(document)}"
 
 
-def spec_text(label: Label, *, without: Collection[str] = ()) -> str:
+def spec_text(
+    label: Label,
+    *,
+    without: Collection[str] = (),
+    changes: Mapping[str, tuple[Any, str, str]] | None = None,
+) -> str:
     """The spec as TOML, origins and sources with it. Whether it is a drive, `load` tells.
 
-    `without`: ids of drives whose reviews are not used.
+    `without`: ids of drives whose reviews are not used; `changes`: values by key that are known
+    better, with origin and source.
     """
     _check(label)
     expected = {item.title: item.middle for item in predictions(label.kind, without=without)}
@@ -172,6 +178,9 @@ def spec_text(label: Label, *, without: Collection[str] = ()) -> str:
         "prior",
         "assumed: two programs for each die, and less than a superblock of the cache",
     )
+    for key, row in (changes or {}).items():
+        section, _, name = key.rpartition(".")
+        values.set(section, name, *row)
     return values.text(label)
 
 

@@ -1,17 +1,13 @@
-"""`flashtwin fit`: a twin from what a run measured."""
+"""`flashtwin fit`: a twin from what a run measured, or from figures that somebody published."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from flashtwin import outputs
-from flashtwin.cli import completions, options, terminal
-
-if TYPE_CHECKING:
-    from flashtwin.study.fit.fit import Twin
+from flashtwin.cli import completions, options
+from flashtwin.errors import USAGE, FlashtwinError
 
 MOST_SIMULATIONS = 100_000
 
@@ -22,9 +18,18 @@ MOST_SIMULATIONS = 100_000
         "flashtwin fit flashtwin-runs/mine -o mine.toml",
         "flashtwin fit mine -o mine.toml --simulations 3000",
         "flashtwin fit mine -o mine.toml --study fit.db",
+        "flashtwin fit --published micron-7450-pro-960",
     ),
 )
-@click.argument("run", metavar="RUN", type=options.FilePath(), shell_complete=completions.runs)
+@click.argument(
+    "run", metavar="[RUN]", required=False, type=options.FilePath(), shell_complete=completions.runs
+)
+@click.option(
+    "--published",
+    metavar="FILE",
+    help="In place of a run, a table of what somebody measured of a drive: loads, spans, write "
+    "amplification or rates. A file, or the name of a table that is shipped.",
+)
 @click.option(
     "-o",
     "--out",
@@ -54,7 +59,8 @@ MOST_SIMULATIONS = 100_000
 @options.as_json
 @options.quiet
 def command(
-    run: Path,
+    run: Path | None,
+    published: str | None,
     out: Path | None,
     simulations: int | None,
     seed: int,
@@ -71,59 +77,32 @@ def command(
     is usual, and says so. The twin is then measured by the same fill; its run is RUN-twin, and
     flashtwin report RUN draws both curves.
     """
-    from flashtwin.cli import progress
-    from flashtwin.runs import listing
-    from flashtwin.runs.rundir import Run
-    from flashtwin.study.fit import beside
-    from flashtwin.study.fit.fit import SIMULATIONS, fit
+    if (run is None) == (published is None):
+        raise FlashtwinError(
+            "fit needs either a run or --published",
+            hint="flashtwin fit RUN, or flashtwin fit --published FILE",
+            exit_code=USAGE,
+        )
+    from flashtwin.cli import fit_run
 
-    stored = Run(listing.find(run))
-    path = out or Path(f"{stored.target['name']}-fitted.toml")
-    options.check_new_spec(path, force)
-    outputs.check(path)
-    if measured:
-        beside.check(stored)
-    count = simulations or SIMULATIONS
-    with progress.counted("fit", count, quiet) as report:
-        twin = fit(
-            stored,
-            simulations=count,
+    if run is not None:
+        fit_run.to_a_run(
+            run,
+            out,
+            simulations=simulations,
             seed=seed,
             study=study,
-            tell=lambda done, label: report(min(done, count), label),
+            measured=measured,
+            force=force,
+            as_json=as_json,
+            quiet=quiet,
         )
-    try:
-        twin_run = beside.measure(stored, twin) if measured else None
-    finally:
-        # Written last: where this was killed before, the same command is not refused by its spec.
-        twin.write(path)
-    if as_json:
-        terminal.print_json(twin.document(path, twin_run))
         return
-    _show(twin, path, quiet)
-    if twin_run is None:
-        terminal.note(f"next: flashtwin test {path} --battery fill, flashtwin compare RUN RUN")
-    else:
-        terminal.say(f"{twin_run}: the twin, measured by the same fill")
-        terminal.note(f"next: flashtwin report {run}, flashtwin compare {run}: both curves")
-
-
-def _show(twin: Twin, path: Path, quiet: bool) -> None:
-    space = twin.fitted.space
-    table = terminal.table(["value", "found", "95 %", ""], right=["found", "95 %"])
-    for row in twin.rows():
-        unit = f" {row.unit}" if row.unit else ""
-        known = row.low is not None
-        interval = f"{row.low:g} to {row.high:g}" if known else ""
-        texts = (row.title, f"{row.value:g}{unit}", interval)
-        table.add_row(
-            *(terminal.cell(text) for text in texts),
-            terminal.cell("" if known else "usual, not determined", "dim"),
+    if study is not None or simulations is not None:
+        raise FlashtwinError(
+            "--study and --simulations are for fits of a run",
+            hint="leave them out with --published",
+            exit_code=USAGE,
         )
-    terminal.emit(table)
-    limit = ", programs limited by the firmware" if space.structure.by_core else ""
-    terminal.say(
-        f"{path}: cache {space.structure.name}, past it {space.structure.past}, "
-        f"{space.cell.upper()}{limit}; {twin.fitted.simulations} simulated drives"
-    )
-    terminal.notes(list(twin.notes), quiet=quiet)
+    assert published is not None, "one of both is given"
+    fit_run.to_figures(published, out, seed=seed, force=force, as_json=as_json, quiet=quiet)

@@ -1,0 +1,119 @@
+"""The work of `flashtwin fit`: to a run, whose twin is measured too, or to published figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flashtwin import outputs
+from flashtwin.cli import options, progress, terminal
+from flashtwin.runs import listing
+from flashtwin.runs.rundir import Run
+from flashtwin.study.fit import beside, published, settled_twin
+from flashtwin.study.fit import fit as fitting
+from flashtwin.study.fit.fit import Twin
+from flashtwin.study.fit.settled_twin import SettledTwin
+
+# Simulated drives for each published figure, about as many as a search takes.
+SEARCHED = 15
+
+
+def _path(out: Path | None, name: str, force: bool) -> Path:
+    """The spec to write; refused where it may not be written."""
+    path = out or Path(f"{name}-fitted.toml")
+    options.check_new_spec(path, force)
+    outputs.check(path)
+    return path
+
+
+def to_a_run(
+    run: Path,
+    out: Path | None,
+    *,
+    simulations: int | None,
+    seed: int,
+    study: str | None,
+    measured: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Fit a twin to what a run measured, and measure it as well."""
+    stored = Run(listing.find(run))
+    path = _path(out, stored.target["name"], force)
+    if measured:
+        beside.check(stored)
+    count = simulations or fitting.SIMULATIONS
+    with progress.counted("fit", count, quiet) as report:
+        twin = fitting.fit(
+            stored,
+            simulations=count,
+            seed=seed,
+            study=study,
+            tell=lambda done, label: report(min(done, count), label),
+        )
+    try:
+        twin_run = beside.measure(stored, twin) if measured else None
+    finally:
+        # Written last: where this was killed before, the same command is not refused by its spec.
+        twin.write(path)
+    if as_json:
+        terminal.print_json(twin.document(path, twin_run))
+        return
+    _show(twin, path, quiet)
+    if twin_run is None:
+        terminal.note(f"next: flashtwin test {path} --battery fill, flashtwin compare RUN RUN")
+    else:
+        terminal.say(f"{twin_run}: the twin, measured by the same fill")
+        terminal.note(f"next: flashtwin report {run}, flashtwin compare {run}: both curves")
+
+
+def to_figures(
+    word: str, out: Path | None, *, seed: int, force: bool, as_json: bool, quiet: bool
+) -> None:
+    """Fit a twin to a table of published figures."""
+    table = published.read(published.find(word))
+    path = _path(out, table.label.id, force)
+    count = len(table.fitted) * SEARCHED
+    with progress.counted("fit", count, quiet) as report:
+        twin = settled_twin.fit_published(
+            table, seed=seed, tell=lambda done, label: report(min(done, count), label)
+        )
+    outputs.write(path, twin.toml)
+    if as_json:
+        terminal.print_json(twin.document(path))
+        return
+    _show_settled(twin, path, quiet)
+
+
+def _show_settled(twin: SettledTwin, path: Path, quiet: bool) -> None:
+    table = terminal.table(
+        ["load", "published", "twin", "off", ""], right=["published", "twin", "off"]
+    )
+    for row in twin.rows:
+        texts = (row.figure.title, *row.words())
+        use = "held out" if row.figure.held_out else "fitted"
+        table.add_row(*(terminal.cell(text) for text in texts), terminal.cell(use, "dim"))
+    terminal.emit(table)
+    terminal.say(f"{path}: {twin.sentence()}; {twin.simulations} simulated drives")
+    terminal.notes(list(twin.notes), quiet=quiet)
+
+
+def _show(twin: Twin, path: Path, quiet: bool) -> None:
+    space = twin.fitted.space
+    table = terminal.table(["value", "found", "95 %", ""], right=["found", "95 %"])
+    for row in twin.rows():
+        unit = f" {row.unit}" if row.unit else ""
+        known = row.low is not None
+        interval = f"{row.low:g} to {row.high:g}" if known else ""
+        texts = (row.title, f"{row.value:g}{unit}", interval)
+        table.add_row(
+            *(terminal.cell(text) for text in texts),
+            terminal.cell("" if known else "usual, not determined", "dim"),
+        )
+    terminal.emit(table)
+    limit = ", programs limited by the firmware" if space.structure.by_core else ""
+    terminal.say(
+        f"{path}: cache {space.structure.name}, past it {space.structure.past}, "
+        f"{space.cell.upper()}{limit}; {twin.fitted.simulations} simulated drives"
+    )
+    terminal.notes(list(twin.notes), quiet=quiet)

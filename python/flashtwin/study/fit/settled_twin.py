@@ -1,0 +1,233 @@
+"""The twin of a fit to published figures: its spec with origins, and every figure beside its own.
+
+Figures that were held out are predicted here, after the search is over. A rate is what its write
+amplification and the times of a byte and a moved byte say, which the spec has as the firmware's
+times. Invariant: only what the table tells gets the origin `fitted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from flashtwin.catalogue.label import spec_text
+from flashtwin.catalogue.loader import load
+from flashtwin.model.document import Document
+from flashtwin.model.units import readable_number, readable_size
+from flashtwin.study.fit.published import Figure, Published, without_what_is_held_out
+from flashtwin.study.fit.settling import UNIT, Fit, Settling, rate_of
+
+# A way to choose victims that is less likely than this is not named.
+LIKELY = 0.05
+
+
+class SettledValue(Document, frozen=True):
+    """A value that was searched, and the least and the greatest that fit no worse; in bytes."""
+
+    name: str
+    title: str
+    value: float
+    low: float
+    high: float
+
+
+class PublishedFigure(Document, frozen=True):
+    """A published figure and the twin's."""
+
+    load: str
+    kind: Literal["waf", "rate"]
+    published: float
+    twin: float | None
+    off: float | None
+    use: Literal["fit", "held out"]
+    held: bool
+
+
+class SettledDocument(Document, frozen=True):
+    """flashtwin fit --published --json"""
+
+    path: str
+    values: list[SettledValue]
+    policies: dict[str, float]
+    figures: list[PublishedFigure]
+    simulations: int
+    notes: tuple[str, ...]
+    toml: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """A published figure and the twin's; none where nothing in the table tells it."""
+
+    figure: Figure
+    shown: float | None
+
+    @property
+    def off(self) -> float | None:
+        """How far off the twin is, as a share of what was published."""
+        return None if self.shown is None else self.shown / self.figure.value - 1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is as near as the table asks."""
+        return self.off is not None and abs(self.off) <= self.figure.tolerance
+
+    def document(self) -> PublishedFigure:
+        """The row of what `--json` prints."""
+        figure = self.figure
+        return PublishedFigure(
+            load=figure.title,
+            kind="rate" if figure.is_rate else "waf",
+            published=figure.value,
+            twin=self.shown,
+            off=self.off,
+            use="held out" if figure.held_out else "fit",
+            held=self.is_held,
+        )
+
+    def words(self) -> tuple[str, str, str]:
+        """Published, the twin's, and how far off it is."""
+        if self.shown is None or self.off is None:
+            return self._text(self.figure.value), "", ""
+        off = f"{100 * self.off:+.1f} %"
+        return self._text(self.figure.value), self._text(self.shown), off
+
+    def _text(self, value: float) -> str:
+        if self.figure.is_rate:
+            return f"{readable_number(value / 1e6, 3)} MB/s"
+        return readable_number(value, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettledTwin:
+    """A spec, what was found, and the figures."""
+
+    toml: str
+    best: Fit
+    rows: tuple[Compared, ...]
+    notes: tuple[str, ...]
+    simulations: int
+
+    def sentence(self) -> str:
+        """What was found, in one line."""
+        flash, *others = self.values
+        text = (
+            f"flash that holds data {readable_size(flash.value)} "
+            f"({readable_size(flash.low)} to {readable_size(flash.high)})"
+        )
+        for row in others:
+            value, low, high = (
+                readable_size(size, 3, binary=True) for size in (row.value, row.low, row.high)
+            )
+            text += f", superblock {value} ({low} to {high})"
+        return text
+
+    @property
+    def values(self) -> list[SettledValue]:
+        """What was searched, with what fits no worse."""
+        place, (low, high) = self.best.place, sorted(self.best.flash)
+        rows = [
+            SettledValue(
+                name="flash",
+                title="flash that holds data",
+                value=place.flash_bytes,
+                low=low,
+                high=high,
+            )
+        ]
+        if self.best.superblock is not None:
+            low, high = self.best.superblock
+            rows.append(
+                SettledValue(
+                    name="superblock",
+                    title="superblock",
+                    value=place.superblock_bytes,
+                    low=low,
+                    high=high,
+                )
+            )
+        return rows
+
+    def document(self, path: Path) -> SettledDocument:
+        """What `--json` prints, beside where the spec is."""
+        return SettledDocument(
+            path=str(path),
+            values=self.values,
+            policies=dict(self.best.policies),
+            figures=[row.document() for row in self.rows],
+            simulations=self.simulations,
+            notes=self.notes,
+            toml=self.toml,
+        )
+
+
+def fit_published(
+    published: Published,
+    *,
+    seed: int = 1,
+    tell: Callable[[int, str], None] = lambda _count, _label: None,
+) -> SettledTwin:
+    """Search the drive that settles to the figures, and predict those that were held out."""
+    search = Settling(published=without_what_is_held_out(published), seed=seed, tell=tell)
+    best = search.fitted()
+    toml = _toml(published, search, best)
+    load(toml)
+    rows = tuple(
+        Compared(figure=figure, shown=_shown(figure, search.ratio(best.place, figure), best))
+        for figure in published.figures
+    )
+    notes = _notes(best)
+    return SettledTwin(toml=toml, best=best, rows=rows, notes=notes, simulations=search.done)
+
+
+def _shown(figure: Figure, ratio: float, best: Fit) -> float | None:
+    return rate_of(figure, ratio, best.costs) if figure.is_rate else ratio
+
+
+def _notes(best: Fit) -> tuple[str, ...]:
+    notes = []
+    likely = [
+        f"{name} {readable_number(100 * share, 2)} %"
+        for name, share in sorted(best.policies.items(), key=lambda item: -item[1])
+        if share >= LIKELY
+    ]
+    notes.append(f"how victims are chosen: {', '.join(likely)}")
+    if best.superblock is None:
+        notes.append("no load of zones in the table: the superblock stays what is usual")
+    if best.costs.page_s is None:
+        notes.append("no rate of random writes in the table: the twin's rates are the label's")
+    return tuple(notes)
+
+
+def _toml(published: Published, search: Settling, best: Fit) -> str:
+    """The label's spec with what the figures tell in it."""
+    source = f"fitted to published figures: {published.source}"
+    changed = dict(setting.split("=", 1) for setting in search.sets(best.place))
+    if best.superblock is None:
+        del changed["nand.wordlines_per_block"]
+    label = replace(published.label, id=f"{published.label.id}-fitted")
+    text = spec_text(
+        label,
+        changes={
+            key: (int(value) if value.isdigit() else value, "fitted", source)
+            for key, value in {**changed, **_times(search, best)}.items()
+        },
+    )
+    schema, _, rest = text.partition("\n")
+    lines = (f"Then fitted by `flashtwin fit --published`: {published.source}", *_notes(best))
+    return "\n".join([schema, *(f"# {line}" for line in lines), rest])
+
+
+def _times(search: Settling, best: Fit) -> dict[str, str]:
+    """The firmware's and the flash's times that rates tell, as a spec has them."""
+    times: dict[str, str] = {}
+    costs = best.costs
+    if costs.page_s is not None and costs.move_s is not None:
+        times["controller.command_time"] = f"{max(round(costs.page_s * UNIT * 1e9), 1)} ns"
+        times["controller.move_time"] = f"{round(costs.move_s * UNIT * 1e9)} ns"
+    if costs.long_s is not None:
+        held = search.program_bytes(best.place)
+        times["nand.native.tprog"] = f"{max(round(costs.long_s * held * 1e6), 1)} us"
+    return times

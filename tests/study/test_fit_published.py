@@ -1,0 +1,117 @@
+"""A twin of published figures: refused tables, figures that are held out, what is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tomlkit
+
+from flashtwin import catalogue
+from flashtwin.catalogue.loader import load
+from flashtwin.cli.fit import command
+from flashtwin.errors import FlashtwinError
+from flashtwin.hypothesis import settled
+from flashtwin.study.fit import published, settled_twin, settling
+
+SAMPLE = Path(__file__).with_name("settled.toml")
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def small_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "COPY_BYTES", 64 * MIB)
+
+
+@pytest.mark.parametrize("name", sorted(at.stem for at in catalogue.SETTLED.glob("*.toml")))
+def test_a_shipped_table_is_found_by_its_name_and_read(name: str) -> None:
+    table = published.read(published.find(name))
+    assert table.label.id == name and "PVLDB" in table.source
+    assert 0 < len(table.fitted) < len(table.figures)
+    assert load(table.text).id == name
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("waf", 0.1, "is none"),
+        ("span", "5 GB", "more than the drive holds"),
+        ("span", "x%", "no percentage"),
+        ("write", "3 MB/s", "either waf or write"),
+        ("zone", "1 GiB", None),
+        ("load", "zipf", "theta"),
+        ("load", "parts", "pairs"),
+        ("load", "zones", "zone"),
+        ("load", "backwards", "backwards"),
+        ("tolerance", 2.0, "tolerance"),
+        ("use", "held out", "to be fitted to"),
+        ("wafs", 2.0, "wafs"),
+    ],
+)
+def test_a_wrong_row_is_refused_by_its_place(
+    tmp_path: Path, key: str, value: object, why: str | None
+) -> None:
+    document = tomlkit.parse(SAMPLE.read_text()).unwrap()
+    document["figure"] = [{"load": "uniform", "span": "70%", "waf": 1.5, key: value}]
+    path = tmp_path / "figures.toml"
+    path.write_text(tomlkit.dumps(document))
+    if why is None:
+        assert published.read(path).figures
+        return
+    with pytest.raises(FlashtwinError, match=why) as refused:
+        published.read(path)
+    assert refused.value.exit_code == 2 and refused.value.hint
+
+
+def test_fit_takes_either_a_run_or_a_table(tmp_path: Path) -> None:
+    for words in ([], [str(tmp_path), "--published", str(SAMPLE)]):
+        with pytest.raises(FlashtwinError, match="either") as refused:
+            command.main(words, standalone_mode=False)
+        assert refused.value.exit_code == 2
+    with pytest.raises(FlashtwinError, match="for fits of a run"):
+        command.main(["--published", str(SAMPLE), "--study", "a.db"], standalone_mode=False)
+
+
+def test_more_flash_and_smaller_superblocks_move_less() -> None:
+    table = published.read(SAMPLE)
+    search = settling.Settling(published=table)
+    spread = next(f for f in table.figures if f.pattern.kind == "uniform" and not f.is_rate)
+    zones = next(figure for figure in table.figures if figure.pattern.kind == "zones")
+    usual = settling.Place(flash_bytes=4440 * MIB, superblock_bytes=12 * MIB)
+    more = settling.Place(flash_bytes=4700 * MIB, superblock_bytes=12 * MIB)
+    large = settling.Place(flash_bytes=4440 * MIB, superblock_bytes=24 * MIB)
+    assert search.ratio(usual, spread) == pytest.approx(spread.value, rel=0.01)
+    assert search.ratio(more, spread) < 0.97 * search.ratio(usual, spread)
+    assert search.ratio(large, zones) > 1.1 * search.ratio(usual, zones)
+
+
+def test_a_zone_that_is_trimmed_and_written_whole_moves_nothing() -> None:
+    """Zones of several superblocks are as good as sequential writes."""
+    spec = load(published.read(SAMPLE).text)
+    zones = settled.Pattern(kind="zones", zone_bytes=512 * MIB)
+    assert settled.amplification(spec, zones, 3 << 30, seed=1) == pytest.approx(1.0, abs=0.01)
+
+
+def test_rates_tell_what_a_write_and_a_move_take() -> None:
+    figures = [figure for figure in published.read(SAMPLE).figures if figure.is_rate]
+    costs = settling.costs_of(figures, [1.525, 1.879, 2.54])
+    assert costs.page_s is not None and costs.move_s is not None
+    assert costs.page_s * 4096 == pytest.approx(10e-6, rel=0.01)
+    assert costs.move_s * 4096 == pytest.approx(5e-6, rel=0.01)
+    assert costs.long_s is None
+
+
+@pytest.mark.full
+def test_what_is_held_out_is_predicted() -> None:
+    table = published.read(SAMPLE)
+    twin = settled_twin.fit_published(table)
+    assert all(row.is_held for row in twin.rows), [row.words() for row in twin.rows]
+    assert twin.best.place.flash_bytes == pytest.approx(4440 * MIB, rel=0.02)
+    assert twin.best.place.superblock_bytes == pytest.approx(12 * MIB, rel=0.2)
+    spec = load(twin.toml)
+    values = settled.values_of(spec)
+    assert values["controller.command_time"].startswith("10") or values[
+        "controller.command_time"
+    ].startswith("9")
+    origins = {row["key"]: row["origin"] for row in spec.values()}
+    assert origins["nand.blocks_per_plane"] == "fitted" and origins["gc.low"] == "prior"
