@@ -225,3 +225,29 @@ def test_size_and_scale_do_not_belong_to_a_device(loop: Path, image: Path, tmp_p
             done = flashtwin("test", str(loop), *options, cwd=tmp_path)
             assert done.returncode == 2, done.stderr
             assert "is a device" in done.stderr
+
+
+@pytest.mark.full
+def test_same_measures_a_device_as_the_run_was(loop: Path, image: Path, tmp_path: Path) -> None:
+    """It is only read, and known by the hash that the run keeps."""
+    reach = "reach:least=16MiB,settle_s=0,seconds=0.2s"
+    words = ["test", str(loop), "--battery", reach, "--out", "first", "--no-report", "-q"]
+    with unchanged(image):
+        assert flashtwin(*words, cwd=tmp_path).returncode == 0
+        done = flashtwin("same", "first", str(loop), "--json", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["drives"]
+    assert any("the very device" in note for note in row["notes"])
+    assert (tmp_path / row["run"] / "manifest.json").exists()
+
+
+def test_a_meter_s_file_that_is_wrong_is_told_before_a_byte(
+    loop: Path, image: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "meter.csv").write_text("time,power_w\n1780000000,1\n1780000001,much\n")
+    words = ["--yes-destroy", str(image), "--power", "meter.csv", "--out", "r"]
+    with unchanged(image):
+        done = flashtwin("test", str(loop), "--battery", FILL, *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "meter.csv, line 3: 'much' is not a number" in done.stderr
+    assert not (tmp_path / "r").exists()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from machines import MIB, lacking, looped
 from stored_runs import finding, store, usual
 
 from flashtwin.errors import FlashtwinError
@@ -125,22 +122,3 @@ def test_a_folder_of_runs_names_no_drive(tmp_path: Path) -> None:
     store(tmp_path / "runs" / "b")
     with pytest.raises(FlashtwinError, match="holds 2 runs"):
         answer(Question(run=tmp_path / "runs", drives=("bx500-240",)), unseen)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(bool(lacking("fio")), reason=f"lacking {', '.join(lacking('fio'))}")
-def test_a_device_is_measured_as_the_run_was(tmp_path: Path) -> None:
-    """It is only read, and known by the hash that the run keeps."""
-    from program import flashtwin
-
-    (tmp_path / "image").write_bytes(b"precious" * (64 * MIB // 8))
-    reach = "reach:least=16MiB,settle_s=0,seconds=0.2s"
-    with looped(tmp_path / "image") as loop:
-        words = ["test", str(loop), "--battery", reach, "--out", "first", "--no-report", "-q"]
-        assert flashtwin(*words, cwd=tmp_path).returncode == 0
-        done = flashtwin("same", "first", str(loop), "--json", "-q", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)["drives"]
-    assert any("the very device" in note for note in row["notes"])
-    assert (tmp_path / row["run"] / "manifest.json").exists()
-    assert shutil.which("fio") and (tmp_path / "image").read_bytes()[:8] == b"precious"
