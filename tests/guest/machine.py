@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -82,8 +83,10 @@ def kernel() -> Path:
     return place
 
 
+@cache
 def root() -> Path:
-    """The guest's root file system, made anew: its checks and flashtwin are of this checkout."""
+    """The guest's root file system, made anew once: its checks and flashtwin are of this
+    checkout."""
     tree, image = KEPT / "root", KEPT / "root.ext4"
     shutil.rmtree(tree, ignore_errors=True)
     for name in ("bin", "dev", "proc", "sys", "tmp", "run", "mnt"):
