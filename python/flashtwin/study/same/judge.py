@@ -185,7 +185,7 @@ def _quantities(first: Run, second: Run, pairs: _Pairs) -> Iterator[Ground]:
     groups: dict[str, list[tuple[Finding, Finding, float]]] = {}
     for base, other in pairs:
         evidence = base.evidence.label if base.evidence else ""
-        topic = _topic(f"{base.id} {evidence}", _kind(base))
+        topic = _topic(f"{base.id} {evidence}", _kind(base.unit))
         log = _log_factor(base, other, others.get(topic, ()), twins=twins)
         if log is not None:
             groups.setdefault(topic, []).append((base, other, log))
@@ -212,9 +212,9 @@ def _ground(about: str, factor: float, text: str, *ids: str) -> Ground:
     return Ground(about=about, factor=factor, says=says, text=text, findings=[*ids])
 
 
-def _kind(finding: Finding) -> str:
+def _kind(unit: str) -> str:
     for kind, units in (("rate", _RATES), ("time", _TIMES), ("size", _SIZES)):
-        if finding.unit in units:
+        if unit in units:
             return kind
     return "other"
 
@@ -237,7 +237,7 @@ def _log_factor(
     first, second = base.number, other.number
     if first is None or second is None or first <= 0 or second <= 0 or base.unit != other.unit:
         return None
-    believed, kind = priors(), _kind(base)
+    believed, kind = priors(), _kind(base.unit)
     squares = believed["again"][kind] ** 2 + (believed["again"]["twin"] ** 2 if twins else 0.0)
     spread = math.sqrt(squares + _of_interval(base) ** 2 + _of_interval(other) ** 2)
     apart = math.log(second / first)
@@ -265,7 +265,7 @@ def _student(at: float, spread: float) -> float:
 
 def _others(first: Run, second: Run) -> dict[str, list[float]]:
     """How far the catalogue's other drives of one link lie from the first run's: the logarithms of
-    the ratios of their speeds, by what they tell of."""
+    the ratios of what is shipped of them, by what it tells of."""
     own = [ranking.identity_of(run) for run in (first, second)]
     link = _link_of(first) or _link_of(second)
     # Results of an older core say as well how far drives lie apart.
@@ -282,8 +282,10 @@ def _others(first: Run, second: Run) -> dict[str, list[float]]:
     apart: dict[str, list[float]] = {}
     for column in ranking.columns().values():
         if value := values.get(column.finding):
-            apart.setdefault(_topic(column.finding, "rate"), []).extend(
-                math.log(row[column.finding] / value) for row in drives if row.get(column.finding)
+            apart.setdefault(_topic(column.finding, _kind(column.unit)), []).extend(
+                math.log(row[column.finding] / value)
+                for row in drives
+                if row.get(column.finding, 0) > 0
             )
     return apart
 
