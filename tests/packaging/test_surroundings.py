@@ -82,15 +82,14 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return installed(wheel, tmp_path_factory.mktemp("installed") / "venv")
 
 
-@pytest.mark.parametrize("python", pythons())
-def test_every_python_that_is_there_runs_the_wheel(
-    wheel: Path, tmp_path: Path, python: str
-) -> None:
-    program = installed(wheel, tmp_path / "venv", python)
-    assert ran(program, "--version", where=tmp_path).returncode == 0
-    done = ran(program, *FILL, where=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "writes" in done.stdout
+def test_every_python_that_is_there_runs_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """Looked for here and not when tests are collected: each has to be started."""
+    for number, python in enumerate(pythons()):
+        program = installed(wheel, tmp_path / f"venv-{number}", python)
+        version = ran(program, "--version", where=tmp_path)
+        assert version.returncode == 0, f"{python}: {version.stderr}"
+        done = ran(program, *FILL, "--out", f"run-{number}", where=tmp_path)
+        assert done.returncode == 0 and "writes" in done.stdout, f"{python}: {done.stderr}"
 
 
 def test_without_a_network_it_measures_and_makes_its_page(program: Path, tmp_path: Path) -> None:
