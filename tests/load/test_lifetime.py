@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
-from flashtwin.load import ask, lifetime, loads
+from flashtwin.errors import FlashtwinError
+from flashtwin.load import ask, drawn, lifetime, loads, resting
 from flashtwin.load.lifetime import Question, Simulated
-from flashtwin.load.words import Interval, Lifetime
+from flashtwin.load.words import Interval, Lifetime, Rested
 from flashtwin.runner.target import Variant
 
 Run = Callable[..., Result]
@@ -181,3 +183,96 @@ def test_the_command_answers_in_every_form(run: Run, tmp_path: Path) -> None:
     assert len(answer["rows"]) == 2 and page.exists()
     again = run(*words, "--vary", "full=50%,90%", "--json", "--jobs", "1", "-q")
     assert json.loads(again.stdout)["rows"] == answer["rows"]
+
+
+def simulated_trim(trims: bool) -> float:
+    load = loads.load("desktop", "400GB")
+    asked = Question(variant=Variant(drive="crucial-p1-1tb", sets=PLAIN), load=load, trims=trims)
+    copy = lifetime.copies(asked, 0)[0]
+    return lifetime.simulate(replace(copy, scale=128)).waf
+
+
+@pytest.mark.full
+def test_data_that_the_host_deleted_costs_without_trim() -> None:
+    assert simulated_trim(True) < 0.8 * simulated_trim(False)
+
+
+def test_each_writer_has_a_handle_and_the_drive_room_for_it(tmp_path: Path) -> None:
+    text = "[global]\nfilename=data\nrw=randwrite\nbs=64k\nsize=50%\n[a]\n[b]\n[c]\nrw=randread\n"
+    (tmp_path / "w.fio").write_text(text)
+    asked = question(loads.load(str(tmp_path / "w.fio"), "100GB"), 0.8)
+    copy = lifetime.copies(replace(asked, handles=True), 0)[0]
+    values = {row["key"]: row["value"] for row in copy.variant.spec().values()}
+    assert values["fdp.handles"] == "2"
+    jobs = lifetime.jobs_of(copy, copy.variant.spec(), 1 << 30)
+    assert [job.handles for job in jobs] == [(0,), (1,), ()]
+    without = lifetime.jobs_of(replace(copy, handles=False), copy.variant.spec(), 1 << 30)
+    assert not any(job.handles for job in without)
+
+
+def fitted_spec(folder: Path, digest: str | None = None, drives: object = None) -> str:
+    """A spec with the drives that a fit left possible beside it."""
+    spec = Variant(drive="crucial-p1-1tb").spec()
+    path = folder / "mine.toml"
+    path.write_text(spec.to_toml())
+    rows = [
+        {"weight": 0.75, "sets": {"slc_cache.static_size": "6 GB", "gc.policy": "fifo"}},
+        {"weight": 0.25, "sets": {"slc_cache.static_size": "3 GB"}},
+    ]
+    digest = digest or Variant(drive=str(path)).spec().hash
+    document = {"schema": 1, "run": "run-a", "hash": digest, "drives": drives or rows}
+    path.with_suffix(".posterior.json").write_text(json.dumps(document))
+    return str(path)
+
+
+def test_a_fitted_twin_is_asked_over_what_its_run_left_open(tmp_path: Path) -> None:
+    variant = Variant(drive=fitted_spec(tmp_path), sets=("gc.policy=greedy",))
+    sets = [other.sets for _, other in drawn.drawn(variant, 1, 4)]
+    sizes = [[text for text in row if text.startswith("slc_cache.static_size")] for row in sets]
+    assert sizes == 3 * [["slc_cache.static_size=6 GB"]] + [["slc_cache.static_size=3 GB"]]
+    # What was set stays, unless nobody knows it.
+    assert all("gc.policy=fifo" not in row for row in sets)
+    asked = Question(variant=variant, load=loads.load("etcd"))
+    assert "2 drives that it leaves possible, worth 1.6" in lifetime.sources_of(asked)[-1]
+
+
+@pytest.mark.parametrize(
+    ("digest", "drives", "message"),
+    [
+        ("another", None, "belongs to another spec than mine.toml"),
+        (None, [{"sets": {}}], "is not what flashtwin fit writes"),
+    ],
+)
+def test_a_posterior_that_is_none_is_refused(
+    tmp_path: Path, digest: str | None, drives: object, message: str
+) -> None:
+    with pytest.raises(FlashtwinError, match=message):
+        drawn.posterior_of(Variant(drive=fitted_spec(tmp_path, digest, drives)))
+
+
+def rested(speeds: list[float]) -> list[Rested]:
+    return [
+        Rested(rest_s=rest_s, bytes_s=bytes_s, p50_ns=1, p99_ns=2, p999_ns=3)
+        for rest_s, bytes_s in zip(resting.LADDER_S, speeds, strict=False)
+    ]
+
+
+def test_the_shortest_rest_that_is_as_good_is_told() -> None:
+    slow, fast = rested([100e6, 300e6, 950e6, 1000e6]), rested([1e9, 1e9, 1e9, 1e9])
+    assert resting.needed(slow) == 60.0 and resting.needed(fast) == 1.0
+    asked = Question(variant=Variant(drive="crucial-p1-1tb"), load=loads.load("desktop"))
+    plan = resting.copies(asked, 0)
+    ladders = [resting.Ladder(scale=32, rests=rows) for rows in (slow, fast)]
+    answer = resting.rests_of(asked, plan[:1], ladders)
+    first, second = resting.sentences(answer)
+    assert "has to rest 1m until it takes the next 833 MB" in first
+    assert "(drives like it: 1s to 1m)" in first and "10s 300 MB/s" in second
+
+
+@pytest.mark.full
+def test_a_rest_gives_a_cache_back_that_folds_in_it(tmp_path: Path) -> None:
+    load = loads.load(job(tmp_path / "a.fio", "write", "1m"), "1TB")
+    asked = Question(variant=Variant(drive="samsung-980-1tb"), load=load, full=0.5)
+    (copy, *_) = resting.copies(asked, 0)
+    rows = resting.ladder(copy, (0.1, 3600.0)).rests
+    assert rows[1].bytes_s > 1.2 * rows[0].bytes_s

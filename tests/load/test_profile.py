@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -100,3 +102,32 @@ def test_the_page_is_not_written_over_the_trace(run: Run, tmp_path: Path) -> Non
     trace.write_text("".join(msr(5)))
     assert run("trace", str(trace), "--out", str(trace)).exit_code == 4
     assert trace.read_text() == "".join(msr(5))
+
+
+def peak_bytes(folder: Path, total: int) -> int:
+    """The most memory that a trace of a length takes, which comes through a pipe."""
+    pipe = folder / f"pipe-{total}"
+    os.mkfifo(pipe)
+    piece = "".join(
+        f"128166372003061629,h,0,Write,#####{number * 4096:010d},4096,9\n"
+        for number in range(1 << 14)
+    ).encode()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "flashtwin.cli", "trace", str(pipe), "--format", "msr", "--json"],
+        stdout=subprocess.DEVNULL,
+    )
+    with pipe.open("wb") as file:
+        for number in range(total // len(piece)):
+            file.write(piece.replace(b"#####", f"{number % 99_999 + 1:05d}".encode()))
+    _, status, usage = os.wait4(child.pid, 0)
+    assert status == 0
+    return usage.ru_maxrss * 1024
+
+
+# Both touch more places than are followed one by one.
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [(14 << 20, 28 << 20), pytest.param(50_000_000, 5_000_000_000, marks=pytest.mark.full)],
+)
+def test_a_longer_trace_takes_no_more_memory(tmp_path: Path, short: int, long: int) -> None:
+    assert peak_bytes(tmp_path, long) < peak_bytes(tmp_path, short) + (4 << 20)

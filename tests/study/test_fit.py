@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +18,11 @@ from flashtwin import _core, report
 from flashtwin.catalogue.loader import load
 from flashtwin.cli.fit import command
 from flashtwin.errors import FlashtwinError
+from flashtwin.load import drawn
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.report.drives import Contents
 from flashtwin.runner.pool import Ended
+from flashtwin.runner.target import Variant
 from flashtwin.runs.compare.compare import compare
 from flashtwin.runs.fitted import twin_of, with_twins
 from flashtwin.runs.rundir import Run
@@ -110,6 +113,21 @@ def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
     # A fill asks for no read, and never rests.
     assert not {"slc_read", "native_read", "idle"} & set(twin.fitted.intervals)
     assert twin.fitted.values["native_read"] == pytest.approx(60e-6)
+
+
+def test_drives_that_the_run_leaves_possible_stand_beside_the_spec(
+    twin: fitting.Twin, tmp_path: Path
+) -> None:
+    twin.write(tmp_path / "mine.toml")
+    written = json.loads((tmp_path / "mine.posterior.json").read_text())
+    assert written["hash"] == load(str(tmp_path / "mine.toml")).hash
+    assert sum(row["weight"] for row in written["drives"]) == pytest.approx(1.0)
+    assert {key for row in written["drives"] for key in row["sets"]} >= {"nand.native.tprog"}
+    posterior = drawn.posterior_of(Variant(drive=str(tmp_path / "mine.toml")))
+    assert posterior is not None
+    for share in (0.1, 0.5, 0.9):
+        sets = tuple(posterior.at(share, ()))
+        Variant(drive=str(tmp_path / "mine.toml"), sets=sets).spec()
 
 
 def test_a_candidate_far_from_the_truth_fits_worse(measured: Run, space: candidate.Space) -> None:

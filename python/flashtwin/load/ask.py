@@ -316,9 +316,7 @@ def answer(rows: Sequence[Row], years: float | None = None) -> Answer:
     causes = list(dict.fromkeys(name for row in rows for name in row.lifetime.by_cause))
     return Answer(
         kind="Will it last",
-        title=f"{first.title} on {len(rows)} drives"
-        if len(rows) > 1
-        else f"{first.title} on {first.name}",
+        title=_title(rows),
         sentences=texts,
         figures=drawn,
         tables=[
@@ -340,6 +338,15 @@ def answer(rows: Sequence[Row], years: float | None = None) -> Answer:
         ],
         notes=list(dict.fromkeys(note for row in rows for note in notes(row.lifetime))),
     )
+
+
+def _title(rows: Sequence[Row]) -> str:
+    title = rows[0].lifetime.title
+    names = {row.lifetime.name for row in rows}
+    if len(names) > 1:
+        return f"{title} on {len(rows)} drives"
+    ways = f" in {len(rows)} ways" if len(rows) > 1 else ""
+    return f"{title} on {rows[0].lifetime.name}{ways}"
 
 
 def _bars(rows: Sequence[Row], of: Callable[[Lifetime], Interval]) -> Mapping[str, object]:

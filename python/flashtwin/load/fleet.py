@@ -26,7 +26,7 @@ from flashtwin.runner.pool import Work
 SHARES = (5, 25, 50, 75, 95)
 # Drives that last beyond all plans.
 MOST_YEARS = 100.0
-BARS = 12
+BARS = 6
 
 
 def copies(question: Question, count: int, spread: float) -> list[Copy]:
@@ -157,12 +157,11 @@ def _histogram(of: Fleet) -> dict[str, object]:
     for value in values:
         counts[min(int((math.log(value) - low) / step), BARS - 1)] += 1
     words = [_years(math.exp(low + step * place)) for place in range(BARS)]
-    words = [f"from {word}" for word in words]
     bars = [
         {"x": word, "y": count, "line": "drives", "shown": f"{count:,}"}
         for word, count in zip(words, counts, strict=True)
     ]
-    axis = figures.words_axis("years", words)
+    axis = figures.words_axis("years, from", words)
     return dict(figures.side_by_side(bars, ("drives",), axis, "drives"))
 
 

@@ -198,9 +198,12 @@ def notes(of: Rests) -> list[str]:
     lines = [
         *of.sources,
         "a burst is what the load writes in a period, as fast as the drive takes it",
-        f"asked of a copy of 1/{of.scale} with rests of 1/{of.scale}: times that its firmware waits"
-        " are not shorter there, so that short rests are told worse than they are",
     ]
+    if of.scale > 1:
+        lines.append(
+            f"asked of a copy of 1/{of.scale} with rests of 1/{of.scale}: times that its firmware"
+            " waits are not shorter there, so that short rests are told worse than they are"
+        )
     if of.assumed:
         lines.append(f"drawn, since nobody printed it for this drive: {', '.join(of.assumed)}")
     return lines
