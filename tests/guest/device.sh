@@ -94,7 +94,7 @@ fill() {
         --yes-destroy S4XFILL --out /tmp/run --no-report --json > /tmp/answer || return 1
     grep 'NVMe format' /tmp/run/steps.jsonl && grep '"fill.mean' /tmp/answer || return 1
     ls /tmp/run
-    grep data_units_written /tmp/run/smart-before.json && ! grep -r S4XFILL /tmp/run
+    grep -r data_units_written /tmp/run/smart && ! grep -r S4XFILL /tmp/run
 }
 # A run that is killed within its second pass; the next boot goes on with it.
 killed() {
