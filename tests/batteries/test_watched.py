@@ -1,4 +1,4 @@
-"""What any battery says of readings beside its steps: energy, degrees, heat."""
+"""Readings beside the steps of any battery: energy, degrees, heat."""
 
 from __future__ import annotations
 

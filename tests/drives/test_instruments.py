@@ -1,4 +1,4 @@
-"""What is read beside a step: degrees by a thread, a meter's watts, and both within a chain."""
+"""Readings beside a step: degrees by a thread, a meter's watts, and both within a chain."""
 
 from __future__ import annotations
 
