@@ -120,7 +120,7 @@ def copied_with_libraries(program: Path, tree: Path) -> None:
 
 
 def copy_libraries(files: Sequence[Path], tree: Path) -> None:
-    """What programs and extensions load that is not in the tree by itself."""
+    """Libraries that programs and extensions load from outside of the tree."""
     words = ["ldd", *map(str, files)]
     told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
     named = {Path(path) for path in LIBRARY.findall(told)} - set(files)
@@ -189,7 +189,7 @@ class Disk:
         return Disk(serial=serial, source=where, sector_bytes=4096)
 
     def arguments(self, node: str) -> list[str]:
-        """What QEMU is called with."""
+        """The arguments for QEMU."""
         sizes = f"logical_block_size={self.sector_bytes},physical_block_size={self.sector_bytes}"
         return [
             *("-blockdev", f"node-name={node},{self.source}"),
@@ -220,6 +220,6 @@ def booted(checks: str, disks: Sequence[Disk]) -> str:
 
 
 def told(console: str, check: str) -> str:
-    """What a check that failed said; the end of the console where it was not reached."""
+    """The words of a check that failed; the end of the console where it was not reached."""
     _, begun, text = console.partition(f"check {check}: failed")
     return text.partition("\ncheck ")[0][-6000:] if begun else console[-4000:]
