@@ -1,4 +1,4 @@
-# What the checks of every boot begin with: file systems of the kernel, and how a check is told.
+# The checks of every boot begin with this: file systems of the kernel, and how a check is told.
 PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 mount -t proc proc /proc

@@ -230,7 +230,7 @@ def test_a_fitted_twin_is_asked_over_what_its_run_left_open(tmp_path: Path) -> N
     sets = [other.sets for _, other in drawn.drawn(variant, 1, 4)]
     sizes = [[text for text in row if text.startswith("slc_cache.static_size")] for row in sets]
     assert sizes == 3 * [["slc_cache.static_size=6 GB"]] + [["slc_cache.static_size=3 GB"]]
-    # What was set stays, unless nobody knows it.
+    # Values that were set stay, unless nobody knows them.
     assert all("gc.policy=fifo" not in row for row in sets)
     asked = Question(variant=variant, load=loads.load("etcd"))
     assert "2 drives that it leaves possible, worth 1.6" in lifetime.sources_of(asked)[-1]
