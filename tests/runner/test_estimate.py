@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,9 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.pace import USUAL, Pace, busy
 from flashtwin.model.step import Chain, Fill, Flush, Job, Purge, Rest, Run, Step, Trim
 from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.events import foretold
 from flashtwin.runner.run import run_batteries
+from flashtwin_lab import estimates
 
 
 def of(
@@ -116,12 +119,22 @@ def test_a_twin_takes_what_its_design_takes_on_this_machine() -> None:
             jobs=(job(rw="randwrite", block_bytes=4096, io_bytes=4096 * 10**6),),
         ),
     )
-    expected = [1.0, 2.0, 0.25, 1.0, 0.5, 2.0]
+    expected = [1.0, 2.0, 0.25, 1.0, 0.5, 4.096 / 0.5]
     quiet = of(*steps, kind="twin", pace=PACE)
     assert [step.wall_s for step in quiet.steps] == pytest.approx(expected)
     busy = of(*steps, kind="twin", pace=PACE, slower=3.0)
     assert busy.wall_s == pytest.approx(3 * sum(expected))
     assert busy.most_wall_s > 2 * busy.wall_s, "at most is a promise"
+
+
+def test_a_step_that_time_ends_is_what_the_drive_does_in_it() -> None:
+    """Ten seconds at 100 MB/s are 1 GB, whatever a usual drive would write; a step that its bytes
+    end is all of them."""
+    pace = replace(PACE, own_again_bytes_s=1e8, own_read_bytes_s=1e8)
+    timed = Run(label="timed", jobs=(job(runtime_s=10.0, io_bytes=None),))
+    whole = Run(label="whole", jobs=(job(size=10**9),))
+    assert [step.wall_s for step in of(timed, kind="twin", pace=pace).steps] == [1.0]
+    assert [step.wall_s for step in of(whole, kind="twin", pace=pace).steps] == [1.0]
 
 
 def test_what_a_battery_computes_is_part_of_each_step() -> None:
@@ -150,6 +163,7 @@ def test_a_pace_is_work_over_what_the_processor_took() -> None:
     capacity = Twin(spec, seed=1).info.capacity_bytes // (128 << 10) * (128 << 10)
     assert (pace.first_bytes_s, pace.again_bytes_s) == (capacity, capacity)
     assert (pace.random_read_iops, pace.read_bytes_s) == (100_000, 4e9)
+    assert 0 < pace.own_again_bytes_s < pace.own_read_bytes_s
     assert pace.open_s == 3.0
 
 
@@ -210,7 +224,7 @@ import sys
 from pathlib import Path
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.model.step import Job, Run
+from flashtwin.runner.events import foretold
 from flashtwin.runner.estimate import _of_step, Estimate
 from flashtwin.runs.writer import Writer
 
@@ -264,3 +278,33 @@ def test_samples_that_do_not_fit_are_refused_before_anything_is_done(
     assert "the samples of the steps take about" in str(found.value)
     assert "100 MB are available" in str(found.value) and "sample_s" in str(found.value.hint)
     assert drive.done == [] and not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("count", "elapsed_s", "text"),
+    [
+        (0, 5.0, None),
+        (5, 1.0, None),
+        (50, 4.0, None),
+        (5, 3.0, "about 60 s (at most 2 min)"),
+        (1, 6.0, "about 10 min (at most 25 min)"),
+    ],
+)
+def test_the_first_parts_say_what_all_take(count: int, elapsed_s: float, text: str | None) -> None:
+    assert foretold(count, 100, elapsed_s) == text
+
+
+def test_what_is_told_is_right_within_a_factor_of_two() -> None:
+    rows = [
+        estimates.row_of("a", None, "fill", told_s, 50.0, took_s)
+        for told_s, took_s in ((20.0, 39.9), (20.0, 10.1), (20.0, 41.0), (20.0, 9.0), (20.0, 51.0))
+    ]
+    assert [row.is_right for row in rows] == [True, True, False, False, False]
+    assert [row.holds for row in rows] == [True] * 4 + [False]
+
+
+def test_the_bench_of_estimates_looks_at_its_clock() -> None:
+    ticks = iter((100.0, 107.0))
+    row = estimates.measured("bx500-240", "1/176", "quick", "magician", lambda: next(ticks))
+    assert row is not None and (row.drive, row.took_s) == ("bx500-240 1/176", 7.0)
+    assert 0 < row.told_s < row.at_most_s

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
 from flashtwin.model import units
-from flashtwin.runner.events import Observer, Status
+from flashtwin.runner.events import Observer, Status, foretold
 from flashtwin.runner.events import counted as parts_status
 
 if TYPE_CHECKING:
@@ -67,11 +67,17 @@ def counted(
     with display(quiet) as block:
         observer = block.observer(name)
         observer.began(parts_status(name, 0, total, "begins", began_s))
+        is_foretold = False
 
         def told(count: int, label: str) -> None:
             if each:
                 observer.noted(label)
                 label = f"{count} of {total}"
+            nonlocal is_foretold
+            takes = foretold(count, total, time.monotonic() - began_s)
+            if takes is not None and not is_foretold:
+                observer.noted(takes)
+                is_foretold = True
             observer.progress(parts_status(name, count, total, label, began_s))
 
         yield told

@@ -53,6 +53,8 @@ SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
 FILL_SAMPLE_S = 0.5
 # The wall time assumed of a purge, flush or mark; more than 0, so that progress moves.
 LEAST_S = 0.001
+# A small request in order costs this share of one at random (ATTO's sizes on two drives).
+IN_ORDER = 0.6
 # A battery that asks for more never ends where nothing happens.
 MOST_STEPS = 100_000
 
@@ -249,15 +251,23 @@ class _Wall:
         self._info, self._pace, self._slower = info, pace, slower
         self._written = 0.0
 
-    def seconds(self, step: Step, read: float, write: float, ios: float) -> float:
-        """Of a step with these bytes read and written, and these requests."""
+    def seconds(self, step: Step, read: float, write: float, ios: float, drive_s: float) -> float:
+        """Of a step with these bytes read and written, and these requests, in that time of the
+        drive's: one that time ends is as much work as the drive does in it."""
         if isinstance(step, Purge | Trim):
             self._written = 0.0
             return self._pace.open_s * self._slower
-        pace, moved = self._pace, max(read + write, 1.0)
-        if _is_random(step):
-            reads = ios * read / moved
-            seconds = reads / pace.random_read_iops + (ios - reads) / pace.random_write_iops
+        pace, random = self._pace, _is_random(step)
+        reads = ios * read / max(read + write, 1.0)
+        if _timed(step):
+            asked = (reads, ios - reads) if random else (read, write)
+            done = pace.share_in(drive_s, *asked, random=random)
+            read, write, ios, reads = (done * work for work in (read, write, ios, reads))
+        requests_s = reads / pace.random_read_iops + (ios - reads) / pace.random_write_iops
+        if random:
+            # A large request costs what its data do.
+            moving_s = read / pace.read_bytes_s + write / pace.again_bytes_s
+            seconds = max(requests_s, moving_s)
         else:
             free = max(self._info.capacity_bytes - self._written, 0.0)
             first = min(write, free)
@@ -266,8 +276,7 @@ class _Wall:
                 + first / pace.first_bytes_s
                 + (write - first) / pace.again_bytes_s
             )
-            # Small requests in order cost as requests do.
-            seconds = max(seconds, ios / pace.random_write_iops)
+            seconds = max(seconds, IN_ORDER * requests_s)
         self._written += write
         return seconds * self._slower
 
@@ -288,7 +297,7 @@ def _of_step(
         drive_s = 0.0
     wall_s = drive_s
     if info.can.virtual_time:
-        wall_s = wall.seconds(step, read, write, ios)
+        wall_s = wall.seconds(step, read, write, ios, drive_s)
     return StepEstimate(
         battery=battery,
         label=step.label,

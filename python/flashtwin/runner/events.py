@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flashtwin.model.target import Progress
+from flashtwin.model.units import rough_seconds
 
 if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
@@ -34,6 +35,10 @@ TELLS_ABOVE = 0.01
 PREPARED = "making the file again"
 # What an observer is told, by the names of its methods.
 EVENTS = ("estimated", "noted", "began", "progress", "ended", "found", "closed")
+
+# Seconds after which the parts done say what all take, and those from which on that is told. Later
+# parts may be longer, as those of a fit are near its end.
+FIRST_S, WORTH_TELLING_S, MOST = 2.0, 10.0, 2.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +82,16 @@ def counted(name: str, count: int, total: int, label: str, began_s: float) -> St
         elapsed_s=elapsed_s,
         eta_s=elapsed_s * (total - count) / count if count else None,
     )
+
+
+def foretold(count: int, total: int, elapsed_s: float) -> str | None:
+    """What all parts will take, once the first of them say it; none of what is over in seconds."""
+    if not count or elapsed_s < FIRST_S:
+        return None
+    all_s = elapsed_s * total / count
+    if all_s < WORTH_TELLING_S:
+        return None
+    return f"about {rough_seconds(all_s)} (at most {rough_seconds(MOST * all_s)})"
 
 
 class Observer:
