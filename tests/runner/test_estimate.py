@@ -224,7 +224,7 @@ import sys
 from pathlib import Path
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.runner.events import foretold
+from flashtwin.model.step import Job, Run
 from flashtwin.runner.estimate import _of_step, Estimate
 from flashtwin.runs.writer import Writer
 

@@ -310,7 +310,7 @@ def test_a_file_that_says_random_writes_is_no_fill(tmp_path: Path) -> None:
     assert "randwrite" in text
     told = infer(read(written(tmp_path, text, "a.json")))
     assert told.cache == "cannot tell" and told.size is None
-    assert "randwrite is told of it" in told.sentence
+    assert "the file says randwrite" in told.sentence
 
 
 def test_a_name_or_a_word_says_that_it_is_no_fill(tmp_path: Path) -> None:

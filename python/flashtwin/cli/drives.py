@@ -353,10 +353,10 @@ def new(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Write a spec for the drive ID from what its label says; all else gets usual values.
+    """Write a spec for the drive ID from what its label says; all other values are usual ones.
 
-    On a terminal what is missing is asked for. The values from the label have the origin
-    datasheet, all others are marked prior, to be replaced by what is known.
+    On a terminal flashtwin asks for what is missing. Values of the label have the origin datasheet;
+    all others are marked prior until you replace them.
     """
     if not ID.fullmatch(drive_id):
         raise click.BadParameter(ID_RULE, param_hint="ID")

@@ -73,9 +73,9 @@ def command(
     """Fit a twin to what RUN measured: a spec whose simulated drive shows the same.
 
     RUN holds a fill of the erased drive, and better the batteries discover, crystaldiskmark and
-    states too. Each value is written with its 95 % interval; what RUN does not determine stays what
-    is usual, and says so. The twin is then measured by the same fill; its run is RUN-twin, and
-    flashtwin report RUN draws both curves.
+    states too. Each value gets its 95 % interval; one that RUN does not determine keeps its usual
+    value and is marked. The same fill then measures the twin, in the run RUN-twin, and flashtwin
+    report RUN draws both curves.
     """
     if (run is None) == (published is None):
         raise FlashtwinError(

@@ -29,7 +29,7 @@ from flashtwin.model.lazy import named
     help="Another group than review; flashtwin batteries lists them.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
-@options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
+@options.budget("Run what fits into this time on each drive's clock; e.g. 30m.")
 @options.out("The run directory; by default ./flashtwin-runs/<time>-<target>.")
 @options.changes
 @options.verbose
@@ -39,9 +39,8 @@ from flashtwin.model.lazy import named
 def command(context: click.Context, /, **chosen: Any) -> Any:
     """Run what a review runs on each TARGET, and make one page of it.
 
-    The page begins with what it comes to, has a section for each battery, and ranks the drives
-    among the catalogue's twins, whose results are shipped. What does not suit the targets is left
-    out on all of them, and told. It is flashtwin test with --group; a review that was stopped is
-    gone on with by flashtwin test --resume, whose page ranks nothing.
+    The page begins with a verdict, has a section for each battery, and ranks the drives among the
+    catalogue's twins. A battery that does not suit one target is left out on all of them, with a
+    note. flashtwin test --resume goes on with a review that was stopped; its page has no ranking.
     """
     return named("flashtwin.cli.review_run:run")(context, **chosen)

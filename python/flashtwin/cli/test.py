@@ -44,7 +44,7 @@ from flashtwin.model.lazy import named
     help="Run the batteries of this group that suit the targets; flashtwin batteries lists groups.",
 )
 @click.option("--size", metavar="SIZE", help="Size of the file to make, for a path; e.g. 4GB.")
-@options.budget("Choose what fits into so long on each drive's clock, and end with it; e.g. 30m.")
+@options.budget("Run what fits into this time on each drive's clock; e.g. 30m.")
 @click.option(
     "--resume",
     type=options.FilePath(),
@@ -89,8 +89,7 @@ def command(context: click.Context, /, **chosen: Any) -> Any:
     be typed back. One that is mounted, in use or part of a set is never written to. The same holds
     of an NBD export that flashtwin does not serve, whose name and size are typed back.
 
-    With --resume RUN the steps that were done are not done again: a simulated drive is brought to
-    where it was, a file is used again or made and filled anew. The targets need not be named; if
-    they are, they must be those of the run.
+    --resume RUN repeats no finished step: it brings a simulated drive to where it was, and uses the
+    file of the run again or makes and fills a new one. Name no TARGET, or those of the run.
     """
     return named("flashtwin.cli.test_run:run")(context, **chosen)

@@ -260,9 +260,9 @@ class _Wall:
         pace, random = self._pace, _is_random(step)
         reads = ios * read / max(read + write, 1.0)
         if _timed(step):
-            asked = (reads, ios - reads) if random else (read, write)
-            done = pace.share_in(drive_s, *asked, random=random)
-            read, write, ios, reads = (done * work for work in (read, write, ios, reads))
+            work = (reads, ios - reads) if random else (read, write)
+            done = pace.share_in(drive_s, *work, random=random)
+            read, write, ios, reads = (done * amount for amount in (read, write, ios, reads))
         requests_s = reads / pace.random_read_iops + (ios - reads) / pace.random_write_iops
         if random:
             # A large request costs what its data do.

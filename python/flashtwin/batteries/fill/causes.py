@@ -40,6 +40,8 @@ from flashtwin.model.units import readable_seconds
 SURE = 0.9
 UNTOLD = "cannot tell"
 SLOWED = CHOICES["slowed_by"]
+# Their names in a note.
+CALLED = {"limiter": "a limit outside"}
 # The causes of how a fill begins; those less likely than a share are not told.
 CAUSES = {
     "cache": "a cache",
@@ -137,7 +139,7 @@ def slowed_by(
     likely = _weighed(likely, thermometer)
     best = max(SLOWED, key=lambda word: likely[word].value)
     sure = likely[best].value >= SURE
-    chances = ", ".join(f"{word} {likely[word].value:.0%}" for word in SLOWED)
+    chances = ", ".join(f"{CALLED.get(word, word)} {likely[word].value:.0%}" for word in SLOWED)
     words = {
         "heat": "each begins at one temperature, the drive's highest, and cools it",
         "not heat": "they do not follow the drive's temperature",

@@ -32,20 +32,20 @@ from flashtwin.study.infer.samples import Figure, Samples, Summary
 Cache = Literal["yes", "likely", "none seen", "below resolution", "cannot tell"]
 LIKELY = 0.5
 TAKEN_FOR_FRESH = (
-    "nothing says what the drive held: it was taken for fresh; --history says otherwise. On one "
-    "that was written before, erased flash that is used up ends a plateau too"
+    "the file does not say what the drive held: it is taken for fresh (--history names another "
+    "state). On a drive that was written before, the speed also falls where erased flash runs out"
 )
 TAKEN_FOR_A_FILL = (
-    "nothing says how it was written: from one end to the other, as it was taken; --pattern says "
-    "otherwise. Random writes, reads beside them or another depth make steps of their own"
+    "the file does not say how it was written: it is taken for one sequential fill (--pattern "
+    "names another). Random writes, reads beside them or another queue depth make steps too"
 )
 FEWEST = 12
 RESOLVED = 3
 # The difference from a plateau's speed from which on a mean is told beside it.
 MEAN_TOLD = 0.02
 NO_FIRST = (
-    "whether the cache or erased flash was used up can be told beside a fill of the erased drive: "
-    "hand it over with --first FILE"
+    "only a fill of the erased drive shows whether the cache or erased flash ran out: add it with "
+    "--first FILE"
 )
 FRESH, PRECONDITIONED = "fresh", "preconditioned"
 
@@ -141,8 +141,8 @@ def _of_no_fill(samples: Samples, curve: Curve) -> Inferred:
     """Writes that the file itself calls something else than one sequential fill."""
     mean = mbs(curve.total_bytes / curve.total_s)
     why = (
-        f"cannot tell: {samples.pattern} is told of it, which is no sequential fill, and a step in "
-        f"it is no end of a cache (--pattern write, if it was one); mean {mean}"
+        f"cannot tell: the file says {samples.pattern}, which is no sequential fill; a step in it "
+        f"need not be the end of a cache (--pattern write, if it was a fill); mean {mean}"
     )
     return _answer(samples, None, "cannot tell", why)
 
@@ -208,7 +208,7 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         return _answer(samples, shape, "cannot tell", _of_a_full_drive(shape))
     if shape.first_plateau.verdict == "swings":
         why = (
-            "cannot tell: the speed comes back again and again; heat, a limiter outside of the "
+            "cannot tell: the speed comes back again and again; heat, a limit outside of the "
             "drive and a cache that takes data again look alike (fill it once more when it is cool)"
         )
         return _answer(samples, shape, "cannot tell", why, history=history)
@@ -332,12 +332,12 @@ def _notes(samples: Samples, size_told: bool, history: str | None) -> tuple[str,
     notes = []
     if samples.reads:
         notes.append(
-            "the file has reads too: beside them writes are slower than a fill's, and what they "
-            "say of speeds is said of the mix"
+            "the file has reads too: writes beside reads are slower than a fill's, and the speeds "
+            "are those of the mix"
         )
     if _held(history) and size_told:
         notes.append(
-            f"the drive held data ({history}): what the cache had left is the least, and an empty "
-            "drive may have so much more, to which the interval reaches"
+            f"the drive held data ({history}), which may have taken that much of its cache: the "
+            "interval reaches to the size on an empty drive"
         )
     return tuple(notes)
