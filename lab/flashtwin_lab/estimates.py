@@ -2,7 +2,7 @@
 
 Every battery that is expected to take more than ten seconds on one of two twins is run there, on
 the largest copy of the drive (a whole one, a quarter, a sixteenth) on which it is told to take less
-than `MOST_S`; so are `review --quick`, a `sweep` and a `fit`. What it took of a processor is set
+than `MOST_S`; so are `review --quick` and a `sweep`. What it took of a processor is set
 beside what was told before it for a machine that does nothing else, so that the bench may run
 beside other work. Right is within a factor of two. Batteries that take longer on every copy are
 named and not run. Each row is printed as it is measured, and names choose some of them: the bench
@@ -25,10 +25,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.estimate import Estimate, estimate
-from flashtwin.runner.events import FIRST_S, MOST, WORTH_TELLING_S
 from flashtwin.runner.run import run_batteries
-from flashtwin.runs.rundir import Run
-from flashtwin.study.fit.fit import fit
 from flashtwin.study.sweep.executors import executor_of
 from flashtwin.study.sweep.grid import axes
 from flashtwin.study.sweep.plan import Plan
@@ -37,10 +34,10 @@ from flashtwin.study.sweep.run import Silent, sweep
 DRIVES = ("bx500-240", "samsung-980-1tb")
 SCALES = (None, "1/4", "1/16")
 LEAST_S, MOST_S, FACTOR = 10.0, 40.0, 2.0
-QUICK, SWEPT, FIT = "review --quick", "sweep", "fit"
-COMMANDS = (QUICK, SWEPT, FIT)
-# A fill of 4 GB caches and of larger ones, and the least that a fit tries.
-VARIED, POINTS, SIMULATIONS = "slc_cache.size=4GB,8GB,12GB,16GB", 4, 300
+QUICK, SWEPT = "review --quick", "sweep"
+COMMANDS = (QUICK, SWEPT)
+# A fill of caches of 4 GB and more.
+VARIED, POINTS = "slc_cache.size=4GB,8GB,12GB,16GB", 4
 
 Clock = Callable[[], float]
 
@@ -122,23 +119,6 @@ def swept(drive: str, clock: Clock = processor_s) -> Row:
     return row_of(drive, "1/4", SWEPT, POINTS * each.wall_s, POINTS * each.most_wall_s, took_s)
 
 
-def fitted(drive: str, clock: Clock = processor_s) -> Row:
-    """A fit to a fill, which is told from its first small drives on."""
-    with tempfile.TemporaryDirectory() as place:
-        twin = Twin(load(drive, scale="1/16"), seed=1)
-        run_batteries(twin, registry.parse("fill:patterns=1m-q1,passes=1"), Path(place) / "run")
-        began, first = clock(), [0.0]
-
-        def tell(done: int, label: str) -> None:
-            so_far = clock() - began
-            if not first[0] and done and so_far >= FIRST_S:
-                first[0] = so_far * SIMULATIONS / done
-
-        fit(Run(Path(place) / "run"), simulations=SIMULATIONS, seed=1, tell=tell)
-        took_s = clock() - began
-    return row_of(drive, "1/16", FIT, first[0], MOST * first[0], took_s)
-
-
 def rows(names: list[str], left_out: list[str]) -> Iterator[Row]:
     """The rows of the names, or of everything over ten seconds, as they are measured."""
     for drive in DRIVES:
@@ -160,8 +140,6 @@ def rows(names: list[str], left_out: list[str]) -> Iterator[Row]:
                 yield row
         if SWEPT in chosen:
             yield swept(drive)
-        if FIT in chosen and (row := fitted(drive)).took_s >= WORTH_TELLING_S:
-            yield row
 
 
 def _takes(drive: str, scale: str | None, battery: str) -> float:

@@ -56,18 +56,19 @@ def display(quiet: bool) -> Iterator[Display]:
 
 @contextmanager
 def counted(
-    name: str, total: int, quiet: bool, *, each: bool = False
+    name: str, total: int, quiet: bool, *, each: bool = False, even: bool = True
 ) -> Iterator[Callable[[int, str], None]]:
     """Progress of parts of about the same length; told how many are done, and the last.
 
     `each`: every part takes minutes and says something, so that none of them is passed over.
+    `even`: the first parts say what all take, which is told once.
     """
     began_s = time.monotonic()
 
     with display(quiet) as block:
         observer = block.observer(name)
         observer.began(parts_status(name, 0, total, "begins", began_s))
-        is_foretold = False
+        is_foretold = not even
 
         def told(count: int, label: str) -> None:
             if each:
