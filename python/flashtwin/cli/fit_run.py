@@ -43,7 +43,7 @@ def to_a_run(
     if measured:
         beside.check(stored)
     count = simulations or fitting.SIMULATIONS
-    with progress.counted("fit", count, quiet) as report:
+    with progress.counted("fit", count, quiet, even=False) as report:
         twin = fitting.fit(
             stored,
             simulations=count,
@@ -74,7 +74,7 @@ def to_figures(
     table = published.read(published.find(word))
     path = _path(out, table.label.id, force)
     count = len(table.fitted) * SEARCHED
-    with progress.counted("fit", count, quiet) as report:
+    with progress.counted("fit", count, quiet, even=False) as report:
         twin = settled_twin.fit_published(
             table, seed=seed, tell=lambda done, label: report(min(done, count), label)
         )
