@@ -5,7 +5,7 @@ use super::check::flash::Flash;
 use super::check::gc::pacing;
 use super::quantity::human;
 use super::value::Values;
-use crate::config::Config;
+use crate::config::{Config, Flushing};
 use crate::spec::keys::{Controller, Drive, Gc};
 use crate::waits::Times;
 
@@ -94,7 +94,8 @@ fn collection_in_one_go(values: &Values, config: &Config) -> Option<String> {
 
 /// Warns where a flush promises nothing.
 fn flushes_ignored(values: &Values) -> Option<String> {
-    let ignored = values.of(Controller::flush)? == "ignore" && !values.of(Controller::plp)?;
+    let ignored =
+        values.of(Controller::flush)? == Flushing::Ignored && !values.of(Controller::plp)?;
     ignored.then(|| {
         "controller.flush is \"ignore\": flushes and FUA are answered at once, and a power cut may \
          take what they covered"

@@ -5,21 +5,19 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::policy::{
-    Durability, Failures, Fdp, Gc, Isolation, Levelling, MapPolicy, Pace, Parity, ReadOnlyAt,
-    Recycler, Residency, Separation, Victim, Wear,
+    Durability, Failures, Fdp, Gc, MapPolicy, Residency, Separation, Victim, Wear,
 };
 use flashtwin_nand::error::{ErrorRates, YEAR};
-use flashtwin_nand::part::{
-    Cell, Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode,
-};
+use flashtwin_nand::part::{Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode};
 use flashtwin_nand::{DiePower, Variation};
 
 use super::keys::{self as key, Name};
 use super::parts;
 use super::value::{Datum, Form, Values};
+use super::words::{Fua, MapMode, PairedPages};
 use crate::config::{
-    Acknowledge, Config, Controller, Errors, Family, Flush, Flushing, Heat, IdleState, Label, Link,
-    LinkKind, OperationTimes, PowerDraw, SecureErase, Throttle, Trim,
+    Config, Controller, Errors, Flush, Heat, IdleState, Label, Link, LinkKind, OperationTimes,
+    PowerDraw, Throttle, Trim,
 };
 
 /// A view of checked values: every key has a value of the right kind.
@@ -91,12 +89,7 @@ macro_rules! mode {
 }
 
 fn part(checked: &Checked<'_>) -> Part {
-    let cell = match checked.get(key::Nand::cell) {
-        "slc" => Cell::Slc,
-        "mlc" => Cell::Mlc,
-        "tlc" => Cell::Tlc,
-        _ => Cell::Qlc,
-    };
+    let cell = checked.get(key::Nand::cell);
     Part {
         geometry: Geometry {
             channels: checked.count(key::Nand::channels),
@@ -160,14 +153,11 @@ fn policy(checked: &Checked<'_>) -> Policy {
         coalesce: checked.get(key::Controller::coalesce),
         pads_pages: checked.get(key::Ftl::pad_pages),
         system_bytes: checked.get(key::Ftl::system),
-        parity: match checked.get(key::Ftl::parity) {
-            "stripe" => Parity::Stripe,
-            _ => Parity::None,
-        },
+        parity: checked.get(key::Ftl::parity),
         durability: Durability {
             checkpoint_bytes: checked.get(key::Ftl::checkpoint),
             trim_journal: checked.get(key::Ftl::trim_journal),
-            pairs_lost: checked.get(key::Ftl::paired_pages) == "lost",
+            pairs_lost: checked.get(key::Ftl::paired_pages) == PairedPages::Lost,
         },
         superblock_dies: checked.count(key::Ftl::superblock_dies),
         map: map(checked),
@@ -179,11 +169,10 @@ fn policy(checked: &Checked<'_>) -> Policy {
 }
 
 fn map(checked: &Checked<'_>) -> MapPolicy {
-    let residency = match checked.get(key::Map::residency) {
-        "dram" => return MapPolicy::in_dram(),
-        "demand" => Residency::Demand,
-        _ => Residency::HostMemory,
-    };
+    let residency = checked.get(key::Map::residency);
+    if residency == Residency::Dram {
+        return MapPolicy::in_dram();
+    }
     let hmb = residency == Residency::HostMemory;
     MapPolicy {
         residency,
@@ -191,8 +180,8 @@ fn map(checked: &Checked<'_>) -> MapPolicy {
         host_bytes: if hmb { checked.get(key::Map::hmb) } else { 0 },
         entry_bytes: checked.count(key::Map::entry),
         mode: match checked.get(key::Map::mode) {
-            "native" => Mode::Native,
-            _ => Mode::Slc,
+            MapMode::Native => Mode::Native,
+            MapMode::Slc => Mode::Slc,
         },
         journal_bytes: checked.get(key::Map::journal),
         write_on_flush: checked.get(key::Map::write_on_flush),
@@ -202,11 +191,7 @@ fn map(checked: &Checked<'_>) -> MapPolicy {
 
 fn wear(checked: &Checked<'_>) -> Wear {
     Wear {
-        dynamic: match checked.get(key::Wear::dynamic) {
-            "none" => Levelling::None,
-            "fifo" => Levelling::Fifo,
-            _ => Levelling::LeastWorn,
-        },
+        dynamic: checked.get(key::Wear::dynamic),
         initial_cycles: checked.count(key::Drive::initial_cycles),
         static_threshold: checked.count(key::Wear::static_threshold),
         spares: checked.count(key::Wear::spares),
@@ -214,11 +199,7 @@ fn wear(checked: &Checked<'_>) -> Wear {
         weak_percent_milli: checked.count(key::Wear::weak_percent),
         program: failures(checked, key::Wear::program_failures),
         erase: failures(checked, key::Wear::erase_failures),
-        read_only_at: match checked.get(key::Wear::read_only_at) {
-            "reserve-gone" => ReadOnlyAt::ReserveGone,
-            "spares-gone" => ReadOnlyAt::SparesGone,
-            _ => ReadOnlyAt::RatedWear,
-        },
+        read_only_at: checked.get(key::Wear::read_only_at),
     }
 }
 
@@ -234,18 +215,11 @@ fn controller(checked: &Checked<'_>) -> Controller {
     Controller {
         command: checked.time(key::Controller::command_time),
         buffer_bytes: checked.get(key::Controller::write_buffer),
-        acknowledge: match checked.get(key::Controller::acknowledge) {
-            "write-back" => Acknowledge::WriteBack,
-            _ => Acknowledge::WriteThrough,
-        },
+        acknowledge: checked.get(key::Controller::acknowledge),
         power_loss_protection: checked.get(key::Controller::plp),
         flush: Flush {
-            how: match checked.get(key::Controller::flush) {
-                "program" => Flushing::Single,
-                "group" => Flushing::Grouped,
-                _ => Flushing::Ignored,
-            },
-            after_fua: checked.get(key::Controller::fua) == "flush",
+            how: checked.get(key::Controller::flush),
+            after_fua: checked.get(key::Controller::fua) == Fua::Flush,
             time: checked.time(key::Controller::flush_time),
             pages: checked.count(key::Controller::flush_pages),
         },
@@ -270,10 +244,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
             per_gb: checked.time(key::Controller::trim_gb_time),
             alone: checked.get(key::Controller::trim_alone),
         },
-        secure_erase: match checked.get(key::Controller::secure_erase) {
-            "block" => SecureErase::Block,
-            _ => SecureErase::Crypto,
-        },
+        secure_erase: checked.get(key::Controller::secure_erase),
         end_to_end: checked.get(key::Controller::end_to_end),
         idle_share_milli: checked.get(key::Controller::idle_share) as u32,
         idle_window: checked.time(key::Controller::idle_window),
@@ -287,10 +258,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
 fn link(checked: &Checked<'_>) -> Link {
     let raw = super::check::link::RawLink::read(checked.0).expect("the link was checked");
     Link {
-        kind: match checked.get(key::Link::kind) {
-            "sata" => LinkKind::Sata,
-            _ => LinkKind::Nvme,
-        },
+        kind: checked.get(key::Link::kind),
         bytes_per_s: match checked.get(key::Link::rate) {
             0 => raw.payload(),
             rate => rate,
@@ -300,8 +268,8 @@ fn link(checked: &Checked<'_>) -> Link {
         complete: checked.time(key::Link::complete_time),
         frame: checked.time(key::Link::frame_time),
         activate: match checked.get(key::Link::kind) {
-            "sata" => checked.time(key::Link::activate_time),
-            _ => Nanos::ZERO,
+            LinkKind::Sata => checked.time(key::Link::activate_time),
+            LinkKind::Nvme => Nanos::ZERO,
         },
     }
 }
@@ -310,15 +278,7 @@ fn label(checked: &Checked<'_>) -> Label {
     Label {
         rated_tbw_bytes: checked.get(key::Drive::rated_tbw),
         warranty_years: checked.count(key::Drive::warranty_years),
-        family: match checked.get(key::Smart::family) {
-            "nvme" => Family::Nvme,
-            "micron" => Family::Micron,
-            "intel" => Family::Intel,
-            "samsung" => Family::Samsung,
-            "sandforce" => Family::SandForce,
-            "wd" => Family::Wd,
-            _ => Family::None,
-        },
+        family: checked.get(key::Smart::family),
     }
 }
 
@@ -379,10 +339,10 @@ fn collection(checked: &Checked<'_>) -> Gc {
         low_superblocks: checked.count(key::Gc::low),
         high_superblocks: checked.count(key::Gc::high),
         reserve_superblocks: checked.count(key::Gc::reserve),
-        pace: Pace::named(checked.get(key::Gc::pace)).expect("a word of the key"),
+        pace: checked.get(key::Gc::pace),
         idle_after: checked.time_or_never(key::Gc::idle_after),
         idle_superblocks: checked.count(key::Gc::idle_target),
-        recycler: Recycler::named(checked.get(key::Gc::recycler)).expect("a word of the key"),
+        recycler: checked.get(key::Gc::recycler),
         separation: Separation::named(checked.get(key::Gc::separation), &|key| {
             checked.own_count(key)
         })
@@ -393,10 +353,7 @@ fn collection(checked: &Checked<'_>) -> Gc {
 fn placement(checked: &Checked<'_>) -> Fdp {
     Fdp {
         handles: checked.count(key::Fdp::handles),
-        isolation: match checked.get(key::Fdp::isolation) {
-            "initial" => Isolation::Initial,
-            _ => Isolation::Persistent,
-        },
+        isolation: checked.get(key::Fdp::isolation),
     }
 }
 

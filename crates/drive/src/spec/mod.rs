@@ -29,6 +29,7 @@ mod syntax;
 mod table;
 mod value;
 mod waits;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -8,11 +8,12 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::choices::{DESIGNS, Design, FullRule};
 use flashtwin_ftl::policy::{
-    self, Admit, Borrowed, CacheMode, Caching, FoldPath, Own, SizeAt, WhenFull, Worn,
+    self, Admit, Borrowed, CacheMode, Caching, FoldPath, Own, SizeAt, WhenFull,
 };
 
 use super::keys::{Fold, NandTier, SlcCache};
 use super::value::Values;
+use super::words::{Admitted, Path};
 
 /// A part that keys belong to.
 #[derive(Clone, Copy, Debug)]
@@ -153,15 +154,11 @@ fn caching(values: &Values, cache: &SlcCache) -> Option<Caching> {
     Some(Caching {
         when_full: when_full(values)?,
         admit: match cache.admit? {
-            "all" => Admit::All,
-            "small" => Admit::Small(limit),
-            _ => Admit::Random(limit),
+            Admitted::All => Admit::All,
+            Admitted::Small => Admit::Small(limit),
+            Admitted::Random => Admit::Random(limit),
         },
-        worn: match cache.worn? {
-            "keep" => Worn::Keep,
-            "shrink" => Worn::Shrink,
-            _ => Worn::Close,
-        },
+        worn: cache.worn?,
         tier_bytes: cache.tier_size?,
         reclaim_milli: cache.reclaim? as u32,
         fold: policy::Fold {
@@ -172,11 +169,11 @@ fn caching(values: &Values, cache: &SlcCache) -> Option<Caching> {
             high_superblocks: fold.high? as u32,
             rate_bytes_s: Some(fold.rate?).filter(|rate| *rate > 0),
             path: match fold.path? {
-                "copyback" => FoldPath::Copyback {
+                Path::Copyback => FoldPath::Copyback {
                     check_every: fold.check_every? as u32,
                     check_cycles: fold.check_cycles? as u32,
                 },
-                _ => FoldPath::Controller,
+                Path::Controller => FoldPath::Controller,
             },
         },
     })

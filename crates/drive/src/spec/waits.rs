@@ -3,10 +3,13 @@
 //! Such a value contradicts nothing: it waits for another key, so that sets and sweeps can switch a
 //! mechanism on and off by one key. Where somebody gave the value, a note says what it waits for.
 
+use flashtwin_ftl::policy::Parity;
+
 use super::check::flash;
 use super::keys::{self, KEYS};
 use super::parts::Part;
 use super::value::{self, Datum, Entry, Values};
+use crate::config::Flushing;
 use crate::spec::keys::{Compression, Controller, Errors, Fdp, Ftl, NandSuspend, SlcCache};
 
 /// A key waits while the sentence holds that is given for it.
@@ -86,7 +89,7 @@ const WAITS: &[Wait] = &[
         why: |values| {
             if !Part::Cache.is_there(values)? {
                 Some("there is no cache (slc_cache.mode = none)")
-            } else if values.of(Ftl::parity)? != "none" {
+            } else if values.of(Ftl::parity)? != Parity::None {
                 Some("parity covers wordlines of all planes (ftl.parity = stripe)")
             } else if values.of(Compression::best_ratio)? > 1 {
                 Some("compressed rows are filled up (compression.best_ratio)")
@@ -111,7 +114,7 @@ const WAITS: &[Wait] = &[
         why: |values| {
             if values.of(Errors::correctable)? == 0 {
                 Some("there are no bit errors (errors.correctable = 0)")
-            } else if values.of(Ftl::parity)? == "none" {
+            } else if values.of(Ftl::parity)? == Parity::None {
                 Some("there is no parity to rebuild from (ftl.parity = none)")
             } else {
                 None
@@ -125,7 +128,7 @@ fn no_groups(values: &Values) -> Option<&'static str> {
         Some("flushes are answered from RAM (controller.plp = true)")
     } else {
         let why = "flushes are not grouped (controller.flush)";
-        (values.of(Controller::flush)? != "group").then_some(why)
+        (values.of(Controller::flush)? != Flushing::Grouped).then_some(why)
     }
 }
 

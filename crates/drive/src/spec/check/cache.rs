@@ -5,8 +5,9 @@
 //! earlier layers that contradict a mode chosen by a later one have been turned off before
 //! (`dependents`).
 
-use crate::spec::keys::{Fold, Ftl, Nand, NandNative, SlcCache};
 use flashtwin_ftl::choices::Borrows;
+use flashtwin_ftl::policy::Parity;
+use flashtwin_nand::part::Cell;
 
 use super::super::keys::{KEYS, Key};
 use super::super::parts::{self, Part};
@@ -14,6 +15,8 @@ use super::super::quantity::{Dimension, human, milli_text};
 use super::super::value::{self, Datum, Values};
 use super::flash::Flash;
 use super::{Findings, tier};
+use crate::spec::keys::{Fold, Ftl, Nand, NandNative, SlcCache};
+use crate::spec::words::Path;
 
 pub(super) fn check(found: &mut Findings<'_>) {
     for key in KEYS.iter() {
@@ -155,7 +158,7 @@ fn holds_a_superblock(found: &mut Findings<'_>) -> Option<()> {
 fn cell(found: &mut Findings<'_>) -> Option<()> {
     let design = SlcCache::read(found.values).mode?;
     let mode = design.name;
-    if found.values.of(Nand::cell)? == "slc" && design.caches() {
+    if found.values.of(Nand::cell)? == Cell::Slc && design.caches() {
         let message = format!("mode `{mode}` on flash that has one bit a cell anyway");
         found.add(
             SlcCache::mode,
@@ -262,7 +265,7 @@ fn lower_pages(found: &mut Findings<'_>) -> Option<()> {
 /// copy.
 fn checks(found: &mut Findings<'_>) -> Option<()> {
     let fold = Fold::read(found.values);
-    if fold.check_every? > 0 && fold.path? == "controller" {
+    if fold.check_every? > 0 && fold.path? == Path::Controller {
         let message = "a fold through the controller checks all data already";
         let hint = "write `fold.check_every = 0`, or `fold.path = \"copyback\"`";
         found.add(Fold::check_every, message, hint);
@@ -294,9 +297,9 @@ fn gives_back(found: &mut Findings<'_>) -> Option<()> {
 
 /// With copyback data stays in the die; parity is computed from data in the controller.
 fn copyback(found: &mut Findings<'_>) -> Option<()> {
-    let parity = found.values.of(Ftl::parity)? != "none";
+    let parity = found.values.of(Ftl::parity)? != Parity::None;
     let cached = Part::Cache.is_there(found.values)?;
-    if parity && cached && Fold::read(found.values).path? == "copyback" {
+    if parity && cached && Fold::read(found.values).path? == Path::Copyback {
         let message = "a copy inside a die passes by the controller, which makes the parity";
         let hint = "write `fold.path = \"controller\"`, or `ftl.parity = \"none\"`";
         found.add(Fold::path, message, hint);

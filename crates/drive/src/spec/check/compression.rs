@@ -1,5 +1,7 @@
 //! Whether a drive that compresses has rows to pack into, and a buffer to pack from.
 
+use flashtwin_ftl::policy::Residency;
+
 use super::super::quantity::human;
 use super::super::value::Datum;
 use super::Findings;
@@ -37,7 +39,7 @@ pub(super) fn check(found: &mut Findings<'_>) -> Option<()> {
         let hint = format!("raise `nand.wordlines_per_block`, {off}");
         found.add(Compression::best_ratio, message, hint);
     }
-    if found.values.of(Map::residency)? != "dram" {
+    if found.values.of(Map::residency)? != Residency::Dram {
         let message = "compressed units are not modelled with a map in pages";
         let hint = format!("write `map.residency = \"dram\"`, {off}");
         found.add(Compression::best_ratio, message, hint);

@@ -1,12 +1,15 @@
 //! Whether the controller's policies agree with each other and with the flash.
 
-use crate::spec::keys::{Compression, Controller, Drive, Ftl, Map, NandNative, SlcCache};
 use flashtwin_ftl::checkpoint_rows;
+use flashtwin_ftl::policy::{Residency, Worn};
 
 use super::super::quantity::human;
 use super::super::value::Datum;
 use super::Findings;
 use super::flash::Flash;
+use crate::config::Acknowledge;
+use crate::spec::keys::{Compression, Controller, Drive, Ftl, Map, NandNative, SlcCache};
+use crate::spec::words::{Admitted, MapMode, PairedPages};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     gathering(found);
@@ -19,7 +22,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 fn gathering(found: &mut Findings<'_>) -> Option<()> {
     let gather = found.values.of(Controller::gather)?;
-    if gather && found.values.of(Controller::acknowledge) == Some("write-through") {
+    if gather && found.values.of(Controller::acknowledge) == Some(Acknowledge::WriteThrough) {
         let message = "a write-through drive cannot let small writes wait for each other";
         let hint =
             "write `controller.gather = false`, or `controller.acknowledge = \"write-back\"`";
@@ -166,8 +169,8 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
     let rule = cache.when_full?;
     let staged = !rule.bypasses && !rule.shares;
     // At a fill where the cache has no size, data goes past it.
-    let table = !cache.size_by_fill?.is_empty() || cache.worn? != "keep";
-    if staged && !table && cache.admit? == "all" {
+    let table = !cache.size_by_fill?.is_empty() || cache.worn? != Worn::Keep;
+    if staged && !table && cache.admit? == Admitted::All {
         return None;
     }
     let granule = flash.planes * flash.bits * flash.page;
@@ -192,11 +195,12 @@ fn between_passes(found: &mut Findings<'_>) -> Option<()> {
 /// programmed one by one. It stays in the buffer until its wordline is full.
 fn pairs(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
-    if values.of(Ftl::paired_pages)? != "lost" {
+    if values.of(Ftl::paired_pages)? != PairedPages::Lost {
         return None;
     }
     let flash = Flash::read(values)?;
-    let paged = values.of(Map::residency)? != "dram" && values.of(Map::mode)? == "native";
+    let paged =
+        values.of(Map::residency)? != Residency::Dram && values.of(Map::mode)? == MapMode::Native;
     let (why, other) = if SlcCache::read(values).mode?.lower_pages_first {
         let why = "a drive that fills lower pages first has to protect them";
         (why, "another `slc_cache.mode`")

@@ -1,5 +1,8 @@
 //! Whether the flash could be built, and whether the advertised capacity fits into it.
 
+use flashtwin_ftl::policy::Parity;
+use flashtwin_nand::Variation;
+
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::wear::{lost, share};
@@ -8,7 +11,7 @@ use crate::spec::keys::{
     Controller, Drive, Ftl, Gc, Name, Nand, NandNative, NandSlc, NandTier, NandVariation, SlcCache,
     Wear,
 };
-use flashtwin_nand::Variation;
+use crate::spec::words::Admitted;
 
 /// The quickest operation takes at least this share of the mean time.
 const LEAST_OF_MEAN: f64 = 0.05;
@@ -143,16 +146,11 @@ fn superblock_dies(values: &Values) -> Option<u128> {
 }
 
 fn has_parity(values: &Values) -> Option<bool> {
-    Some(values.of(Ftl::parity)? == "stripe")
+    Some(values.of(Ftl::parity)? == Parity::Stripe)
 }
 
 pub(in crate::spec) fn bits(values: &Values) -> Option<u128> {
-    let cells = ["slc", "mlc", "tlc", "qlc"];
-    let cell = values.of(Nand::cell)?;
-    cells
-        .iter()
-        .position(|known| *known == cell)
-        .map(|at| at as u128 + 1)
+    Some(values.of(Nand::cell)?.bits().into())
 }
 
 /// Whether a wordline is programmed page by page, and has more pages than one.
@@ -394,7 +392,7 @@ fn collectable(found: &mut Findings<'_>, flash: &Flash, capacity: u128) -> Optio
     let spare = superblocks.saturating_sub(capacity.div_ceil(flash.superblock()));
     let cache = SlcCache::read(found.values);
     let cached = cache.mode?.caches();
-    let parted = cache.when_full?.shares || cache.admit? != "all";
+    let parted = cache.when_full?.shares || cache.admit? != Admitted::All;
     let tier = u128::from(cache.tier_size? > 0);
     // Each stream may have one open on every group of dies: the host's one, or two where its data
     // goes two ways at once, one more with a second tier, folding's, collection's and levelling's.

@@ -1,13 +1,14 @@
 //! Whether the policies of garbage collection agree with each other and with the flash.
 
-use crate::spec::keys::{Compression, Drive, Fdp, Gc, Link, SlcCache, Wear};
 use flashtwin_ftl::choices::{CacheMode, Pace, Pacing};
-use flashtwin_ftl::policy::Separation;
+use flashtwin_ftl::policy::{Isolation, Separation};
 
 use super::super::quantity::{human, milli_text};
 use super::super::value::{Datum, Values};
 use super::Findings;
 use super::flash::Flash;
+use crate::config::LinkKind;
+use crate::spec::keys::{Compression, Drive, Fdp, Gc, Link, SlcCache, Wear};
 
 pub(super) fn check(found: &mut Findings<'_>) {
     collection(found);
@@ -18,7 +19,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 /// How the host waits for collection, as the values say.
 pub(in crate::spec) fn pacing(values: &Values) -> Option<&'static Pacing> {
-    Pace::named(values.of(Gc::pace)?).map(Pace::pacing)
+    values.of(Gc::pace).map(Pace::pacing)
 }
 
 /// The separation that the values name; its shares are looked at apart.
@@ -32,8 +33,8 @@ pub(super) fn extra_streams(values: &Values) -> Option<u64> {
     let extra = u64::from(host + collected - 2);
     let handles = values.of(Fdp::handles)? - 1;
     let isolated = match values.of(Fdp::isolation)? {
-        "persistent" => 2,
-        _ => 1,
+        Isolation::Persistent => 2,
+        Isolation::Initial => 1,
     };
     Some(extra + isolated * handles)
 }
@@ -48,7 +49,7 @@ pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
 /// separation of the firmware's own may divide the host's data as well.
 fn handles(found: &mut Findings<'_>) -> Option<()> {
     let values = found.values;
-    let persistent = values.of(Fdp::isolation)? == "persistent";
+    let persistent = values.of(Fdp::isolation)? == Isolation::Persistent;
     if values.of(Fdp::handles)? == 1 {
         if persistent {
             let message = "there is one handle, and nothing to isolate its data from";
@@ -59,7 +60,7 @@ fn handles(found: &mut Findings<'_>) -> Option<()> {
     let separation = values.of(Gc::separation)?;
     let alone = separation == "gc" || (separation == "none" && !persistent);
     let cached = SlcCache::read(values).mode? != CacheMode::None.design();
-    if values.of(Link::kind)? == "sata" {
+    if values.of(Link::kind)? == LinkKind::Sata {
         let hint = "write `link.kind = \"nvme\"`, or `fdp.handles = 1`";
         found.add(Fdp::handles, "placement handles are NVMe's", hint);
     }

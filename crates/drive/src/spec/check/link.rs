@@ -8,6 +8,7 @@
 use super::super::quantity::{Dimension, text};
 use super::super::value::Values;
 use super::Findings;
+use crate::config::LinkKind;
 use crate::spec::keys::Link;
 
 /// Commands that NCQ numbers.
@@ -40,12 +41,8 @@ pub(in crate::spec) enum RawLink {
 
 impl RawLink {
     pub fn read(values: &Values) -> Option<RawLink> {
-        if values.of(Link::kind)? == "sata" {
-            let megabits = match values.of(Link::sata_rate)? {
-                "1.5 Gb/s" => 1_500,
-                "3 Gb/s" => 3_000,
-                _ => 6_000,
-            };
+        if values.of(Link::kind)? == LinkKind::Sata {
+            let megabits = values.of(Link::sata_rate)?.megabits();
             return Some(RawLink::Sata { megabits });
         }
         Some(RawLink::Pcie {
@@ -98,7 +95,7 @@ fn depth(found: &mut Findings<'_>) -> Option<()> {
         found.values.of(Link::queues)?,
         found.values.of(Link::queue_depth)?,
     );
-    if found.values.of(Link::kind)? == "sata" {
+    if found.values.of(Link::kind)? == LinkKind::Sata {
         let hint = "write `link.kind = \"nvme\"`, or";
         if depth > NCQ {
             let message = format!("{depth} is above {NCQ}, all that NCQ numbers");

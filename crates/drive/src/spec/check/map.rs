@@ -1,12 +1,15 @@
 //! Whether a map that is not in DRAM has room, in RAM and on flash.
 
-use crate::spec::keys::{Drive, Ftl, Link, Map, NandNative};
+use flashtwin_ftl::policy::Residency;
 use flashtwin_ftl::{JOURNAL_ENTRY_BYTES, pool_superblocks};
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};
 use super::Findings;
 use super::flash::Flash;
+use crate::config::LinkKind;
+use crate::spec::keys::{Drive, Ftl, Link, Map, NandNative};
+use crate::spec::words::MapMode;
 
 /// With fewer pages than commands under way, commands would evict each other's pages.
 pub(in crate::spec) const PAGES_MIN: u64 = 16;
@@ -26,13 +29,13 @@ pub(super) fn check(found: &mut Findings<'_>) {
 
 /// Whether the map is read page by page.
 pub(in crate::spec) fn is_paged(values: &Values) -> Option<bool> {
-    Some(values.of(Map::residency)? != "dram")
+    Some(values.of(Map::residency)? != Residency::Dram)
 }
 
 /// The memory of a host is within reach of NVMe drives only.
 fn host(found: &mut Findings<'_>) -> Option<()> {
-    let hmb = found.values.of(Map::residency)? == "hmb";
-    if hmb && found.values.of(Link::kind)? != "nvme" {
+    let hmb = found.values.of(Map::residency)? == Residency::HostMemory;
+    if hmb && found.values.of(Link::kind)? != LinkKind::Nvme {
         let message = "a SATA drive has no way to the host's memory";
         let hint = "write \"demand\" or \"dram\", or `link.kind = \"nvme\"`";
         found.add(Map::residency, message, hint);
@@ -46,7 +49,7 @@ fn cache(found: &mut Findings<'_>) -> Option<()> {
     }
     let unit = found.values.of(Ftl::mapping_unit)?;
     let least = PAGES_MIN * unit;
-    let hmb = found.values.of(Map::residency)? == "hmb";
+    let hmb = found.values.of(Map::residency)? == Residency::HostMemory;
     for key in [Map::cache, Map::hmb] {
         let size = found.values.of(key).filter(|&size| size < least);
         let Some(size) = size.filter(|_| hmb || key.name == Map::cache.name) else {
@@ -87,7 +90,7 @@ fn journal(found: &mut Findings<'_>) -> Option<()> {
 fn pool(values: &Values) -> Option<(u128, u128)> {
     let flash = Flash::read(values)?;
     let row = flash.planes * flash.page;
-    if values.of(Map::mode)? == "slc" {
+    if values.of(Map::mode)? == MapMode::Slc {
         return Some((flash.slc_superblock(), row));
     }
     let pages = match values.entry(NandNative::tprog)?.datum {
@@ -114,7 +117,7 @@ fn granules(found: &mut Findings<'_>) -> Option<()> {
 
 /// A map page cannot stay in RAM until later wordlines are written: it has to be on flash soon.
 fn passes(found: &mut Findings<'_>) -> Option<()> {
-    let native = found.values.of(Map::mode)? == "native";
+    let native = found.values.of(Map::mode)? == MapMode::Native;
     if is_paged(found.values)? && native && found.values.of(NandNative::second_pass)? > 0 {
         let message = "map pages cannot wait for the second pass of their wordline";
         found.add(Map::mode, message, "write `map.mode = \"slc\"`");

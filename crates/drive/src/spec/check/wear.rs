@@ -1,6 +1,8 @@
 //! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
 //! the steps of read retry correct more errors.
 
+use flashtwin_ftl::policy::ReadOnlyAt;
+
 use super::super::value::Values;
 use super::Findings;
 use crate::spec::keys::{
@@ -28,7 +30,7 @@ fn bears(values: &Values, spares: u64) -> Option<bool> {
 /// The fewest spares with which a drive that ends when they are gone does not end at once; none
 /// where it has as many, or no number is enough.
 pub(in crate::spec) fn least_spares(values: &Values) -> Option<u64> {
-    let early = values.of(Wear::read_only_at)? == "spares-gone";
+    let early = values.of(Wear::read_only_at)? == ReadOnlyAt::SparesGone;
     let has = values.of(Wear::spares)?;
     if !early || bears(values, has)? {
         return None;
@@ -38,7 +40,7 @@ pub(in crate::spec) fn least_spares(values: &Values) -> Option<u64> {
 }
 
 fn end(found: &mut Findings<'_>) -> Option<()> {
-    let early = found.values.of(Wear::read_only_at)? == "spares-gone";
+    let early = found.values.of(Wear::read_only_at)? == ReadOnlyAt::SparesGone;
     if early && found.values.of(Wear::spares)? == 0 {
         let message = "the drive ends when a plane has no spare block, and there are none";
         let hint = "write how many there are in `wear.spares`, or \"reserve-gone\"";
@@ -64,7 +66,7 @@ fn end(found: &mut Findings<'_>) -> Option<()> {
 fn used(found: &mut Findings<'_>) -> Option<()> {
     let cycles = found.values.of(Drive::initial_cycles)?;
     let rated = found.values.of(NandNative::endurance)?;
-    if found.values.of(Wear::read_only_at)? == "rated-wear" && cycles >= rated {
+    if found.values.of(Wear::read_only_at)? == ReadOnlyAt::RatedWear && cycles >= rated {
         let message = format!("a drive that ends at its rated life of {rated} cycles has no more");
         let hint = "write fewer, or another end in `wear.read_only_at`";
         found.add(Drive::initial_cycles, message, hint);

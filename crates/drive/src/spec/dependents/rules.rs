@@ -1,9 +1,13 @@
 //! Rules by which a mechanism that is switched off takes the keys that depend on it with it.
 
+use flashtwin_ftl::policy::{Parity, ReadOnlyAt, Residency};
+
 use super::super::check::link::NCQ;
 use super::super::check::{flash, map};
 use super::super::parts::Part;
 use super::super::value::Values;
+use super::super::words::{MapMode, Path};
+use crate::config::{Acknowledge, LinkKind};
 use crate::spec::keys::{
     Compression, Controller, Errors, ErrorsNative, ErrorsSlc, Fdp, Fold, Ftl, Link, Map, Nand,
     NandNative, NandSuspend, NandTier, SlcCache, Wear,
@@ -42,12 +46,14 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
     // Parity is made in the controller, which a copy inside a die passes by.
     Rule {
         switches: &[Ftl::parity.name, SlcCache::mode.name],
-        off: |values| Some(values.of(Ftl::parity)? != "none" && Part::Cache.is_there(values)?),
+        off: |values| {
+            Some(values.of(Ftl::parity)? != Parity::None && Part::Cache.is_there(values)?)
+        },
         dependents: &[(Fold::path.name, "\"controller\"")],
     },
     Rule {
         switches: &[Fold::path.name],
-        off: |values| Some(values.of(Fold::path)? == "controller"),
+        off: |values| Some(values.of(Fold::path)? == Path::Controller),
         dependents: &[(Fold::check_every.name, "0")],
     },
     Rule {
@@ -67,7 +73,7 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
     },
     Rule {
         switches: &[Ftl::parity.name],
-        off: |values| Some(values.of(Ftl::parity)? == "none"),
+        off: |values| Some(values.of(Ftl::parity)? == Parity::None),
         dependents: &[(Errors::rebuild.name, "false")],
     },
     // Pages that wait for the others of their wordline: not where lower pages come first, nor in
@@ -87,7 +93,7 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
     },
     Rule {
         switches: &[Map::residency.name, Map::mode.name],
-        off: |values| Some(map::is_paged(values)? && values.of(Map::mode)? == "native"),
+        off: |values| Some(map::is_paged(values)? && values.of(Map::mode)? == MapMode::Native),
         dependents: &[(Ftl::paired_pages.name, "\"protected\"")],
     },
     Rule {
@@ -107,7 +113,7 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
     },
     Rule {
         switches: &[Controller::acknowledge.name],
-        off: |values| Some(values.of(Controller::acknowledge)? == "write-through"),
+        off: |values| Some(values.of(Controller::acknowledge)? == Acknowledge::WriteThrough),
         dependents: &[(Controller::gather.name, "false")],
     },
     Rule {
@@ -136,7 +142,7 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
     },
     Rule {
         switches: &[Link::kind.name],
-        off: |values| Some(is_sata(values)? && values.of(Map::residency)? == "hmb"),
+        off: |values| Some(is_sata(values)? && values.of(Map::residency)? == Residency::HostMemory),
         dependents: &[(Map::residency.name, "\"demand\"")],
     },
     Rule {
@@ -148,12 +154,12 @@ pub(super) const AFTER_PARTS: &[Rule] = &[
         switches: &[Wear::spares.name],
         off: |values| {
             let without = values.of(Wear::spares)? == 0;
-            Some(without && values.of(Wear::read_only_at)? == "spares-gone")
+            Some(without && values.of(Wear::read_only_at)? == ReadOnlyAt::SparesGone)
         },
         dependents: &[(Wear::read_only_at.name, "\"reserve-gone\"")],
     },
 ];
 
 fn is_sata(values: &Values) -> Option<bool> {
-    Some(values.of(Link::kind)? == "sata")
+    Some(values.of(Link::kind)? == LinkKind::Sata)
 }

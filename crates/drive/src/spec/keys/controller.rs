@@ -1,7 +1,9 @@
 //! The label, the controller, the host link, and what the drive says about itself.
 
 use super::Kind::{Factor, Flag};
-use super::{Key, Name, count, fixed, one_of, policy, rate, section, size, time};
+use super::{Key, Name, count, fixed, policy, rate, section, size, time, words};
+use crate::config::{Acknowledge, Family, Flushing, LinkKind, SecureErase};
+use crate::spec::words::{Fua, SataRate};
 
 section! {
     /// The label.
@@ -37,18 +39,18 @@ section! {
         /// or of memory allows; 0 = as many as there are. Programs in SLC mode do not count.
         native_programs: u64 = fixed(count(0, 65_535), "8").or("0");
         /// A write is done when it is in the buffer, or when it is programmed.
-        acknowledge: &'static str = policy(one_of(&["write-back", "write-through"]), "write-back");
+        acknowledge: Acknowledge = policy(words::<Acknowledge>(), "write-back");
         /// Power-loss protection: capacitors feed the programs of what is in the buffer, so that
         /// what is acknowledged is durable and a flush has nothing to do.
         plp: bool = fixed(Flag, "false").or("false");
         /// Without capacitors a flush programs at once what waits in the buffer, padded; or flushes
         /// that wait together are one, one after another, with the writes that were queued before;
         /// or it does nothing: the drive answers at once, and what was acknowledged may be lost.
-        flush: &'static str =
-            policy(one_of(&["program", "group", "ignore"]), "group").or("program");
+        flush: Flushing =
+            policy(words::<Flushing>(), "group").or("program");
         /// A write with FUA is programmed, padded, at once, or answered as if a flush followed it;
         /// waits while `controller.flush` is not group.
-        fua: &'static str = policy(one_of(&["program", "flush"]), "flush").or("program");
+        fua: Fua = policy(words::<Fua>(), "flush").or("program");
         /// Firmware time of a flush beside `command_time`: with capacitors until it is answered, in
         /// a group the time in which others join it.
         flush_time: u64 = fixed(time().or_zero(), "40 us").or("0");
@@ -100,7 +102,7 @@ section! {
         trim_alone: bool = policy(Flag, "true").or("false");
         /// A secure erase erases every used block at once, or throws the keys away and erases
         /// blocks as they are needed or the drive is idle.
-        secure_erase: &'static str = policy(one_of(&["block", "crypto"]), "crypto").or("block");
+        secure_erase: SecureErase = policy(words::<SecureErase>(), "crypto").or("block");
         /// 8 B of check data go with every 512 B sector from link to flash: 1.6 % more on the
         /// channels, and damage on the way is told instead of handed out.
         end_to_end: bool = fixed(Flag, "true").or("false");
@@ -135,13 +137,13 @@ section! {
     Link in "link" {
         /// SATA sends in one direction at a time and takes 32 commands at most; NVMe sends both
         /// ways at once.
-        kind: &'static str = fixed(one_of(&["sata", "nvme"]), "nvme").or("sata");
+        kind: LinkKind = fixed(words::<LinkKind>(), "nvme").or("sata");
         /// Payload of the host link in one direction, as measured; 0 = what the raw link leaves
         /// after encoding and framing.
         rate: u64 = fixed(rate().or_zero(), "545 MB/s");
         /// Line rate of a SATA link, 8b/10b encoded.
-        sata_rate: &'static str =
-            fixed(one_of(&["1.5 Gb/s", "3 Gb/s", "6 Gb/s"]), "3 Gb/s").or("6 Gb/s");
+        sata_rate: SataRate =
+            fixed(words::<SataRate>(), "3 Gb/s").or("6 Gb/s");
         /// PCIe generation of an NVMe link: 2.5, 5, 8, 16, 32 GT/s a lane.
         pcie_generation: u64 = fixed(count(1, 5), "4").or("3");
         /// PCIe lanes of an NVMe link: 1, 2, 4, 8 or 16.
@@ -172,9 +174,9 @@ section! {
     Smart in "smart" {
         /// Whose SMART data it has: the NVMe health log, or the ATA attributes of a family; none =
         /// neither.
-        family: &'static str =
+        family: Family =
             fixed(
-                one_of(&["none", "nvme", "micron", "intel", "samsung", "sandforce", "wd"]),
+                words::<Family>(),
                 "micron",
             )
             .or("none");

@@ -3,9 +3,10 @@
 use flashtwin_ftl::choices::{Free, Unit};
 
 use super::Kind::Factor;
-use super::{Key, Name, count, one_of, policy, rate, section, size, time};
+use super::{Key, Name, count, policy, rate, section, size, time, words};
 use crate::spec::parts::Part;
 use crate::spec::value::Values;
+use crate::spec::words::Path;
 
 section! {
     /// How data gets out of the cache.
@@ -58,6 +59,6 @@ section! {
             .within(0..=1000, "a share above 1",
                 "write 1 or less");
         /// Folded data stays inside the die, or crosses the channel to the controller and back.
-        path: &'static str = policy(one_of(&["copyback", "controller"]), "controller");
+        path: Path = policy(words::<Path>(), "controller");
     }
 }

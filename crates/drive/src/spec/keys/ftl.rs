@@ -1,7 +1,10 @@
 //! The map, what never holds user data, and wear.
 
+use flashtwin_ftl::policy::{Levelling, Parity, ReadOnlyAt, Residency};
+
 use super::Kind::{Factor, Flag};
-use super::{Key, Name, count, fixed, one_of, policy, section, size, time};
+use super::{Key, Name, count, fixed, policy, section, size, time, words};
+use crate::spec::words::{MapMode, PairedPages};
 
 /// Weak and bad blocks can be all of them, but no more.
 pub(in crate::spec) const PERCENT_MAX_MILLI: u64 = 100_000;
@@ -17,7 +20,7 @@ section! {
         /// Parity within a superblock (RAISE, RAIN): `stripe` makes one granule of each stripe,
         /// which is a granule on each die of the superblock, the exclusive-or of the others. It
         /// takes capacity and writes.
-        parity: &'static str = fixed(one_of(&["none", "stripe"]), "stripe").or("none");
+        parity: Parity = fixed(words::<Parity>(), "stripe").or("none");
         /// Padding in the cache fills pages of single planes, and later data takes the rest of the
         /// wordline; otherwise the wordline on all planes of a die is filled up.
         pad_pages: bool = policy(Flag, "true").or("false");
@@ -32,7 +35,7 @@ section! {
         /// Where a part programs page by page: `protected` backs the pages of a wordline up while
         /// another of them is programmed; with `lost` a power cut takes them too, and no page
         /// counts as durable before the last of its wordline is programmed.
-        paired_pages: &'static str = policy(one_of(&["protected", "lost"]), "lost").or("protected");
+        paired_pages: PairedPages = policy(words::<PairedPages>(), "lost").or("protected");
         /// Trims are journaled in the system area, and a flush writes the journal; otherwise data
         /// that was trimmed may come back after a power cut. Needs `ftl.checkpoint`.
         trim_journal: bool = policy(Flag, "true").or("false");
@@ -45,7 +48,7 @@ section! {
         /// The whole map in the drive's DRAM; or on flash, read page by page into the controller's
         /// SRAM (drives without DRAM); or that with a second level in the host's memory (HMB).
         /// Every spec says which: a drive without DRAM is another drive.
-        residency: &'static str = policy(one_of(&["dram", "demand", "hmb"]), "demand");
+        residency: Residency = policy(words::<Residency>(), "demand");
         /// SRAM for pages of the map where it is not in DRAM; a page is one mapping unit.
         cache: u64 = policy(size(), "1 MiB").or("1 MiB").scaled();
         /// Memory of the host that holds pages of the map, with `hmb`.
@@ -55,7 +58,7 @@ section! {
         /// Bytes of a map entry: a page of 4 KiB with entries of 4 B reaches 1024 units.
         entry: u64 = policy(count(4, 64), "4").or("4");
         /// How the blocks that hold pages of the map are programmed, where it is not in DRAM.
-        mode: &'static str = policy(one_of(&["slc", "native"]), "slc").or("slc");
+        mode: MapMode = policy(words::<MapMode>(), "slc").or("slc");
         /// RAM for changes of entries whose pages are not in SRAM (8 B each): data moved by folding
         /// and collection. They wait there to be worked into their pages.
         journal: u64 = policy(size(), "64 KiB").or("64 KiB");
@@ -72,7 +75,7 @@ section! {
     Wear in "wear" {
         /// Which free superblock is written next: the last one freed, the first one freed, or the
         /// least worn.
-        dynamic: &'static str = policy(one_of(&["none", "fifo", "least-worn"]), "fifo").or("fifo");
+        dynamic: Levelling = policy(words::<Levelling>(), "fifo").or("fifo");
         /// Resting data is moved once the superblock it lies in is this number of cycles behind the
         /// most worn one; 0 = never.
         static_threshold: u64 = policy(count(0, 1_000_000), "100").or("0");
@@ -99,8 +102,8 @@ section! {
         failure_growth: u64 = fixed(count(0, 64), "8").or("8");
         /// When the drive can only be read: when retired superblocks have eaten what collection
         /// needs, before that when a plane has no spare left, or when mean wear is at its rating.
-        read_only_at: &'static str =
-            policy(one_of(&["reserve-gone", "spares-gone", "rated-wear"]), "reserve-gone")
+        read_only_at: ReadOnlyAt =
+            policy(words::<ReadOnlyAt>(), "reserve-gone")
                 .or("reserve-gone");
     }
 }

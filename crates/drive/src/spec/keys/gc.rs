@@ -1,11 +1,12 @@
 //! Garbage collection, and which data shares superblocks.
 
-use super::Kind::Factor;
-use super::{Key, Name, choice, count, one_of, policy, section, time};
 use flashtwin_ftl::choices::{PACINGS, RECYCLINGS};
 use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
-use flashtwin_ftl::policy::{Pace, Recycler};
+use flashtwin_ftl::policy::{Isolation, Pace, Recycler};
+
+use super::Kind::Factor;
+use super::{Key, Name, choice, count, policy, section, time, words};
 
 section! {
     /// Garbage collection.
@@ -21,7 +22,7 @@ section! {
         /// Superblocks that the host never gets: collection and folding need them to finish.
         reserve: u64 = policy(count(2, 1_000_000), "3");
         /// How the host waits for collection
-        pace: &'static str =
+        pace: Pace =
             policy(choice(Pace::NAMES, PACINGS.iter().map(|it| (it.name, it.waits))), "paced")
                 .or("paced");
         /// Collection goes on ahead of need after this time without a host command, or "never".
@@ -29,7 +30,7 @@ section! {
         /// Collection in idle time ends when this number of superblocks is free.
         idle_target: u64 = policy(count(0, 1_000_000), "40").or("0");
         /// What else collection does in a drive that has been written all over
-        recycler: &'static str =
+        recycler: Recycler =
             policy(choice(Recycler::NAMES, RECYCLINGS.iter().map(|it| (it.name, it.does))), "none")
                 .or("none");
         /// Which data shares superblocks
@@ -52,7 +53,7 @@ section! {
         handles: u64 = policy(count(1, 8), "8").or("1");
         /// What collection does with data of different handles: `initial` mixes it, `persistent`
         /// keeps a superblock open for each handle too.
-        isolation: &'static str =
-            policy(one_of(&["initial", "persistent"]), "persistent").or("initial");
+        isolation: Isolation =
+            policy(words::<Isolation>(), "persistent").or("initial");
     }
 }

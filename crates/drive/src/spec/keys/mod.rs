@@ -16,6 +16,7 @@ use flashtwin_ftl::orders::{ORDERS, Setting};
 
 use super::parts::Part;
 use super::quantity::Dimension;
+use super::words::Words;
 
 mod controller;
 mod errors;
@@ -232,8 +233,9 @@ impl From<Declared> for Key {
     }
 }
 
-const fn one_of(words: &'static [&'static str]) -> Kind {
-    Kind::Word(words)
+/// One of the words of a type.
+const fn words<T: Words>() -> Kind {
+    Kind::Word(T::WORDS)
 }
 
 /// One of these words, with what each of them means.

@@ -1,8 +1,9 @@
 //! The flash: geometry, timings, endurance.
 
-use super::Kind::{Factor, Flag, PageTimes};
-use super::{Key, Name, SUPERBLOCKS_MIN, bus_rate, count, fixed, one_of, section, size, time};
+use flashtwin_nand::part::Cell;
 
+use super::Kind::{Factor, Flag, PageTimes};
+use super::{Key, Name, SUPERBLOCKS_MIN, bus_rate, count, fixed, section, size, time, words};
 use crate::spec::value::Datum;
 
 section! {
@@ -23,7 +24,7 @@ section! {
         /// User data of a page; a multiple of `ftl.mapping_unit`.
         page_size: u64 = fixed(size(), "16 KiB");
         /// Bits a cell in native mode: 1, 2, 3, 4.
-        cell: &'static str = fixed(one_of(&["slc", "mlc", "tlc", "qlc"]), "tlc");
+        cell: Cell = fixed(words::<Cell>(), "tlc");
         /// Rate of a channel; a transfer is one byte.
         bus_rate: u64 = fixed(bus_rate(), "400 MT/s");
         /// The die takes the data of its next program while it programs; otherwise the two take

@@ -1,12 +1,13 @@
 //! The SLC cache.
 
 use flashtwin_ftl::choices::{DESIGNS, Design, Free, FullRule, RULES, Unit};
-use flashtwin_ftl::policy::{CacheMode, WhenFull};
+use flashtwin_ftl::policy::{CacheMode, WhenFull, Worn};
 
 use super::Kind::{Factor, SizeByFill};
-use super::{Key, Name, choice, one_of, policy, section, size};
+use super::{Key, Name, choice, policy, section, size, words};
 use crate::spec::parts::Part;
 use crate::spec::value::{Datum, Form, Values};
+use crate::spec::words::Admitted;
 
 section! {
     /// Which superblocks are the cache, and what enters it.
@@ -62,7 +63,7 @@ section! {
         });
         /// Own blocks that have used up `nand.slc.endurance` cycles: they go on, each is given up,
         /// or the first takes all the others with it.
-        worn: &'static str = policy(one_of(&["keep", "shrink", "close"]), "shrink").or("keep");
+        worn: Worn = policy(words::<Worn>(), "shrink").or("keep");
         /// Host data past the cache
         when_full: &'static FullRule =
             policy(
@@ -72,7 +73,7 @@ section! {
         /// Which writes enter the cache: all, commands up to `slc_cache.admit_limit`, or those that
         /// do not continue a sequential run longer than that. The others go straight to native
         /// blocks.
-        admit: &'static str = policy(one_of(&["all", "small", "random"]), "random").or("all");
+        admit: Admitted = policy(words::<Admitted>(), "random").or("all");
         /// With `slc_cache.admit` small: the largest command that enters; with random: the longest
         /// sequential run.
         admit_limit: u64 = policy(size(), "64 KiB").or("64 KiB");
