@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -142,53 +142,31 @@ def test(request: Request, show: Show) -> Outcome:
 
     Raises `Interrupted` where it was stopped, once what was finished is kept.
     """
-    checked = _checked(request)
-    with show() as observer:
-        tasks = checked.tasks(observer)
-        with planned(checked.where, tasks):
-            runs = run_tasks(tasks)
-    return Outcome(where=checked.where, runs=runs)
+    tasks = _tasks(request)
+    alone = len(tasks) == 1
+    where = tasks[0].place if alone else tasks[0].place.parent
+    with show() as observer, planned(where, tasks):
+        # Of several each is shown by its directory.
+        runs = run_tasks(
+            [
+                replace(task, observer=observer(task.target.name if alone else task.place.name))
+                for task in tasks
+            ]
+        )
+    return Outcome(where=where, runs=runs)
 
 
 def test_all(requests: Mapping[str, Request], show: Show) -> list[Run]:
     """Carry out requests of one target each, side by side; observers know them by their names."""
-    checked = {name: _checked(request) for name, request in requests.items()}
+    tasks = {name: _tasks(request) for name, request in requests.items()}
     with show() as observer:
-        return run_tasks([task for name in checked for task in checked[name].tasks(observer, name)])
+        return run_tasks(
+            [replace(task, observer=observer(name)) for name in tasks for task in tasks[name]]
+        )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Checked:
-    """A request with which nothing is wrong."""
-
-    where: Path
-    targets: Sequence[Target]
-    batteries: Sequence[BatteryRequest]
-    budget_s: float | None
-    seed: int
-    command: Sequence[str]
-    labels: Sequence[str | None]
-
-    def tasks(self, observer: Callable[[str], Observer], called: str = "") -> list[Task]:
-        """A task a target, shown as the target is `called`; of several each by its directory."""
-        names = [target.name for target in self.targets]
-        spots = directories(names, self.where)
-        return [
-            Task(
-                target=target,
-                place=place,
-                batteries=self.batteries,
-                observer=observer(called or (place.name if len(spots) > 1 else target.name)),
-                budget_s=self.budget_s,
-                seed=self.seed,
-                command=self.command,
-                label=label,
-            )
-            for target, place, label in zip(self.targets, spots, self.labels, strict=True)
-        ]
-
-
-def _checked(request: Request) -> _Checked:
+def _tasks(request: Request) -> list[Task]:
+    """A task a target of a request with which nothing is wrong."""
     if not request.targets:
         raise FlashtwinError(
             "there is no target", hint="name a drive, a spec file or a path", exit_code=USAGE
@@ -201,15 +179,19 @@ def _checked(request: Request) -> _Checked:
     where = request.out if request.out is not None else default_out(names, datetime.now())
     check_empty(where, _NOT_EMPTY)
     _confirm(chosen, requests)
-    return _Checked(
-        where=where,
-        targets=chosen,
-        batteries=requests,
-        budget_s=budget_s,
-        seed=request.seed,
-        command=request.words(chosen),
-        labels=_labels(request),
-    )
+    command, labels = request.words(chosen), _labels(request)
+    return [
+        Task(
+            target=target,
+            place=place,
+            batteries=requests,
+            budget_s=budget_s,
+            seed=request.seed,
+            command=command,
+            label=label,
+        )
+        for target, place, label in zip(chosen, directories(names, where), labels, strict=True)
+    ]
 
 
 def _confirm(chosen: Sequence[Target], batteries: Sequence[Asked]) -> None:
