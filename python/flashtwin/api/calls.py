@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
@@ -20,7 +20,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
 
 if TYPE_CHECKING:
-    from flashtwin.runner.request import Outcome
+    from flashtwin.runner.request import Outcome, Request
 
 # The smallest scale that is read: no drive can be had in more parts.
 MOST_DIVISOR = 1 << 20
@@ -133,24 +133,45 @@ def test(
 
     if battery is None:
         battery = ",".join(registry.standard())
-    several = not isinstance(target, str | Path)
-    words = [target] if isinstance(target, str | Path) else list(target)
-    wanted_run = request.Request(
-        targets=tuple(map(str, words)),
+    wanted_run = request_of(
+        target,
         batteries=battery if isinstance(battery, str) else _as_text(battery),
         size=size,
         budget=budget,
-        firmware=as_words(firmware),
-        sets=as_sets(sets),
-        scale=scale_text(scale),
+        firmware=firmware,
+        sets=sets,
+        scale=scale,
         seed=seed,
         preparation=preparation,
         labels=as_words(label),
-        out=None if out is None else Path(out),
-        say=_silent,
+        out=out,
     )
     outcome = request.test(wanted_run, partial(progress_shown, progress, observer))
-    return as_runs(outcome, several, report)
+    return as_runs(outcome, not isinstance(target, str | Path), report)
+
+
+def request_of(
+    target: str | Path | Targets,
+    *,
+    out: str | Path | None,
+    firmware: str | Sequence[str],
+    sets: Mapping[str, object] | Sequence[str] | None,
+    scale: str | float | None,
+    **more: Any,
+) -> Request:
+    """What the arguments of a call ask for, in the runner's words."""
+    from flashtwin.runner.request import Request
+
+    words = [target] if isinstance(target, str | Path) else list(target)
+    return Request(
+        targets=tuple(map(str, words)),
+        firmware=as_words(firmware),
+        sets=as_sets(sets),
+        scale=scale_text(scale),
+        out=None if out is None else Path(out),
+        say=silent,
+        **more,
+    )
 
 
 # pytest takes whatever is called test for one of its own.
@@ -174,7 +195,7 @@ def resume(
     from flashtwin.runner import request
 
     where = run.path if isinstance(run, Run | Runs) else Path(run)
-    outcome = request.resume(where, partial(progress_shown, progress, observer), say=_silent)
+    outcome = request.resume(where, partial(progress_shown, progress, observer), say=silent)
     several = [stored.path for stored in outcome.runs] != [outcome.where]
     return as_runs(outcome, several, report and outcome.did_anything)
 
@@ -196,7 +217,7 @@ def scale_text(scale: str | float | None) -> str | None:
     return str(share)
 
 
-def _silent(text: str) -> None:
+def silent(text: str) -> None:
     """A program hears nothing of what the making of a file reports."""
 
 

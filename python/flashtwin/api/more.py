@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flashtwin import outputs, report
-from flashtwin.api.calls import Targets, as_runs, load_run, scale_text, test
+from flashtwin.api.calls import Targets, as_runs, load_run, request_of, silent, test
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
-from flashtwin.api.twin import as_sets, as_words
 from flashtwin.arguments import checked
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.meaning import Meaning
@@ -53,22 +52,18 @@ def review(
     `group`: another group of batteries, such as "quick". What does not suit a target is left out on
     all of them. Arguments as of `test`.
     """
-
-    words = [target] if isinstance(target, str | Path) else list(target)
-    asked_for = request.Request(
-        targets=tuple(map(str, words)),
+    asked_for = request_of(
+        target,
         size=size,
         budget=budget,
-        firmware=as_words(firmware),
-        sets=as_sets(sets),
-        scale=scale_text(scale),
+        firmware=firmware,
+        sets=sets,
+        scale=scale,
         seed=seed,
-        out=None if out is None else Path(out),
-        say=_silent,
+        out=out,
     )
-    fitting = forecast.of_group(asked_for, group, _silent)
+    fitting = forecast.of_group(asked_for, group, silent)
     outcome = request.test(fitting, partial(progress_shown, progress, None))
-
     report.build(outcome.runs, outcome.where / "report.html", within=outcome.where, ranks=True)
     return as_runs(outcome, not isinstance(target, str | Path), report=False)
 
@@ -189,7 +184,3 @@ def explain(finding: str) -> Meaning:
     """What a finding means and how it is found; `finding` is an id or a word for it."""
 
     return registry.explain(finding)
-
-
-def _silent(text: str) -> None:
-    """A program hears nothing of what the making of a file reports."""
