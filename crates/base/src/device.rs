@@ -89,10 +89,10 @@ pub trait Source {
     /// What else the host asks for, once it knows of all that ended at `now`: one request a call.
     fn next(&mut self, now: Nanos) -> Option<Request>;
 
-    /// Whether nothing of this host is outstanding.
+    /// True if nothing of this host is outstanding.
     fn is_idle(&self) -> bool;
 
-    /// Whether [`Source::foretold`] tells of most requests.
+    /// True if [`Source::foretold`] tells of most requests.
     fn foretells(&self) -> bool {
         false
     }

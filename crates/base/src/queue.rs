@@ -116,7 +116,7 @@ impl<T: Copy> EventQueue<T> {
         self.heap.len() + lanes + usize::from(self.alone.is_some())
     }
 
-    /// Whether none waits.
+    /// True if none waits.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -468,14 +468,14 @@ impl<T: Copy> Fifo<T> {
         self.capacity
     }
 
-    /// Whether it holds none.
+    /// True if it holds none.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Whether it has no room.
+    /// True if it has no room.
     #[inline]
     #[must_use]
     pub fn is_full(&self) -> bool {

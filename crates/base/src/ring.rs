@@ -38,7 +38,7 @@ impl<T: Copy> Ring<T> {
         self.pushed.wrapping_sub(self.taken)
     }
 
-    /// Whether none waits.
+    /// True if none waits.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {

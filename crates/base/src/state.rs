@@ -95,7 +95,7 @@ impl<T: State> State for Box<T> {
     }
 }
 
-/// Whether there is something follows from the configuration.
+/// True if there is something follows from the configuration.
 impl<T: State> State for Option<T> {
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
         let mut present = self.is_some();

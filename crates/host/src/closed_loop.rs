@@ -44,7 +44,7 @@ impl Ticks {
         }
     }
 
-    /// Whether one is due after so much; the next one is then as much later.
+    /// True if one is due after so much; the next one is then as much later.
     #[inline(always)]
     pub fn is_due(&mut self, completions: u64, bytes: u64) -> bool {
         let due = completions >= self.completions || bytes >= self.bytes;
@@ -118,7 +118,7 @@ struct Running<'a> {
     tally: Tally,
     /// Nothing starts at or after this.
     deadline: Nanos,
-    /// Whether the deadline ended the job, which then lasts until it.
+    /// True if the deadline ended the job, which then lasts until it.
     timed_out: bool,
     /// A request starts as soon as there is a slot for it, and reaches the device at once.
     at_once: bool,
@@ -499,7 +499,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether nothing is outstanding and nothing will be. Threads that wait for their rate or
+    /// True if nothing is outstanding and nothing will be. Threads that wait for their rate or
     /// their thought hold nothing up when the phase is stopped, or when others have taken what was
     /// left.
     #[inline]

@@ -70,7 +70,7 @@ pub struct Outcome {
     pub start: Nanos,
     /// When it was over.
     pub end: Nanos,
-    /// Whether the caller's tick cut it short.
+    /// True if the caller's tick cut it short.
     pub stopped: bool,
     /// Requests were still outstanding when the caller's patience after its stop was over: the
     /// device is of no use any more.
@@ -143,7 +143,7 @@ impl Tally {
         self.outstanding = 0;
     }
 
-    /// Whether what completes at `at` counts.
+    /// True if what completes at `at` counts.
     #[inline]
     pub fn counts(&self, at: Nanos) -> bool {
         at >= self.counted_from

@@ -80,13 +80,13 @@ impl Phase {
         self.sample
     }
 
-    /// Whether the jobs are fio's.
+    /// True if the jobs are fio's.
     #[must_use]
     pub fn is_fio(&self) -> bool {
         self.jobs.iter().all(|job| job.fio.is_some())
     }
 
-    /// Whether any job asks for such requests.
+    /// True if any job asks for such requests.
     #[must_use]
     pub fn uses(&self, direction: Direction) -> bool {
         self.jobs.iter().any(|job| {

@@ -174,7 +174,7 @@ impl Sampler {
         }
     }
 
-    /// Whether the series ended before the phase, for want of memory.
+    /// True if the series ended before the phase, for want of memory.
     #[inline]
     pub fn lacks_memory(&self) -> bool {
         self.lacks_memory

@@ -77,13 +77,13 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Whether any operation takes another time than the part's.
+    /// True if any operation takes another time than the part's.
     #[must_use]
     pub fn any(&self) -> bool {
         *self != Variation::default()
     }
 
-    /// Whether the time of an operation depends on wear.
+    /// True if the time of an operation depends on wear.
     #[must_use]
     pub fn wears(&self) -> bool {
         self.program_wear > 0 || self.erase_wear > 0

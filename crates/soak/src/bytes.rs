@@ -136,7 +136,7 @@ impl Host<'_> {
         self.config.controller.power_loss_protection || self.config.policy.durability.trim_journal
     }
 
-    /// Whether a change under way touches the units.
+    /// True if a change under way touches the units.
     fn is_busy(&self, units: &std::ops::Range<u32>) -> bool {
         let under_way = self.sent.iter().flatten().flat_map(|s| &s.changes);
         under_way.into_iter().any(|(lpn, _)| units.contains(lpn))
@@ -277,7 +277,7 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Whether a unit was trimmed at or after a change of it: without a journal of trims nothing is
+    /// True if a unit was trimmed at or after a change of it: without a journal of trims nothing is
     /// promised of what was before.
     fn trimmed_since(&self, (lpn, index): Place) -> bool {
         let unit = &self.units[&lpn];

@@ -258,7 +258,7 @@ fn map(rng: &mut Rng, shape: &mut Shape) -> bool {
     residency != "dram"
 }
 
-/// Whether pages of a wordline tear each other, and what has to fit that.
+/// True if pages of a wordline tear each other, and what has to fit that.
 fn pairs(rng: &mut Rng, shape: &mut Shape, design: &Design) {
     let possible = !shape.one_shot && shape.bits > 1 && !design.lower_pages_first;
     if !possible || rng.chance(60) {

@@ -78,7 +78,7 @@ impl Patience {
         self.worked
     }
 
-    /// Whether a command that was sent when the drive could have worked for `sent` is overdue.
+    /// True if a command that was sent when the drive could have worked for `sent` is overdue.
     #[must_use]
     pub fn is_over(&self, sent: Nanos) -> bool {
         self.worked > sent + self.most

@@ -158,7 +158,7 @@ impl Shadow {
 }
 
 impl Unit {
-    /// Whether a unit may hold this after a cut; what is wrong with it otherwise.
+    /// True if a unit may hold this after a cut; what is wrong with it otherwise.
     fn accept(&mut self, found: Option<u64>) -> Result<(), &'static str> {
         let Some(stamp) = found else {
             let floor = self.changes.iter().find(|c| c.stamp == self.floor);

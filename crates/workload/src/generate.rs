@@ -165,13 +165,13 @@ impl Generator {
         Some(&self.drawn[thread].lbas[place..place + GROUP])
     }
 
-    /// Whether most addresses are told of ahead.
+    /// True if most addresses are told of ahead.
     #[must_use]
     pub fn foretells(&self) -> bool {
         self.plain.is_some()
     }
 
-    /// Whether a thread has anything more to ask for.
+    /// True if a thread has anything more to ask for.
     #[must_use]
     pub fn has_more(&self, thread: usize) -> bool {
         self.left.min(self.streams[self.stream_of(thread)].left) > 0

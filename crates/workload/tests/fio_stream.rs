@@ -37,7 +37,7 @@ fn requests(rw: &str, fields: &str, fio: &str, most: usize) -> Vec<FioAsk> {
     asks
 }
 
-/// Whether counts are a good sample of their shares, which add up to 1.
+/// True if counts are a good sample of their shares, which add up to 1.
 fn fits(counts: &[usize], shares: &[f64]) {
     let total = counts.iter().sum::<usize>() as f64;
     let of = |(count, share): (&usize, &f64)| {

@@ -130,18 +130,18 @@ impl Core {
         self.running -= 1;
     }
 
-    /// Whether one request more may be kept.
+    /// True if one request more may be kept.
     pub fn keeps(&mut self) -> bool {
         self.kept += 1;
         self.kept <= MAX_REQUESTS
     }
 
-    /// Whether something that was to be kept found no memory.
+    /// True if something that was to be kept found no memory.
     pub fn lacks_memory(&self) -> bool {
         self.no_room || self.sampler.lacks_memory()
     }
 
-    /// Whether more would have been kept than is possible.
+    /// True if more would have been kept than is possible.
     pub fn kept_too_many(&self) -> bool {
         self.kept > MAX_REQUESTS
     }

@@ -146,7 +146,7 @@ impl Counting {
         }
     }
 
-    /// Whether the means of its windows found no memory.
+    /// True if the means of its windows found no memory.
     #[inline]
     fn lacks_memory(&self) -> bool {
         self.averages.as_ref().is_some_and(Averager::lacks_memory)

@@ -76,7 +76,7 @@ impl Pacer {
         self.last = [0.0; 3];
     }
 
-    /// Whether a request may start, and in which direction.
+    /// True if a request may start, and in which direction.
     pub fn turn(&self, now: Nanos, wanted: Direction) -> Turn {
         let due = self.next[wanted as usize];
         if due <= now {
@@ -161,7 +161,7 @@ impl Thinking {
         }
     }
 
-    /// Whether it is time, after so many requests issued and completed.
+    /// True if it is time, after so many requests issued and completed.
     pub fn is_due(&mut self, now: Nanos, issued: u64, completed: u64) -> bool {
         let Think {
             blocks,

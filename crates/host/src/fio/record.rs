@@ -89,7 +89,7 @@ impl Requests {
         self.number.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.number.is_empty()
@@ -167,7 +167,7 @@ impl Averager {
         }
     }
 
-    /// Whether a row found no memory.
+    /// True if a row found no memory.
     pub fn lacks_memory(&self) -> bool {
         self.lacks_memory
     }

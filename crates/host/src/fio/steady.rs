@@ -13,7 +13,7 @@ pub(crate) const INTERVAL: Nanos = Nanos(1_000_000_000);
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyTotals {
-    /// Whether it became steady.
+    /// True if it became steady.
     pub attained: bool,
     /// The deviation or the slope, in percent where the limit is.
     pub criterion: f64,

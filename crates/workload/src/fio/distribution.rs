@@ -212,7 +212,7 @@ impl Zones {
         first + rng.below(count)
     }
 
-    /// Whether there are any.
+    /// True if there are any.
     pub fn is_empty(&self) -> bool {
         self.zones.is_empty()
     }

@@ -8,7 +8,7 @@ use super::{BlockMap, Fio, Kinds, Span, Strides};
 /// No request yet.
 pub(crate) const NOWHERE: u64 = u64::MAX;
 
-/// Whether a file is open. One that is closed with requests under way stays open until their end.
+/// True if a file is open. One that is closed with requests under way stays open until their end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Door {
     pub open: bool,
@@ -129,7 +129,7 @@ impl File {
         (self.home + self.span.used()).saturating_sub(at)
     }
 
-    /// Whether ranks decide, and not a plain draw.
+    /// True if ranks decide, and not a plain draw.
     pub fn is_by_rank(&self) -> bool {
         self.ranks.is_some()
     }

@@ -71,7 +71,7 @@ impl BlockMap {
         self.free
     }
 
-    /// Whether a block is taken; past the end all are.
+    /// True if a block is taken; past the end all are.
     #[inline]
     #[must_use]
     pub fn is_taken(&self, block: u64) -> bool {

@@ -205,13 +205,13 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Whether requests have to wait for their time.
+    /// True if requests have to wait for their time.
     #[must_use]
     pub fn limits(&self) -> bool {
         self.bytes_s != [0; 3] || self.iops != [0; 3]
     }
 
-    /// Whether there is a minimum.
+    /// True if there is a minimum.
     #[must_use]
     pub fn demands(&self) -> bool {
         self.min_bytes_s != [0; 3] || self.min_iops != [0; 3]
@@ -306,7 +306,7 @@ pub struct Syncs {
 }
 
 impl Syncs {
-    /// Whether each file is made durable at the end of a pass.
+    /// True if each file is made durable at the end of a pass.
     #[must_use]
     pub fn at_end_of_pass(&self) -> bool {
         self.at_end || self.on_close
@@ -481,7 +481,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether it holds anybody.
+    /// True if it holds anybody.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.stonewall || !self.waits_for.is_empty()

@@ -191,7 +191,7 @@ impl Stream {
         self.mixed_until = 0;
     }
 
-    /// Whether nothing is left of any file in this pass.
+    /// True if nothing is left of any file in this pass.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.files_done >= self.files.len()

@@ -99,7 +99,7 @@ pub struct Zone {
 }
 
 impl Mix {
-    /// Whether such requests can occur.
+    /// True if such requests can occur.
     #[must_use]
     pub fn uses(self, direction: Direction) -> bool {
         match (self, direction) {

@@ -14,7 +14,7 @@ use super::number::{decimal, next, range, shown, whole, words};
 use super::{Action, Context, Event, Line, TraceProblem};
 use crate::job::{Direction, SECTOR_BYTES};
 
-/// Whether a line begins with `major,minor` and a CPU.
+/// True if a line begins with `major,minor` and a CPU.
 pub fn looks_so(text: &[u8]) -> bool {
     let mut words = words(text);
     let device = words.next().is_some_and(is_device);

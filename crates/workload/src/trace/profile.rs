@@ -67,7 +67,7 @@ pub struct Idle {
 /// What the requests touch, in places of [`PLACE_BYTES`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Whether the counts are estimated from a sample.
+    /// True if the counts are estimated from a sample.
     pub sampled: bool,
     /// Different places that were read or written.
     pub touched: u64,

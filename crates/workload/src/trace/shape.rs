@@ -84,7 +84,7 @@ impl Shape {
         })
     }
 
-    /// Whether a request begins and ends at whole sectors by itself.
+    /// True if a request begins and ends at whole sectors by itself.
     pub(crate) fn is_whole(&self, event: &Event) -> bool {
         (self.place(event.offset) | event.bytes).is_multiple_of(SECTOR_BYTES)
     }

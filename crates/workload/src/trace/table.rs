@@ -205,7 +205,7 @@ pub static LAYOUTS: [&Layout; 9] = [
 ];
 
 impl Layout {
-    /// Whether a line can be one of the format: it names the columns, or each field is what its
+    /// True if a line can be one of the format: it names the columns, or each field is what its
     /// column has.
     pub fn fits(&self, line: &[u8]) -> bool {
         if self.is_heading(line) {
@@ -232,7 +232,7 @@ impl Layout {
         }
     }
 
-    /// Whether a line says what the columns are.
+    /// True if a line says what the columns are.
     pub fn is_heading(&self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"#").unwrap_or(line).trim_ascii_start();
         self.headings.iter().any(|heading| {

@@ -22,12 +22,12 @@ impl Process<'_> {
         self
     }
 
-    /// Whether it has not begun and waits to be told.
+    /// True if it has not begun and waits to be told.
     pub fn is_behind_a_gate(&self) -> bool {
         self.state == State::Gate
     }
 
-    /// Whether it has begun and not ended; one whose time has not come counts as begun.
+    /// True if it has begun and not ended; one whose time has not come counts as begun.
     pub fn runs(&self) -> bool {
         !self.has_ended() && !self.is_behind_a_gate()
     }

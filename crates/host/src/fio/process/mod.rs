@@ -257,12 +257,12 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Whether it has nothing more to do.
+    /// True if it has nothing more to do.
     pub fn has_ended(&self) -> bool {
         self.state == State::Ended
     }
 
-    /// Whether it has begun and not ended.
+    /// True if it has begun and not ended.
     pub fn is_running(&self) -> bool {
         self.passes > 0 && self.runs()
     }

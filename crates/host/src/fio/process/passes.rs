@@ -12,7 +12,7 @@ impl Process<'_> {
         self.terminated || self.finished || self.failure.is_some()
     }
 
-    /// Whether the number of requests that was asked for is reached. With pairs of trim and write
+    /// True if the number of requests that was asked for is reached. With pairs of trim and write
     /// fio doubles the number with each pass, until it is beyond 32 bits and bounds nothing.
     pub(super) fn enough_ios(&self) -> bool {
         let number = match self.job.mix {
