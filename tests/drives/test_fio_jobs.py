@@ -19,7 +19,7 @@ from thinning import thinned
 
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.model.job import (
+from flashtwin.model.fio_job import (
     Batch,
     Blocks,
     Distribution,

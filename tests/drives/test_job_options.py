@@ -25,7 +25,7 @@ from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.script import typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
-from flashtwin.model.job import (
+from flashtwin.model.fio_job import (
     Batch,
     Blocks,
     Distribution,
@@ -33,7 +33,6 @@ from flashtwin.model.job import (
     Fio,
     Flow,
     Gate,
-    Job,
     LatencyTarget,
     Logs,
     Pace,
@@ -44,8 +43,8 @@ from flashtwin.model.job import (
     Syncs,
     Think,
     Trace,
-    job_of,
 )
+from flashtwin.model.job import Job, job_of
 from flashtwin.model.step import Chain, NotPossible, Rest, Run
 from flashtwin.runs.export.job_files import step_of
 

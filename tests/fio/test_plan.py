@@ -12,7 +12,7 @@ from flashtwin.fio.language.script import script, typed
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.job import notes_on_changes
 from flashtwin.fio.plan.plan import Plan, plan
-from flashtwin.model.job import Blocks, Distribution, Span, Steady, Think
+from flashtwin.model.fio_job import Blocks, Distribution, Span, Steady, Think
 
 DRIVE = Target(name="bx500-240", bytes=240 * 10**9)
 G = 1 << 30

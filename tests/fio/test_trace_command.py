@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from flashtwin.cli.app import app
-from flashtwin.model.job import TraceFormat
+from flashtwin.model.fio_job import TraceFormat
 
 Run = Callable[..., Result]
 TWIN = ("--on", "bx500-240", "--scale", "1/16")

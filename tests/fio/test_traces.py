@@ -22,7 +22,7 @@ from flashtwin.fio.plan.plan import PhaseResult, Plan, plan
 from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.report.logs import Log, files_of
 from flashtwin.fio.run import FioTwin, run_plan
-from flashtwin.model.job import Reading, Skip
+from flashtwin.model.fio_job import Reading, Skip
 
 SCALE = "1/16"
 SIZE = load("bx500-240", scale=SCALE).capacity_bytes

@@ -67,7 +67,7 @@ fn time() -> Vec<(&'static str, Vec<Value>)> {
     let thinks = vec![
         json!({"ns": 3000, "blocks": 3}),
         json!({"ns": 500, "spin_ns": 900, "blocks": 2, "count": "issue"}),
-        json!({"ns": 2000, "iotime_ns": 9000}),
+        json!({"ns": 2000, "blocks": null, "iotime_ns": 9000}),
     ];
     let flows = vec![json!({"weight": 3}), json!({"weight": 1, "sleep_ns": 700})];
     vec![

@@ -304,7 +304,10 @@ fn thinking_is_reckoned_by_hand() {
         20_000
     );
     // After 3 µs of requests, 7 µs: three pauses.
-    assert_eq!(ended(r#""think": {"ns": 7000, "iotime_ns": 3000}"#), 31_000);
+    assert_eq!(
+        ended(r#""think": {"ns": 7000, "blocks": null, "iotime_ns": 3000}"#),
+        31_000
+    );
     // Ten requests at 10 µs; the pause of 100 µs after five is caught up with.
     let catches_up = |ignore: bool| {
         ended(&format!(

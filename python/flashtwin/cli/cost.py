@@ -9,7 +9,7 @@ import click
 from flashtwin.cli import options
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.job import Reading
+from flashtwin.model.fio_job import Reading
 from flashtwin.runner.target import Variant
 
 FILE = options.FilePath(dir_okay=False)

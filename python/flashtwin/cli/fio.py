@@ -10,7 +10,7 @@ import click
 
 from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, USAGE, FlashtwinError
-from flashtwin.model.job import TraceFormat
+from flashtwin.model.fio_job import TraceFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

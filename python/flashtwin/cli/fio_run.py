@@ -38,7 +38,7 @@ from flashtwin.fio.plan.plan import PhaseResult, Plan, plan, refuse_traced_write
 from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.report.formats import Shape
 from flashtwin.fio.run import Expected, FioTwin, check_memory, run_plan
-from flashtwin.model.job import Reading
+from flashtwin.model.fio_job import Reading
 from flashtwin.model.step import Result
 from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner import request, stop

@@ -20,7 +20,7 @@ from flashtwin.load import profile as profiling
 from flashtwin.load.words import Change, Cost, Fleet, Lifetime, Profile, Rests
 from flashtwin.model import units
 from flashtwin.model.document import Document
-from flashtwin.model.job import Reading
+from flashtwin.model.fio_job import Reading
 from flashtwin.report.answer import write as write_page
 from flashtwin.runner.pool import Work
 from flashtwin.runner.target import Variant

@@ -21,7 +21,7 @@ from flashtwin.drives.consent import DESTROY, YES, Consent
 from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
 from flashtwin.model import units
-from flashtwin.model.job import Reading, TraceFormat
+from flashtwin.model.fio_job import Reading, TraceFormat
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

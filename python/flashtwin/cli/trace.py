@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from flashtwin.cli import options
-from flashtwin.model.job import Reading
+from flashtwin.model.fio_job import Reading
 
 
 @click.command(

@@ -26,8 +26,8 @@ from flashtwin.fio.plan.traces import Replaying
 from flashtwin.fio.run import FioTwin, check_memory, run_plan
 from flashtwin.load.profile import profile
 from flashtwin.load.words import Change, Cost, Kind
+from flashtwin.model.fio_job import Reading
 from flashtwin.model.histogram import percentiles_of
-from flashtwin.model.job import Reading
 from flashtwin.model.target import Progress
 from flashtwin.model.units import readable_period, readable_size, significant
 from flashtwin.runner.target import Variant

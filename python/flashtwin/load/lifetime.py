@@ -34,8 +34,9 @@ from flashtwin.fio.plan.plan import plan
 from flashtwin.load.drawn import assumed, drawn, posterior_of
 from flashtwin.load.loads import DAY_S, Load
 from flashtwin.load.words import Interval, Latency, Lifetime
+from flashtwin.model.fio_job import NONE, Fio, Span
 from flashtwin.model.histogram import percentiles_of, summed
-from flashtwin.model.job import NONE, Fio, Job, Span
+from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Rest, Result, Run
 from flashtwin.model.target import Progress
 from flashtwin.model.units import parse_size

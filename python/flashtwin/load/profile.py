@@ -16,7 +16,7 @@ import msgspec
 from flashtwin import _core
 from flashtwin.fio.plan.traces import read_through
 from flashtwin.load.words import Places, Profile, Side
-from flashtwin.model.job import Reading, Shape
+from flashtwin.model.fio_job import Reading, Shape
 from flashtwin.model.units import readable_seconds, readable_size, show_block, significant
 
 TITLES = {"read": "reads", "write": "writes", "trim": "TRIMs"}

@@ -29,7 +29,7 @@ from flashtwin.errors import ENVIRONMENT, MISS, USAGE, FlashtwinError
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.load.profile import profile
 from flashtwin.load.words import Recorded
-from flashtwin.model.job import Reading, TraceFormat
+from flashtwin.model.fio_job import Reading, TraceFormat
 from flashtwin.runner.stop import Stop, listening
 
 WAYS = ("blktrace", "tracepoints", "diskstats")

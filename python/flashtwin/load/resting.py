@@ -24,8 +24,9 @@ from flashtwin.load.drawn import assumed
 from flashtwin.load.lifetime import GRAIN, Copy, Question, unwatched
 from flashtwin.load.loads import DAY_S
 from flashtwin.load.words import Interval, Rested, Rests
+from flashtwin.model.fio_job import NONE
 from flashtwin.model.histogram import percentiles_of, summed
-from flashtwin.model.job import NONE, Job
+from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Rest, Result, Run
 from flashtwin.model.units import (
     readable_number,

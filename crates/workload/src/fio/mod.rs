@@ -1,10 +1,10 @@
 //! What makes a job one of fio's processes: its options as types, and the requests that follow.
 //!
-//! [`Fio`] is the part of a job that a battery's job does not have. It is read as it is written
-//! (the fields are those of `model/job.py`, which says what each is) and checked by
-//! [`crate::RawJob::check`] together with the job around it; what is `Option` in it and has a
-//! default that depends on the job is filled in by then. [`Stream`]
-//! generates the requests, or a [`Replay`] reads them from a trace.
+//! [`Fio`] is the part of a job that a battery's job does not have, and is declared here alone:
+//! `python/flashtwin/model/fio_job.py` is made of these types, their defaults and texts. It is
+//! checked by [`crate::RawJob::check`] together with the job around it; what is `Option` in it and
+//! has a default that depends on the job is filled in by then. [`Stream`] generates the requests,
+//! or a [`Replay`] reads them from a trace.
 
 mod check;
 mod distribution;
@@ -39,24 +39,24 @@ pub const MAX_STEADY_S: u32 = 86_400;
 /// A value for reads, writes and trims.
 pub type Triple<T> = [T; 3];
 
-/// A file: where it begins on the drive, how long it is, and which part the job works on.
+/// A file: where it begins on the target, how long it is, and which part the job works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// Where its first byte lies on the drive.
+    /// Where its first byte lies on the target.
     pub start: u64,
     /// Its length.
     pub bytes: u64,
     /// Where in it the job begins.
     #[serde(default)]
     pub offset: u64,
-    /// How much of it the job uses from there; filled in by the check.
+    /// How much of it the job uses from there; up to its end where it is none.
     #[serde(default)]
     pub size: Option<u64>,
     /// Where in it the job begins from the second pass on; `offset` where it is none.
     #[serde(default)]
     pub again: Option<u64>,
-    /// It has no end: what would end or turn back there goes on.
+    /// Nothing ends or turns back at its end; `bytes` is the room that it has.
     #[serde(default)]
     pub endless: bool,
 }
@@ -81,18 +81,18 @@ impl Span {
     }
 }
 
-/// The sizes of one direction's requests.
+/// The sizes of one direction's requests: a range (bsrange; equal for bs), or some (bssplit).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blocks {
-    /// The smallest, in bytes.
+    /// The smallest, in bytes, of a split too.
     pub least: u64,
     /// The largest.
     pub most: u64,
-    /// Sizes and their percentages; none for a range.
+    /// Sizes and their percentages, which add up to 100; none for a range.
     #[serde(default)]
     pub split: Vec<(u64, u32)>,
-    /// The grain of random offsets; `least` where it is none.
+    /// The grain of random offsets (blockalign); `least` where it is none.
     #[serde(default)]
     pub align: Option<u64>,
 }
@@ -134,29 +134,30 @@ pub enum Kinds {
     ZonedAbs,
 }
 
-/// fio's `random_distribution`.
+/// random_distribution: how random offsets are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Distribution {
     /// Which.
     pub kind: Kinds,
-    /// Theta, h, or the deviation in percent.
+    /// Theta (zipf), h (pareto), or the deviation in percent (normal).
     pub value: f64,
     /// The place of the most frequent block, 0 to 1 of the span.
     pub center: Option<f64>,
-    /// For each direction (percent of the requests, percent of the span or bytes).
+    /// For each direction (percent of the requests, percent of the span or, with `zoned_abs`,
+    /// bytes).
     pub zones: Vec<Vec<(u32, u64)>>,
 }
 
-/// What the number behind the colon of `rw` says.
+/// The number behind the colon of rw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sequence {
-    /// A new random offset each so many requests; 0 for none.
+    /// Requests to a new random offset; 0 where none is drawn.
     pub every: u32,
-    /// Bytes between two requests of a sequential job.
+    /// The gap in bytes between two requests of a sequential job, negative for backwards.
     pub add_bytes: i64,
-    /// Between two random offsets the same one again.
+    /// Between two random offsets the same one again (rw_sequencer).
     pub identical: bool,
 }
 
@@ -170,7 +171,8 @@ impl Default for Sequence {
     }
 }
 
-/// Rates, and the minima that end a job.
+/// rate, rate_iops, rate_process, rate_ignore_thinktime, and the minima that end a job. A direction
+/// has a rate in bytes or in requests, not both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pace {
@@ -178,15 +180,15 @@ pub struct Pace {
     pub bytes_s: Triple<u64>,
     /// Requests a second; 0 for none.
     pub iops: Triple<u64>,
-    /// Poisson arrivals instead of a steady rate.
+    /// Arrivals by Poisson's law instead of a steady rate.
     pub poisson: bool,
     /// Thinking does not slow the rate.
     pub ignore_think: bool,
-    /// The job fails below.
+    /// Bytes a second below which the job fails; 0 for none.
     pub min_bytes_s: Triple<u64>,
-    /// The job fails below.
+    /// Requests a second below which the job fails; 0 for none.
     pub min_iops: Triple<u64>,
-    /// Over so long the minima are means.
+    /// The time over which the minima are means.
     pub cycle_ns: u64,
 }
 
@@ -229,27 +231,27 @@ pub enum Counted {
     Issue,
 }
 
-/// Pauses.
+/// thinktime, thinktime_spin, thinktime_blocks and what they count, thinktime_iotime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
-    /// How long.
+    /// Its length.
     pub ns: u64,
-    /// So much of it with a busy CPU.
+    /// The part of it with a busy CPU.
     #[serde(default)]
     pub spin_ns: u64,
-    /// After so many requests; none where only time decides.
-    #[serde(default)]
+    /// Requests to the next; none where only time decides.
+    #[serde(default = "each")]
     pub blocks: Option<u64>,
     /// Which requests count.
     #[serde(default)]
     pub count: Counted,
-    /// After so long; 0 for never.
+    /// Time to the next; 0 for never.
     #[serde(default)]
     pub iotime_ns: u64,
 }
 
-/// How requests are handed over and taken back.
+/// iodepth_batch, iodepth_batch_complete_min and _max, iodepth_low, serialize_overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batch {
@@ -277,7 +279,7 @@ impl Default for Batch {
     }
 }
 
-/// A share of what several jobs do together.
+/// flow, flow_id, flow_sleep: a share of what several jobs do together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
@@ -291,13 +293,13 @@ pub struct Flow {
     pub sleep_ns: u64,
 }
 
-/// When data has to be durable.
+/// fsync, fdatasync, end_fsync, fsync_on_close: when data has to be durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Syncs {
-    /// After so many writes; 0 for never.
+    /// Writes to the next fsync; 0 for never.
     pub fsync_every: u64,
-    /// After so many writes; 0 for never.
+    /// Writes to the next fdatasync; 0 for never.
     pub fdatasync_every: u64,
     /// Once all is written.
     pub at_end: bool,
@@ -313,7 +315,8 @@ impl Syncs {
     }
 }
 
-/// The search for the deepest queue that keeps a latency.
+/// latency_target, latency_window, latency_percentile, latency_run: the search for the deepest queue
+/// that keeps a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {
@@ -321,12 +324,21 @@ pub struct LatencyTarget {
     pub ns: u64,
     /// How long each depth is looked at.
     pub window_ns: u64,
-    /// So many requests in a hundred have to keep it.
+    /// The requests in a hundred that have to keep it.
     #[serde(default = "hundred")]
     pub percentile: f64,
     /// Goes on once it is found.
     #[serde(default)]
     pub run: bool,
+}
+
+#[expect(clippy::unnecessary_wraps)] // It is the default of an option.
+fn each() -> Option<u64> {
+    Some(1)
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn hundred() -> f64 {
@@ -343,7 +355,7 @@ pub enum Metric {
     Bw,
 }
 
-/// The end of a job once it is steady.
+/// steadystate: the end of a job once it is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Steady {
@@ -355,14 +367,14 @@ pub struct Steady {
     /// Steady below.
     pub limit: f64,
     /// The limit is in percent of the mean.
-    #[serde(default)]
+    #[serde(default = "yes")]
     pub percent: bool,
     /// The window, in seconds.
     pub duration_s: u32,
     /// Not looked at before.
     #[serde(default)]
     pub ramp_ns: u64,
-    /// Jobs that are looked at together.
+    /// Jobs of one group (group_reporting) are looked at together and end together.
     #[serde(default)]
     pub group: Option<u32>,
 }
@@ -380,7 +392,7 @@ pub enum Whom {
     All,
 }
 
-/// What ends with a job, and what does not end it.
+/// exitall, exitall_on_error, continue_on_error: what ends with a job, and what does not end it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ends {
@@ -390,7 +402,7 @@ pub struct Ends {
     pub on_error: bool,
     /// Which others.
     pub what: Whom,
-    /// Its group.
+    /// Its reporting group, for exit_what=group.
     pub group: u32,
     /// Goes on after a failed read.
     pub continue_reads: bool,
@@ -404,15 +416,16 @@ pub struct Ends {
 pub struct Logs {
     /// Each request.
     pub requests: bool,
-    /// Means over so long; 0 for none.
+    /// The time of a mean; 0 for none.
     pub average_ns: u64,
-    /// The greatest latency of each window instead of the mean.
+    /// The greatest latency of each window instead of the mean (log_max_value).
     pub maxima: bool,
-    /// The window of the bandwidth samples.
+    /// The window of the bandwidth samples (bwavgtime).
     pub bw_window_ns: u64,
-    /// The window of the IOPS samples.
+    /// The window of the IOPS samples (iopsavgtime).
     pub iops_window_ns: u64,
-    /// What is counted is told each time that so long has passed; 0 for never.
+    /// How often what is counted is told, for all jobs that run together (--status-interval); 0 for
+    /// never.
     pub status_ns: u64,
 }
 
@@ -444,7 +457,8 @@ pub enum FileService {
     Law,
 }
 
-/// Zones that a job goes through with gaps between them (`zonemode=strided`), in bytes.
+/// zonemode=strided: zones that a job goes through with gaps between them, in bytes. Behind the end
+/// of the file it goes on where the job began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Strides {
@@ -470,13 +484,13 @@ pub enum Verify {
     ReadsBack,
 }
 
-/// When a process may begin, beside its `start_ns`. Others are named by their places in the phase.
+/// stonewall and wait_for among jobs that run together: when one may begin, beside its `start_ns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gate {
     /// Not while anything runs; nor does any process behind it begin before.
     pub stonewall: bool,
-    /// Not before these have ended.
+    /// Not before these have ended, which are places of jobs before it.
     pub waits_for: Vec<u32>,
 }
 
@@ -488,45 +502,84 @@ impl Gate {
     }
 }
 
-/// All that makes a job fio's. Once checked, spans, sizes and blocks are complete.
+/// All that makes a job fio's. Without spans the job's own span is a file.
+///
+/// Sizes and offsets may be any number of bytes: the drive gets the whole sectors that a request
+/// touches; trims have to be whole sectors. Once checked, spans, sizes and blocks are complete.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[allow(missing_docs)] // The fields are documented where the caller sees them.
 pub struct Fio {
+    /// Its files.
     pub spans: Vec<Span>,
+    /// fio's option where it is not the sum of the spans' sizes.
     pub size: Option<u64>,
+    /// Which file comes next.
     pub file_service: FileService,
+    /// Requests to a file before the next one comes.
     pub file_service_count: u32,
+    /// Files that are open at once, at most: another one begins when one has come to its end.
     pub open_files: Option<u32>,
+    /// How requests are spread over the files (file_service_type=zipf, pareto, normal), with `law`.
     pub file_law: Distribution,
+    /// Zones with gaps between them.
     pub strides: Option<Strides>,
+    /// When it may begin.
     pub gate: Gate,
+    /// The engine waits for each request (sync, psync): depth 1, no submission latencies, and a
+    /// pass ends where its files end, however much that is.
     pub synchronous: bool,
+    /// The sizes of requests; those of the job where it is none.
     pub blocks: Option<Triple<Blocks>>,
+    /// Sizes are any number of bytes (bs_unaligned).
     pub blocks_unaligned: bool,
+    /// The sizes of reads are for sequential requests, those of writes for random ones
+    /// (bs_is_seq_rand).
     pub blocks_by_order: bool,
+    /// Requests in a hundred that go to random offsets (percentage_random).
     pub random_percent: Triple<u32>,
+    /// How random offsets are drawn.
     pub distribution: Distribution,
+    /// Each block is asked for once a pass (not norandommap).
     pub random_map: bool,
+    /// The map holds where requests begin, and not what they cover (random_generator=lfsr).
     pub random_starts: bool,
+    /// Each pass draws the same again (not so with randrepeat=0 or a randseed).
     pub draws_repeat: bool,
+    /// The order of addresses.
     pub sequence: Sequence,
+    /// What becomes of the data: none is compared, but a pass ends as if it were.
     pub verify: Verify,
+    /// A later pass asks for nothing of a file whose end was reached.
     pub files_end_once: bool,
+    /// Requests after which the job ends; 0 for none.
     pub number_ios: u64,
+    /// Passes.
     pub loops: u32,
+    /// It goes on until its time is up.
     pub time_based: bool,
+    /// When it begins (startdelay).
     pub start_ns: u64,
+    /// Rates.
     pub pace: Pace,
+    /// Pauses.
     pub think: Option<Think>,
+    /// How requests are handed over and taken back.
     pub batch: Batch,
+    /// Its share of what several jobs do.
     pub flow: Option<Flow>,
+    /// When data has to be durable.
     pub syncs: Syncs,
+    /// The latency whose depth is searched.
     pub latency_target: Option<LatencyTarget>,
+    /// Latencies beyond which the job fails (max_latency); 0 for none.
     pub max_latency_ns: Triple<u64>,
+    /// Its end once it is steady.
     pub steady: Option<Steady>,
+    /// What ends with it.
     pub ends: Ends,
+    /// What is kept beside the statistics.
     pub logs: Logs,
+    /// The trace that it replays.
     pub trace: Option<Trace>,
 }
 

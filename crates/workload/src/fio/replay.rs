@@ -30,7 +30,8 @@ pub enum Fit {
     Wrap,
 }
 
-/// A trace that a job replays; its files are the job's spans, in the order of first mention.
+/// A trace that a job replays (read_iolog); its files are the job's spans, in the order of first
+/// mention.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {

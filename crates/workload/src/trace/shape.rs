@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Action, Event, Options};
 use crate::job::{Direction, SECTOR_BYTES};
 
-/// Requests that are left out, by what they do; time goes on without them.
+/// Requests that are left out (replay_skip), by what they do; time goes on without them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Skip {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding
-from flashtwin.model.job import Blocks, Fio, Flow, Syncs
+from flashtwin.model.fio_job import Blocks, Fio, Flow, Syncs
 from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:

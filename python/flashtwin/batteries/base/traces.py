@@ -31,7 +31,7 @@ from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Better, Evidence, Finding
-from flashtwin.model.job import Blocks, Fio, Flow, Think
+from flashtwin.model.fio_job import Blocks, Fio, Flow, Think
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
 from flashtwin.model.units import parse_block
 

@@ -16,7 +16,7 @@ from flashtwin.batteries.base import series_pages
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.job import Fio, Strides
+from flashtwin.model.fio_job import Fio, Strides
 from flashtwin.model.step import Job, Run
 
 if TYPE_CHECKING:

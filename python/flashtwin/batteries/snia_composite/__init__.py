@@ -20,7 +20,7 @@ from flashtwin.batteries.base.registry import Forecast, Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.finding import Interval
-from flashtwin.model.job import Blocks, Distribution, Fio
+from flashtwin.model.fio_job import Blocks, Distribution, Fio
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record

@@ -18,7 +18,7 @@ from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
 from flashtwin.batteries.base.registry import Forecast, Part, host_ns, with_mark
 from flashtwin.batteries.base.saturation import UNTIL, Saturation
-from flashtwin.model.job import Fio, Think
+from flashtwin.model.fio_job import Fio, Think
 from flashtwin.model.step import Run
 from flashtwin.model.units import show_seconds
 

@@ -21,7 +21,7 @@ from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fit
 from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.finding import Finding
-from flashtwin.model.job import Blocks, Fio, Pace, Syncs
+from flashtwin.model.fio_job import Blocks, Fio, Pace, Syncs
 from flashtwin.model.step import Ask, Fill, Job, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:

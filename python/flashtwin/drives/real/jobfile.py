@@ -36,7 +36,7 @@ from flashtwin.drives.real.options import (
 )
 from flashtwin.drives.real.real_fio import PREFERRED, Engine
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.job import Syncs
+from flashtwin.model.fio_job import Syncs
 from flashtwin.model.step import Chain, Job, Rest, Run
 
 # fio 3.33 holds 32 bytes a logged request: this number takes 0.26 GB.

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from flashtwin.model.job import Blocks, Distribution, Ends, Fio, Gate, Job, Logs, Pace, Think
+from flashtwin.model.fio_job import Blocks, Distribution, Ends, Fio, Gate, Logs, Pace, Think
+from flashtwin.model.job import Job
 from flashtwin.model.units import show_number
 
 # By name, in the order of their lines; an option without a value is a name alone.

@@ -18,13 +18,12 @@ from flashtwin.fio.language.script import Note
 from flashtwin.fio.language.table import SYNCHRONOUS
 from flashtwin.fio.plan.files import Layout, Part
 from flashtwin.fio.plan.processes import Clone, blocks
-from flashtwin.model.job import (
+from flashtwin.model.fio_job import (
     Batch,
     Distribution,
     Ends,
     Fio,
     Flow,
-    Job,
     LatencyTarget,
     Logs,
     Pace,
@@ -35,7 +34,8 @@ from flashtwin.model.job import (
     Think,
     Triple,
 )
-from flashtwin.model.job import Sequence as Order
+from flashtwin.model.fio_job import Sequence as Order
+from flashtwin.model.job import Job
 
 # Options that make a log's times those of the wall clock.
 EPOCHS = ("log_unix_epoch", "log_alternate_epoch")

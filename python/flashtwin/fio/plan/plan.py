@@ -21,7 +21,8 @@ from flashtwin.fio.plan.job import core_job, notes_on_changes
 from flashtwin.fio.plan.processes import Clone, clones, odd_sizes
 from flashtwin.fio.plan.setup import Setup
 from flashtwin.fio.plan.traces import Replay, Replaying, Traces, notes_on_trace, replayed
-from flashtwin.model.job import Gate, Job
+from flashtwin.model.fio_job import Gate
+from flashtwin.model.job import Job
 
 if TYPE_CHECKING:
     from flashtwin._core import FioRow

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from flashtwin.fio.language.errors import JobFileError
 from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import Note
-from flashtwin.model.job import Blocks
+from flashtwin.model.fio_job import Blocks
 
 # fio's own bound on the processes of one run.
 MOST = 4096

@@ -22,8 +22,9 @@ from flashtwin.fio.language.script import Note
 from flashtwin.fio.plan.files import GRAIN_BYTES, Part, Target, is_whole
 from flashtwin.fio.plan.processes import Clone
 from flashtwin.inputs import PACKED, encoding_title, wide_encoding
-from flashtwin.model.job import Fio, Job, Reading, ReadWrite, Shape, Skip, Trace, TraceFormat
-from flashtwin.model.job import Sequence as Order
+from flashtwin.model.fio_job import Fio, Reading, Shape, Skip, Trace, TraceFormat
+from flashtwin.model.fio_job import Sequence as Order
+from flashtwin.model.job import Job, ReadWrite
 
 if TYPE_CHECKING:
     from flashtwin._core import TraceFile, TraceSurvey
