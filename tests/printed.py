@@ -27,12 +27,13 @@ from flashtwin.cli import (
     submit,
     sweep_run,
     test_run,
-    timeline_run,
 )
 from flashtwin.drives import served_log
 from flashtwin.load import words
+from flashtwin.runner import timeline
 from flashtwin.runs import schema
 from flashtwin.runs.compare import compare
+from flashtwin.runs.submission import check as submission
 from flashtwin.study.fit import fit, settled_twin
 from flashtwin.study.infer import infer
 from flashtwin.study.same import judge as judge_same
@@ -49,7 +50,7 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "doctor": doctor.Machine,
     "show": summary.Described,
     "check": drives.Check,
-    "check-catalogue": drives.CheckCatalogue,
+    "check-catalogue": submission.CheckedFolder,
     "submit": submit.Submitted,
     "diff": drives.Diff,
     "batteries": batteries.Batteries,
@@ -82,7 +83,7 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "trace": load_run.Trace,
     "cost": load_run.Costs,
     "ask": load_run.Asked,
-    "timeline": timeline_run.Timeline,
+    "timeline": timeline.Recorded,
     "cache": cache_run.Cache,
     "cache-clear": cache_run.Cleared,
     "validate": validate.ValidationDocument,

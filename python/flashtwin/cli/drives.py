@@ -15,7 +15,6 @@ import click
 
 from flashtwin import outputs
 from flashtwin.catalogue import loader
-from flashtwin.catalogue.audit import Fault
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, SpecIssue, load
@@ -50,17 +49,6 @@ class Check(Document, frozen=True):
     ok: bool
     errors: tuple[SpecIssue, ...]
     warnings: list[str]
-
-
-class CheckCatalogue(Document, frozen=True):
-    """flashtwin check --catalogue --json"""
-
-    catalogue: str
-    ok: bool
-    drives: int
-    outcomes: int
-    submissions: int
-    faults: tuple[Fault, ...]
 
 
 class NamedSpec(Document, frozen=True):
@@ -255,16 +243,7 @@ def check(
 def _check_catalogue(folder: Path, as_json: bool) -> int:
     checked = check_folder(folder)
     if as_json:
-        terminal.print_json(
-            CheckCatalogue(
-                catalogue=str(checked.folder),
-                ok=not checked.faults,
-                drives=checked.drives,
-                outcomes=checked.outcomes,
-                submissions=checked.submissions,
-                faults=checked.faults,
-            )
-        )
+        terminal.print_json(checked)
     for fault in () if as_json else checked.faults:
         terminal.say(fault.text)
     if not as_json:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from flashtwin.cli import options, progress, terminal
 from flashtwin.model import units
-from flashtwin.model.document import Document
 from flashtwin.runner.target import Variant
 from flashtwin.runner.timeline import Stretch, record
-
-
-class Timeline(Document, frozen=True):
-    """flashtwin timeline --json"""
-
-    path: str
-    step: str
-    from_ns: int
-    to_ns: int
-    slices: int
-    bytes: int
 
 
 def run(
@@ -41,8 +28,7 @@ def run(
     with progress.observers(quiet) as observer:
         outcome = record(variant, battery, where, stretch, observer(name))
     if as_json:
-        about = {**asdict(outcome), "path": str(outcome.path)}
-        terminal.print_json(Timeline(**about))
+        terminal.print_json(outcome)
         return
     size = units.readable_size(outcome.bytes)
     terminal.say(

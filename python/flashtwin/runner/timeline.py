@@ -17,6 +17,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.registry import Request
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.document import Document
 from flashtwin.model.step import Mark, Step
 from flashtwin.model.target import Interrupted, Progress
 from flashtwin.runner.estimate import Estimate, expected
@@ -39,11 +40,11 @@ class Stretch:
     length_s: float = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """What a recording holds, and which stretch of the drive's clock it is."""
+class Recorded(Document, frozen=True):
+    """flashtwin timeline --json: where a recording is, what it holds, and which stretch of the
+    drive's clock it is."""
 
-    path: Path
+    path: str
     step: str
     from_ns: int
     to_ns: int
@@ -111,7 +112,7 @@ def record(
             raise _too_late(stretch, now_ns)
     from_ns, to_ns = recording.window_ns
     return Recorded(
-        path=out,
+        path=str(out),
         step=recording.step,
         from_ns=from_ns,
         to_ns=min(to_ns, now_ns),

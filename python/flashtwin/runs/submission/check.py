@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from flashtwin import _core
@@ -18,6 +17,7 @@ from flashtwin.catalogue.audit import Checked, Fault, fault
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import InputError, parse_json, read_regular
+from flashtwin.model.document import Document
 from flashtwin.runs import schema
 from flashtwin.runs.frames import SCHEMAS
 from flashtwin.runs.storage import MOST_JSON, digest_of, unsealed
@@ -28,18 +28,18 @@ from flashtwin.runs.submission.document import Submission
 MOST_TABLE = 64 << 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Catalogue:
-    """What a folder holds, and all that is wrong with it."""
+class CheckedFolder(Document, frozen=True):
+    """flashtwin check --catalogue --json: what a folder holds, and all that is wrong with it."""
 
-    folder: Path
+    catalogue: str
+    ok: bool
     drives: int
     outcomes: int
     submissions: int
     faults: tuple[Fault, ...]
 
 
-def check(folder: Path) -> Catalogue:
+def check(folder: Path) -> CheckedFolder:
     """Look at everything in a folder; raises `FlashtwinError` where there is nothing."""
     if not folder.is_dir():
         raise FlashtwinError(
@@ -47,20 +47,15 @@ def check(folder: Path) -> Catalogue:
         )
     submissions = _submissions(folder)
     drives, outcomes = audit.drives(folder), audit.outcomes(folder)
-    catalogue = Catalogue(
-        folder=folder,
-        drives=drives.count,
-        outcomes=outcomes.count,
-        submissions=submissions.count,
-        faults=(*drives.faults, *outcomes.faults, *submissions.faults),
-    )
-    if not any((catalogue.drives, catalogue.outcomes, catalogue.submissions, catalogue.faults)):
+    faults = (*drives.faults, *outcomes.faults, *submissions.faults)
+    counts = (drives.count, outcomes.count, submissions.count)
+    if not any((*counts, faults)):
         raise FlashtwinError(
             f"{folder} has no drive, no published.toml and no submission",
             hint="a drive is a TOML file in it; flashtwin submit makes a submission of a run",
             exit_code=USAGE,
         )
-    return catalogue
+    return CheckedFolder(str(folder), not faults, *counts, faults=faults)
 
 
 def _submissions(folder: Path) -> Checked:
