@@ -19,7 +19,7 @@ from flashtwin_lab.make import ROOT
 CRATE = ROOT / "crates" / "workload" / "src"
 MODULE = ROOT / "python" / "flashtwin" / "model" / "fio_job.py"
 SOURCES = ("trace/kind.rs", "trace/mod.rs", "trace/shape.rs", "fio/replay.rs", "fio/mod.rs")
-# What Python calls a type otherwise.
+# Types that have another name in Python.
 CALLED = {"Options": "Reading", "Format": "TraceFormat"}
 PLAIN = {"bool": "bool", "f64": "float", "char": "str", "String": "str", "PathBuf": "str"}
 ZERO = {"bool": "False", "int": "0", "float": "0.0"}

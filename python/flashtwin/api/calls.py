@@ -20,7 +20,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs.compare.compare import Comparison
 
 if TYPE_CHECKING:
-    from flashtwin.runner.request import Outcome, Request
+    from flashtwin.runner.request import Outcome
 
 # The smallest scale that is read: no drive can be had in more parts.
 MOST_DIVISOR = 1 << 20
@@ -133,7 +133,7 @@ def test(
 
     if battery is None:
         battery = ",".join(registry.standard())
-    wanted_run = request_of(
+    wanted = asked_for(
         target,
         batteries=battery if isinstance(battery, str) else _as_text(battery),
         size=size,
@@ -146,11 +146,11 @@ def test(
         labels=as_words(label),
         out=out,
     )
-    outcome = request.test(wanted_run, partial(progress_shown, progress, observer))
+    outcome = request.test(request.Request(**wanted), partial(progress_shown, progress, observer))
     return as_runs(outcome, not isinstance(target, str | Path), report)
 
 
-def request_of(
+def asked_for(
     target: str | Path | Targets,
     *,
     out: str | Path | None,
@@ -158,20 +158,18 @@ def request_of(
     sets: Mapping[str, object] | Sequence[str] | None,
     scale: str | float | None,
     **more: Any,
-) -> Request:
-    """What the arguments of a call ask for, in the runner's words."""
-    from flashtwin.runner.request import Request
-
+) -> dict[str, Any]:
+    """The arguments of a call in the words of a runner's `Request`."""
     words = [target] if isinstance(target, str | Path) else list(target)
-    return Request(
-        targets=tuple(map(str, words)),
-        firmware=as_words(firmware),
-        sets=as_sets(sets),
-        scale=scale_text(scale),
-        out=None if out is None else Path(out),
-        say=silent,
+    return {
+        "targets": tuple(map(str, words)),
+        "firmware": as_words(firmware),
+        "sets": as_sets(sets),
+        "scale": scale_text(scale),
+        "out": None if out is None else Path(out),
+        "say": silent,
         **more,
-    )
+    }
 
 
 # pytest takes whatever is called test for one of its own.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flashtwin import outputs, report
-from flashtwin.api.calls import Targets, as_runs, load_run, request_of, silent, test
+from flashtwin.api.calls import Targets, as_runs, asked_for, load_run, silent, test
 from flashtwin.api.progress import Progress, progress_shown
 from flashtwin.api.run import Run, Runs
 from flashtwin.arguments import checked
@@ -52,7 +52,7 @@ def review(
     `group`: another group of batteries, such as "quick". What does not suit a target is left out on
     all of them. Arguments as of `test`.
     """
-    asked_for = request_of(
+    wanted = asked_for(
         target,
         size=size,
         budget=budget,
@@ -62,7 +62,7 @@ def review(
         seed=seed,
         out=out,
     )
-    fitting = forecast.of_group(asked_for, group, silent)
+    fitting = forecast.of_group(request.Request(**wanted), group, silent)
     outcome = request.test(fitting, partial(progress_shown, progress, None))
     report.build(outcome.runs, outcome.where / "report.html", within=outcome.where, ranks=True)
     return as_runs(outcome, not isinstance(target, str | Path), report=False)

@@ -315,8 +315,8 @@ impl Syncs {
     }
 }
 
-/// latency_target, latency_window, latency_percentile, latency_run: the search for the deepest queue
-/// that keeps a latency.
+/// latency_target, latency_window, latency_percentile, latency_run: the search for the deepest
+/// queue that keeps a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {

@@ -18,7 +18,7 @@ from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Evidence, Finding, Interval
-from flashtwin.model.job import Blocks, Distribution, Fio, Sequence
+from flashtwin.model.fio_job import Blocks, Distribution, Fio, Sequence
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Result, Run
 
 if TYPE_CHECKING:
