@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import (
     KIB,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 NAME = "temperature"
 METER, IDLE, WRITE, COOL = (f"{NAME}/{step}" for step in ("meter", "idle", "write", "cool"))
 LOAD = Load(random=False, block_bytes=128 * KIB, read_percent=0, depth=32)
+# Keys of a twin's spec that decide how warm it gets.
+RESTS_ON = ("power.active", "thermal.resistance", "thermal.capacity")
 # A drive has warmed up when so much of the way is behind it, and is cool before half of it.
 WARM, HALF = 0.95, 0.5
 # Less than so many degrees are no warming up, of which a time could be told.
@@ -70,7 +73,7 @@ def conclude(record: Record) -> list[Finding]:
         teller = _teller(record, COOL)
         title = "at the end of the rest after the write"
         findings.append(teller.tell("cooled", title, "°C", float(after[1][-1]), better="lower"))
-    return findings
+    return noted_assumed(findings, record.info, RESTS_ON)
 
 
 def _degrees(record: Record, label: str) -> tuple[Floats, Floats] | None:

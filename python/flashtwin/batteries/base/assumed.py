@@ -1,0 +1,38 @@
+"""Findings that rest on values of a twin's spec which nobody published.
+
+A spec says of each value where it comes from; what begins with `assumed`, or is the format's own
+default, is a choice. Invariant: a target without a spec has no such values, and nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flashtwin.model.finding import Finding
+    from flashtwin.model.target import DriveInfo
+
+
+def assumed_among(info: DriveInfo, keys: Iterable[str]) -> list[str]:
+    """Those of the keys whose values are assumed in the spec of a twin."""
+    rows = info.identity.get("values")
+    if not isinstance(rows, list):
+        return []
+    by_key = {row["key"]: row for row in rows}
+    return [key for key in keys if key in by_key and _is_assumed(by_key[key])]
+
+
+def _is_assumed(row: dict[str, object]) -> bool:
+    return bool(row.get("unwritten")) or str(row.get("source", "")).startswith("assumed")
+
+
+def noted_assumed(
+    findings: Sequence[Finding], info: DriveInfo, keys: Iterable[str]
+) -> list[Finding]:
+    """The findings, each with a note where they rest on assumed values."""
+    assumed = assumed_among(info, keys)
+    if not assumed:
+        return list(findings)
+    note = f"assumed in the spec: {', '.join(assumed)}"
+    return [finding.noted(note) for finding in findings]
