@@ -15,6 +15,7 @@ import click
 
 from flashtwin import outputs
 from flashtwin.catalogue import loader
+from flashtwin.catalogue.endurance import tbw_warning
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, SpecIssue, load
@@ -29,6 +30,8 @@ from flashtwin.study.listing import Line, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from flashtwin._core import Spec
 
 
 INTERFACES = click.Choice(["sata", "pcie3", "pcie4", "pcie5"])
@@ -227,17 +230,23 @@ def check(
         size = units.readable_size(good.capacity_bytes)
         text = f"{spec}: a drive, {good.name}, {size}, spec {good.hash[:12]}"
         terminal.emit(terminal.cell(text))
-        for warning in good.warnings:
+        for warning in _warnings(good):
             terminal.note(warning, head="warning:", colour="yellow")
         return
     issues: tuple[SpecIssue, ...] = ()
     warnings: list[str] = []
     try:
-        warnings = list(loader.check(spec, firmware=firmware, sets=sets, scale=scale).warnings)
+        warnings = _warnings(loader.check(spec, firmware=firmware, sets=sets, scale=scale))
     except loader.BadSpecError as error:
         issues = error.issues
     terminal.print_json(Check(spec, ok=not issues, errors=issues, warnings=warnings))
     context.exit(USAGE if issues else DONE)
+
+
+def _warnings(spec: Spec) -> list[str]:
+    """What is allowed and may surprise; of the label's TBW `check` alone tells."""
+    of_label = tbw_warning(spec)
+    return [*spec.warnings, *([of_label] if of_label else [])]
 
 
 def _check_catalogue(folder: Path, as_json: bool) -> int:
