@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from flashtwin.catalogue import MARKET
-from flashtwin.catalogue.facts import Fact
+from flashtwin.catalogue.facts import Fact, facts_for, of_market
 from flashtwin.catalogue.label import CellType, Interface, Label, spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.runner.request import Show
@@ -26,7 +26,6 @@ from flashtwin_lab.validation.records import Record, Values, families, record_of
 from flashtwin_lab.validation.rows import TwinValues
 from flashtwin_lab.validation.validate import (
     Need,
-    facts_about,
     found_in,
     measurable,
     measured_by_drive,
@@ -66,7 +65,7 @@ def market() -> list[str]:
 
 def from_labels(drives: Iterable[str], show: Show, *, seed: int = 1) -> dict[str, Record]:
     """Fill the drives as their labels alone would have them; a record of each."""
-    pairs = {drive: measurable(facts_about([drive])) for drive in drives}
+    pairs = {drive: measurable(facts_for([drive], of_market())) for drive in drives}
     needs = {drive: _needs(drive, of_drive) for drive, of_drive in pairs.items()}
     results = run_all([need for rows in needs.values() for need in rows], show, seed=seed)
     records = {}

@@ -31,7 +31,8 @@ DRIVE` does it again, `flashtwin validate --page FILE` writes such a page. Measu
 was measured by us. Published figures are all that they are held against.
 
 A row is *validation* if the source states the conditions that decide it, and *calibration* if one
-of them is assumed (for the market's drives always: no review says at which queue depth it wrote).
+of them is assumed (for the market's fills always: no review says at which queue depth it wrote), or
+if a label's figure set a value of the spec.
 *computed* and *shown* rows, which follow from others or come of synthetic traces, count nowhere. A
 row that has fitted a value shows that a mechanism can do what was measured, and validates nothing;
 where a drive has more rows than fitted values, the others could have been missed. *known* is a miss
@@ -52,9 +53,10 @@ set by a published figure.
 KINDS = """
 ## Kinds of rows
 
-Articles measured one drive in many ways, reviews of the market's drives filled them once, and of
-synchronous writes others have a rate, sometimes of several writers or with latencies. `fitted` are
-values of those drives' specs that were set by a published figure, of whichever kind.
+Articles measured one drive in many ways, reviews of the market's drives filled them once, of
+synchronous writes others have a rate, sometimes of several writers or with latencies, and labels
+are what is printed of a drive as sold. `fitted` are values of those drives' specs that were set by
+a published figure, of whichever kind.
 
 """
 
@@ -165,6 +167,8 @@ def source_of(fact: Fact) -> str:
     """Where a row comes from."""
     if fact.kind == "sync":
         return "synchronous writes"
+    if fact.kind == "label":
+        return "labels"
     return "the market's fills" if fact.test == facts.FILL_TEST else "articles"
 
 

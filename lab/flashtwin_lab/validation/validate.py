@@ -199,7 +199,7 @@ def needs_of(
 ) -> tuple[Need, ...]:
     """What has to be run for some facts, each once."""
     needs = [
-        Need(drive=drive, plan=plan, sets=sets)
+        Need(drive=drive, plan=plan, sets=sets, scale=fact.scale)
         for fact, how in pairs
         for drive in fact.measured_on
         for plan in how.plans

@@ -1,8 +1,8 @@
 """Published facts: what was measured on real drives, as rows that a twin can be held against.
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
-and comparisons of two alike, `market.toml` into outcomes of whole fills and of synchronous writes,
-and `known.toml` into the misses that have a physical explanation. Folders that
+and comparisons of two alike, `market.toml` into outcomes of whole fills, of synchronous writes and
+of labels, and `known.toml` into the misses that have a physical explanation. Folders that
 `FLASHTWIN_CATALOGUE` adds may have a `published.toml` of their own, whose outcomes are facts like
 the shipped ones.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
@@ -21,7 +21,7 @@ from flashtwin.catalogue import KNOWN, MARKET, PUBLISHED, audit, folders
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.inputs import InputError, read_toml
 
-Kind = Literal["measured", "qualitative", "computed", "shown", "sync"]
+Kind = Literal["measured", "qualitative", "computed", "shown", "sync", "label"]
 # Kinds of rows that are shown and never counted.
 UNCOUNTED: tuple[Kind, ...] = ("computed", "shown")
 
@@ -43,7 +43,36 @@ FILL_METRICS = {
 # The gain of several writers is held to the same factor, and latencies to the next.
 SYNC_TEST = "synchronous writes of one writer, and of several"
 SYNC_FACTOR, SYNC_LATENCY_FACTOR = 1.5, 2.0
-SYNC_CONDITIONS = {"state": "assumed: no source says how full the drive was and how it had rested"}
+SYNC_CONDITIONS = {"state": "not stated: any between the twin's quietest and its most loaded"}
+# Labels: what is printed of a drive as sold. "Up to" figures are rounder than a measurement. One at
+# a time, the host's own time between two requests is a part of the figure, and nobody prints it.
+LABEL_TEST = "what is printed of the drive, erased"
+LABEL_DEEP = "magician:size=256MB,depth=256,seconds=500ms,host_us=0"
+LABEL_SINGLE = "crystaldiskmark:profile=real,mix=off,loops=1,host_us=8"
+LABEL_POWER = "power:size=256MB,rest_s=5s,random_s=100ms,sample_s=10ms"
+# Short tests run on smaller drives with the same dies: a rate in the cache does not depend on how
+# large the drive is. The loaded state of synchronous writes asks for a whole fill.
+SHORT_SCALE = "1/4"
+LABEL_METRICS = {
+    "read": ("reads in order", "MB/s", 0.10, LABEL_DEEP, "magician.read[SEQ128K-Q256]"),
+    "write": ("writes in order", "MB/s", 0.10, LABEL_DEEP, "magician.write[SEQ128K-Q256]"),
+    "random_read": ("random reads", "IOPS", 0.25, LABEL_DEEP, "magician.read.iops[RND4K-Q256]"),
+    "random_write": ("random writes", "IOPS", 0.25, LABEL_DEEP, "magician.write.iops[RND4K-Q256]"),
+    "single_read": (
+        *("random reads, one at a time", "IOPS", 0.25, LABEL_SINGLE),
+        "crystaldiskmark.read.iops[RND4K-Q1T1]",
+    ),
+    "single_write": (
+        *("random writes, one at a time", "IOPS", 0.25, LABEL_SINGLE),
+        "crystaldiskmark.write.iops[RND4K-Q1T1]",
+    ),
+    "active": ("power while writing", "W", 0.25, LABEL_POWER, "power.write"),
+    "idle": ("power at rest", "W", 0.25, LABEL_POWER, "power.idle"),
+}
+LABEL_CONDITIONS = {
+    LABEL_SINGLE: {"host": "assumed: 8 us of a PC's own time between two requests"},
+    LABEL_POWER: {"load": "assumed: writes in order; makers say active and average"},
+}
 FILL_CONDITIONS = {"depth": "assumed 1: one thread, no review says at which depth"}
 
 
@@ -56,6 +85,8 @@ class Fact:
     `value` with `tolerance`: within that share of the value. `tolerance` alone: within it of 1.
     `low` and `high`: between them. `conditions` say under what it was measured. An outcome of an
     added folder may say itself which `battery` (as typed) and which `finding` of it are its value.
+    It is measured on a drive of `scale` ("1/16"), or on the whole one.
+    `fitted`: a value of the drive's spec was set by it.
     """
 
     drives: tuple[str, ...]
@@ -73,6 +104,8 @@ class Fact:
     twins: tuple[str, ...] = ()
     battery: str = ""
     finding: str = ""
+    scale: str | None = None
+    fitted: bool = False
 
     @property
     def measured_on(self) -> tuple[str, ...]:
@@ -96,8 +129,9 @@ class Fact:
 
     @property
     def calibration(self) -> bool:
-        """Decided by a condition that the source does not state, so it validates nothing."""
-        return any(text.startswith("assumed") for text in self.conditions.values())
+        """Decided by a condition that the source does not state, or what set a value of the spec:
+        it validates nothing."""
+        return self.fitted or any(text.startswith("assumed") for text in self.conditions.values())
 
     @property
     def target(self) -> float | None:
@@ -119,8 +153,8 @@ class KnownMiss:
 
 
 def published() -> tuple[Fact, ...]:
-    """All facts: of the articles, of the market's drives, and of folders that are added."""
-    return (*of_articles(), *of_market(), *of_syncs(), *of_added())
+    """All facts: of the articles, of the market's drives, of labels, and of added folders."""
+    return (*of_articles(), *of_market(), *of_syncs(), *of_labels(), *of_added())
 
 
 def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
@@ -157,6 +191,32 @@ def of_market(path: Path = MARKET) -> tuple[Fact, ...]:
 def of_syncs(path: Path = MARKET) -> tuple[Fact, ...]:
     """What was published of synchronous writes."""
     return tuple(fact for row in _read(path)["sync"] for fact in _syncs(row))
+
+
+def of_labels(path: Path = MARKET) -> tuple[Fact, ...]:
+    """What is printed of drives as sold, a fact a figure."""
+    return tuple(
+        Fact(
+            drives=(row["drive"],),
+            test=LABEL_TEST,
+            metric=metric,
+            kind="label",
+            value=row[key],
+            unit=unit,
+            tolerance=tolerance,
+            conditions={
+                **LABEL_CONDITIONS.get(battery, {}),
+                "source": f"published: {row['source']}",
+            },
+            battery=battery,
+            finding=finding,
+            scale=SHORT_SCALE,
+            fitted=key in row.get("fitted", ()),
+        )
+        for row in _read(path)["label"]
+        for key, (metric, unit, tolerance, battery, finding) in LABEL_METRICS.items()
+        if key in row
+    )
 
 
 def of_added() -> tuple[Fact, ...]:
@@ -280,6 +340,8 @@ def _syncs(row: Mapping[str, Any]) -> Iterator[Fact]:
             conditions={**SYNC_CONDITIONS, "source": f"published: {row['source']}"},
             battery=battery,
             finding=f"sync.{finding}",
+            scale=SHORT_SCALE,
+            fitted=row.get("fitted", False),
         )
 
     rate, wide = row["iops"], SYNC_FACTOR
