@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -87,14 +88,20 @@ def test_the_980_pro_has_a_second_burst_in_mid_fill() -> None:
 
 @pytest.mark.parametrize("name", IDS)
 def test_a_prior_is_that_of_new(name: str) -> None:
-    spec = tomllib.loads((DRIVES / f"{name}.toml").read_text())
     checked = 0
-    for section, key, row in _values(spec):
+    for section, key, row in _values_of(DRIVES / f"{name}.toml"):
         usual = [value for *place, value in _priors() if place == [section, key, row["source"]]]
         if row["origin"] == "prior" and usual:
             assert row["value"] in usual, f"{section}.{key}"
             checked += 1
     assert checked > 10
+
+
+def _values_of(file: Path) -> list[tuple[str, str, dict[str, object]]]:
+    """The rows of a drive's file, and of the classes that it extends."""
+    spec = tomllib.loads(file.read_text())
+    above = spec.get("extends")
+    return [*_values(spec), *(_values_of(file.parent / above) if above else [])]
 
 
 @cache

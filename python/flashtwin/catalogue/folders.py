@@ -23,6 +23,8 @@ VARIABLE = "FLASHTWIN_CATALOGUE"
 OUTCOMES = "published.toml"
 # A folder of drives within a catalogue that has more than drives.
 WITHIN = "drives"
+# Within the shipped drives: what whole classes of them have.
+CLASSES = "classes"
 ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 ID_RULE = "lower-case letters, digits, -, _ and . make an id"
 
@@ -85,6 +87,13 @@ def drive_files() -> dict[str, Path]:
             if (first := files.setdefault(file.stem, file)) != file:
                 raise _named_twice(first, file)
     return files
+
+
+def class_files() -> dict[str, Path]:
+    """The files that shipped drives extend and that are no drives, by the names that drives and
+    other classes call them."""
+    files = specs_in(DRIVES / CLASSES)
+    return {name: file for file in files for name in (f"{CLASSES}/{file.name}", file.name)}
 
 
 def _check_name(file: Path) -> None:

@@ -191,9 +191,8 @@ def _parsed(
     """The spec of a text, which may extend a drive of the catalogue."""
     parents = []
     if "extends" in text:
-        parents = [
-            (name, file.read_text(encoding="utf-8")) for name, file in folders.drive_files().items()
-        ]
+        files = folders.drive_files() | folders.class_files()
+        parents = [(name, file.read_text(encoding="utf-8")) for name, file in files.items()]
     return _checked("the text", core.parse_spec, text, parents, list(firmware), list(sets), scale)
 
 
