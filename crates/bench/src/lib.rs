@@ -3,7 +3,7 @@
 //! Every figure is the best of three on one core. The bare map ([`bare`]) has the size and the
 //! over-provisioning of the simulated drive, and no time in it; [`twin`] measures the whole
 //! simulation as a battery runs it, series, histograms and X-ray on; [`null`] the host's loop
-//! alone.
+//! alone; [`replay`] a trace beside the load that it has.
 
 pub mod bare;
 pub mod bare_speed;
@@ -11,6 +11,7 @@ pub mod growth;
 pub mod null;
 #[cfg(feature = "profile")]
 pub mod profile;
+pub mod replay;
 pub mod stopwatch;
 pub mod twin;
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use flashtwin_bench::bare::Shape;
 use flashtwin_bench::bare_speed::{self, InTurns};
-use flashtwin_bench::{growth, twin};
+use flashtwin_bench::{growth, replay, twin};
 
 const USAGE: &str = "usage: flashtwin-bench [--json]
        flashtwin-bench --profile FILE.svg
@@ -37,6 +37,8 @@ fn main() -> ExitCode {
     eprintln!("measuring 7 % over-provisioning and preconditioning");
     figures.extend(bare_speed::seven_percent());
     figures.extend(twin::more_figures());
+    eprintln!("measuring a replay beside its load, in turns");
+    figures.extend(replay::figures());
     eprintln!("measuring growth to 4 TB");
     figures.extend(growth::figures());
     if json {

@@ -57,7 +57,8 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
     let at = decimal(next(&mut words, "time")?, "time", 1_000_000_000)?;
     next(&mut words, "process")?;
     let action = next(&mut words, "action")?;
-    if action != context.options.event.to_string().as_bytes() {
+    let counts = context.options.event;
+    if !matches!(action, [letter] if char::from(*letter) == counts) {
         if let [letter @ b'A'..=b'Z'] = action {
             context.actions.insert(*letter);
         }

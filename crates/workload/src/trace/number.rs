@@ -10,14 +10,41 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A whole number of at most 64 bits.
 pub fn whole(word: &[u8], what: &'static str) -> Result<u64, TraceProblem> {
-    if word.is_empty() || !word.iter().all(u8::is_ascii_digit) {
-        let text = shown(word);
-        return Err(TraceProblem::NotANumber { what, text });
+    // As many digits are below 2^64 whatever they are.
+    const SURE_DIGITS: usize = 19;
+    let mut value = 0_u64;
+    for (place, byte) in word.iter().enumerate() {
+        let digit = u64::from(byte.wrapping_sub(b'0'));
+        if digit > 9 {
+            return Err(not_a_number(word, what));
+        }
+        value = if place < SURE_DIGITS {
+            value * 10 + digit
+        } else {
+            let larger = value
+                .checked_mul(10)
+                .and_then(|tens| tens.checked_add(digit));
+            match larger {
+                Some(larger) => larger,
+                // A later byte may be no digit, which is the clearer message.
+                None if word[place..].iter().all(u8::is_ascii_digit) => {
+                    return Err(TraceProblem::TooLarge(what));
+                }
+                None => return Err(not_a_number(word, what)),
+            }
+        };
     }
-    let digit = |value: u64, byte: &u8| value.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
-    word.iter()
-        .try_fold(0, digit)
-        .ok_or(TraceProblem::TooLarge(what))
+    if word.is_empty() {
+        return Err(not_a_number(word, what));
+    }
+    Ok(value)
+}
+
+fn not_a_number(word: &[u8], what: &'static str) -> TraceProblem {
+    TraceProblem::NotANumber {
+        what,
+        text: shown(word),
+    }
 }
 
 /// A number with a fraction, in units of so many nanoseconds; digits beyond a nanosecond are cut.
@@ -37,8 +64,15 @@ pub fn decimal(word: &[u8], what: &'static str, unit_ns: u64) -> Result<u64, Tra
         },
         other => other,
     };
-    let fraction = u128::from(whole(after, what).map_err(all_of_it)?) * u128::from(unit_ns);
-    let nanos = (fraction / 10_u128.pow(after.len() as u32)) as u64;
+    let digits = whole(after, what).map_err(all_of_it)?;
+    // Usual fractions need no numbers of 128 bits, whose division is slow.
+    let nanos = match digits.checked_mul(unit_ns) {
+        Some(fraction) => fraction / 10_u64.pow(after.len() as u32),
+        None => {
+            let fraction = u128::from(digits) * u128::from(unit_ns);
+            (fraction / 10_u128.pow(after.len() as u32)) as u64
+        }
+    };
     whole(before, what)
         .map_err(all_of_it)?
         .checked_mul(unit_ns)

@@ -4,9 +4,12 @@
 //! Invariants: requests leave in the order of their times as long as no more than the window lies
 //! between a request and its place; equal times keep the order of their lines; times count from
 //! the earliest request and never run backwards; memory is bounded by the window.
+//!
+//! Most lines come in order: they wait in a queue, which costs next to nothing, and only those that
+//! are older than the line before them are sorted.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use flashtwin_base::Nanos;
 
@@ -23,7 +26,10 @@ struct Held {
 
 /// Requests on their way from the lines of a file to whoever asks for them.
 pub struct Order {
-    held: BinaryHeap<Held>,
+    /// Requests in the order of their lines, none of them older than the one before it.
+    in_order: VecDeque<Held>,
+    /// Those that are older than the last one of these was when they came.
+    stragglers: BinaryHeap<Held>,
     window: usize,
     sequence: u64,
     origin: Option<Nanos>,
@@ -45,7 +51,8 @@ impl Order {
 
     fn new(window: usize, origin: Option<Nanos>) -> Order {
         Order {
-            held: BinaryHeap::new(),
+            in_order: VecDeque::new(),
+            stragglers: BinaryHeap::new(),
             window,
             sequence: 0,
             origin,
@@ -55,22 +62,38 @@ impl Order {
     }
 
     pub fn is_full(&self) -> bool {
-        self.held.len() >= self.window
+        self.in_order.len() + self.stragglers.len() >= self.window
     }
 
     pub fn put(&mut self, line: u64, event: Event) {
         self.sequence += 1;
         let sequence = self.sequence;
-        self.held.push(Held {
+        let held = Held {
             line,
             sequence,
             event,
-        });
+        };
+        match self.in_order.back() {
+            Some(last) if event.at < last.event.at => self.stragglers.push(held),
+            _ => self.in_order.push_back(held),
+        }
+    }
+
+    /// The earliest of all that are held.
+    fn earliest(&mut self) -> Option<Held> {
+        let straggles = match (self.in_order.front(), self.stragglers.peek()) {
+            (Some(next), Some(straggler)) => straggler > next,
+            (next, _) => next.is_none(),
+        };
+        if straggles {
+            return self.stragglers.pop();
+        }
+        self.in_order.pop_front()
     }
 
     /// The next request, and the line that it stands in.
     pub fn take(&mut self) -> Option<(u64, Event)> {
-        let Held { line, event, .. } = self.held.pop()?;
+        let Held { line, event, .. } = self.earliest()?;
         let origin = *self.origin.get_or_insert(event.at);
         let at = Nanos(event.at.0.saturating_sub(origin.0));
         if at < self.last || event.at < origin {
