@@ -105,8 +105,9 @@ fn each_read_takes_a_core_beside_its_command() {
 #[test]
 fn moving_data_takes_a_core_from_the_host() {
     let past = |sets: &[&str]| {
-        let fill = go(&mut drive(sets), job(ReadWrite::Write, 1 << 20, 8));
-        rate_between(&fill, 6e9, 30e9)
+        let mut write = job(ReadWrite::Write, 1 << 20, 8);
+        write.size = Some(14 << 30);
+        rate_between(&go(&mut drive(sets), write), 6e9, 15e9)
     };
     let kib = past(&["controller.kib_time=2 us"]);
     near("by the byte", kib, 1024.0 / 6e-6);

@@ -10,9 +10,9 @@ const DRIVE: [&str; 6] = [
     "nand.native.tprog=[\"500 us\", \"1 ms\", \"2 ms\"]",
     "controller.gather_time=5 s",
     "nand.wordlines_per_block=64",
-    "nand.blocks_per_plane=1000",
+    "nand.blocks_per_plane=200",
     "ftl.system=0",
-    "drive.capacity=20 GB",
+    "drive.capacity=4 GB",
 ];
 const LOST: &str = "ftl.paired_pages=lost";
 const COMMAND: u64 = 6_000;

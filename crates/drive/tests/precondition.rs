@@ -147,8 +147,8 @@ fn a_fill_without_time_is_a_fill() {
 
 #[test]
 fn random_overwrites_without_time_are_random_overwrites() {
-    check("no cache", NO_CACHE, &[], 2);
-    check("staged", CACHE, &[], 2);
+    check("no cache", NO_CACHE, &[], 1);
+    check("staged", CACHE, &[], 1);
 }
 
 /// With slow cores collection holds a host for longer than `controller.gather_time`. Its

@@ -17,6 +17,8 @@ const QUEUES: [&str; 4] = [
 const READ: u64 = 60_000;
 const PROGRAM: u64 = 4_300_000;
 const GRANULE: u64 = 192 << 10;
+/// Two hundred turns and more of a die; what the buffer takes at once is a fiftieth of it.
+const SPAN: u64 = 3_000_000_000;
 
 fn filled(sets: &[&str]) -> Drive {
     let mut d = drive(&[&UNCACHED, &QUEUES, sets]);
@@ -30,10 +32,10 @@ fn filled(sets: &[&str]) -> Drive {
 fn beside(d: &mut Drive, reads: u32) -> Outcome {
     let mut reader = job(ReadWrite::RandRead, 4096, reads);
     reader.size = Some(2 << 30);
-    reader.runtime_ns = Some(6_000_000_000);
+    reader.runtime_ns = Some(SPAN);
     let mut writer = job(ReadWrite::Write, 128 << 10, 1);
     (writer.offset, writer.size) = (4 << 30, Some(4 << 30));
-    writer.runtime_ns = Some(6_000_000_000);
+    writer.runtime_ns = Some(SPAN);
     together(d, vec![reader, writer])
 }
 

@@ -98,18 +98,14 @@ fn collection_goes_on_when_the_journal_has_room_again() {
 
 #[test]
 fn a_set_that_no_drive_takes_is_named() {
-    for (given, said) in [
-        ("gc.pace=never", "gc.pace"),
-        ("gc.pase=paced", "did you mean `gc.pace`?"),
-    ] {
-        let failure = soak(1, 1, &[given.to_owned()]).unwrap_err();
-        assert_eq!(failure.drive, given);
-        let what = failure.what;
-        assert!(
-            what.contains("none is right") && what.contains(said),
-            "{what}"
-        );
-    }
+    let given = "gc.pase=paced";
+    let failure = soak(1, 1, &[given.to_owned()]).unwrap_err();
+    assert_eq!(failure.drive, given);
+    let what = failure.what;
+    assert!(
+        what.contains("none is right") && what.contains("did you mean `gc.pace`?"),
+        "{what}"
+    );
 }
 
 /// Values that meet seldom, and that were suspected when they did: levelling while the host is
