@@ -8,9 +8,9 @@
 //! That sum is least where the groups differ and that of one group where they die alike; what the
 //! groups keep open is taken off s.
 //!
-//! Rates are not all: data of a class may die at one time, which no count of deaths shows. So of all
-//! ways to put neighbouring classes together the one with most groups is taken that costs hardly
-//! more than the cheapest, on the deaths that were counted since the last ones faded. A class that
+//! Rates are not all: data of a class may die at one time, which no count of deaths shows. Of all
+//! ways to put neighbouring classes together the one with most groups is therefore taken that costs
+//! hardly more than the cheapest, on the deaths counted since the last ones faded. A class that
 //! has no superblock of its own is written with the next lower one that has. What it has open is
 //! filled to its end first, so that nothing is left behind. In a drive that knows of no deaths all
 //! classes are apart.
