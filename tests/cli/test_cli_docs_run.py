@@ -155,7 +155,7 @@ def takes_long(call: str) -> bool:
 
 
 # A server waits for clients, other commands for the server or for its log: tests/serve has all.
-# Processes and disks are not recorded here: tests/load/test_record.py has some of its own.
+# Processes and disks are not recorded here: tests/load/test_recording.py has some of its own.
 SERVING = ("serve", "ctl", "replay", "record")
 # Adopts the file of a process that was killed: tests/cli/test_cli_resume.py kills one.
 ADOPTING = "flashtwin runs adopt "
