@@ -35,7 +35,7 @@ def test_the_same_requests_cost_the_same_to_the_nanosecond(tmp_path: Path) -> No
     [
         ({"syncs": 2}, "syncs"),
         ({"shift": 512}, "places written in part"),
-        ({"piece": 512}, "time"),
+        ({"piece": 512}, "requests"),
     ],
 )
 def test_a_careless_change_is_found(
@@ -53,7 +53,7 @@ def test_the_command_fails_beyond_its_limit(run: Run, tmp_path: Path) -> None:
     on = ("--on", "crucial-p1-1tb", "--scale", "1/64", "--state", "fresh")
     words = ("cost", str(twice), "--against", str(base), *on)
     failed = run(*words, "--fail-on", "2%", "--markdown", str(tmp_path / "comment.md"))
-    assert failed.exit_code == 1 and "More than 2 % above the base: syncs" in failed.stdout
+    assert failed.exit_code == 1 and "syncs on crucial-p1-1tb +100.00 %" in failed.stdout
     assert (tmp_path / "comment.md").read_text().startswith("| drive | measure |")
     assert run(*words, "--fail-on", "100%").exit_code == 0
     same = run("cost", str(base), "--against", str(base), *on, "--fail-on", "0%", "--json")

@@ -27,7 +27,7 @@ QUESTIONS: dict[str, tuple[str, str, list[str], list[dict[str, Any]]]] = {
     "direct": ("bx500-240", "1/176", ["slc_cache.when_full=direct"], [FILL]),
     "paused": ("bx500-240", "1/176", ["slc_cache.size=6 GB"], PAUSED),
     "random": ("bx500-240", "1/176", [], [FILL, {"overwrite": {"share": 0.05}}]),
-    "nvme": ("samsung-980-1tb", "1/128", [], [{"fill": {"from": 0, "to": 0.25}}]),
+    "nvme": ("samsung-980-1tb", "1/64", [], [{"fill": {"from": 0, "to": 0.25}}]),
 }
 
 

@@ -33,7 +33,7 @@ def test_every_drive_is_listed_with_every_column(lines: dict[str, Line]) -> None
         ("bx500-240", {"interface": "sata", "dram": "none", "cache_bytes": 24 * 10**9}),
         ("bx500-240-nocache", {"cache": "whole-drive", "cache_bytes": 0, "cell": "tlc"}),
         ("crucial-p1-1tb", {"cell": "qlc", "cache": "hybrid", "cache_bytes": 169 * 10**9}),
-        ("kingston-nv2-1tb", {"interface": "pcie4", "dram": "hmb", "fitted": 5}),
+        ("kingston-nv2-1tb", {"interface": "pcie4", "dram": "hmb", "fitted": 8}),
         ("vertex320-240", {"cache": "none", "cache_bytes": 0, "cell": "mlc"}),
     ],
 )
@@ -82,6 +82,6 @@ def test_rows_are_those_of_the_validation(lines: dict[str, Line]) -> None:
     bx500 = lines["bx500-240"]
     assert bx500.rows >= bx500.passed >= bx500.validating > 15
     market = lines["kingston-nv2-1tb"]
-    assert (market.rows, market.passed, market.validating) == (5, 5, 0), "calibration alone"
+    assert (market.rows, market.passed, market.validating) == (7, 6, 0), "its one other row is a miss"
     record = records.stored()["kingston-nv2-1tb"]
     assert len(record.found) == market.rows

@@ -268,7 +268,7 @@ def test_an_order_holds_the_whole_drive(make_plan: Making, tmp_path: Path) -> No
     orders, refused = resolve(make_plan("op=0.28", drive=str(file)))
     assert refused == [] and str(tmp_path) not in repr(orders[0].command)
     file.unlink()
-    failure, archive = run_apart(orders[0])
+    failure, archive = run_apart(orders[0], lambda _report: None)
     unpack(archive, tmp_path / "run")
     assert failure is None
     run = Run(tmp_path / "run")

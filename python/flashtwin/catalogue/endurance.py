@@ -25,9 +25,10 @@ def tbw_warning(spec: Spec) -> str | None:
     """A sentence where the label's TBW, amplified as random writes are, is more than the flash is
     rated for."""
     values = {row["key"]: str(row["value"]) for row in spec.values()}
-    rated, cycles = rated_bytes(spec), int(values["nand.native.endurance"])
-    if not rated:
+    rated = rated_bytes(spec)
+    if not rated or "nand.native.endurance" not in values:
         return None
+    cycles = int(values["nand.native.endurance"])
     flash, usable = _flash_bytes(values)
     amplified = steady_amplification(usable / spec.capacity_bytes - 1)
     needed_cycles = rated * amplified / flash
