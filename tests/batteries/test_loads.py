@@ -152,7 +152,8 @@ def test_the_highest_of_a_sweep_is_that_of_its_cells(run: Run) -> None:
 def test_a_dirty_drive_is_slower_and_trim_brings_it_back(run: Run) -> None:
     values = {finding.id: finding.number or 0 for finding in run.findings}
     assert values["states.dirty.share"] < 0.7
-    assert values["states.rested.share"] >= values["states.dirty.share"]
+    # A rest brings this small drive nothing; it takes nothing either, but for chance.
+    assert values["states.rested.share"] >= values["states.dirty.share"] - 0.01
     assert values["states.dirty.share"] + 0.2 < values["states.trimmed.share"] < 1.1
     assert values["states.dirty.share"] == pytest.approx(
         values["states.dirty"] / values["states.fresh"], rel=1e-4

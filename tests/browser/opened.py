@@ -40,16 +40,25 @@ MOVE = """([selector, value]) => { const knob = document.querySelector(selector)
   knob.value = value; knob.dispatchEvent(new Event("input", { bubbles: true })); }"""
 
 
+_RUNNING: list[Any] = []
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser that has been started; one has to be installed."""
+    """A browser that has been started; one has to be installed.
+
+    Playwright refuses a second start in a process: who asks within another's block has the same.
+    """
     from playwright.sync_api import sync_playwright
 
     assert CHROMIUM is not None, MISSING
+    if _RUNNING:
+        yield _RUNNING[0]
+        return
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield started
-        started.close()
+        _RUNNING.append(playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS))
+        yield _RUNNING[0]
+        _RUNNING.pop().close()
 
 
 class Opened:

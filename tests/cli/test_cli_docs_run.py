@@ -224,6 +224,8 @@ def supply(place: Path) -> None:
         "after",
         "golden",
         "measured",
+        "bought-in-march",
+        "bought-in-june",
         "flashtwin-runs/mine",
         "flashtwin-runs/two-drives/a",
     ):

@@ -90,7 +90,8 @@ def knock_out_section(
     head = ("mechanism", "drive", "rows tried", "rows that break without it")
     lacking = [f"- {_names(family)}: {'; '.join(names)}\n" for family, names in untried.items()]
     rest = "".join(["\nNot tried on these drives yet:\n\n", *lacking]) if lacking else ""
-    return _KNOCK_OUTS + table(head, lines) + rest if lines else ""
+    made = table(head, lines) if lines else ""
+    return _KNOCK_OUTS + made + rest if made or rest else ""
 
 
 def _knocked_lines(rows: Sequence[KnockedOut]) -> Iterator[tuple[str, str, str]]:

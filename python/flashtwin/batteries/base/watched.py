@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from flashtwin.analysis import heating
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.lazy import Lazy
 from flashtwin.model.step import UNKNOWN_MC, Result
@@ -21,10 +20,12 @@ from flashtwin.model.units import readable_number
 if TYPE_CHECKING:
     import numpy as np
 
+    from flashtwin.analysis import heating
     from flashtwin.analysis.curve import Floats
     from flashtwin.batteries.base.record import Answered, Record
 else:
     np = Lazy("numpy")
+    heating = Lazy("flashtwin.analysis.heating")
 
 ENERGY, WARMEST, SLOWED = "energy", "warmest", "slowed_by_heat"
 # A stretch is slower where the rate is below this share of what the step usually reaches.
