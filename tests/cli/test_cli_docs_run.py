@@ -26,6 +26,7 @@ from stored_runs import store
 from test_cli_docs import ROOT, walk
 
 from flashtwin import _core
+from flashtwin.catalogue.loader import drive_ids
 from flashtwin.cli.app import EPILOG, app
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import DONE, ENVIRONMENT, INTERRUPTED, MISS, USAGE
@@ -151,7 +152,9 @@ def takes_long(call: str) -> bool:
     """Whether a line measures more than one fill of one target."""
     _, command, *words = call.split()
     one_fill = words[-1:] == ["fill"] and words[1:2] in (["--battery"], ["--size"])
-    return command in LONG or (command == "test" and not one_fill and "--resume" not in words)
+    measures = command == "same" and not {*words}.isdisjoint(drive_ids())
+    measures |= command == "test" and not one_fill and "--resume" not in words
+    return command in LONG or measures
 
 
 # A server waits for clients, other commands for the server or for its log: tests/serve has all.
