@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["forked_workers"]
+pytest_plugins = ["forked_workers", "proxies"]
 
 os.environ["FLASHTWIN_CACHE"] = "off"
 # As the command has it: threads of OpenBLAS wait for each other in a loop, and each worker of

@@ -4,11 +4,8 @@ installed."""
 from __future__ import annotations
 
 import shutil
-import socketserver
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -64,22 +61,6 @@ def test_what_lacks_is_said_before_anything_is_fetched(
     assert sentence in done.stderr and command in done.stderr
     assert "Traceback" not in done.stderr
     assert not (checkout / ".venv").exists()
-
-
-class BreaksOff(socketserver.BaseRequestHandler):
-    """A proxy that promises a way and hangs up."""
-
-    def handle(self) -> None:
-        self.request.recv(4096)
-        self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n\x16")
-
-
-@pytest.fixture
-def proxy() -> Iterator[str]:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), BreaksOff) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
 
 
 def test_a_proxy_that_breaks_off_leaves_nothing_that_passes_for_installed(

@@ -6,11 +6,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socketserver
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -140,22 +138,6 @@ def test_an_old_c_library_is_enough(wheel: Path, tmp_path: Path) -> None:
     (core,) = (tmp_path / "flashtwin").glob("_core*.so")
     asked = re.findall(rb"GLIBC_(\d+)\.(\d+)", core.read_bytes())
     assert asked and max((int(major), int(minor)) for major, minor in asked) <= OLDEST_GLIBC
-
-
-class BreaksOff(socketserver.BaseRequestHandler):
-    """A proxy that promises a way and hangs up."""
-
-    def handle(self) -> None:
-        self.request.recv(4096)
-        self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n\x16")
-
-
-@pytest.fixture
-def proxy() -> Iterator[str]:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), BreaksOff) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
 
 
 def test_a_proxy_that_breaks_off_installs_nothing(wheel: Path, tmp_path: Path, proxy: str) -> None:
