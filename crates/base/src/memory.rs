@@ -13,8 +13,9 @@ pub fn table<T: Copy>(len: usize, element: T) -> Vec<T> {
     table
 }
 
-/// True if so many bytes can be had now. They are asked for and given back without being touched,
-/// so that a limit of the process or of the system says no here and not in the middle of a table.
+/// True if the system grants this many bytes now. They are asked for and given back without being
+/// touched, so that a limit of the process or of the system says no here and not in the middle of
+/// a table.
 #[must_use]
 pub fn has_room(bytes: u64) -> bool {
     let mut asked: Vec<u8> = Vec::new();

@@ -44,7 +44,7 @@ impl Ticks {
         }
     }
 
-    /// True if one is due after so much; the next one is then as much later.
+    /// True if these completions or bytes make a tick due; the next one is then a tick later.
     #[inline(always)]
     pub fn is_due(&mut self, completions: u64, bytes: u64) -> bool {
         let due = completions >= self.completions || bytes >= self.bytes;

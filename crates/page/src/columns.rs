@@ -1,4 +1,4 @@
-//! What is told of a step: the columns that a page draws, and a digest of all there are.
+//! The columns of a step that a page draws, and a digest of all columns that there are.
 
 use flashtwin_base::Nanos;
 use flashtwin_drive::xray::{COLUMNS, Xray};
@@ -28,7 +28,7 @@ const INSIDE: [&str; 16] = [
     "free_superblocks",
 ];
 
-/// What is told of a step.
+/// The columns of a step that a page draws.
 #[derive(Serialize)]
 pub struct Told {
     pub start_ns: u64,

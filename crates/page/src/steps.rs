@@ -20,7 +20,7 @@ pub enum Step {
     Rest { ns: u64 },
 }
 
-/// What all steps have in common.
+/// The values that all steps share.
 pub struct Bench<'a> {
     pub job: &'a RawJob,
     pub seed: u64,

@@ -27,7 +27,7 @@ const BUILD: &str = if cfg!(debug_assertions) {
     concat!("release build for ", env!("FLASHTWIN_TARGET"))
 };
 
-/// What the core of a page answers to a question, both as JSON.
+/// Answers a question of a page, as its core does; question and answer are JSON.
 #[pyfunction]
 fn play(py: Python<'_>, question: &str) -> String {
     py.detach(|| flashtwin_page::answer(question))

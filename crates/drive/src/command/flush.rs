@@ -96,7 +96,7 @@ impl<P: Policies> Drive<P> {
         self.answer_durable();
     }
 
-    /// Whether a write is answered when it is programmed, not when it is in the buffer.
+    /// True if the drive answers a write when it is programmed, not when it is in the buffer.
     #[inline]
     pub(super) fn waits_for_programs(&self, fua: bool) -> bool {
         match self.controller.acknowledge {

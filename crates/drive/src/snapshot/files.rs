@@ -19,7 +19,7 @@ pub(super) const LEVEL: i32 = 1;
 pub(super) const SMALL: &str = "small";
 pub(super) const END: &str = "end";
 
-/// What the header says.
+/// The values that a header holds.
 pub(super) struct Header {
     pub(super) shape: u32,
     pub(super) identity: Identity,

@@ -59,7 +59,7 @@ pub(super) enum MapMode {
     Native,
 }
 
-/// What a power cut does to the other pages of a wordline that is being programmed.
+/// The fate, at a power cut, of the other pages of a wordline that is being programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PairedPages {
     Protected,

@@ -161,7 +161,7 @@ impl Thinking {
         }
     }
 
-    /// True if it is time, after so many requests issued and completed.
+    /// True if the job pauses now, after these numbers of requests issued and completed.
     pub fn is_due(&mut self, now: Nanos, issued: u64, completed: u64) -> bool {
         let Think {
             blocks,

@@ -547,7 +547,7 @@ pub struct Fio {
     pub draws_repeat: bool,
     /// The order of addresses.
     pub sequence: Sequence,
-    /// What becomes of the data: none is compared, but a pass ends as if it were.
+    /// How data are verified. None are compared, but a pass ends as if they were.
     pub verify: Verify,
     /// A later pass asks for nothing of a file whose end was reached.
     pub files_end_once: bool,
