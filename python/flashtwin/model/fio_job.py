@@ -411,7 +411,7 @@ class Fio:
     (random_generator=lfsr).
     `draws_repeat`: each pass draws the same again (not so with randrepeat=0 or a randseed).
     `sequence`: the order of addresses.
-    `verify`: what becomes of the data: none is compared, but a pass ends as if it were.
+    `verify`: how data are verified. None are compared, but a pass ends as if they were.
     `files_end_once`: a later pass asks for nothing of a file whose end was reached.
     `number_ios`: requests after which the job ends; 0 for none.
     `loops`: passes.
