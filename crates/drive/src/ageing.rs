@@ -91,6 +91,19 @@ impl Ageing {
         self.pace = acceleration(self.activation_ev, self.reference, celsius);
     }
 
+    /// A time passes at once by this clock; the answer is how much older data gets.
+    pub(crate) fn skip(&mut self, now: Nanos, time: Nanos) -> Nanos {
+        let span = self.span(time);
+        self.clock = Aged(
+            self.clock(now)
+                .0
+                .saturating_add(span.0 / NS_PER_US)
+                .min(LAST),
+        );
+        self.at = now;
+        span
+    }
+
     /// The clock at a time not before the last change of its pace.
     #[inline]
     pub(crate) fn clock(&self, now: Nanos) -> Aged {

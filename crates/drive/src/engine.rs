@@ -24,6 +24,7 @@ use crate::power::{Phase, Power};
 use crate::protection::{Damage, Path};
 use crate::read_ahead::ReadAhead;
 use crate::rebuild::Rebuilds;
+use crate::repeat::Stretch;
 use crate::runs::Runs;
 use crate::smart::Nameplate;
 use crate::thermal::Thermal;
@@ -79,10 +80,12 @@ pub struct Drive<P: Policies = BuiltIn> {
     /// See [`Drive::reads_of_nothing`].
     pub(crate) reads_of_nothing: u64,
     pub(crate) waits: Waits,
+    /// Work that was repeated and not simulated.
+    pub(crate) repeated: Stretch,
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
-    kept: events, now, runs, engine_free, totals, supply;
+    kept: events, now, runs, engine_free, totals, supply, repeated;
     part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
@@ -155,6 +158,7 @@ impl<P: Policies> Drive<P> {
             turns: Turns::new(),
             reads_of_nothing: 0,
             waits: Waits::new(config),
+            repeated: Stretch::default(),
             ftl,
             controller: c.clone(),
         }

@@ -446,6 +446,47 @@ impl<P: Policies> Drive<P> {
         }
     }
 
+    /// A superblock was opened while the host wrote its last `host_units`.
+    fn was_written_within(&self, superblock: usize, host_units: u64) -> bool {
+        let opened = self.ftl.superblocks()[superblock].opened_at();
+        opened + host_units >= self.counters().host_units
+    }
+
+    /// How often a time can pass before data has to be refreshed, or must not be copied inside the
+    /// die, that the host's last units have left alone.
+    pub(crate) fn repeats_until_due(&self, host_units: u64, time: Nanos) -> u64 {
+        let clock = self.errors.ageing.clock(self.now);
+        let all = self.errors.data.iter().enumerate();
+        let resting = all.filter(|&(at, data)| {
+            data.since < Aged::NEVER && !self.was_written_within(at, host_units)
+        });
+        let due = resting.map(|(_, data)| data.due.min(data.stale)).min();
+        let Some(due) = due.filter(|&due| due < Aged::NEVER) else {
+            return u64::MAX;
+        };
+        due.since(clock).0 / self.errors.ageing.span(time).0.max(1)
+    }
+
+    /// A time has passed at once: data gets older by it that the host's last units have left alone.
+    /// Data that was written with them was written again and again.
+    pub(crate) fn grow_old(&mut self, host_units: u64, time: Nanos) {
+        if !self.errors.on {
+            return;
+        }
+        let span = self.errors.ageing.skip(self.now, time);
+        self.errors.timer = Nanos::NEVER;
+        for superblock in 0..self.errors.data.len() {
+            let since = self.errors.data[superblock].since;
+            if since == Aged::NEVER {
+                continue;
+            }
+            if self.was_written_within(superblock, host_units) {
+                self.errors.data[superblock].since = since.plus(span);
+            }
+            self.look_at_due(superblock as u32);
+        }
+    }
+
     fn look_at_due(&mut self, superblock: u32) {
         let (errors, ftl) = (&self.errors, &self.ftl);
         let later = errors.ageing.span(LATER);

@@ -25,6 +25,7 @@ mod protection;
 mod purge;
 mod read_ahead;
 mod rebuild;
+pub mod repeat;
 mod runs;
 mod serve;
 mod smart;

@@ -70,6 +70,39 @@ pub struct StateTimes {
 }
 
 impl StateTimes {
+    /// Each of them with that of others.
+    #[must_use]
+    fn with(&self, others: &StateTimes, of: impl Fn(u128, u128) -> u128) -> StateTimes {
+        let ns =
+            |own: u64, other: u64| u64::try_from(of(own.into(), other.into())).unwrap_or(u64::MAX);
+        StateTimes {
+            serving: ns(self.serving, others.serving),
+            working: ns(self.working, others.working),
+            idle: ns(self.idle, others.idle),
+            light: ns(self.light, others.light),
+            deep: ns(self.deep, others.deep),
+            off: ns(self.off, others.off),
+            held_milli: of(self.held_milli, others.held_milli),
+        }
+    }
+
+    /// Times since an earlier moment.
+    #[must_use]
+    pub fn since(&self, earlier: &StateTimes) -> StateTimes {
+        self.with(earlier, u128::saturating_sub)
+    }
+
+    /// A part of them.
+    #[must_use]
+    pub fn part(&self, of: u64, all: u64) -> StateTimes {
+        self.with(self, |own, _| own * u128::from(of) / u128::from(all))
+    }
+
+    /// Adds others, each `times` times.
+    pub fn add(&mut self, others: &StateTimes, times: u64) {
+        *self = self.with(others, |sum, other| sum + other * u128::from(times));
+    }
+
     /// All of them: the drive's clock.
     #[must_use]
     pub fn total(&self) -> u64 {

@@ -26,6 +26,32 @@ impl Totals {
         self.bytes[op as usize] += commands * bytes;
     }
 
+    /// Totals since an earlier moment.
+    #[must_use]
+    pub fn since(&self, earlier: &Totals) -> Totals {
+        let mut since = *self;
+        since.each(earlier, u64::saturating_sub);
+        since
+    }
+
+    /// Adds others, each `times` times.
+    pub fn add(&mut self, others: &Totals, times: u64) {
+        self.each(others, |sum, other| {
+            sum.saturating_add(other.saturating_mul(times))
+        });
+    }
+
+    fn each(&mut self, others: &Totals, of: impl Fn(u64, u64) -> u64) {
+        let all = self.commands.iter_mut().chain(&mut self.bytes);
+        let other = others.commands.iter().chain(&others.bytes);
+        for (count, &other) in all.zip(other) {
+            *count = of(*count, other);
+        }
+        for (count, &other) in self.failed.iter_mut().zip(&others.failed) {
+            *count = of(*count, other);
+        }
+    }
+
     #[inline]
     pub(crate) fn end(&mut self, status: Status) {
         if status != Status::Ok {

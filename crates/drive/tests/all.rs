@@ -33,6 +33,7 @@ mod power_cycles;
 mod precondition;
 mod read_priority;
 mod rebuild;
+mod repeat;
 mod smart;
 mod spec;
 mod spec_catalogue;

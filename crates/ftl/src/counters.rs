@@ -1,71 +1,92 @@
 //! What has been done since the drive was built, in mapping units and superblocks.
 
-/// Cumulative counts; a purge does not reset them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counters {
+macro_rules! counters {
+    ($($(#[$meaning:meta])+ $name:ident,)+) => {
+        /// Cumulative counts; a purge does not reset them.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub struct Counters {
+            $($(#[$meaning])+ pub $name: u64,)+
+        }
+
+        impl Counters {
+            /// The counts since an earlier moment.
+            #[must_use]
+            pub fn since(&self, earlier: &Counters) -> Counters {
+                Counters { $($name: self.$name.saturating_sub(earlier.$name),)+ }
+            }
+
+            /// Adds other counts, each `times` times.
+            pub fn add(&mut self, others: &Counters, times: u64) {
+                $(self.$name = self.$name.saturating_add(others.$name.saturating_mul(times));)+
+            }
+        }
+    };
+}
+
+counters! {
     /// Units that the host handed over.
-    pub host_units: u64,
+    host_units,
     /// Host units that replaced older data in the write buffer, which is not programmed.
-    pub coalesced_units: u64,
+    coalesced_units,
     /// Host units programmed into SLC.
-    pub slc_units: u64,
+    slc_units,
     /// Host units programmed into the second tier of the cache.
-    pub tier_units: u64,
+    tier_units,
     /// Host units programmed straight into native blocks.
-    pub direct_units: u64,
+    direct_units,
     /// Units programmed by folding.
-    pub fold_units: u64,
+    fold_units,
     /// Units programmed by garbage collection.
-    pub gc_units: u64,
+    gc_units,
     /// Units programmed to level wear.
-    pub wear_units: u64,
+    wear_units,
     /// Units programmed because their data was at risk.
-    pub refresh_units: u64,
+    refresh_units,
     /// Units moved out of failing superblocks, and those programmed again after a failure.
-    pub failure_units: u64,
+    failure_units,
     /// Host units that were overwritten between a failed program and the next one.
-    pub dropped_units: u64,
+    dropped_units,
     /// Units of padding: a granule had to be programmed before it was full.
-    pub pad_units: u64,
+    pad_units,
     /// Units that compression kept off the flash, of those counted above.
-    pub saved_units: u64,
+    saved_units,
     /// Units programmed as parity of what is counted above.
-    pub parity_units: u64,
+    parity_units,
     /// Units of stripes that ended before they were full, which never got their parity.
-    pub bare_units: u64,
+    bare_units,
     /// Units programmed to rewrite what was half filled when the power was cut.
-    pub recovery_units: u64,
+    recovery_units,
     /// Units programmed into the system area: journal, checkpoints, what a start after a power cut
     /// saves there.
-    pub journal_units: u64,
+    journal_units,
     /// Host units that were lost from the buffer in power cuts.
-    pub lost_units: u64,
+    lost_units,
     /// Superblocks chosen for collection; `gc_units` over this is their mean number of valid units.
-    pub gc_victims: u64,
+    gc_victims,
     /// Units of all the counts above that were programmed in SLC mode.
-    pub slc_mode_units: u64,
+    slc_mode_units,
     /// Units programmed again by later passes of their wordline. The counts above have each once.
-    pub second_pass_units: u64,
+    second_pass_units,
     /// Map pages programmed, those that collection moved among them.
-    pub map_units: u64,
+    map_units,
     /// Map pages handed over to be programmed.
-    pub map_written: u64,
+    map_written,
     /// Map pages of those that collection moved.
-    pub map_moved: u64,
+    map_moved,
     /// Reads of flash for the map: pages for commands, for the journal, rows for collection.
-    pub map_reads: u64,
+    map_reads,
     /// Looks into the map that found the page in the controller's RAM.
-    pub map_hits: u64,
+    map_hits,
     /// Looks into the map that found it in the host's memory.
-    pub map_host_hits: u64,
+    map_host_hits,
     /// Looks into the map that had to wait for a read of flash.
-    pub map_misses: u64,
+    map_misses,
     /// Superblocks erased after SLC use.
-    pub slc_erases: u64,
+    slc_erases,
     /// Superblocks erased after native use.
-    pub native_erases: u64,
+    native_erases,
     /// Superblocks erased after use in the second tier.
-    pub tier_erases: u64,
+    tier_erases,
 }
 
 impl Counters {

@@ -16,6 +16,7 @@ pub mod check;
 pub mod choices;
 mod collect;
 pub mod counters;
+mod cycles;
 mod ensure;
 mod erase;
 mod filling;
@@ -58,6 +59,7 @@ mod write_buffer;
 mod writing;
 
 pub use counters::Counters;
+pub use cycles::Cycles;
 pub use footprint::Footprint;
 pub use ftl::{Found, Ftl, Load};
 pub use layout::Layout;

@@ -212,6 +212,11 @@ impl Cache {
         self.on && !self.rule().bypasses && self.by_fill.is_empty() && self.worn == Worn::Keep
     }
 
+    /// Its own superblocks are given up when they have used up their rated cycles.
+    pub(crate) fn gives_up_worn_ones(&self) -> bool {
+        self.on && self.worn != Worn::Keep
+    }
+
     /// Cache units to fold for each host unit under pressure, in thousandths.
     #[inline]
     pub(crate) fn pace_milli(&self) -> i64 {

@@ -99,6 +99,12 @@ impl Superblock {
         }
     }
 
+    /// Units that the host had written when it was opened.
+    #[must_use]
+    pub fn opened_at(&self) -> u64 {
+        self.opened_at
+    }
+
     /// Counts an erase after use in the present mode.
     pub(crate) fn wear_off(&mut self, counters: &mut Counters) {
         let (cycles, erases) = match self.mode {

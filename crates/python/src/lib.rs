@@ -9,6 +9,7 @@ mod direct;
 mod fio;
 mod mechanisms;
 mod precondition;
+mod repeat;
 mod serve;
 mod snapshot;
 mod spec;
@@ -46,6 +47,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TraceError", py.get_type::<trace::TraceError>())?;
     module.add_class::<spec::Spec>()?;
     module.add_class::<twin::Twin>()?;
+    module.add_class::<repeat::Mark>()?;
+    module.add_class::<repeat::Stretch>()?;
     module.add_function(wrap_pyfunction!(fio::fio_memory, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(play, module)?)?;

@@ -55,6 +55,11 @@ impl Spec {
         self.inner.config.precondition_refusal(random)
     }
 
+    /// Why nothing that the drive does can be repeated without simulating it.
+    fn repeat_refusal(&self) -> Option<&'static str> {
+        self.inner.config.repeat_refusal()
+    }
+
     fn scale_within(&self, bytes: u64) -> Option<u64> {
         self.inner.scale_within(bytes)
     }

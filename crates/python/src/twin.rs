@@ -21,6 +21,7 @@ use crate::convert::{self, Answer};
 use crate::direct::{self, Asked};
 use crate::fio;
 use crate::precondition;
+use crate::repeat::{Mark, Stretch};
 use crate::snapshot;
 use crate::spec::Spec;
 use crate::timeline::Recording;
@@ -256,6 +257,27 @@ impl Twin {
 
     fn now_ns(&self) -> u64 {
         self.drive.now().0
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            inner: self.drive.mark(),
+        }
+    }
+
+    fn since(&self, mark: &Mark) -> Stretch {
+        Stretch {
+            inner: self.drive.since(&mark.inner),
+        }
+    }
+
+    fn repeats_until_change(&self, stretch: &Stretch) -> u64 {
+        self.drive.repeats_until_change(&stretch.inner)
+    }
+
+    fn repeat(&mut self, stretch: &Stretch, times: u64, timeless_bytes: u64) -> PyResult<u64> {
+        self.quiet()?;
+        Ok(self.drive.repeat(&stretch.inner, times, timeless_bytes))
     }
 
     fn run<'py>(

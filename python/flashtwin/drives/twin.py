@@ -116,6 +116,11 @@ class Twin:
         with outputs.replacing(Path(path)) as part:
             self._core.save(part)
 
+    @property
+    def repeat_refusal(self) -> str | None:
+        """Why nothing that it does can be repeated without simulating it; none where it can."""
+        return self._spec.repeat_refusal()
+
     def precondition(self, jobs: Sequence[Job], watch: Watch) -> None:
         """Write what jobs write, one after another, without time. Raises `FlashtwinError` where
         that would leave the drive in another state than the same writes in their time."""

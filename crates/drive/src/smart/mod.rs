@@ -200,13 +200,16 @@ impl<P: Policies> Drive<P> {
     fn facts(&self) -> Facts<'_> {
         let layout = &self.ftl.layout;
         let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
+        // Repeated work is told with the simulated one.
+        let mut lived = self.mark().into_stretch();
+        lived.add_told(&self.repeated);
         Facts {
             id: &self.nameplate.id,
             capacity_bytes: self.capacity_bytes,
             label: self.nameplate.label,
-            now_ns: self.now.0,
-            host: self.totals,
-            counters: *self.ftl.counters(),
+            now_ns: lived.time().0,
+            host: lived.totals,
+            counters: lived.counters,
             unit_bytes: u64::from(layout.unit_bytes),
             page_bytes: u64::from(self.nameplate.page_bytes),
             superblocks: u64::from(layout.superblocks),
@@ -218,9 +221,9 @@ impl<P: Policies> Drive<P> {
             tier_cycles: u64::from(self.nameplate.tier_cycles),
             celsius: self.celsius(),
             warning_celsius: self.thermal.warning_celsius(),
-            states: self.state_times(),
+            states: lived.states,
             heat: self.thermal_times(),
-            energy_fj: self.energy_fj(),
+            energy_fj: lived.energy_fj,
             power: self.power_cycles(),
             reserve: Reserve {
                 spares: u64::from(self.ftl.spare_blocks()),

@@ -1,0 +1,165 @@
+//! Repeating what a steady load does, without simulating it.
+//!
+//! Years of a load are one stretch of it thousands of times over: the map, the superblocks and what
+//! the host waits do not move any more, and what does move is known from the stretch: cycles,
+//! bytes, time, energy. A caller takes a [`Mark`], simulates, asks for what was done since
+//! ([`Drive::since`]) and has that repeated. The drive then goes on from where it was, more worn
+//! and older: how much the next stretch differs from the one that was repeated is what the jump may
+//! have got wrong.
+//!
+//! A jump ends before the law changes: before a block of the cache has used up its rated cycles,
+//! where that takes it out of use, and before data that the load leaves alone has to be refreshed.
+//! What happens by chance as cells wear is not repeated ([`Config::repeat_refusal`]).
+//!
+//! Invariants: the map, the free superblocks, the queue of events and the drive's clock stay as
+//! they are, so that repeating nothing changes nothing. What was repeated is kept beside the
+//! counters and told with them, for units of the host are the firmware's clock; erases alone are
+//! counted with the others. Cycles are spread evenly over the superblocks of a kind, as levelling
+//! keeps them. Data that was written within the stretch stays as old as it was, and all other data
+//! gets older by the time of all repetitions.
+
+use flashtwin_base::{Nanos, Op};
+use flashtwin_ftl::{Counters, Cycles, Policies};
+
+use crate::config::Config;
+use crate::engine::Drive;
+use crate::power::StateTimes;
+use crate::totals::Totals;
+
+/// The work of a drive in a time, or so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Stretch {
+    time: Nanos,
+    pub(crate) counters: Counters,
+    pub(crate) totals: Totals,
+    pub(crate) states: StateTimes,
+    pub(crate) energy_fj: u128,
+    cycles: Cycles,
+}
+
+/// The work that a drive had done at a moment.
+#[derive(Clone, Debug)]
+pub struct Mark(Stretch);
+
+impl Stretch {
+    /// Adds another stretch `times` times.
+    pub fn add(&mut self, other: &Stretch, times: u64) {
+        self.time = Nanos(
+            self.time
+                .0
+                .saturating_add(other.time.0.saturating_mul(times)),
+        );
+        self.counters.add(&other.counters, times);
+        self.totals.add(&other.totals, times);
+        self.states.add(&other.states, times);
+        let energy = other.energy_fj.saturating_mul(times.into());
+        self.energy_fj = self.energy_fj.saturating_add(energy);
+        self.cycles.add(&other.cycles, times);
+    }
+
+    /// Adds what was repeated to what was counted, erases aside: those are counted together.
+    pub(crate) fn add_told(&mut self, repeated: &Stretch) {
+        let erases = |c: &Counters| (c.slc_erases, c.native_erases, c.tier_erases);
+        let (slc, native, tier) = erases(&self.counters);
+        self.add(repeated, 1);
+        let c = &mut self.counters;
+        (c.slc_erases, c.native_erases, c.tier_erases) = (slc, native, tier);
+    }
+
+    /// Bytes that the host wrote in it.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.totals.bytes(Op::Write)
+    }
+
+    /// How long it took.
+    #[must_use]
+    pub fn time(&self) -> Nanos {
+        self.time
+    }
+}
+
+impl Mark {
+    /// All that the drive had done.
+    pub(crate) fn into_stretch(self) -> Stretch {
+        self.0
+    }
+}
+
+impl Config {
+    /// Why nothing that this drive does can be repeated without simulating it; none where it can.
+    #[must_use]
+    pub fn repeat_refusal(&self) -> Option<&'static str> {
+        let wear = &self.policy.wear;
+        let by_chance = wear.program.at_rated_ppb > 0 || wear.erase.at_rated_ppb > 0;
+        by_chance.then_some(
+            "its blocks fail by chance as they wear (wear.program_failures, wear.erase_failures)",
+        )
+    }
+}
+
+impl<P: Policies> Drive<P> {
+    /// The work so far, to be handed to [`Drive::since`].
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark(Stretch {
+            time: self.now,
+            counters: *self.counters(),
+            totals: self.totals,
+            states: self.state_times(),
+            energy_fj: self.energy_fj(),
+            cycles: self.ftl.cycles(),
+        })
+    }
+
+    /// The work since a mark.
+    #[must_use]
+    pub fn since(&self, mark: &Mark) -> Stretch {
+        let (now, then) = (self.mark().0, &mark.0);
+        Stretch {
+            time: now.time - then.time,
+            counters: now.counters.since(&then.counters),
+            totals: now.totals.since(&then.totals),
+            states: now.states.since(&then.states),
+            energy_fj: now.energy_fj - then.energy_fj,
+            cycles: now.cycles.since(&then.cycles),
+        }
+    }
+
+    /// How often a stretch can come again before the law changes.
+    #[must_use]
+    pub fn repeats_until_change(&self, stretch: &Stretch) -> u64 {
+        let worn = self.ftl.repeats_until_worn(&stretch.cycles);
+        worn.min(self.repeats_until_due(stretch.counters.host_units, stretch.time))
+    }
+
+    /// Adds a stretch `times` times over, or as often as the law allows; the answer is how often.
+    /// `timeless_bytes` of the host were written without time meanwhile: what they would have taken
+    /// of time and energy is added too.
+    ///
+    /// # Panics
+    /// Under commands that are outstanding.
+    pub fn repeat(&mut self, stretch: &Stretch, times: u64, timeless_bytes: u64) -> u64 {
+        assert_eq!(self.commands.outstanding(), 0, "repeating under commands");
+        let times = times.min(self.repeats_until_change(stretch));
+        let before = self.repeated.time;
+        self.repeated.add(stretch, times);
+        let written = u128::from(stretch.written_bytes()).max(1);
+        let share = |of: u128| of * u128::from(timeless_bytes) / written;
+        let timeless = Stretch {
+            time: Nanos(share(stretch.time.0.into()) as u64),
+            states: stretch
+                .states
+                .part(timeless_bytes, stretch.written_bytes().max(1)),
+            energy_fj: share(stretch.energy_fj),
+            ..Stretch::default()
+        };
+        self.repeated.add(&timeless, 1);
+        let mut wear = Cycles::default();
+        wear.add(&stretch.cycles, times);
+        self.ftl.wear_on(&wear);
+        let passed = self.repeated.time - before;
+        self.grow_old(stretch.counters.host_units, passed);
+        times
+    }
+}
