@@ -12,9 +12,12 @@ import pytest
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.parameter import build, plain
+from flashtwin.batteries.base.present import Subject, present_of
 from flashtwin.batteries.base.record import Record
 from flashtwin.batteries.base.registry import Battery
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.findings import Findings
 
 HEAD = 'title = "a test"\ntrust = "M"\n'
 WHOLE = """texts = ["tail"]
@@ -84,12 +87,67 @@ def test_a_declaration_is_a_battery(tmp_path: Path) -> None:
     assert made.rows()[3].meaning == "the rest; auto: 300 s, in real time 10 s"
 
 
+PAGE = """
+[parameters]
+rests = { kind = "time", several = "times", default = "30s+5m", means = "the rests" }
+
+[page]
+title = "Test"
+ranked = [{ title = "Best", name = "read", variant = ["RND8K-*", "RND4K-*"] }]
+curves = [
+    { each = "rests", label = "rest-{typed}", name = "{:g}", title = "after {typed}" },
+    { label = "first", goes_on = "more", name = "first", title = "all" },
+]
+
+[page.grid]
+ways = { read = "Read", write = "Write" }
+mixes = "falling"
+cells = [{ fits = '(?P<at>.+)-Q(?P<depth>\\d+)', title = "{at} Q{depth}", kind = "{at}" }]
+drawn = { iops = "heat" }
+"""
+
+
+def test_a_page_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = battery(tmp_path, PAGE)
+    monkeypatch.setattr(registry, "get", lambda name: made)
+    present = present_of("mine")
+    ways = ("write.iops", "mix70.iops", "mix5.iops", "read.iops", "read.iops")
+    variants = ("RND4K-Q8", "RND4K-Q8", "RND4K-Q8", "RND4K-Q8", "other")
+    step = Evidence(battery="mine", label="mine/a", axis="cell", start=0.0, end=0.0)
+    findings = [
+        Finding(
+            battery="mine", name=way, variant=at, title="", value=1.0, unit="IOPS", evidence=step
+        )
+        for way, at in zip(ways, variants, strict=True)
+    ]
+    best = Finding(battery="mine", name="read", variant="RND4K-Q8", title="", value=9.0)
+    labels = tuple(f"mine/{name}" for name in ("first", "more/1", "more/2", "rest-5m"))
+    subject = Subject(
+        index=0, name="a", battery="mine", findings=Findings([*findings, best]), labels=labels
+    )
+    (grid,) = present.section([subject]).grids
+    assert list(grid.ways) == ["read", "mix70", "mix5", "write"]
+    assert [(cell.title, cell.kind, cell.depth) for cell in grid.cells] == [
+        ("RND4K Q8", "RND4K", 8),
+        ("other", "", None),
+    ]
+    assert {metric.id: metric.drawn for metric in grid.metrics} == {
+        **{"speed": None, "latency": None},
+        "iops": "heat",
+    }
+    assert [column.finding for column in present.columns(subject)] == [best]
+    first, rest = present.phases(subject)
+    assert first.goes_on == ("mine/more/1", "mine/more/2")
+    assert (rest.label, rest.name, rest.title) == ("mine/rest-5m", "300", "after 5m")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("tilte = 1", "unknown field `tilte`"),
         ("[page]\ntitle = 1", "`$.page.title`"),
         ('[page]\ntitle = "a"\ncolour = "red"', "unknown field `colour`"),
+        ('[page]\ntitle = "a"\n[page.grid]\nways = {}\ndrawn = { speed = "pie" }', "'pie'"),
         ("[parameters]\nfills = { whole = [1, 9], means = 'm', low = 1 }", "unknown field `low`"),
         ("[parameters]\nfills = { whole = [1, 9], means = 'm', default = 10 }", "parameters.fills"),
         ("[parameters]\nfills = { kind = 'bytes', means = 'm', default = 1 }", "no kind 'bytes'"),

@@ -296,5 +296,4 @@ BATTERY = declared(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.as_ssd.present",
 )

@@ -13,23 +13,19 @@ from collections.abc import Mapping
 from dataclasses import make_dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from msgspec import Struct
 
 from flashtwin.batteries.base import meaning, parameter
 from flashtwin.batteries.base.declared import Clause, Instrument
+from flashtwin.batteries.base.page import NAME, Page, Table, convert, wrong
 from flashtwin.batteries.base.registry import Battery
-from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.inputs import read_toml
-from flashtwin.model.finding import Better
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
 
-T = TypeVar("T")
-NAME = "battery.toml"
 # Parameters and clauses that several batteries have.
 SHARED = Path(__file__).with_name("shared.toml")
 KINDS = {
@@ -38,10 +34,6 @@ KINDS = {
     "block": parameter.BLOCK,
     "sample": parameter.SAMPLE,
 }
-
-
-class Table(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A table of a file whose keys are all known."""
 
 
 class ParameterRow(Table):
@@ -106,49 +98,6 @@ class FindingRow(Table):
     mind: str | None = None
 
 
-class ClaimRow(Table):
-    """See `present.Claim`."""
-
-    than: str = ""
-    most: str = ""
-    alone: str = ""
-    brief: str = ""
-    what: str = ""
-    in_times: bool = True
-
-
-class RankedRow(Table):
-    """See `present.Ranked`."""
-
-    title: str
-    name: str
-    variant: str = ""
-    better: Better = "higher"
-    tile: str = ""
-    claim: ClaimRow | None = None
-
-
-class CurveRow(Table):
-    """A step whose curve is drawn, by its label below the battery's; `each`: one for each value of
-    a parameter, which stands for {} in all texts. Those of one group share a chart, which is the
-    battery's where none is named."""
-
-    label: str
-    name: str
-    title: str
-    each: str = ""
-    group: str = ""
-    group_title: str = ""
-
-
-class Page(Table):
-    """What a page shows: a table, curves, and the columns by which drives are ranked."""
-
-    title: str
-    ranked: tuple[RankedRow, ...] = ()
-    curves: tuple[CurveRow, ...] = ()
-
-
 class Declaration(Table):
     """A battery.toml. `texts`: shared texts of findings, which are tried before its own."""
 
@@ -156,10 +105,10 @@ class Declaration(Table):
     trust: Literal["S", "P", "M"]
     needs: tuple[Instrument, ...] = ()
     texts: tuple[str, ...] = ()
-    parameters: dict[str, ParameterRow | str | int | float] = {}
-    presets: dict[str, dict[str, str]] = {}
+    parameters: dict[str, ParameterRow | str | int | float] = msgspec.field(default_factory=dict)
+    presets: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     follows: tuple[ClauseRow, ...] = ()
-    findings: dict[str, FindingRow] = {}
+    findings: dict[str, FindingRow] = msgspec.field(default_factory=dict)
     page: Page | None = None
 
 
@@ -193,7 +142,7 @@ def declared(name: str, **code: Any) -> Battery:
             vars(module)["Parameters"] = code["parameters"]
         return Battery(**(_fields(declaration, path.parent.name) | code))
     except ValueError as error:
-        raise _wrong(path, str(error)) from error
+        raise wrong(path, str(error)) from error
 
 
 def _parameters(declaration: Declaration, kinds: Mapping[str, parameter.Kind]) -> type:
@@ -250,15 +199,3 @@ def _present(battery: str, page: Page) -> Present:
     from flashtwin.batteries.base.presents import DeclaredPresent
 
     return DeclaredPresent(battery, page)
-
-
-def convert(table: Any, kind: type[T], path: Path) -> T:
-    """A table as its kind; raises with the key that nobody reads, or whose value is another."""
-    try:
-        return msgspec.convert(table, kind)
-    except msgspec.ValidationError as error:
-        raise _wrong(path, str(error)) from error
-
-
-def _wrong(path: Path, why: str) -> FlashtwinError:
-    return FlashtwinError(f"{path} declares no battery: {why}", exit_code=ENVIRONMENT)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from flashtwin.batteries.base.present import Present, Section, Subject
-from flashtwin.charts import tables
+from flashtwin.batteries.base.present import Subject
 from flashtwin.charts.cells import Cell, Grid, Key, Metric
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
@@ -70,47 +69,24 @@ def others(subject: Subject, ways: Mapping[str, str]) -> Subject:
     return replace(subject, findings=Findings(rest))
 
 
-class GridPresent(Present):
-    """A battery whose findings are a grid of cells, with a table of those that are in none."""
-
-    battery = ""
-    ways: Mapping[str, str] = {}
-    metrics: tuple[Metric, ...] = METRICS
-
-    def cell(self, name: str) -> Cell:
-        """The cell that a variant is."""
-        return Cell(id=name, title=name, kind=name)
-
-    def ways_of(self, subjects: Sequence[Subject]) -> Mapping[str, str]:
-        """The ways of all cells with their titles, in order."""
-        return self.ways
-
-    def section(self, subjects: Sequence[Subject]) -> Section:
-        """The grid, and the table."""
-        ways = self.ways_of(subjects)
-        rest = {subject.index: tuple(others(subject, ways).findings) for subject in subjects}
-        cells = grid(self.battery, self.title, subjects, ways, self.cell, self.metrics)
-        return Section(
-            tables=(tables.table(self.title, "", rest),) if any(rest.values()) else (),
-            grids=() if cells is None else (cells,),
-        )
+def with_mixes(
+    ways: Mapping[str, str], order: str, subjects: Sequence[Subject]
+) -> Mapping[str, str]:
+    """The ways with those of mixes (mix70): by rising share of reads behind the others, or by
+    falling share before the last one, between reads alone and writes alone."""
+    names = {
+        finding.name.partition(".")[0]
+        for subject in subjects
+        for finding in subject.findings
+        if finding.is_cell
+    }
+    shares = sorted(int(name[3:]) for name in names if _is_mix(name))
+    mixes = [(f"mix{share}", f"{share} % read") for share in shares]
+    titles = list(ways.items())
+    if order == "rising":
+        return dict(titles + mixes)
+    return dict(titles[:-1] + mixes[::-1] + titles[-1:])
 
 
-class DepthsPresent(GridPresent):
-    """Cells of one access at several depths, used to read, to write and in mixes."""
-
-    def ways_of(self, subjects: Sequence[Subject]) -> dict[str, str]:
-        """Reads, writes, then mixes by their share of reads."""
-        cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
-        ways = {finding.name.partition(".")[0] for finding in cells}
-        mixes = sorted(way for way in ways if way.startswith("mix"))
-        return {"read": "Read", "write": "Write"} | {
-            way: f"{way.removeprefix('mix')} % read" for way in mixes
-        }
-
-    def cell(self, name: str) -> Cell:
-        """Cells of one access and block size share a scale."""
-        access, _, depth = name.partition("-Q")
-        return Cell(
-            id=name, title=f"{access} Q{depth}", kind=access, depth=int(depth) if depth else None
-        )
+def _is_mix(way: str) -> bool:
+    return way.startswith("mix") and way[3:].isdigit()

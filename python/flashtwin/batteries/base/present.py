@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NoReturn
@@ -71,6 +72,15 @@ class Subject:
             finding.name: finding for finding in self.findings if finding.variant == variant
         }
         return of_variant.get(name)
+
+    def first(self, name: str, variants: str | Sequence[str]) -> Finding | None:
+        """The battery's first finding of that name whose variant fits a pattern, or the first of
+        several patterns that one fits."""
+        for pattern in (variants,) if isinstance(variants, str) else variants:
+            for finding in self.findings:
+                if finding.name == name and fnmatchcase(finding.variant, pattern):
+                    return finding
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,12 +198,12 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
-    """A column by the name and variant of its finding, which are the same for all drives; `tile`
-    and `claim` as in `Column`."""
+    """A column by the name of its finding and what its variant fits (`Subject.first`), which are
+    the same for all drives; `tile` and `claim` as in `Column`."""
 
     title: str
     name: str
-    variant: str = ""
+    variant: str | tuple[str, ...] = ""
     better: Better = "higher"
     tile: str = ""
     claim: Claim = Claim()
@@ -257,7 +267,7 @@ class Present:
         return [
             Column(
                 title=column.title,
-                finding=subject.finding(column.name, column.variant),
+                finding=subject.first(column.name, column.variant),
                 better=column.better,
                 tile=column.tile,
                 claim=column.claim,

@@ -1,19 +1,22 @@
-"""How batteries that share their form are shown: synthetic traces, tools that go along the drive,
-grids of SNIA's tests, latency over sizes.
+"""How batteries are shown that share their form: what a battery.toml says of a page, and synthetic
+traces.
 
-Each is made by the function `present` of the module whose form it is (`base.traces`,
-`base.series_pages`, `base.pts`), when a page is made: this module imports charts.
+Made when a page is made: this module imports charts. A battery whose page needs more than its
+battery.toml can say has a module `present` with a class below `DeclaredPresent`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
 from flashtwin.batteries.base import edges, registry
-from flashtwin.batteries.base.grid import GridPresent
+from flashtwin.batteries.base.grid import METRICS, grid, others, with_mixes
+from flashtwin.batteries.base.page import CurveRow, GridRow, Page, page_of
 from flashtwin.batteries.base.present import Claim, Column, Present, Ranked, Section, Subject
 from flashtwin.charts import tables
 from flashtwin.charts.cells import Cell, Grid, Metric
@@ -23,45 +26,141 @@ from flashtwin.model.text import plain
 from flashtwin.model.units import parse_size, readable_size, show_size
 
 if TYPE_CHECKING:
-    from flashtwin.batteries.base.declaration import CurveRow, Page
-    from flashtwin.batteries.base.series_pages import Way
     from flashtwin.batteries.base.traces import Traces
 
 
 class DeclaredPresent(Present):
-    """What a battery.toml says of a page (`base.declaration`)."""
+    """What a battery.toml says of a page (`base.page`)."""
 
     def __init__(self, battery: str, page: Page) -> None:
-        self.battery, self.title, self.curves = battery, page.title, page.curves
+        self.battery, self.title, self.page = battery, page.title, page
         self.ranked = [
-            Ranked(
-                title=row.title,
-                name=row.name,
-                variant=row.variant,
-                better=row.better,
-                tile=row.tile,
-                claim=Claim() if row.claim is None else Claim(**structs.asdict(row.claim)),
-            )
+            Ranked(**(structs.asdict(row) | {"claim": Claim(**structs.asdict(row.claim))}))
             for row in page.ranked
         ]
 
-    def phases(self, subject: Subject) -> list[Phase]:
+    @classmethod
+    def beside(cls, module: str) -> Self:
+        """That of the battery.toml beside a module, which passes its `__file__`."""
+        return cls(*page_of(module))
+
+    def section(self, subjects: Sequence[Subject]) -> Section:
+        """Tables of the findings, but for those of a grid or of a chart over sizes."""
+        if self.page.grid is not None:
+            return self._of_grid(self.page.grid, subjects)
+        return self._over_sizes(subjects) if self.page.over_sizes else super().section(subjects)
+
+    def _of_grid(self, row: GridRow, subjects: Sequence[Subject]) -> Section:
+        ways: Mapping[str, str] = row.ways
+        if row.mixes:
+            ways = with_mixes(ways, row.mixes, subjects)
+        metrics: tuple[Metric, ...] = METRICS
+        if row.drawn is not None:
+            drawn = structs.asdict(row.drawn)
+            metrics = tuple(replace(metric, drawn=drawn[metric.id]) for metric in METRICS)
+        cells = grid(
+            self.battery, self.title, subjects, ways, lambda name: _cell(row, name), metrics
+        )
+        rest = {subject.index: tuple(others(subject, ways).findings) for subject in subjects}
+        return self._section(rest, cells)
+
+    def _section(self, rest: Mapping[int, Sequence[Finding]], drawn: Grid | None) -> Section:
+        table = tables.table(self.title, "", rest) if any(rest.values()) else None
+        return Section(
+            tables=() if table is None else (table,), grids=() if drawn is None else (drawn,)
+        )
+
+    def _over_sizes(self, subjects: Sequence[Subject]) -> Section:
+        """Latency over sizes with the size from which on it grows (`base.edges`), and a table of
+        what that says."""
+        cells = {
+            (subject.index, _size_of(finding)): finding
+            for subject in subjects
+            for finding in subject.findings
+            if finding.name == edges.LATENCY
+        }
+        rest = {
+            subject.index: tuple(f for f in subject.findings if f.name != edges.LATENCY)
+            for subject in subjects
+        }
+        latency = Metric(
+            id="latency", title="Latency", unit="us", column="latency_us", drawn="size"
+        )
+        begins = {subject.index: subject.finding(edges.SIZE, "") for subject in subjects}
+        drawn = Grid(
+            id=self.battery,
+            title=self.title,
+            cells=tuple(
+                Cell(id=show_size(size), title=readable_size(size, binary=True), size_bytes=size)
+                for size in sorted({size for _, size in cells})
+            ),
+            ways={"all": self.page.over_sizes},
+            metrics=(latency,),
+            values={
+                (index, show_size(size), "all", latency.id): finding
+                for (index, size), finding in cells.items()
+            },
+            knees={
+                index: (finding.number * float(parse_size(f"1{finding.unit}")), plain(finding))
+                for index, finding in begins.items()
+                if finding is not None and finding.number
+            },
+        )
+        return self._section(rest, drawn if cells else None)
+
+    def phases(self, subject: Subject) -> Sequence[Phase]:
         """The curves in their order; of a parameter's values those of the run."""
-        return subject.phases(phase for row in self.curves for phase in self._of(row, subject))
+        return subject.phases(phase for row in self.page.curves for phase in self._of(row, subject))
 
     def _of(self, row: CurveRow, subject: Subject) -> Iterator[Phase]:
-        values: Sequence[Any] = ("",)
+        values: Sequence[tuple[Any, str]] = (("", ""),)
         if row.each:
-            parameters: Any = subject.parameters(registry.get(self.battery).parameters)
-            values = getattr(parameters, row.each)
-        for value in values:
-            yield Phase(
-                label=f"{self.battery}/{row.label.format(value)}",
-                group=f"{self.battery}/{row.group.format(value)}" if row.group else self.battery,
-                group_title=row.group_title.format(value) or self.title,
-                name=row.name.format(value),
-                title=row.title.format(value),
+            of = registry.get(self.battery).parameters
+            values = list(_typed(of, row.each, subject.parameters(of)))
+        after = f"{self.battery}/{row.goes_on}/"
+        for value, typed in values:
+            label, name, title, group, group_title = (
+                text.format(value, typed=typed)
+                for text in (row.label, row.name, row.title, row.group, row.group_title)
             )
+            yield Phase(
+                label=f"{self.battery}/{label}",
+                group=f"{self.battery}/{group}" if group else self.battery,
+                group_title=group_title or self.title,
+                name=name,
+                title=title,
+                goes_on=tuple(
+                    label for label in subject.labels if row.goes_on and label.startswith(after)
+                ),
+            )
+
+
+def _typed(of: type[Any], name: str, parameters: Any) -> Iterator[tuple[Any, str]]:
+    """The values of a parameter, each also as it is typed."""
+    (kind,) = (field.metadata["kind"] for field in fields(of) if field.name == name)
+    return ((value, kind.show((value,))) for value in getattr(parameters, name))
+
+
+def _cell(row: GridRow, name: str) -> Cell:
+    """The cell that a variant is, by the first row that fits it."""
+    for cell in row.cells:
+        match = re.fullmatch(cell.fits, name)
+        if match:
+            parts = match.groupdict()
+            return Cell(
+                id=name,
+                title=cell.title.format(**parts),
+                kind=cell.kind.format(**parts),
+                depth=int(parts["depth"]) if "depth" in parts else None,
+            )
+    return Cell(id=name, title=name)
+
+
+def _size_of(finding: Finding) -> int:
+    """The size that a cell is of: its step is named by it, also where its variant is `all`, which
+    is another size on each drive."""
+    assert finding.evidence is not None, "a cell rests on its step"
+    return parse_size(finding.evidence.label.rpartition("/")[2].partition("-")[0])
 
 
 class TracesPresent(Present):
@@ -110,122 +209,3 @@ def _of(subject: Subject, *, part: bool) -> tuple[Finding, ...]:
     return tuple(
         finding for finding in subject.findings if finding.name.startswith("part.") is part
     )
-
-
-class AlongPresent(Present):
-    """Writing and reading along the drive, each a curve and a mean; `moved` names what the tool
-    goes through."""
-
-    def __init__(self, battery: str, *, title: str, moved: str, ways: Sequence[Way]) -> None:
-        self.battery, self.title, self.moved, self.ways = battery, title, moved, ways
-        self.ranked = [
-            Ranked(
-                title=f"{title} {way}",
-                name="mean",
-                variant=way,
-                tile=f"{title} write / read",
-                claim=Claim(alone=f"{way}s {{}} from end to end"),
-            )
-            for way in ways
-        ]
-
-    def phases(self, subject: Subject) -> list[Phase]:
-        """Writing and reading, each by itself."""
-        return subject.phases(
-            Phase(
-                label=f"{self.battery}/{way}",
-                group=f"{self.battery}/{way}",
-                group_title=f"{self.title} {way}",
-                name=way,
-                title=f"{way.capitalize()} {self.moved}",
-            )
-            for way in self.ways
-        )
-
-
-class PtsPresent(GridPresent):
-    """Cells of the steady rounds of a test of SNIA's, from reads alone to writes alone."""
-
-    def __init__(self, battery: str, *, title: str, ranked: Ranked) -> None:
-        self.battery, self.title, self.ranked = battery, title, [ranked]
-
-    def ways_of(self, subjects: Sequence[Subject]) -> dict[str, str]:
-        """Titles of the ways of all cells, from reads alone to writes alone."""
-        cells = [finding for subject in subjects for finding in subject.findings if finding.is_cell]
-        names = {finding.name.partition(".")[0] for finding in cells}
-        shares = sorted((int(way[3:]) for way in names if _is_mix(way)), reverse=True)
-        return {
-            "read": "Read",
-            **{f"mix{share}": f"{share} % read" for share in shares},
-            "write": "Write",
-        }
-
-    def cell(self, name: str) -> Cell:
-        """Cells have no scale in common."""
-        return Cell(id=name, title=name)
-
-
-def _is_mix(way: str) -> bool:
-    return way.startswith("mix") and way[3:].isdigit()
-
-
-class KneePresent(Present):
-    """Latency over sizes, and the size from which on it grows (`base.edges`). `request` says of
-    what the latency is; a finding `size` has `unit_bytes` bytes a unit."""
-
-    def __init__(self, battery: str, *, title: str, request: str, unit_bytes: float) -> None:
-        self.battery, self.title, self.request = battery, title, request
-        self.unit_bytes = unit_bytes
-        claim = Claim(alone=f"has a {title[:1].lower()}{title[1:]} of {{}}")
-        self.ranked = [Ranked(title=title, name=edges.SIZE, claim=claim)]
-
-    def section(self, subjects: Sequence[Subject]) -> Section:
-        """The chart, and a table of what it says."""
-        cells = {
-            (subject.index, _size_of(finding)): finding
-            for subject in subjects
-            for finding in subject.findings
-            if finding.name == edges.LATENCY
-        }
-        rest = {
-            subject.index: tuple(f for f in subject.findings if f.name != edges.LATENCY)
-            for subject in subjects
-        }
-        table = (tables.table(self.title, "", rest),) if any(rest.values()) else ()
-        if not cells:
-            return Section(tables=table)
-        drawn = Grid(
-            id=self.battery,
-            title=self.title,
-            cells=tuple(_cell(size) for size in sorted({size for _, size in cells})),
-            ways={"all": self.request},
-            metrics=(
-                Metric(id="latency", title="Latency", unit="us", column="latency_us", drawn="size"),
-            ),
-            values={
-                (index, show_size(size), "all", "latency"): finding
-                for (index, size), finding in cells.items()
-            },
-            knees=self._knees(subjects),
-        )
-        return Section(tables=table, grids=(drawn,))
-
-    def _knees(self, subjects: Sequence[Subject]) -> dict[int, tuple[float, str]]:
-        """Where each drive's latency begins to grow."""
-        sizes = {subject.index: subject.finding(edges.SIZE, "") for subject in subjects}
-        return {
-            index: (finding.number * self.unit_bytes, plain(finding))
-            for index, finding in sizes.items()
-            if finding is not None and finding.number
-        }
-
-
-def _size_of(finding: Finding) -> int:
-    """The size that a cell is of: its step is named by it, also where its variant is `all`, which
-    is another size on each drive."""
-    assert finding.evidence is not None, "a cell rests on its step"
-    return parse_size(finding.evidence.label.rpartition("/")[2].partition("-")[0])
-
-
-def _cell(size: int) -> Cell:
-    return Cell(id=show_size(size), title=readable_size(size, binary=True), size_bytes=size)

@@ -20,20 +20,8 @@ if TYPE_CHECKING:
 
     from flashtwin.analysis.steady import Window
     from flashtwin.batteries.base.loads import Load
-    from flashtwin.batteries.base.present import Present
     from flashtwin.model.step import JobTotals
     from flashtwin.model.target import DriveInfo
-
-
-def present(battery: str, *, title: str, steady: str, variant: str = "", better: Better) -> Present:
-    """How a page shows a grid of cells; `steady` is the title of what is ranked, which is steady in
-    a variant."""
-    from flashtwin.batteries.base.present import Claim, Ranked
-    from flashtwin.batteries.base.presents import PtsPresent
-
-    claim = Claim(alone=f"has {{}} of {steady[:1].lower()}{steady[1:]}")
-    ranked = Ranked(title=steady, name="steady", variant=variant, better=better, claim=claim)
-    return PtsPresent(battery, title=title, ranked=ranked)
 
 
 def rate(totals: JobTotals) -> float:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flashtwin.analysis.curve import Curve
-    from flashtwin.batteries.base.present import Present
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -27,19 +26,11 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 Way = Literal["write", "read"]
-WAYS: tuple[Way, ...] = ("write", "read")
 ACCESS_S = 5.0
 ACCESS = Load(random=True, block_bytes=4096, read_percent=100, depth=1)
 # A stretch is sampled about so often, at rates that drives have, within what a page shows.
 POINTS, USUAL_RATE = 600, 4e8
 SAMPLE_S_LEAST, SAMPLE_S_MOST = 0.005, 0.5
-
-
-def present(battery: str, *, title: str, moved: str) -> Present:
-    """How a page shows it; `moved` names what the tool goes through."""
-    from flashtwin.batteries.base.presents import AlongPresent
-
-    return AlongPresent(battery, title=title, moved=moved, ways=WAYS)
 
 
 def sample_s(moved_bytes: int) -> float:

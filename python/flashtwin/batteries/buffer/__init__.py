@@ -165,5 +165,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     departs=departs,
-    present="flashtwin.batteries.buffer.present",
 )

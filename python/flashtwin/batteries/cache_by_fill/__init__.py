@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.registry import Clause, Part, host_ns
+from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.base.writing import GB, MIB, Burst, burst_of, curve_of, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
@@ -200,20 +200,6 @@ def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     worth = [*dict.fromkeys([shares[0], shares[-1], *shares])]
     return [Part(title=f"{percent:g} % full", labels=(_stem(percent),)) for percent in worth]
 
-
-FOLLOWS = (
-    Clause(
-        says="a burst is written to the drive when it is empty, and again when it is 80 % full",
-        source="AnandTech (P)",
-        here="at 0, 25, 50, 75 and 90 % full; preset anandtech has 0 and 80",
-    ),
-    Clause(says="128 KiB sequential writes at queue depth 32", source="AnandTech (P)"),
-    Clause(
-        says="the burst has a fixed size",
-        source="AnandTech (P)",
-        here="all that is free is written, so that the end of the cache is seen wherever it is",
-    ),
-)
 
 BATTERY = declared(
     __name__,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base import grid as shared
-from flashtwin.batteries.base.present import Claim, Column, Fact, Present, Section, Subject
+from flashtwin.batteries.base.present import Fact, Section, Subject
+from flashtwin.batteries.base.presents import DeclaredPresent
 from flashtwin.batteries.crystaldiskmark import PROFILES
 from flashtwin.charts import numbers
 from flashtwin.charts.cells import Cell, Grid
@@ -15,15 +16,12 @@ if TYPE_CHECKING:
 
 WAYS = {"read": "Read", "write": "Write", "mix": "Mixed"}
 KNOWN = {str(cell): cell for cells in PROFILES.values() for cell in cells}
-SINGLE = "RND4K-Q1T1"
 # Drives that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
 
 
-class CrystalDiskMarkPresent(Present):
+class CrystalDiskMarkPresent(DeclaredPresent):
     """Cells by read, write and mix."""
-
-    title = "CrystalDiskMark"
 
     def section(self, subjects: Sequence[Subject]) -> Section:
         """The grid, and a table of what is no cell of it."""
@@ -55,29 +53,10 @@ class CrystalDiskMarkPresent(Present):
                     widest = (ratio, f"{cell.title} {way}", speeds)
         return [] if widest is None else [_difference(*widest)]
 
-    def columns(self, subject: Subject) -> list[Column]:
-        """Single requests of 4 KiB, which is what most programs wait for."""
-        return [
-            Column(
-                title=f"4 KiB QD1 {way}",
-                finding=subject.finding(way, SINGLE),
-                better="higher",
-                tile="4 KiB QD1 read / write",
-                claim=Claim(
-                    than=f"{way}s 4\u00a0KiB {{}} faster",
-                    most=f"{way}s 4\u00a0KiB fastest",
-                    alone=f"{way}s 4\u00a0KiB at {{}}",
-                    brief="4\u00a0KiB {}",
-                    what=f"{way}s of 4\u00a0KiB",
-                ),
-            )
-            for way in ("read", "write")
-        ]
-
 
 def grid(subjects: Sequence[Subject]) -> Grid | None:
     """The cells of all drives; none where no drive has one."""
-    return shared.grid("crystaldiskmark", CrystalDiskMarkPresent.title, subjects, WAYS, _cell)
+    return shared.grid(PRESENT.battery, PRESENT.title, subjects, WAYS, _cell)
 
 
 def _cell(name: str) -> Cell:
@@ -99,4 +78,4 @@ def _difference(ratio: float, where: str, speeds: Sequence[tuple[float, str]]) -
     )
 
 
-PRESENT = CrystalDiskMarkPresent()
+PRESENT = CrystalDiskMarkPresent.beside(__file__)

@@ -73,5 +73,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.dispersion.present",
 )

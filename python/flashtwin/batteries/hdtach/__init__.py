@@ -104,5 +104,4 @@ BATTERY = declared(
     conclude=conclude,
     departs=departs,
     parts=partial(series_pages.parts, NAME, "of zones"),
-    present=partial(series_pages.present, NAME, title="HD-Tach-like", moved="of zones"),
 )

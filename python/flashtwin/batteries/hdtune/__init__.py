@@ -65,5 +65,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=partial(series_pages.parts, NAME, "along the range"),
-    present=partial(series_pages.present, NAME, title="HD-Tune-like", moved="along the range"),
 )

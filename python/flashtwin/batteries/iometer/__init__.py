@@ -177,6 +177,5 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.iometer.present",
     configuration="flashtwin.batteries.iometer.icf",
 )

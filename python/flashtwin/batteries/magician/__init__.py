@@ -88,5 +88,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.magician.present",
 )

@@ -187,5 +187,4 @@ BATTERY = declared(
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.reach.present",
 )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.registry import Clause, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
@@ -218,34 +218,10 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return ["writes a file: the drive under it is neither erased nor filled first"]
 
 
-FOLLOWS = (
-    Clause(
-        says="the cache is refilled after 10, 15, 20 and 25 s of idle until all of it is back",
-        source="PC Perspective (P)",
-        here="the rests are 0, 10, 30, 60, 300, 600 and 1800 s; preset pcper has theirs",
-    ),
-    Clause(
-        says="15 minutes of writing, then idle for 30 s, 1, 5 and 30 minutes, a rewrite after each",
-        source="Tom's Hardware (M)",
-        here="each write covers half of the drive, however long that takes; preset toms has the"
-        " rests",
-    ),
-    Clause(
-        says="128 KiB sequential writes at queue depth 32, burst against sustained",
-        source="AnandTech (P)",
-    ),
-    Clause(
-        says="TRIM brings the cache back",
-        source="general knowledge (M)",
-        here="measured: TRIM of everything, and the range written at once and after 60 s",
-    ),
-)
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,
     parts=parts,
-    present="flashtwin.batteries.recovery.present",
 )

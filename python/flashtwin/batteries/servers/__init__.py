@@ -75,5 +75,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.servers.present",
 )

@@ -256,5 +256,4 @@ BATTERY = declared(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_dirth.present",
 )

@@ -11,7 +11,6 @@ host's time a command is a prior: 5 us.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import window_of
@@ -120,8 +119,5 @@ BATTERY = declared(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present=partial(
-        pts.present, NAME, title="PTS-2.0-like IOPS", steady="Steady 4 KiB writes", better="higher"
-    ),
     kinds={"block up to 4m": Kind(name="a block size", parse=_block, show=show_block)},
 )

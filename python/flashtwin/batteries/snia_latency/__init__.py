@@ -10,7 +10,6 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import window_of
@@ -123,11 +122,4 @@ BATTERY = declared(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present=partial(
-        pts.present,
-        NAME,
-        title="PTS-2.0-like latency",
-        steady="Steady 4 KiB write latency",
-        better="lower",
-    ),
 )

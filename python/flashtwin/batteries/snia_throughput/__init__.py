@@ -9,7 +9,6 @@ the mean of the last five rounds. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW, window_of
@@ -121,12 +120,4 @@ BATTERY = declared(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present=partial(
-        pts.present,
-        NAME,
-        title="PTS-2.0-like throughput",
-        steady="Steady 128 KiB writes",
-        variant="SEQ128K",
-        better="higher",
-    ),
 )

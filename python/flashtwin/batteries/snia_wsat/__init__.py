@@ -161,5 +161,4 @@ BATTERY = declared(
     departs=pts.departs,
     parts=parts,
     estimate=estimate,
-    present="flashtwin.batteries.snia_wsat.present",
 )

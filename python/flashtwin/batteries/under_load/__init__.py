@@ -147,5 +147,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     parts=parts,
-    present="flashtwin.batteries.under_load.present",
 )
