@@ -46,7 +46,9 @@ def found(result: Result, *, virtual: bool = False) -> dict[str, Finding]:
         read=lambda: result,
     )
     can = Capabilities(virtual_time=virtual)
-    info = DriveInfo(name="d", kind="device", capacity_bytes=1, can=can, identity={})
+    info = DriveInfo(
+        name="d", kind="device", capacity_bytes=1, can=can, identity={"thermometer": "a sensor"}
+    )
     record = Record(parameters=None, info=info, steps=[answered])
     return {finding.name: finding for finding in watched.findings("b", record)}
 
@@ -75,6 +77,7 @@ def test_a_cache_that_ends_is_not_heat() -> None:
 def test_the_most_degrees_and_the_energy() -> None:
     rows = found(step([500.0] * 3, [40, 45, 44], [2.0, 4, 3]))
     assert (rows["warmest"].value, rows["warmest"].unit) == (45.0, "°C")
+    assert rows["warmest"].note == "in b/run; by a sensor"
     assert (rows["energy"].value, rows["energy"].note) == (9.0, "3 W in the mean")
 
 

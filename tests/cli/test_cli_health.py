@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from machines import MIB, lacking, looped, unchanged
+from machines import MIB, Machine, lacking, looped, number_of, unchanged
+
+from flashtwin.drives.device import doctor
+from flashtwin.drives.real import engines, real_fio
+from flashtwin.drives.real.real_fio import Fio
 
 Run = Callable[..., Result]
 LOG = {
@@ -65,6 +69,38 @@ def test_doctor_tells_each_thing_with_its_command(run: Run) -> None:
     assert done.exit_code == lacking_any
     for row in checks.values():
         assert row["fine"] or row["command"]
+
+
+@pytest.mark.parametrize(("system", "words"), [("darwin", "F_NOCACHE"), ("win32", "windowsaio")])
+def test_doctor_says_what_another_system_can(
+    system: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fio = tmp_path / "fio"
+    fio.write_text("#!/bin/sh\necho fio-3.36\necho windowsaio posixaio psync\n")
+    fio.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(engines, "SYSTEM", system)
+    monkeypatch.setattr(real_fio, "find", lambda: Fio(program=str(fio), version="3.36"))
+    checks = {row.name: row for row in doctor.of_machine()}
+    assert words in checks["engines"].text
+    assert "devices on Linux alone" in checks["devices"].text
+    assert not {"nvme", "hdparm"} & checks.keys()
+
+
+@loops
+@pytest.mark.parametrize("sensor", [False, True])
+def test_doctor_says_how_a_sata_drive_tells_its_degrees(sensor: bool, tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(bytes(4 * MIB))
+    with looped(image) as loop:
+        machine = Machine(tmp_path / "machine", number=number_of(loop), size=4 * MIB)
+        machine.put(machine.disk / "link1/ata_link/link1/sata_spd", "6.0 Gbps")
+        if sensor:
+            machine.put(machine.disk / "device/hwmon/hwmon2/temp1_input", "31000")
+        checks = {row.name: row for row in doctor.of_device(loop, machine.roots)}
+    assert checks["degrees"].command == (None if sensor else "sudo modprobe drivetemp")
+    assert checks["degrees"].fine is sensor
+    assert ("own sensor" in checks["degrees"].text) is sensor
 
 
 @loops

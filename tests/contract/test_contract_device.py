@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from machines import MIB, Machine, lacking, looped, number_of
 
+from flashtwin.batteries.base import registry
 from flashtwin.drives.contract import check_drive
 from flashtwin.drives.device.drive import Device
 from flashtwin.drives.device.facts import facts_of
@@ -90,6 +91,11 @@ def test_each_step_has_the_drive_s_own_counters(instrumented: Device) -> None:
 
 
 def test_a_step_has_the_temperature(instrumented: Device) -> None:
+    can, source = instrumented.info.can, instrumented.info.identity["thermometer"]
+    assert can.thermometer and not can.power_meter
+    assert source == "the drive's own sensor, as the kernel reads it, each 1 s"
+    assert isinstance(instrumented.do(Ask(label="m", of="temperature"), go_on), Result)
+    registry.get("temperature").check(instrumented.info)
     answer = instrumented.do(Rest(label="rest", seconds=1.3), go_on)
     assert isinstance(answer, Result)
     assert set(answer.meter["temperature_mc"].tolist()) == {41850}

@@ -13,10 +13,10 @@ from thinning import thinned
 
 from flashtwin.drives import contract
 from flashtwin.drives.contract import check_drive, check_meter, check_run, runs
-from flashtwin.drives.real import jobfile, through_fio
+from flashtwin.drives.real import engines, jobfile
+from flashtwin.drives.real.engines import LINUX, Engine
 from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.drives.real.real import Real
-from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.model.step import Ask, Rest, Result
 from flashtwin.model.target import Progress
 
@@ -62,11 +62,9 @@ def test_a_meter_s_file_is_read_beside_each_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("engine", thinned(PREFERRED[1:], every=3), ids=str)
-def test_every_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: through_fio.Engine
-) -> None:
-    monkeypatch.setattr(through_fio, "PREFERRED", (engine,))
+@pytest.mark.parametrize("engine", thinned(LINUX[1:], every=3), ids=str)
+def test_every_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    monkeypatch.setattr(engines, "preferred", lambda: (engine,))
     drive = target(tmp_path).open()
     try:
         for run in runs()[:3]:

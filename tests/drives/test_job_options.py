@@ -16,10 +16,10 @@ from fio.real_fio import accepts
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from flashtwin.drives.real.engines import LINUX
 from flashtwin.drives.real.jobfile import impossible, job_file, plain_job_file
 from flashtwin.drives.real.options import options_of, section_text, unsaid
 from flashtwin.drives.real.real import Real
-from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.errors import FlashtwinError
 from flashtwin.fio.language.lines import read_text
 from flashtwin.fio.language.script import typed
@@ -373,7 +373,7 @@ def test_mixed_sizes_and_zones_stand_in_the_job_file_of_a_real_drive() -> None:
     zones = Distribution(kind="zoned", zones=(((60, 10), (40, 90)),) * 3)
     job = fio_job(blocks=split, distribution=zones, random_map=False)
     step = Run(label="r", jobs=(job,))
-    file = job_file(step, capacity_bytes=TARGET.bytes, engine=PREFERRED[0])
+    file = job_file(step, capacity_bytes=TARGET.bytes, engine=LINUX[0])
     for text in (file.text, plain_job_file(step, capacity_bytes=TARGET.bytes)):
         assert "\nbssplit=4096/60:65536/40\n" in text
         assert "\nrandom_distribution=zoned:60/10:40/90\n" in text

@@ -144,8 +144,31 @@ def test_signals_are_given_back(tmp_path: Path) -> None:
 
 
 def test_file_system_of_a_path(tmp_path: Path) -> None:
-    assert real_file.file_system(tmp_path)
-    assert real_file.file_system(Path("/proc/self")) in ("proc", "unknown")
+    assert real_file.file_system(tmp_path)[0]
+    assert real_file.file_system(Path("/proc/self"))[0] in ("proc", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("tmpfs t rw,size=1g", ["in memory"]),
+        ("btrfs /dev/sda1 rw,compress=zstd:3,space_cache=v2", ["new places", "compresses"]),
+        ("btrfs /dev/sda1 rw,compress=no", ["new places"]),
+        ("zfs tank/data rw,xattr", ["may compress"]),
+        ("nfs4 host:/share rw", ["another machine's"]),
+        ("overlay overlay rw,lowerdir=/a,upperdir=/b", ["a layer over"]),
+        ("fuseblk /dev/sdb1 rw", ["a program answers"]),
+        ("ext4 /dev/sda1 rw", []),
+    ],
+)
+def test_what_a_file_system_does_is_said(
+    row: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = f"1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:9 / /mnt/ssd rw,noatime - {row}\n"
+    monkeypatch.setattr(Path, "read_text", lambda path, **options: told)
+    notes = real_file.remarks(Path("/mnt/ssd/target"))
+    assert len(notes) == len(words)
+    assert all(word in note for word, note in zip(words, notes, strict=True))
 
 
 ENDLESS = """

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.drives.real import real_fio
+from flashtwin.drives.real import engines, real_fio
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-from flashtwin.model.step import Job, Run
+from flashtwin.model.step import Job, Result, Run
 
 MIB = 1 << 20
 FIO = shutil.which("fio")
@@ -139,6 +139,32 @@ def test_the_next_best_engine(
         assert (identity["engine"], identity["direct"]) == (engine, direct)
         assert any("is refused here: fio runs with" in line for line in said)
         assert identity["notes"]
+    finally:
+        drive.close()
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("system", "engine"), [("darwin", "posixaio"), pytest.param("win32", "windowsaio")]
+)
+def test_a_file_on_another_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, engine: str
+) -> None:
+    """A fio that takes that system's engines: what it is asked for, and what is said of it."""
+    script = f"""
+    if [ -e job.fio ]; then sed -i s/=windowsaio/=libaio/ job.fio; fi
+    exec {FIO} "$@" """
+    pretend(monkeypatch, tmp_path / "bin", script)
+    monkeypatch.setattr(engines, "SYSTEM", system)
+    said: list[str] = []
+    drive = Real(tmp_path / "target", 16 * MIB, say=said.append).open()
+    try:
+        job = Job(name="reads", rw="randread", block_bytes=4096, depth=4, io_bytes=MIB)
+        answer = drive.do(Run(label="reads", jobs=(job,)), lambda progress: True)
+        assert isinstance(answer, Result) and answer.jobs[0].ios == 256
+        assert drive.info.identity["engine"] == engine
+        assert drive.info.can.holds_depth == (system == "win32")
+        assert any("F_NOCACHE" in line for line in said) == (system == "darwin")
     finally:
         drive.close()
 

@@ -12,9 +12,9 @@ import pytest
 from flashtwin.drives.contract import check_hist, check_series, check_sums, used_by
 from flashtwin.drives.real import series
 from flashtwin.drives.real.answers import collect
+from flashtwin.drives.real.engines import LINUX
 from flashtwin.drives.real.jobfile import Section, job_file
 from flashtwin.drives.real.output import DirectionTotals, FioOutput, JobOutput
-from flashtwin.drives.real.real_fio import PREFERRED
 from flashtwin.drives.real.series import Measured, counts_of, counts_of_bins, read, read_threads
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.histogram import BUCKETS, bucket_of, middle_of
@@ -188,7 +188,7 @@ def test_columns_that_later_versions_add(tmp_path: Path) -> None:
 
 
 def test_missing_job(tmp_path: Path) -> None:
-    file = job_file(Run(label="run", jobs=(WRITES,)), capacity_bytes=1 << 20, engine=PREFERRED[0])
+    file = job_file(Run(label="run", jobs=(WRITES,)), capacity_bytes=1 << 20, engine=LINUX[0])
     with pytest.raises(FlashtwinError, match="no result for job0"):
         collect(file, '{"jobs": [{"jobname": "another"}]}', tmp_path)
 

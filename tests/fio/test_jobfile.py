@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from flashtwin.drives.real import engines
+from flashtwin.drives.real.engines import LINUX, Engine, caveats
 from flashtwin.drives.real.jobfile import REQUESTS_LOGGED_MOST, JobFile, job_file, requests_most
-from flashtwin.drives.real.real_fio import PREFERRED, Engine, caveats
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.step import Chain, Job, Rest, Run
 
 MIB = 1 << 20
-URING, PSYNC = PREFERRED[0], Engine(name="psync", direct=True)
+URING, PSYNC = LINUX[0], Engine(name="psync", direct=True)
 WRITE = Job(name="fill", rw="write", block_bytes=128 * 1024, depth=32)
 READ = Job(name="reads", rw="randread", block_bytes=4096, size=64 * MIB, runtime_s=5.0)
 
@@ -251,3 +252,27 @@ def test_caveats() -> None:
     assert "psync, buffered" in said
     assert "page cache" in said
     assert "depth 1" in said
+
+
+@pytest.mark.parametrize(
+    ("system", "best", "words"),
+    [
+        ("darwin", "posixaio, direct", ["F_NOCACHE", "kern.aioprocmax", "write cache"]),
+        ("win32", "windowsaio, direct", []),
+        ("freebsd14", "posixaio, direct", []),
+    ],
+)
+def test_another_system_has_engines_of_its_own(
+    system: str, best: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "SYSTEM", system)
+    first, *others = engines.preferred()
+    assert str(first) == best and first.asynchronous
+    # macOS bounds how many requests a process has outstanding.
+    assert first.holds_depth == (first.name == "windowsaio")
+    notes = caveats(first)
+    assert len(notes) == len(words) and all(
+        word in note for word, note in zip(words, notes, strict=True)
+    )
+    for other in others:
+        assert f"{first.name} with direct I/O is refused here" in " ".join(caveats(other))

@@ -145,6 +145,7 @@ def plain_steps() -> tuple[Step, ...]:
     return (
         Mark(label="contract/mark"),
         Ask(label="contract/power", of="power"),
+        Ask(label="contract/temperature", of="temperature"),
         Ask(label="contract/smart", of="smart"),
         Fill(label="contract/prepare", size=16 * MIB),
         Flush(label="contract/flush"),

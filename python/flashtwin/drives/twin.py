@@ -203,7 +203,7 @@ class Twin:
         kept with it."""
         if self._preparation is None:
             return self._do(step, watch)
-        if isinstance(step, Mark) or step == Ask(label=step.label, of="power"):
+        if isinstance(step, Mark) or (isinstance(step, Ask) and step.of != "smart"):
             return self._marked(step)
         if isinstance(step, Preparing):
             return self._prepared(self._preparation, step, watch)
@@ -425,6 +425,7 @@ def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = Fal
             purge=True,
             smart=True,
             power_meter=True,
+            thermometer=True,
             xray=True,
         ),
         identity=identity_of(spec) | ({untimed.KEY: untimed.UNTIMED} if is_untimed else {}),

@@ -139,7 +139,7 @@ class FilesDrive:
                     "size_bytes": sum(sizes),
                     "files": len(sizes),
                     "fio": self._files.program.version,
-                    "file_system": real_file.file_system(self._files.made[0].path),
+                    "file_system": real_file.file_system(self._files.made[0].path)[0],
                 },
             )
         return self

@@ -80,12 +80,13 @@ class Fill:
 class Ask:
     """A look at an instrument beside the requests; takes no time.
 
-    `power`: whether a meter between host and drive tells what it draws; the readings then come
-    with every result. `smart`: the drive's SMART data as they are now.
+    `power`, `temperature`: whether a meter between host and drive tells what it draws, and whether
+    anything tells how warm it is; the readings then come with every result. `smart`: the drive's
+    SMART data as they are now.
     """
 
     label: str
-    of: Literal["power", "smart"]
+    of: Literal["power", "temperature", "smart"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ class Capabilities:
       again.
     - `host_time`: `Job.host_ns` counts, as the host is simulated too.
     - `trim`, `purge`: it answers such steps with a result.
-    - `smart`, `power_meter`: it answers an `Ask` for them with a result.
+    - `smart`, `power_meter`, `thermometer`: it answers an `Ask` for them with a result.
     - `xray`: results show its inside.
     - `whole_drive`: false for a part of a drive, such as a file, beside which other data lie.
     - `filled_first`: it is written over its whole length before the first step, which takes time.
@@ -38,6 +38,7 @@ class Capabilities:
     purge: bool = False
     smart: bool = False
     power_meter: bool = False
+    thermometer: bool = False
     xray: bool = False
     whole_drive: bool = True
     filled_first: bool = False
@@ -52,7 +53,8 @@ class Capabilities:
             case Purge():
                 return self.purge
             case Ask():
-                return self.smart if step.of == "smart" else self.power_meter
+                can = {"smart": self.smart, "power": self.power_meter}
+                return can.get(step.of, self.thermometer)
             case Fill() | Run() | Chain():
                 return self.writes or not changes_data(step)
             case _:

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from flashtwin.model.step import Step
 
 # Instruments that a battery may need: their names in `Capabilities`, and in words.
-Instrument = Literal["smart", "power_meter"]
-INSTRUMENTS: dict[Instrument, str] = {"smart": "SMART data", "power_meter": "watt meter"}
+Instrument = Literal["smart", "power_meter", "thermometer"]
+INSTRUMENTS: dict[Instrument, str] = {
+    "smart": "SMART data",
+    "power_meter": "watt meter",
+    "thermometer": "sensor of its temperature",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -191,7 +191,8 @@ class Battery:
             if not getattr(info.can, need):
                 raise FlashtwinError(
                     f"{self.name} cannot be measured on {info.name}: it has no {INSTRUMENTS[need]}",
-                    hint=f"leave {self.name} out of --battery, or measure another target",
+                    hint=f"leave {self.name} out of --battery, or measure another target; flashtwin"
+                    " doctor DEVICE says what can be had",
                     exit_code=USAGE,
                 )
 

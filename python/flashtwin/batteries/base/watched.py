@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.lazy import Lazy
-from flashtwin.model.step import UNKNOWN_MC, Result
+from flashtwin.model.step import UNKNOWN_MC, Result, joined
 from flashtwin.model.units import readable_number
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flashtwin.analysis import heating
     from flashtwin.analysis.curve import Floats
     from flashtwin.batteries.base.record import Answered, Record
+    from flashtwin.model.target import DriveInfo
 else:
     np = Lazy("numpy")
     heating = Lazy("flashtwin.analysis.heating")
@@ -44,6 +45,12 @@ def degrees_of(result: Result) -> tuple[Floats, Floats] | None:
     )
     known = thousandths > UNKNOWN_MC
     return (at_ns[known] / 1e9, thousandths[known] / 1000) if known.any() else None
+
+
+def told_by(info: DriveInfo) -> str | None:
+    """A note on the sensor that told a real drive's degrees; none of a twin."""
+    sensor = info.identity.get("thermometer")
+    return f"by {sensor}" if sensor else None
 
 
 def findings(battery: str, record: Record) -> list[Finding]:
@@ -74,7 +81,7 @@ def findings(battery: str, record: Record) -> list[Finding]:
                 unit="°C",
                 better="lower",
                 evidence=_whole(battery, step),
-                note=f"in {step.label}",
+                note=joined([f"in {step.label}", told_by(record.info)]),
             )
         )
     return rows

@@ -6,7 +6,8 @@ The drive is erased and written once before, so that little of a fresh cache is 
 loses while it warms up is then the heat's and not the cache's. The host's time a command is a
 prior: 5 us.
 
-A drive tells its temperature together with what a meter reads; a target without a meter is refused.
+The drive's own sensor is enough: a meter is not needed, and a target that tells no temperature is
+refused. The finding of the most degrees says what told them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
 )
 from flashtwin.batteries.base.registry import Part, host_ns, with_mark
-from flashtwin.batteries.base.watched import degrees_of
+from flashtwin.batteries.base.watched import degrees_of, told_by
 from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ FEWEST_DEGREES = 1.0
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
-    """Ask for the meter; prepare, rest, write, rest."""
+    """Ask for the sensor; prepare, rest, write, rest."""
     check_fits(NAME, [LOAD], info)
-    meter = yield Ask(label=METER, of="power")
-    if isinstance(meter, NotPossible):
+    sensor = yield Ask(label=METER, of="temperature")
+    if isinstance(sensor, NotPossible):
         return
     yield from prepared(f"{NAME}/prepare", parameters.fills)
     yield Rest(label=IDLE, seconds=parameters.idle_s)
@@ -98,7 +99,15 @@ def _of_write(
     teller = _teller(record, WRITE)
     most = float(degrees.max())
     findings = [
-        teller.tell("most", "most under the write", "°C", most, better="lower", headline=True)
+        teller.tell(
+            "most",
+            "most under the write",
+            "°C",
+            most,
+            better="lower",
+            headline=True,
+            note=told_by(record.info),
+        )
     ]
     start = float(degrees[0]) if idle is None else idle
     if most - start < FEWEST_DEGREES:

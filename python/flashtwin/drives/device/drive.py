@@ -19,10 +19,10 @@ from flashtwin.batteries.base.counters import from_smart
 from flashtwin.drives.device import health, identity, purge
 from flashtwin.drives.device.facts import Facts, Roots, facts_of
 from flashtwin.drives.device.held import Held
+from flashtwin.drives.real.engines import Engine, caveats
 from flashtwin.drives.real.instruments import Thermometer
 from flashtwin.drives.real.jobfile import TARGET
 from flashtwin.drives.real.power_log import PowerLog
-from flashtwin.drives.real.real_fio import Engine, caveats
 from flashtwin.drives.real.through_fio import GRAIN_BYTES, ThroughFio
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.step import (
@@ -50,6 +50,8 @@ class Device(ThroughFio):
     no_smart = "smartctl tells no SMART data of this device"
     read_only = "the device is only read: --destroy-data lets it be written over"
     taken_up = "taken up on the drive as it is now: nothing tells what was done to it meanwhile"
+    too_small = "measure a device of at least 1 MiB"
+    is_full = "what the device stands on is full, a file or a pool of thin volumes: make room there"
 
     def __init__(
         self,
@@ -91,6 +93,7 @@ class Device(ThroughFio):
                 purge=self._writes and self._purges,
                 smart=True,
                 power_meter=self._power is not None,
+                thermometer=bool(self.thermometer().source),
             ),
             identity={},
         )
@@ -187,7 +190,9 @@ class Device(ThroughFio):
         return (self._held.handle,)
 
 
-def looked_at(path: Path, of_interest: Sequence[tuple[str, Path]]) -> Facts:
+def looked_at(
+    path: Path, of_interest: Sequence[tuple[str, Path]], roots: Roots | None = None
+) -> Facts:
     """The facts of a device by any of its names, under the kernel's: names in /dev/disk hold
     serial numbers."""
-    return facts_of(Path(os.path.realpath(path)), of_interest=of_interest)
+    return facts_of(Path(os.path.realpath(path)), of_interest=of_interest, roots=roots)

@@ -45,7 +45,10 @@ def _fill(path: Path) -> str | None:
 def under(path: Path, *, sys_root: Path = SYS) -> Path | None:
     """The disk under a file, by its folder in /sys: that of a partition, and the one under a
     mapped device."""
-    about = os.stat(path).st_dev
+    try:
+        about = os.stat(path).st_dev
+    except OSError:
+        return None
     at = sys_root / "dev" / "block" / f"{os.major(about)}:{os.minor(about)}"
     if not at.exists():
         return None

@@ -44,9 +44,15 @@ class Thermometer:
         is_nvme = disk.name.startswith("nvme")
         self._disk = disk
         has_sensor = sensor_of(disk) is not None
-        self._asks = None if has_sensor or not is_nvme else f"/dev/{disk.name}"
+        asks = is_nvme and not has_sensor and tools.path_of("nvme") is not None
+        self._asks = f"/dev/{disk.name}" if asks else None
         quick_s = _SENSOR_S if has_sensor else _ASKED_S
         self.every_s = quick_s if is_nvme else _QUEUED_S
+        # The sensor that its degrees rest on, as a finding says it; "" where nothing tells any.
+        self.source = ""
+        if has_sensor or asks:
+            sensor = "sensor, as the kernel reads it" if has_sensor else "SMART log"
+            self.source = f"the drive's own {sensor}, each {self.every_s:g} s"
 
     def now(self) -> int | None:
         """Thousandths of a degree Celsius; none where nothing tells."""

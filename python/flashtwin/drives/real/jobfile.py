@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from flashtwin.drives.real.engines import LINUX, Engine
 from flashtwin.drives.real.options import (
     Options,
     options_of,
@@ -34,7 +35,6 @@ from flashtwin.drives.real.options import (
     smallest_bytes,
     unsaid,
 )
-from flashtwin.drives.real.real_fio import PREFERRED, Engine
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.fio_job import Syncs
 from flashtwin.model.step import Chain, Job, Rest, Run
@@ -110,7 +110,7 @@ def job_file(
 
 
 def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = True) -> str:
-    """The job file of a step for a reader to keep: fio's best engine, and no logs.
+    """The job file of a step for a reader to keep: the best engine of Linux, and no logs.
 
     `delays` as in `laid_out`. A job that fio's options do not say is refused by the field.
     """
@@ -118,8 +118,8 @@ def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = Tru
         raise FlashtwinError(f"{step.label} has no job file: {reason}", exit_code=USAGE)
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
-    sections = _sections(runs, capacity_bytes, PREFERRED[0])
-    settings = {name: value for name, value in _global(PREFERRED[0]).items() if name in _PLAIN}
+    sections = _sections(runs, capacity_bytes, LINUX[0])
+    settings = {name: value for name, value in _global(LINUX[0]).items() if name in _PLAIN}
     return _text(parts, sections, settings, laid_out(parts, delays=delays), lambda section: {})
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from flashtwin.drives.real import disk, real_file
+from flashtwin.drives.real.engines import Engine, caveats
 from flashtwin.drives.real.instruments import Thermometer
 from flashtwin.drives.real.jobfile import TARGET, job_file
 from flashtwin.drives.real.power_log import PowerLog
-from flashtwin.drives.real.real_fio import Engine, caveats
 from flashtwin.drives.real.through_fio import GRAIN_BYTES, ThroughFio
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.step import Job, Run, Step
@@ -79,12 +79,16 @@ class Real(ThroughFio):
     @property
     def foreseen(self) -> DriveInfo:
         """What is known of the file before it is made."""
+        thermometer = self.thermometer()
         return DriveInfo(
             name=self._path.absolute().name or "file",
             kind="file",
             capacity_bytes=self._size,
             can=Capabilities(
-                whole_drive=False, filled_first=True, power_meter=self._power is not None
+                whole_drive=False,
+                filled_first=True,
+                power_meter=self._power is not None,
+                thermometer=bool(thermometer and thermometer.source),
             ),
             identity={},
         )
@@ -122,15 +126,14 @@ class Real(ThroughFio):
         super().close()
 
     def identity(self) -> dict[str, object]:
-        notes = caveats(self._engine)
-        system = real_file.file_system(self._file.path)
-        return {**super().identity(), "file_system": system, "notes": notes}
+        system, _ = real_file.file_system(self._file.path)
+        return {**super().identity(), "file_system": system, "notes": self.notes()}
 
-    def notes(self) -> Sequence[str]:
-        return caveats(self._engine)
+    def notes(self) -> list[str]:
+        return [*caveats(self._engine), *real_file.remarks(self._file.path)]
 
     def thermometer(self) -> Thermometer | None:
-        under = disk.under(self._file.path)
+        under = disk.under(self._path if self._path.is_dir() else self._path.absolute().parent)
         return None if under is None else Thermometer(under)
 
     def get_ready(self, watch: Watch) -> None:

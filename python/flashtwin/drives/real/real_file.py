@@ -19,6 +19,7 @@ import atexit
 import contextlib
 import errno
 import os
+import re
 import secrets
 import signal
 import stat
@@ -47,6 +48,22 @@ RESERVE_SHARE, RESERVE_BYTES, LEAST_BYTES = 10, 1 << 30, 64 << 20
 DEVICES = Path("/dev")
 
 _ATTRIBUTE, _CLAIM = "user.flashtwin", "user.flashtwin.run"
+
+# File systems between a file and its drive, and what that does to a measurement.
+_SYSTEMS = (
+    (("tmpfs", "ramfs"), "which is in memory: no drive is measured"),
+    (
+        ("btrfs", "zfs", "bcachefs", "nilfs2", "f2fs"),
+        "which writes changed blocks to new places and may compress them: the drive gets other"
+        " requests than the test makes",
+    ),
+    (("overlay", "aufs"), "a layer over another file system, which is measured too"),
+    (
+        ("nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "ceph", "gfs2", "ocfs2"),
+        "which is another machine's: its caches and the way there are measured too",
+    ),
+    (("ecryptfs",), "which encrypts in the processor: that is measured too"),
+)
 
 _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
     (stat.S_ISLNK, "a symbolic link", "name the file or directory itself"),
@@ -225,20 +242,32 @@ def remove_remains(place: Path) -> None:
         os.close(handle)
 
 
-def file_system(path: Path) -> str:
-    """The type of the file system that a file lies on; which one it is would name the host."""
+def file_system(path: Path) -> tuple[str, str]:
+    """The type of the file system that a file lies on, and its options; which one it is would name
+    the host."""
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
     except OSError:
-        return "unknown"
-    place, nearest = path.resolve(), (-1, "unknown")
+        return "unknown", ""
+    place, nearest, about = path.resolve(), -1, ("unknown", "")
     for line in lines:
         before, _, after = line.partition(" - ")
         # /proc/mounts writes blanks of a mount point in octal.
         mount = Path(before.split()[4].encode().decode("unicode_escape"))
-        if place.is_relative_to(mount) and len(mount.parts) >= nearest[0]:
-            nearest = (len(mount.parts), after.split()[0])
-    return nearest[1]
+        if place.is_relative_to(mount) and len(mount.parts) >= nearest:
+            nearest, about = len(mount.parts), (after.split()[0], after.split()[-1])
+    return about
+
+
+def remarks(path: Path) -> list[str]:
+    """Notes on how a file system changes a measurement in a file of it."""
+    system, options = file_system(path)
+    notes = [f"the file lies on {system}, {words}" for kinds, words in _SYSTEMS if system in kinds]
+    if system.startswith("fuse"):
+        notes.append(f"the file lies on {system}, which a program answers: it is measured too")
+    if re.search(r"\bcompress(-force)?=(?!no\b)", options):
+        notes.append("the file system compresses: data that can be made smaller write less")
+    return notes
 
 
 def create(path: Path, size_bytes: int) -> OwnFile:

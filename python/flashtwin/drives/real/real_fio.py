@@ -5,11 +5,6 @@ killed the kernel ends it (`launch`). Both need its jobs to be threads: fio puts
 processes into sessions of their own. `start` is the one place that starts it. While it runs, its
 status lines (four a second) tell the rates, and bytes done are those rates times the time
 between; they serve progress only, results come from its JSON and logs.
-
-`PREFERRED` has the engines by which fio reaches a file, best first: io_uring and libaio with direct
-I/O keep as many requests outstanding as a job asks for and go past the page cache. What is left
-where the kernel or the file system refuses those keeps fewer, or measures the page cache too;
-`caveats` says so in the reader's words.
 """
 
 from __future__ import annotations
@@ -316,51 +311,3 @@ def _last_words(errors: Path, answer: Path, code: int) -> str:
         lines = [plain(line) for line in text.splitlines() if line.startswith("fio:")]
     spoken = [line.removeprefix("fio: ") for line in lines]
     return spoken[-1] if spoken else f"{how_it_ended(code)} and said nothing"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Engine:
-    """An engine of fio's, whether it goes past the page cache, and the address that it reaches
-    instead of a file."""
-
-    name: str
-    direct: bool
-    uri: str | None = None
-
-    @property
-    def asynchronous(self) -> bool:
-        """Whether one thread can have more than one request outstanding."""
-        return self.name in ("io_uring", "nbd") or (self.name == "libaio" and self.direct)
-
-    @property
-    def holds_depth(self) -> bool:
-        """Whether it always does: an engine that uses the page cache answers some requests at
-        once."""
-        return self.asynchronous and self.direct
-
-    def __str__(self) -> str:
-        return f"{self.name}, {'direct' if self.direct else 'buffered'}"
-
-
-PREFERRED = (
-    Engine(name="io_uring", direct=True),
-    Engine(name="libaio", direct=True),
-    Engine(name="psync", direct=True),
-    Engine(name="io_uring", direct=False),
-    Engine(name="psync", direct=False),
-)
-
-
-def caveats(engine: Engine) -> list[str]:
-    """Notes on what an engine that is not the first choice measures differently."""
-    notes = []
-    if engine != PREFERRED[0]:
-        notes.append(f"io_uring with direct I/O is refused here: fio runs with {engine}")
-    if not engine.direct:
-        notes.append("without direct I/O the page cache is measured too, and depths are not kept")
-    if not engine.asynchronous:
-        notes.append(
-            "one thread keeps one request outstanding: a random job gets a thread for each request"
-            " of its depth, a sequential one runs at depth 1"
-        )
-    return notes

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flashtwin.drives import control, nbd
-from flashtwin.drives.real.real_fio import Engine
+from flashtwin.drives.real.engines import Engine
 from flashtwin.drives.real.through_fio import ThroughFio
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.step import NotPossible, Result, Trim

@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from flashtwin.drives.real import real_fio
+from flashtwin.drives.real import engines, real_fio
 from flashtwin.drives.real.answers import collect, one_result, part_results, quiet
+from flashtwin.drives.real.engines import Engine
 from flashtwin.drives.real.instruments import Instruments, Thermometer
 from flashtwin.drives.real.jobfile import impossible, job_file
 from flashtwin.drives.real.power_log import PowerLog
-from flashtwin.drives.real.real_fio import PREFERRED, Engine
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.drive import opened
@@ -62,6 +62,9 @@ class ThroughFio(ABC):
     no_trim = no_purge = no_smart = read_only = ""
     # How a run goes on with it.
     taken_up = ""
+    # A hint where it is too small, and one where it is full.
+    too_small = "give --size of at least 1MiB"
+    is_full = "free some space, or give a smaller --size"
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class ThroughFio(ABC):
         if size <= 0:
             raise FlashtwinError(
                 f"a target of {size_bytes} bytes is too small",
-                hint="give --size of at least 1MiB",
+                hint=self.too_small,
                 exit_code=USAGE,
             )
         self._size, self._say, self._power = size, say or to_stderr, power
@@ -95,12 +98,15 @@ class ThroughFio(ABC):
         except BaseException:
             self.close()
             raise
-        self._instruments = Instruments(self.thermometer(), self._power)
+        thermometer = self.thermometer()
+        self._instruments = Instruments(thermometer, self._power)
         self._zero_ns = time.monotonic_ns()
         for note in [*self.notes(), *clocks]:
             self._say(note)
-        can = replace(self.abilities(), holds_depth=self._engine.holds_depth)
-        self._info = replace(self.foreseen, can=can, identity=self.identity())
+        degrees = thermometer is not None and thermometer.now() is not None
+        can = replace(self.abilities(), holds_depth=self._engine.holds_depth, thermometer=degrees)
+        told_by = {"thermometer": thermometer.source} if thermometer and degrees else {}
+        self._info = replace(self.foreseen, can=can, identity=self.identity() | told_by)
         return self
 
     @property
@@ -134,6 +140,8 @@ class ThroughFio(ABC):
                 self.sync()
             case Ask(of="power") if self._power is None:
                 return NotPossible(reason="no watt meter between this host and its drives is known")
+            case Ask(of="temperature") if not self.info.can.thermometer:
+                return NotPossible(reason="nothing tells this host how warm the drive is")
             case Ask(of="smart"):
                 return self.told_smart(step)
             case Trim():
@@ -212,7 +220,7 @@ class ThroughFio(ABC):
     def _probe(self, probe: Job) -> Engine:
         """The best engine that carries out a job on the target, found by trying."""
         refused = ""
-        for engine in PREFERRED:
+        for engine in engines.preferred():
             step = Run(label="probe", jobs=(probe,))
             file = job_file(step, capacity_bytes=self._size, engine=engine)
             try:
@@ -294,9 +302,14 @@ class ThroughFio(ABC):
         for old_file in self._work.iterdir():
             old_file.unlink()
         inherited, readonly = self.put_target(), not self.foreseen.can.writes
-        return real_fio.run(
-            self._fio, text, self._work, report, inherited=inherited, readonly=readonly
-        )
+        try:
+            return real_fio.run(
+                self._fio, text, self._work, report, inherited=inherited, readonly=readonly
+            )
+        except real_fio.FioError as error:
+            if error.full:
+                error.hint = self.is_full
+            raise
 
     def _progress_to(self, began_ns: int, watch: Watch) -> Callable[[int], bool]:
         return lambda bytes_done: watch(
