@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         sweep,
         test,
     )
-    from flashtwin.api.more import discover, explain, fit, infer, new, review
+    from flashtwin.api.more import discover, explain, fit, infer, new, review, same
 
 __version__ = "0.1.0"
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "resume",
     "review",
     "runs",
+    "same",
     "submit",
     "sweep",
     "test",
@@ -78,7 +79,7 @@ __all__ = [
 
 
 # These load the room of studies, which the others do not need.
-_STUDIES = {"discover", "explain", "fit", "infer", "new", "review"}
+_STUDIES = {"discover", "explain", "fit", "infer", "new", "review", "same"}
 
 
 def __getattr__(name: str) -> object:

@@ -29,6 +29,19 @@ def test_a_spec_from_a_label_is_a_target_and_explained(tmp_path: Path) -> None:
         ft.explain("xyzzy")
 
 
+def test_same_holds_a_run_against_drives(tmp_path: Path) -> None:
+    run = ft.test("bx500-240", battery=QUICK, scale="1/64", out=tmp_path / "r", progress=False)
+    again, measured = ft.same(run, run.path, "bx500-240", out=tmp_path / "s", progress=False)
+    assert (
+        again.likelihood == pytest.approx(measured.likelihood, abs=0.02) and again.likelihood > 0.9
+    )
+    assert measured.run == str(tmp_path / "s") and (tmp_path / "s" / "manifest.json").exists()
+    with pytest.raises(ft.UsageError, match="none was given"):
+        ft.same(run)
+    with pytest.raises(ft.UsageError, match="prior"):
+        ft.same(run, run, prior=1.0)
+
+
 def test_a_log_is_inferred_as_on_the_command_line(tmp_path: Path) -> None:
     rows = [3000.0] * 40 + [500.0] * 80
     log = tmp_path / "fill.csv"

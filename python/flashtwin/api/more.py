@@ -1,4 +1,4 @@
-"""More calls of `import flashtwin as ft`: review, discover, fit, infer, new and explain.
+"""More calls of `import flashtwin as ft`: review, discover, same, fit, infer, new and explain.
 
 Each does what the command of its name does, with values for answers. They load the room of studies,
 so this module is imported when one of them is first asked for.
@@ -21,6 +21,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.meaning import Meaning
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import load
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_size
 from flashtwin.runner import forecast, request
 from flashtwin.runner.events import counted
@@ -31,6 +32,8 @@ from flashtwin.study.infer import infer as inference
 from flashtwin.study.infer.infer import Inferred
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.samples import Summary
+from flashtwin.study.same.judge import Judgement
+from flashtwin.study.same.measure import Question, answer
 
 
 @checked
@@ -72,6 +75,39 @@ def review(
 def discover(target: str | Path, **options: Any) -> Run:
     """What kind of cache a drive hides: `test` with the battery discover and the same options."""
     return test(target, battery="discover", **options)
+
+
+@checked
+def same(
+    run: Run | str | Path,
+    *drives: Run | str | Path,
+    prior: float | None = None,
+    out: str | Path | None = None,
+    progress: Progress = None,
+) -> list[Judgement]:
+    """How likely each drive is built as that of a run, as `flashtwin same` says it.
+
+    A drive is a run; anything else is measured first as `run` was: an id of the catalogue is
+    simulated, a device only read, a path gets a file. `prior`: how likely it is before anything is
+    compared, by default 0.5. `out`: where the run of a drive that is measured goes. The answer is a
+    judgement a drive, with `likelihood`, `low`, `high`, and the `grounds` that speak for and
+    against.
+    """
+    if not drives:
+        raise FlashtwinError(
+            "same holds a run against drives, and none was given",
+            hint='name one, such as ft.same("measured", "bx500-240")',
+            exit_code=USAGE,
+        )
+    first, *others = [str(each.path if isinstance(each, Run) else each) for each in (run, *drives)]
+    question = Question(
+        run=Path(first),
+        drives=tuple(others),
+        prior=prior,
+        out=None if out is None else Path(out),
+        say=silent,
+    )
+    return answer(question, partial(progress_shown, progress, None))
 
 
 @checked
