@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from processes import reached
-from program import begun, flashtwin
+from program import PROGRAM, begun, environment, flashtwin
 
 FIO = shutil.which("fio")
 pytestmark = pytest.mark.skipif(FIO is None, reason="fio is not installed")
@@ -75,6 +75,19 @@ def _wait_for(path: Path, text: str, process: subprocess.Popen[str]) -> None:
     reached(process, lambda: path.exists() and text in path.read_text())
 
 
+def test_a_directory_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(
+        ["sh", "-c", 'cd gone && rmdir ../gone && exec "$0" "$@"', *PROGRAM, "test", "./x.bin"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    assert (done.returncode, done.stdout) == (3, ""), done.stderr
+    assert done.stderr.splitlines()[0] == "error: the working directory is gone"
+
+
 def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     mine = tmp_path / "mine.img"
     mine.write_bytes(b"precious")
@@ -85,7 +98,9 @@ def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize(("battery", "lacking"), [("waf", "SMART data"), ("power", "watt meter")])
+@pytest.mark.parametrize(
+    ("battery", "lacking"), [("power", "watt meter"), ("temperature", "sensor")]
+)
 def test_what_cannot_be_measured_is_refused_before_a_byte_is_written(
     battery: str, lacking: str, tmp_path: Path
 ) -> None:

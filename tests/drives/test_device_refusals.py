@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from machines import MIB, SIZE, Machine, lacking, looped, number_of, unchanged
 
+from flashtwin.drives.consent import Consent
+from flashtwin.drives.device.confirm import confirm
 from flashtwin.drives.device.held import Held
 from flashtwin.drives.device.refusals import refusals
 from flashtwin.drives.device.signatures import signatures, table
@@ -74,13 +76,38 @@ def _beneath(what: str) -> Change:
     def change(machine: Machine) -> None:
         place = machine.place / "somewhere"
         place.mkdir()
-        about = place.stat().st_dev
-        number = f"{os.major(about)}:{os.minor(about)}"
-        stacked = machine.device("dm-9", number, MIB)
+        stacked = machine.device("dm-9", number_of_folder(place), MIB)
         (stacked / "slaves" / "sda").symlink_to(machine.disk)
         machine.of_interest.append((what, place))
 
     return change
+
+
+def _in_a_container(machine: Machine) -> None:
+    """A process with mounts of its own, and one that shares them."""
+    row = f"36 35 {machine.number} / /data rw - ext4 /dev/sda rw\n"
+    for number, name in ((4242, "postgres"), (4243, "worker")):
+        process = machine.place / "proc" / str(number)
+        machine.put(process / "mountinfo", row)
+        machine.put(process / "comm", name)
+        (process / "ns").mkdir()
+        (process / "ns/mnt").symlink_to("mnt:[4026532800]")
+
+
+def _overlay(machine: Machine) -> None:
+    """The run directory is on an overlay whose upper layer is on the drive, here that of /proc."""
+    place = machine.place / "merged"
+    place.mkdir()
+    machine.mounts(f"50 35 {number_of_folder(place)} / {place} rw - overlay o rw,upperdir=/proc")
+    upper = machine.device("dm-9", number_of_folder(Path("/proc")), MIB)
+    (upper / "slaves" / "sda").symlink_to(machine.disk)
+    machine.of_interest.append(("the run directory", place))
+
+
+def number_of_folder(place: Path) -> str:
+    """Major and minor number of the file system of a folder."""
+    about = place.stat().st_dev
+    return f"{os.major(about)}:{os.minor(about)}"
 
 
 def _unreadable(name: str) -> Change:
@@ -110,6 +137,11 @@ REASONS: dict[str, tuple[Change, str]] = {
         ),
         "sda is mounted at /host",
     ),
+    "mounted_in_a_container": (
+        _in_a_container,
+        "sda is mounted at /data of postgres (4242)",
+    ),
+    "run_directory_on_an_overlay": (_overlay, "the run directory lies on sda"),
     "btrfs_of_several": (_btrfs_of_several, "sda is mounted at a btrfs of several drives"),
     "swap": (lambda m: m.swaps("/dev/sda"), "sda holds swap that is in use"),
     "swap_partition": (_swap_part, "sda1 holds swap that is in use"),
@@ -256,6 +288,27 @@ def test_labels_are_read(
     assert [mark.name for mark in facts.parts[0].signatures] == [name]
 
 
+@pytest.mark.parametrize(
+    ("label", "typed"), [(b"a\x1b[2Jb", "a?[2Jb"), (b"two\nlines", "two?lines"), (b" x ", "x")]
+)
+def test_any_label_can_be_typed(label: bytes, typed: str, tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(0x438, b"\x53\xef")
+    machine.write(0x478, label)
+    facts = machine.facts()
+    assert facts.labels == [typed]
+    confirm(facts, Consent(words=(str(SIZE), "sda", typed)), 0)
+
+
+def test_a_drive_without_a_serial_number_is_named_twice(tmp_path: Path) -> None:
+    """Two virtual disks may have one size: a script says the kernel's name too."""
+    facts, shown = Machine(tmp_path).facts(), list[str]()
+    with pytest.raises(FlashtwinError, match="its model was not given"):
+        confirm(facts, Consent(words=(str(SIZE),), say=shown.append), 0)
+    assert shown[0] == f"/dev/sda: sda, no serial number, size {SIZE}"
+    confirm(facts, Consent(words=("sda", str(SIZE))), 0)
+
+
 def test_the_name_of_a_partition_is_a_label(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     _gpt(machine)
@@ -283,18 +336,25 @@ def test_a_device_of_no_bytes_has_no_signatures() -> None:
 loops = pytest.mark.skipif(bool(lacking()), reason=f"this machine lacks {', '.join(lacking())}")
 
 
+@pytest.fixture(scope="module")
+def precious(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A loop device on a file of data; no test may change a byte of it."""
+    image = tmp_path_factory.mktemp("precious") / "image"
+    image.write_bytes(b"precious" * (SIZE // 8))
+    with unchanged(image), looped(image) as loop:
+        yield loop
+
+
 @loops
 @pytest.mark.parametrize("case", [case for case in REASONS if case not in ("zram", "partition")])
-def test_a_refusal_leaves_each_byte(case: str, tmp_path: Path) -> None:
+def test_a_refusal_leaves_each_byte(case: str, precious: Path, tmp_path: Path) -> None:
     """A loop device of which a machine tells that it is in use."""
-    image = tmp_path / "precious"
-    image.write_bytes(b"precious" * (SIZE // 8))
-    with looped(image) as loop, unchanged(image):
-        machine = Machine(tmp_path / "machine", number=number_of(loop))
+    with unchanged(precious):
+        machine = Machine(tmp_path / "machine", number=number_of(precious))
         change, words = REASONS[case]
         change(machine)
         with pytest.raises(FlashtwinError) as caught:
-            Held(loop, writes=True, roots=machine.roots, of_interest=machine.of_interest)
+            Held(precious, writes=True, roots=machine.roots, of_interest=machine.of_interest)
     assert caught.value.exit_code == REFUSED, caught.value
     assert words in caught.value.message
 
@@ -317,13 +377,11 @@ def test_a_member_keeps_each_byte(mark: str, tmp_path: Path) -> None:
 
 @loops
 @pytest.mark.parametrize("case", ["mounted", "swap", "md", "loop_on_it", "running_system"])
-def test_it_is_looked_at_again_before_each_write(case: str, tmp_path: Path) -> None:
+def test_it_is_looked_at_again_before_each_write(case: str, precious: Path, tmp_path: Path) -> None:
     """Somebody begins to use it after it was opened."""
-    image = tmp_path / "precious"
-    image.write_bytes(b"precious" * (SIZE // 8))
-    with looped(image) as loop, unchanged(image):
-        machine = Machine(tmp_path / "machine", number=number_of(loop))
-        held = Held(loop, writes=True, roots=machine.roots)
+    with unchanged(precious):
+        machine = Machine(tmp_path / "machine", number=number_of(precious))
+        held = Held(precious, writes=True, roots=machine.roots)
         try:
             assert held.writable() == held.handle
             change, words = REASONS[case]
@@ -340,12 +398,12 @@ def test_it_is_looked_at_again_before_each_write(case: str, tmp_path: Path) -> N
 
 @loops
 @pytest.mark.parametrize("name", ["diskseq", "device/serial", "size"])
-def test_another_device_in_its_place_is_not_written_to(name: str, tmp_path: Path) -> None:
-    image = tmp_path / "precious"
-    image.write_bytes(b"precious" * (SIZE // 8))
-    with looped(image) as loop, unchanged(image):
-        machine = Machine(tmp_path / "machine", number=number_of(loop))
-        held = Held(loop, writes=True, roots=machine.roots)
+def test_another_device_in_its_place_is_not_written_to(
+    name: str, precious: Path, tmp_path: Path
+) -> None:
+    with unchanged(precious):
+        machine = Machine(tmp_path / "machine", number=number_of(precious))
+        held = Held(precious, writes=True, roots=machine.roots)
         try:
             machine.put(machine.disk / name, "99")
             with pytest.raises(FlashtwinError, match="another device"):
@@ -355,11 +413,9 @@ def test_another_device_in_its_place_is_not_written_to(name: str, tmp_path: Path
 
 
 @loops
-def test_a_device_that_is_read_is_never_written_to(tmp_path: Path) -> None:
-    image = tmp_path / "precious"
-    image.write_bytes(b"precious" * (SIZE // 8))
-    with looped(image) as loop, unchanged(image):
-        held = Held(loop, writes=False)
+def test_a_device_that_is_read_is_never_written_to(precious: Path) -> None:
+    with unchanged(precious):
+        held = Held(precious, writes=False)
         try:
             with pytest.raises(FlashtwinError) as caught:
                 held.writable()

@@ -303,11 +303,23 @@ def _outside(error: OSError) -> int:
         why = error.strerror or str(error)
         say_error(f"{path}: {why}", "check the path and what may be done there")
         return ENVIRONMENT
+    if isinstance(error, FileNotFoundError) and _is_nowhere():
+        say_error("the working directory is gone", "cd to a directory that is there")
+        return ENVIRONMENT
     if error.errno not in _FULL:
         return our_fault(error)
     _give_up_stdout()
     say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
     return ENVIRONMENT
+
+
+def _is_nowhere() -> bool:
+    """True where this process stands in a directory that was removed or unmounted."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _give_up_stdout() -> None:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from flashtwin.catalogue import models
 from flashtwin.drives.consent import Consent, Word, require
 from flashtwin.drives.device import health
-from flashtwin.drives.device.facts import Facts, Part
+from flashtwin.drives.device.facts import Facts, Part, typeable
 from flashtwin.model import smart
 from flashtwin.model.units import readable_size
 
 
 def confirm(facts: Facts, consent: Consent, write_bytes: int) -> None:
     """Show what is lost and what it costs; raises where nobody consents."""
-    model, serial = facts.words
+    kind, name = facts.own_name
     words = [
-        Word(name="model", text=model, essential=False),
-        Word(name="serial", text=serial),
+        # Drives without a serial number are told apart by their size alone, or not at all.
+        Word(name="model", text=typeable(facts.words[0]), essential=kind == "size"),
+        Word(name=kind, text=typeable(name)),
         *(Word(name="label", text=label) for label in facts.labels),
     ]
     require(consent, str(facts.path), [*shown(facts, write_bytes)], words)
@@ -25,8 +26,9 @@ def confirm(facts: Facts, consent: Consent, write_bytes: int) -> None:
 
 def shown(facts: Facts, write_bytes: int) -> Iterator[str]:
     """What the device is, what is on it and what will be written to it, a line each."""
-    model, serial = facts.words
-    yield f"{facts.path}: {model}, serial {serial}"
+    kind, name = facts.own_name
+    named = f"no serial number, {kind} {name}" if kind == "size" else f"{kind} {name}"
+    yield f"{facts.path}: {facts.words[0]}, {named}"
     about = [facts.firmware and f"firmware {facts.firmware}", readable_size(facts.size_bytes)]
     yield "  " + ", ".join(word for word in (*about, facts.link) if word)
     yield from (f"  {line}" for part in facts.parts if (line := _part(part, facts)))

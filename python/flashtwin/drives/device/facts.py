@@ -15,7 +15,7 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,8 @@ SECTOR_BYTES = 512
 _LINE_BYTES = 4096
 # Who reads a device to see what it is has it open for less than this.
 _GLANCE_S = 0.3
+# Layers that stand on each other are not followed further.
+_MOST_LAYERS = 8
 # How /proc/self/mountinfo writes blanks, tabs, line feeds and backslashes.
 _OCTAL = re.compile(r"\\([0-7]{3})")
 # Kinds of stacked devices, by the beginning of its dm/uuid.
@@ -41,6 +43,15 @@ class Roots(NamedTuple):
     proc: Path = Path("/proc")
     dev: Path = Path("/dev")
     run: Path = Path("/run")
+
+
+class _Mount(NamedTuple):
+    """A row of mountinfo: whose file system lies where; `upper`: what an overlay writes into."""
+
+    number: str
+    place: str
+    source: str
+    upper: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +115,22 @@ class Facts:
         """The names that somebody gave to what lies on it, each once."""
         named = [part.label for part in self.parts]
         named += [mark.label for part in self.parts for mark in part.signatures]
-        return list(dict.fromkeys(label for label in named if label))
+        return list(dict.fromkeys(word for label in named if (word := typeable(label))))
+
+    @property
+    def own_name(self) -> tuple[str, str]:
+        """The name that tells it from other devices, behind the kind of it: its serial number, or
+        what it has instead."""
+        if self.serial:
+            return "serial", self.serial
+        if self.backing_file:
+            return "backing file", self.backing_file
+        return "size", str(self.size_bytes)
 
     @property
     def words(self) -> tuple[str, str]:
-        """What tells it from other devices, to be typed: model and serial, or what it has."""
-        return self.model or self.name, self.serial or self.backing_file or str(self.size_bytes)
+        """To be typed: the model, or what the kernel calls it, and its own name."""
+        return self.model or self.name, self.own_name[1]
 
     @property
     def secrets(self) -> list[str]:
@@ -272,10 +293,10 @@ class _Machine:
     def _uses(self, disk: Path, parts: Sequence[Part]) -> Iterator[Use]:
         by_number = {part.number: part for part in parts if part.number}
         places = {disk.name: disk, **{entry.name: entry for entry in _entries(disk)}}
-        for number, place, source in self._mounts():
-            part = by_number.get(number) or self._by_source(source, by_number)
+        for mount in self._mounts:
+            part = by_number.get(mount.number) or self._by_source(mount.source, by_number)
             if part is not None:
-                yield Use(how="mounted", by=place, part=part.name)
+                yield Use(how="mounted", by=mount.place, part=part.name)
         for path in self._swaps():
             if (part := self._by_source(path, by_number)) is not None:
                 yield Use(how="swap", by=path, part=part.name)
@@ -308,22 +329,37 @@ class _Machine:
                 return _number_of(about.st_rdev)
         return None
 
-    def _mounts(self) -> Iterator[tuple[str, str, str]]:
-        """Number, mount point and source of each mount, as this process and the first see them."""
-        rows: dict[tuple[str, str, str], None] = {}
-        for process in ("self", "1"):
+    @cached_property
+    def _mounts(self) -> list[_Mount]:
+        """Each mount, as this process, the first one and those in containers see them."""
+        rows: dict[tuple[str, str, str], _Mount] = {}
+        for process in self._mount_spaces():
+            own = process.name in ("self", "1")
             try:
-                text = (self.roots.proc / process / "mountinfo").read_text(errors="replace")
+                text = (process / "mountinfo").read_text(errors="replace")
             except OSError:
-                if process == "self":
-                    self.unknown.append(f"what is mounted ({self.roots.proc}/self/mountinfo)")
+                if process.name == "self":
+                    self.unknown.append(f"what is mounted ({process}/mountinfo)")
                 continue
-            for row in text.splitlines():
-                words, _, after = row.partition(" - ")
-                fields, rest = words.split(), after.split()
-                if len(fields) > 4 and len(rest) > 1:
-                    rows[fields[2], _plain(fields[4]), _plain(rest[1])] = None
-        yield from rows
+            for mount in filter(None, map(_mount, text.splitlines())):
+                if not own:
+                    who = f"{line(process / 'comm') or 'process'} ({process.name})"
+                    mount = mount._replace(place=f"{mount.place} of {who}")
+                rows.setdefault((mount.number, mount.place, mount.source), mount)
+        return list(rows.values())
+
+    def _mount_spaces(self) -> Iterator[Path]:
+        """A process of each namespace of mounts: our own, the first one's, and any container's."""
+        spaces = set[str]()
+        others = [entry for entry in _entries(self.roots.proc) if entry.name.isdecimal()]
+        for process in (self.roots.proc / "self", self.roots.proc / "1", *others):
+            try:
+                space = os.readlink(process / "ns" / "mnt")
+            except OSError:
+                space = "" if process.name in ("self", "1") else "unknown"
+            if space != "unknown" and (not space or space not in spaces):
+                spaces.add(space)
+                yield process
 
     def _swaps(self) -> Iterator[str]:
         """The paths of what holds swap; a file is on a file system that is mounted."""
@@ -394,23 +430,27 @@ class _Machine:
                     yield standing, str(path)
                     break
 
-    def _devices_of(self, path: Path) -> list[str]:
-        """The numbers of the devices under a path: the file system's, and the source of its
-        mount where the file system has a number of its own."""
+    def _devices_of(self, path: Path, depth: int = 0) -> list[str]:
+        """The numbers of the devices under a path: the file system's, the source of its mount where
+        the file system has a number of its own, and what the upper layer of an overlay lies on."""
         number = _file_system_of(path)
         if number is None:
             self.unknown.append(f"where {path} lies")
             return []
         numbers = [number]
-        for mounted, _, source in self._mounts():
-            if mounted == number and (source_number := self._node(source)) is not None:
+        for mount in self._mounts if depth < _MOST_LAYERS else ():
+            if mount.number != number:
+                continue
+            if (source_number := self._node(mount.source)) is not None:
                 numbers.append(source_number)
+            if mount.upper is not None:
+                numbers += self._devices_of(mount.upper, depth + 1)
         return numbers
 
     def _disks_under(self, number: str, depth: int = 0) -> set[str]:
         """The names of the disks on which a device stands, and its own."""
         place = self.roots.sys / "dev" / "block" / number
-        if depth > 8 or not place.exists():
+        if depth > _MOST_LAYERS or not place.exists():
             return set()
         place = place.resolve()
         if (place / "partition").exists():
@@ -514,6 +554,28 @@ def _read(handle: int, offset: int, count: int) -> bytes:
     except OSError:
         # A sector that cannot be read tells nothing; the drive is measured all the same.
         return b""
+
+
+def _mount(row: str) -> _Mount | None:
+    """A row of mountinfo; none where it is none."""
+    words, _, after = row.partition(" - ")
+    fields, rest = words.split(), after.split()
+    if len(fields) < 5 or len(rest) < 2:
+        return None
+    upper = None
+    if rest[0] == "overlay":
+        upper = next((word for word in rest[-1].split(",") if word.startswith("upperdir=")), None)
+    return _Mount(
+        number=fields[2],
+        place=_plain(fields[4]),
+        source=_plain(rest[1]),
+        upper=Path(_plain(upper).removeprefix("upperdir=")) if upper else None,
+    )
+
+
+def typeable(text: str) -> str:
+    """A name as somebody can type it: without what does not print, or stands at its ends."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text).strip()
 
 
 def _plain(text: str) -> str:
