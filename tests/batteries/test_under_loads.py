@@ -273,7 +273,7 @@ def test_a_drive_that_throttles_keeps_less_of_its_speed(tmp_path: Path) -> None:
 def test_without_a_thermometer_it_is_refused_before_a_byte() -> None:
     battery = registry.get("temperature")
     info = FakeDrive().info
-    with pytest.raises(FlashtwinError, match="no watt meter"):
+    with pytest.raises(FlashtwinError, match="no sensor of its temperature"):
         battery.check(info)
     going = battery.measure(battery.parameters(), info)
     next(going)

@@ -36,6 +36,7 @@ from flashtwin.model.step import (
     Step,
     Trim,
 )
+from flashtwin.runner.host import processors
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request, Steps
@@ -239,7 +240,7 @@ def expected(
     if not isinstance(drive, Paces):
         return roughly
     load = os.getloadavg()[0]
-    slower = busy(load, beside, len(os.sched_getaffinity(0)))
+    slower = busy(load, beside, processors())
     return estimate(requests, info, pace=drive.pace(roughly.wall_s), slower=slower)
 
 

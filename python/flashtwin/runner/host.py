@@ -60,6 +60,14 @@ def describe(out: Path, more: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
+def processors() -> int:
+    """How many processors this process may use; outside of Linux, how many there are."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
 def _processor() -> str | None:
     """The processor's name as Linux has it."""
     try:

@@ -29,6 +29,7 @@ from typing import Any
 from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.target import Interrupted
+from flashtwin.runner.host import processors
 from flashtwin.runner.stop import Stop, listening
 
 # How long a stop may stay unseen.
@@ -102,7 +103,7 @@ class Pool:
     """Workers at once, by default one a processor, and as memory allows."""
 
     def __init__(self, at_once: int | None = None) -> None:
-        self.at_once = at_once or len(os.sched_getaffinity(0))
+        self.at_once = at_once or processors()
         self._there = memory.shared_bytes()
         self._workers: list[_Worker] = []
         self._waiting: list[tuple[int, Work]] = []

@@ -19,7 +19,7 @@ from flashtwin.batteries.base.counters import from_smart
 from flashtwin.drives.device import health, identity, purge
 from flashtwin.drives.device.facts import Facts, Roots, facts_of
 from flashtwin.drives.device.held import Held
-from flashtwin.drives.real.engines import Engine, caveats
+from flashtwin.drives.real.engines import SYSTEM, Engine, caveats
 from flashtwin.drives.real.instruments import Thermometer
 from flashtwin.drives.real.jobfile import TARGET
 from flashtwin.drives.real.power_log import PowerLog
@@ -195,4 +195,10 @@ def looked_at(
 ) -> Facts:
     """The facts of a device by any of its names, under the kernel's: names in /dev/disk hold
     serial numbers."""
+    if SYSTEM != "linux":
+        raise FlashtwinError(
+            f"{path} is a device, and devices are measured on Linux alone",
+            hint="name a directory on it: a file of its own is measured there",
+            exit_code=ENVIRONMENT,
+        )
     return facts_of(Path(os.path.realpath(path)), of_interest=of_interest, roots=roots)

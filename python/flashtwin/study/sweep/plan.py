@@ -9,7 +9,6 @@ refused; `sweep.json` depends on nothing but the plan.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from flashtwin.model.document import Document
 from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, expected
+from flashtwin.runner.host import processors
 from flashtwin.runs.folders import (
     FAILURES,
     POINTS,
@@ -147,7 +147,7 @@ def resolve(
             refused.append(_refused(point, error))
             continue
         if expects is not None and not orders:
-            beside = len(os.sched_getaffinity(0)) - 1
+            beside = processors() - 1
             expects(expected(requests, Twin(spec), info_of(spec), beside))
         orders.append(
             Order(
