@@ -1,55 +1,88 @@
-"""What runs were told to take and what they took: `./dev bench --estimates [--json] [NAME…]`.
+"""What runs were told to take and what they took: `./dev bench --estimates [--json] [CASE…]`.
 
-Every battery that is expected to take more than ten seconds on one of two twins is run there, on
-the largest copy of the drive (a whole one, a quarter, a sixteenth) on which it is told to take less
-than `MOST_S`; so are `review --quick` and a `sweep`. What it took of a processor is set
-beside what was told before it for a machine that does nothing else, so that the bench may run
-beside other work. Right is within a factor of two. Batteries that take longer on every copy are
-named and not run. Each row is printed as it is measured, and names choose some of them: the bench
-can be run in pieces.
+A case is a battery or a command on one of two twins: `bx500-240/fill`, or `fill` on both. There is
+one for every battery that is told more than `LEAST_S` on the whole drive. Each runs on the largest
+copy of the drive on which it is told at most `MOST_S`; a battery that is told more on every copy
+runs with the shorter times of `SHORTER`, and if these are too long as well, on the quickest copy.
+What a battery took is counted in seconds of a processor, beside what is told for a machine that
+does nothing else, so that it may run beside other work. Commands are run as they are typed: told is
+the line that they print, took is the wall's clock. Right is within a factor of two.
+
+The cases run in processes of their own, as many at a time as there are processors, commands one
+after another. What was measured lies in `target/estimates.jsonl`, and the same command goes on from
+there; `--fresh` begins anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import resource
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from flashtwin.batteries.base import groups, registry
+from flashtwin import _core
+from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.run import run_batteries
-from flashtwin.study.sweep.executors import executor_of
-from flashtwin.study.sweep.grid import axes
-from flashtwin.study.sweep.plan import Plan
-from flashtwin.study.sweep.run import Silent, sweep
 
 DRIVES = ("bx500-240", "samsung-980-1tb")
-SCALES = (None, "1/4", "1/16")
-LEAST_S, MOST_S, FACTOR = 10.0, 40.0, 2.0
-QUICK, SWEPT = "review --quick", "sweep"
-COMMANDS = (QUICK, SWEPT)
-# A fill of caches of 4 GB and more.
-VARIED, POINTS = "slc_cache.size=4GB,8GB,12GB,16GB", 4
+SCALES = (None, "1/4", "1/16", "1/64")
+LEAST_S, MOST_S, FACTOR = 10.0, 30.0, 2.0
+KEPT = Path("target") / "estimates.jsonl"
+# Batteries of hours, with shorter loads of every kind that they have.
+SHORTER = {
+    "dispersion": "dispersion:seconds=60s",
+    "iometer": "iometer:preset=quick",
+    "qos": "qos:seconds=60s,random_percent=10",
+    "servers": "servers:seconds=30s,random_percent=10",
+    "snia_dirth": "snia_dirth:seconds=5s,before_s=30s,point_s=30s,threads=32+1,depths=32+1",
+    "snia_hir": "snia_hir:waits=5s+25s,bursts=20,return_s=30s,fills=1",
+    "snia_iops": "snia_iops:seconds=2s",
+    "snia_xsr": "snia_xsr:stream_s=10m,random_s=5m",
+    "wafmap": "wafmap:zones=1GiB,active=8,fills=90,passes=0.5,measured=0.1",
+}
+# Commands that run for more than ten seconds; DRIVE and OUT are put in.
+COMMANDS = {
+    "demo": "demo --out OUT",
+    "review": "review DRIVE --quick --scale 1/16 --out OUT",
+    "sweep": "sweep DRIVE --vary slc_cache.size=4GB,8GB,12GB,16GB --battery fill --scale 1/4"
+    " --out OUT",
+    "ask": "ask DRIVE --workload desktop",
+    "validate": "validate DRIVE",
+    "fit": "fit RUN --simulations 300 --no-run -o OUT.toml",
+}
+# Commands that ask for no drive, and what a command needs before it.
+ONCE = ("demo",)
+BEFORE = {"fit": "test DRIVE --scale 1/16 --battery fill --out RUN"}
+# "about 3 min (at most 8 min)", and of a sweep "together about 3 min".
+_TIME = r"(\d+(?:\.\d+)?) (ms|s|min|h|days?)"
+_TOLD = re.compile(rf"(together )?about {_TIME}(?: \(at most {_TIME}\))?")
+_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "day": 86400.0, "days": 86400.0}
 
 Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One battery or command on one drive, in seconds of a processor."""
+    """One battery or command on one drive, in seconds: of a processor, or for a command the
+    wall's. `at_most_s` is none where only one time was told."""
 
-    drive: str
+    case: str
     what: str
     told_s: float
-    at_most_s: float
+    at_most_s: float | None
     took_s: float
 
     @property
@@ -60,7 +93,7 @@ class Row:
     @property
     def holds(self) -> bool:
         """Whether it took no more than the most that was told."""
-        return self.took_s <= self.at_most_s
+        return self.at_most_s is None or self.took_s <= self.at_most_s
 
 
 def processor_s() -> float:
@@ -71,8 +104,8 @@ def processor_s() -> float:
 
 def told(drive: str, scale: str | None, batteries: str) -> Estimate | None:
     """What batteries are expected to take of a processor; none where they do not suit the drive."""
-    twin = Twin(load(drive, scale=scale), seed=1)
     try:
+        twin = Twin(load(drive, scale=scale), seed=1)
         requests = registry.parse(batteries)
         return estimate(requests, twin.info, pace=twin.pace(estimate(requests, twin.info).wall_s))
     except FlashtwinError:
@@ -80,7 +113,7 @@ def told(drive: str, scale: str | None, batteries: str) -> Estimate | None:
 
 
 def measured(
-    drive: str, scale: str | None, what: str, batteries: str, clock: Clock = processor_s
+    drive: str, scale: str | None, batteries: str, clock: Clock = processor_s
 ) -> Row | None:
     """Tell what it will take, run it, and look at the clock."""
     takes = told(drive, scale, batteries)
@@ -90,85 +123,163 @@ def measured(
     began = clock()
     with tempfile.TemporaryDirectory() as place:
         run_batteries(twin, registry.parse(batteries), Path(place) / "run")
-    return row_of(drive, scale, what, takes.wall_s, takes.most_wall_s, clock() - began)
+    case = f"{drive}/{batteries.partition(':')[0]}"
+    what = f"{batteries} --scale {scale}" if scale else batteries
+    return row_of(case, what, takes.wall_s, takes.most_wall_s, clock() - began)
 
 
-def row_of(
-    drive: str, scale: str | None, what: str, told_s: float, most_s: float, took_s: float
-) -> Row:
-    name = drive if scale is None else f"{drive} {scale}"
-    numbers = [round(seconds, 1) for seconds in (told_s, most_s, took_s)]
-    return Row(drive=name, what=what, told_s=numbers[0], at_most_s=numbers[1], took_s=numbers[2])
+def row_of(case: str, what: str, told_s: float, most_s: float | None, took_s: float) -> Row:
+    return Row(
+        case=case,
+        what=what,
+        told_s=round(told_s, 1),
+        at_most_s=None if most_s is None else round(most_s, 1),
+        took_s=round(took_s, 1),
+    )
 
 
-def swept(drive: str, clock: Clock = processor_s) -> Row:
-    """A sweep over a few points, one after another."""
-    heard: list[Estimate] = []
+def said(lines: str) -> tuple[float, float | None] | None:
+    """The longest time, and the most, that a command has told on stderr."""
+    told = list(_TOLD.finditer(lines))
+    rows = [match for match in told if match[1]] or told
+    if not rows:
+        return None
+    expected = max(float(row[2]) * _UNITS[row[3]] for row in rows)
+    most = [float(row[4]) * _UNITS[row[5]] for row in rows if row[4]]
+    return expected, max(most, default=None)
 
-    class Hears(Silent):
-        """Keeps what a point is told to take."""
 
-        def expected(self, points: int, each: Estimate, at_once: int | None) -> None:
-            heard.append(each)
-
-    plan = Plan(drive=drive, batteries="fill", axes=tuple(axes([VARIED])), scale="1/4")
-    began = clock()
+def commanded(name: str, drive: str) -> Row | None:
+    """Run a command as it is typed, and read what it tells."""
+    program = [sys.executable, "-m", "flashtwin.cli"]
     with tempfile.TemporaryDirectory() as place:
-        sweep(plan, Path(place) / "sweep", executor=executor_of(1, None), watcher=Hears())
-    each, took_s = heard[0], clock() - began
-    return row_of(drive, "1/4", SWEPT, POINTS * each.wall_s, POINTS * each.most_wall_s, took_s)
+
+        def typed(text: str) -> list[str]:
+            words = text.replace("OUT", f"{place}/out").replace("RUN", f"{place}/run")
+            return [*program, *words.replace("DRIVE", drive).split()]
+
+        if name in BEFORE:
+            subprocess.run(typed(BEFORE[name]), capture_output=True, check=True, cwd=place)
+        began_s = time.monotonic()
+        answer = subprocess.run(typed(COMMANDS[name]), capture_output=True, text=True, cwd=place)
+        took_s = time.monotonic() - began_s
+    times = said(answer.stderr)
+    if times is None or answer.returncode not in (0, 1):
+        print(f"{name}: no time told, or failed\n{answer.stderr}", file=sys.stderr)
+        return None
+    what = COMMANDS[name].replace("DRIVE", drive).partition(" --out")[0]
+    return row_of(f"{drive}/{name}", what, *times, took_s)
 
 
-def rows(names: list[str], left_out: list[str]) -> Iterator[Row]:
-    """The rows of the names, or of everything over ten seconds, as they are measured."""
+def cases(names: Sequence[str]) -> Iterator[str]:
+    """The cases of the names, or of everything over ten seconds."""
     for drive in DRIVES:
-        for battery in names or registry.names():
-            if battery in COMMANDS:
-                continue
+        for battery in registry.names():
+            case = f"{drive}/{battery}"
             whole = told(drive, None, battery)
-            if whole is None or (whole.wall_s < LEAST_S and not names):
+            if whole is None or not (names or whole.wall_s >= LEAST_S):
                 continue
-            scale = next((at for at in SCALES if _takes(drive, at, battery) <= MOST_S), "none")
-            if scale == "none":
-                left_out.append(f"{drive} {battery}")
-            elif (row := measured(drive, scale, battery, battery)) is not None:
-                yield row
-        chosen = [command for command in COMMANDS if not names or command in names]
-        if QUICK in chosen:
-            quick = ",".join(groups.get("quick").batteries)
-            if (row := measured(drive, "1/16", QUICK, quick)) is not None:
-                yield row
-        if SWEPT in chosen:
-            yield swept(drive)
+            if not names or battery in names or case in names:
+                yield case
+    for name in COMMANDS:
+        for drive in DRIVES[:1] if name in ONCE else DRIVES:
+            if not names or name in names or f"{drive}/{name}" in names:
+                yield f"{drive}/{name}"
 
 
-def _takes(drive: str, scale: str | None, battery: str) -> float:
-    takes = told(drive, scale, battery)
-    return float("inf") if takes is None else takes.wall_s
+def row(case: str) -> Row | None:
+    """Measure a case, in this process."""
+    drive, _, name = case.partition("/")
+    if name in COMMANDS:
+        return commanded(name, drive)
+    copies = []
+    for batteries in (name, SHORTER.get(name, name)):
+        for scale in SCALES:
+            takes = told(drive, scale, batteries)
+            if takes is not None and takes.wall_s <= MOST_S:
+                return measured(drive, scale, batteries)
+            copies += [(takes.wall_s, batteries, scale)] if takes is not None else []
+    if not copies:
+        return None
+    _, batteries, scale = min(copies, key=lambda copy: copy[0])
+    return measured(drive, scale, batteries)
+
+
+def _in_a_process(case: str) -> Row | None:
+    command = [sys.executable, "-B", "-m", __spec__.name, "--here", case]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    return Row(**json.loads(answer.stdout)) if answer.returncode == 0 else None
+
+
+def _kept(fresh: bool) -> dict[str, Row]:
+    """What was measured before with this model."""
+    if fresh:
+        KEPT.unlink(missing_ok=True)
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    kept = [json.loads(line) for line in lines]
+    return {row["case"]: Row(**row) for model, row in kept if model == _core.MODEL}
+
+
+def _measure(names: list[str], fresh: bool, tell: Callable[[Row], None]) -> list[str]:
+    """Measure what is not measured yet, and name the cases that could not be."""
+    before = _kept(fresh)
+    wanted = list(cases(names))
+    failed: list[str] = []
+
+    def ended(case: str, row: Row | None) -> None:
+        if row is None:
+            failed.append(case)
+            return
+        tell(row)
+        if case not in before:
+            with KEPT.open("a") as file:
+                file.write(json.dumps([_core.MODEL, asdict(row)]) + "\n")
+
+    for case in (case for case in wanted if case in before):
+        ended(case, before[case])
+    left = [case for case in wanted if case not in before]
+    batteries = [case for case in left if case.partition("/")[2] not in COMMANDS]
+    commands = [case for case in left if case not in batteries]
+    for group, at_once in ((batteries, len(os.sched_getaffinity(0))), (commands, 1)):
+        with ThreadPoolExecutor(at_once) as pool:
+            for case, row in zip(group, pool.map(_in_a_process, group), strict=True):
+                ended(case, row)
+    return failed
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="CASE")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     words = parser.parse_args()
-    done, left_out = [], list[str]()
-    for row in rows(words.names, left_out):
+    if words.here:
+        measured_row = row(words.names[0])
+        if measured_row is None:
+            sys.exit(1)
+        print(json.dumps(asdict(measured_row)))
+        return
+    done: list[Row] = []
+
+    def tell(row: Row) -> None:
         done.append(row)
-        text = f"{row.drive:24}{row.what:18}told {row.told_s:6.1f} s, took {row.took_s:6.1f} s"
+        most = "" if row.at_most_s is None else f", at most {row.at_most_s:.0f} s"
+        mark = "" if row.is_right and row.holds else "  !"
+        text = f"{row.case:32}told {row.told_s:6.1f} s{most}, took {row.took_s:6.1f} s{mark}"
         print(text, file=sys.stderr if words.json else sys.stdout, flush=True)
+
+    failed = _measure(words.names, words.fresh, tell)
     right, hold = sum(row.is_right for row in done), sum(row.holds for row in done)
     if words.json:
-        answer = {
-            "rows": [asdict(row) for row in done],
-            "within_twice": right,
-            "at_most": hold,
-            "left_out": left_out,
-        }
+        rows = [asdict(row) for row in done]
+        answer = {"rows": rows, "within_twice": right, "at_most": hold, "failed": failed}
         print(json.dumps(answer, indent=2))
     else:
         print(f"{right} of {len(done)} within a factor of two, {hold} within the most told")
-        print(f"too long on every copy: {', '.join(left_out) or 'none'}")
+    if failed:
+        print(f"not measured: {', '.join(failed)}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -108,11 +108,11 @@ def test_a_speed_that_comes_and_goes_is_likely_no_cache() -> None:
 
 def test_a_limit_from_outside_is_told_by_the_scatter_that_it_takes_away() -> None:
     findings = found(capped(100, 140, 0.6, 500))
-    limited = findings["slowed_by.limiter"].number
+    limited = findings["slowed_by.outside"].number
     assert limited is not None and limited > 0.5
     assert limited > (findings["slowed_by.throttling"].number or 0)
     own = fill((500, 200), noise=0.03, factor=lambda t, _: 0.6 if 100 <= t < 140 else 1.0)
-    other = found(own).get("slowed_by.limiter")
+    other = found(own).get("slowed_by.outside")
     assert other is None or (other.number or 0) < limited
 
 
@@ -144,7 +144,7 @@ def test_a_thermometer_decides_whether_lows_are_heat() -> None:
     assert cool["slowed_by"].value != "throttling"
     assert (cool["slowed_by.throttling"].number or 0) < alone
     total = sum(
-        cool[f"slowed_by.{word}"].number or 0 for word in ("nothing", "throttling", "limiter")
+        cool[f"slowed_by.{word}"].number or 0 for word in ("nothing", "throttling", "outside")
     )
     assert total == pytest.approx(1.0, abs=1e-6)
 

@@ -296,7 +296,7 @@ def test_the_first_parts_say_what_all_take(count: int, elapsed_s: float, text: s
 
 def test_what_is_told_is_right_within_a_factor_of_two() -> None:
     rows = [
-        estimates.row_of("a", None, "fill", told_s, 50.0, took_s)
+        estimates.row_of("a/fill", "fill", told_s, 50.0, took_s)
         for told_s, took_s in ((20.0, 39.9), (20.0, 10.1), (20.0, 41.0), (20.0, 9.0), (20.0, 51.0))
     ]
     assert [row.is_right for row in rows] == [True, True, False, False, False]
@@ -305,6 +305,21 @@ def test_what_is_told_is_right_within_a_factor_of_two() -> None:
 
 def test_the_bench_of_estimates_looks_at_its_clock() -> None:
     ticks = iter((100.0, 107.0))
-    row = estimates.measured("bx500-240", "1/176", "quick", "magician", lambda: next(ticks))
-    assert row is not None and (row.drive, row.took_s) == ("bx500-240 1/176", 7.0)
-    assert 0 < row.told_s < row.at_most_s
+    row = estimates.measured("bx500-240", "1/176", "magician", lambda: next(ticks))
+    assert row is not None and (row.case, row.took_s) == ("bx500-240/magician", 7.0)
+    assert row.at_most_s is not None and 0 < row.told_s < row.at_most_s
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        ("a: writes 9 GB, about 24 s (at most 60 s) for 22 min of the drive's time", (24.0, 60.0)),
+        ("a: about 12 s for 2 h\nb: about 2 min (at most 5 min)", (120.0, 300.0)),
+        ("s: 4 points, each about 9 s for 3 h of its time; together about 1.5 h", (5400.0, None)),
+        ("nothing is told", None),
+    ],
+)
+def test_the_bench_of_estimates_reads_what_commands_tell(
+    lines: str, times: tuple[float, float | None] | None
+) -> None:
+    assert estimates.said(lines) == times

@@ -183,6 +183,15 @@ def test_candidates_are_the_same_on_any_number_of_cores(
         assert np.array_equal(one_core.apart, three_cores.apart)
 
 
+def test_what_a_candidate_takes_is_told_by_the_clock(
+    seen: Observed, space: candidate.Space
+) -> None:
+    ticks = iter((10.0, 16.0))
+    search = Search(seen=seen, seed=1, cores=3, clock=lambda: next(ticks))
+    assert search.seconds_each(space, seen.chapters) == 2.0
+    assert search.done == 0
+
+
 def test_a_chain_that_was_cut_ends_the_chapter(seen: Observed, spec: Any) -> None:
     whole = spec.capacity_bytes // MIB * MIB
     run: Any = StepsOfATwin(spec, [write("fill", whole), rest(1.0), write("again", FULL)])

@@ -54,7 +54,7 @@ LOOKS = {
     "cache": (tuple(CAUSES), BEGINNINGS),
     "part": (tuple(CAUSES), tuple(look for look in BEGINNINGS if not look.startswith("late"))),
     "slowed": (
-        ("nothing", "throttling", "limiter"),
+        ("nothing", "throttling", "outside"),
         (
             "none",
             "slow start",
@@ -123,7 +123,7 @@ def looked_at(seed: int, drive: tuple[str, int, bool]) -> Seen | None:
 
 def seen_of(curve: Curve, shape: Shape, has_cache: bool, effects: set[str]) -> Seen:
     """The looks of a fill with the true words."""
-    slowed = "throttling" if effects & HEAT else "limiter" if effects & OUTSIDE else "nothing"
+    slowed = "throttling" if effects & HEAT else "outside" if effects & OUTSIDE else "nothing"
     return {
         **_beginnings(curve, shape, "cache" if has_cache else "none"),
         "slowed": (fill_classes.slower(curve, shape, teeth(shape)), slowed),

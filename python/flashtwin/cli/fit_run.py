@@ -50,6 +50,7 @@ def to_a_run(
             seed=seed,
             study=study,
             tell=lambda done, label: report(min(done, count), label),
+            foretell=lambda all_s: report(0, "fill", all_s),
         )
     try:
         twin_run = beside.measure(stored, twin) if measured else None
@@ -74,7 +75,7 @@ def to_figures(
     table = published.read(published.find(word))
     path = _path(out, table.label.id, force)
     count = len(table.fitted) * SEARCHED
-    with progress.counted("fit", count, quiet, even=False) as report:
+    with progress.counted("fit", count, quiet) as report:
         twin = settled_twin.fit_published(
             table, seed=seed, tell=lambda done, label: report(min(done, count), label)
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
 from flashtwin.model import units
-from flashtwin.runner.events import Observer, Status, foretold
+from flashtwin.runner.events import Observer, Status, expected, foretold
 from flashtwin.runner.events import counted as parts_status
 
 if TYPE_CHECKING:
@@ -57,25 +57,29 @@ def display(quiet: bool) -> Iterator[Display]:
 @contextmanager
 def counted(
     name: str, total: int, quiet: bool, *, each: bool = False, even: bool = True
-) -> Iterator[Callable[[int, str], None]]:
-    """Progress of parts of about the same length; told how many are done, and the last.
+) -> Iterator[Callable[..., None]]:
+    """Progress of parts; called with how many are done and the last one's label.
 
     `each`: every part takes minutes and says something, so that none of them is passed over.
-    `even`: the first parts say what all take, which is told once.
+    `even`: the parts have about the same length, and the first of them say what all take; else who
+    calls says it, with `all_s`. It is told once.
     """
     began_s = time.monotonic()
 
     with display(quiet) as block:
         observer = block.observer(name)
         observer.began(parts_status(name, 0, total, "begins", began_s))
-        is_foretold = not even
+        is_foretold = False
 
-        def told(count: int, label: str) -> None:
+        def told(count: int, label: str, all_s: float | None = None) -> None:
             if each:
                 observer.noted(label)
                 label = f"{count} of {total}"
             nonlocal is_foretold
-            takes = foretold(count, total, time.monotonic() - began_s)
+            if all_s is None:
+                takes = foretold(count, total, time.monotonic() - began_s) if even else None
+            else:
+                takes = expected(all_s)
             if takes is not None and not is_foretold:
                 observer.noted(takes)
                 is_foretold = True

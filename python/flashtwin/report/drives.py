@@ -89,6 +89,7 @@ class Drive:
         if battery not in self.uses and not findings and not steps:
             return None
         settings = self.uses.get(battery, {}).get("parameters")
+        can = self.run.target.get("can")
         return Subject(
             index=self.index,
             name=self.name,
@@ -96,6 +97,7 @@ class Drive:
             findings=findings,
             labels=tuple(step.label for step in steps if step.duration_ns),
             refused=tuple(step.label for step in steps if step.not_possible),
+            whole=not isinstance(can, dict) or can.get("whole_drive") is not False,
             settings=settings if isinstance(settings, dict) else {},
         )
 

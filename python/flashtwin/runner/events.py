@@ -88,7 +88,11 @@ def foretold(count: int, total: int, elapsed_s: float) -> str | None:
     """What all parts will take, once the first of them say it; none of what is over in seconds."""
     if not count or elapsed_s < FIRST_S:
         return None
-    all_s = elapsed_s * total / count
+    return expected(elapsed_s * total / count)
+
+
+def expected(all_s: float) -> str | None:
+    """How long work takes that takes so long, in words; none of what is over in seconds."""
     if all_s < WORTH_TELLING_S:
         return None
     return f"about {rough_seconds(all_s)} (at most {rough_seconds(MOST * all_s)})"

@@ -41,7 +41,8 @@ class Subject:
     """What a battery left in the run of one drive of the page, which has the number `index` there.
 
     `name`: the drive's on the page. `labels`: the battery's steps in which time passed, in order;
-    `refused`: those that the target could not do.
+    `refused`: those that the target could not do. `whole`: false where the target is a part of a
+    drive, such as a file.
     """
 
     index: int
@@ -50,6 +51,7 @@ class Subject:
     findings: Findings = field(default_factory=Findings)
     labels: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    whole: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self, of: type[Any]) -> Any:

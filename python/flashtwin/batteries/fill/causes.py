@@ -41,7 +41,7 @@ SURE = 0.9
 UNTOLD = "cannot tell"
 SLOWED = CHOICES["slowed_by"]
 # Their names in a note.
-CALLED = {"limiter": "a limit outside"}
+CALLED = {"outside": "a limit outside"}
 # The causes of how a fill begins; those less likely than a share are not told.
 CAUSES = {
     "cache": "a cache",
@@ -72,7 +72,7 @@ LOOKS = {
 }
 TESTS = {
     "throttling": "fill it once more with a fan on it, or with pauses",
-    "limiter": "read the same range, which a limit slows too",
+    "outside": "read the same range, which a limit slows too",
     "nothing": "fill it once more: what the drive does by itself comes at the same bytes",
 }
 

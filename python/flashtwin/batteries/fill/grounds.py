@@ -12,7 +12,7 @@ clock it has, how long was written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.batteries.base.record import Answered, Record
@@ -67,8 +67,17 @@ def is_whole_drive(of_pass: Mapping[str, Finding]) -> bool:
     return presence(known, 3) == "present"
 
 
-def contradiction(by_pattern: Mapping[str, Mapping[str, Finding]]) -> str:
-    """One sentence where the patterns of a run say different things of the cache, else nothing.
+@dataclass(frozen=True, kw_only=True)
+class Contradiction:
+    """What the patterns of a run say of the cache that cannot all be so: one sentence, and the same
+    without their names, for a line that has room for little."""
+
+    sentence: str
+    brief: str
+
+
+def contradiction(by_pattern: Mapping[str, Mapping[str, Finding]]) -> Contradiction | None:
+    """Where the patterns of a run say different things of the cache, else nothing.
 
     `by_pattern`: the findings of each first pass by name, under the pattern as a reader knows it.
     """
@@ -78,24 +87,29 @@ def contradiction(by_pattern: Mapping[str, Mapping[str, Finding]]) -> str:
         if size is not None and size.number:
             seen[pattern] = size
     if not seen:
-        return ""
+        return None
     (first, size), *others = seen.items()
     for pattern, of_pass in by_pattern.items():
         if pattern in seen or "cache_size" not in of_pass:
             continue
         written = of_pass["cache_size"].evidence
         if written is not None and written.end > (size.high or size.number or 0.0) * 1e9:
-            return (
-                f"{first} shows a drop at {_gb(size)} and {pattern} none within "
-                f"{readable_gb(written.end)}: what slowed one of them was no cache"
+            within = readable_gb(written.end)
+            return Contradiction(
+                sentence=f"{first} shows a drop at {_gb(size)} and {pattern} none within {within}: "
+                "what slowed one of them was no cache",
+                brief=f"no cache is shown: one pattern drops at {_gb(size)}, another not within "
+                f"{within}",
             )
     for pattern, other in others:
         if _differ(size, other):
-            return (
-                f"{first} shows a drop at {_gb(size)} and {pattern} at {_gb(other)}: "
-                "at most one of them is the end of a cache"
+            return Contradiction(
+                sentence=f"{first} shows a drop at {_gb(size)} and {pattern} at {_gb(other)}: "
+                "at most one of them is the end of a cache",
+                brief=f"no cache is shown: one pattern drops at {_gb(size)}, another at "
+                f"{_gb(other)}",
             )
-    return ""
+    return None
 
 
 def _differ(first: Finding, other: Finding) -> bool:

@@ -6,7 +6,7 @@ sentence says only what a finding says; where one is lacking, so is its half sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from flashtwin.batteries.base.present import (
@@ -181,9 +181,9 @@ class FillPresent(Present):
         first = next(iter(variants))
         facts = [fact for subject in subjects for fact in _sentences(subject, first)]
         facts += [
-            Fact(text=f"{text[:1].upper()}{text[1:]}.", drive=subject.index)
+            Fact(text=f"{apart.sentence[:1].upper()}{apart.sentence[1:]}.", drive=subject.index)
             for subject in subjects
-            if (text := _contradiction(subject))
+            if (apart := _contradiction(subject))
         ]
         if len(variants) > 1:
             title = _pattern_titles(subjects).get(first, first)
@@ -205,6 +205,9 @@ class FillPresent(Present):
                     than="writes {} more before its speed drops",
                     most="writes most before its speed drops",
                 )
+            if name == "duration" and not subject.whole:
+                # What is full then is a file.
+                claim = replace(claim, alone="", brief="")
             return Column(title=title, finding=finding, better=better, claim=claim)
 
         return [column(*row) for row in COLUMNS]
@@ -218,22 +221,23 @@ class FillPresent(Present):
             return self.alone(subject)
         head = "All as SLC," if grounds.is_whole_drive(values) else "Writes"
         speeds = f"{numbers.significant(fast)}, then {numbers.mbs(slow)}"
-        return f"{head} {numbers.gb(cache)} at {speeds}"
+        return f"{head} {numbers.gb(cache)} at {speeds}{_doubt(values)}"
 
     def alone(self, subject: Subject) -> str:
         """The cache of the pattern that the drive was filled with first, and the rate past it."""
         values = _of_first_pattern(subject)
         cache, fast = _value(values, "cache_size"), _value(values, "speed_cache")
         slow, mean = _value(values, "speed_past_cache"), _value(values, "mean")
-        if text := _contradiction(subject):
-            return f"Its patterns contradict each other: {text.partition(':')[0]}"
+        if apart := _contradiction(subject):
+            return f"{apart.brief[:1].upper()}{apart.brief[1:]}"
         if cache and fast is not None and slow is not None:
             if grounds.is_whole_drive(values):
                 return (
                     f"Behaves as one whole-drive SLC cache of {numbers.gb(cache)}: "
                     f"{numbers.mbs(fast)}, then {numbers.mbs(slow)}"
                 )
-            return f"Writes {numbers.gb(cache)} at {numbers.mbs(fast)}, then {numbers.mbs(slow)}"
+            speeds = f"{numbers.mbs(fast)}, then {numbers.mbs(slow)}"
+            return f"Writes {numbers.gb(cache)} at {speeds}{_doubt(values)}"
         if not cache and mean is not None:
             rests_on = values["cache_size"].evidence if "cache_size" in values else None
             within = f" within {numbers.gb(rests_on.end / GB)}" if rests_on else ""
@@ -242,14 +246,20 @@ class FillPresent(Present):
         return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
 
 
+def _doubt(values: Mapping[str, Finding]) -> str:
+    """How likely a cache is, where something else is likelier."""
+    chance = _value(values, "cache_probability")
+    return "" if chance is None or chance >= 0.5 else f" (a cache is {chance:.0%} likely)"
+
+
 def _of_first_pattern(subject: Subject) -> dict[str, Finding]:
     """Findings by name, of the pattern that the drive was filled with first."""
     pattern = next((finding.variant for finding in subject.findings if finding.variant), "")
     return {finding.name: finding for finding in subject.findings if finding.variant == pattern}
 
 
-def _contradiction(subject: Subject) -> str:
-    """Where the patterns of a run say different things of the cache: one sentence, no stop."""
+def _contradiction(subject: Subject) -> grounds.Contradiction | None:
+    """Where the patterns of a run say different things of the cache."""
     titles = _pattern_titles([subject])
     by_pattern: dict[str, dict[str, Finding]] = {}
     for finding in subject.findings:

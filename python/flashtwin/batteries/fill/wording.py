@@ -41,7 +41,7 @@ FURTHER_TITLES = {
     "speed_past_tiers": ("Speed past both tiers", "MB/s"),
     "slowed_by.nothing": ("Probability: nothing, the drive always does so", "fraction"),
     "slowed_by.throttling": ("Probability: the drive throttles itself", "fraction"),
-    "slowed_by.limiter": ("Probability: a limit outside of the drive", "fraction"),
+    "slowed_by.outside": ("Probability: a limit outside of the drive", "fraction"),
     "tooth_period": ("Period of the saw-tooth", "GB"),
 }
 LATER_TITLES = {
@@ -52,7 +52,7 @@ LATER_TITLES = {
 }
 # The words that the value of a choice may be.
 CHOICES = {
-    "slowed_by": ("nothing", "throttling", "limiter"),
+    "slowed_by": ("nothing", "throttling", "outside"),
     "ended_by": ("cache", "erased flash", "nothing"),
 }
 HEADLINES = ("cache_size", "speed_cache", "speed_past_cache", "mean")

@@ -31,6 +31,7 @@ from flashtwin.study.fit.candidate import Limit, Space, Structure
 from flashtwin.study.fit.intervals import Fitted
 from flashtwin.study.fit.observed import Observed, observed
 from flashtwin.study.fit.search import searched
+from flashtwin.study.fit.trials import Search
 
 # A kind of cache, and the cells past it.
 Kind = tuple[Structure, str]
@@ -155,12 +156,14 @@ def fit(
     study: str | None = None,
     cores: int | None = None,
     tell: Callable[[int, str], None] = lambda _count, _label: None,
+    foretell: Callable[[float], None] = lambda _seconds: None,
 ) -> Twin:
     """The twin of a run; raises `FlashtwinError` where the run does not hold what that takes.
 
     `kinds`: the only ones that are searched, by default all that the fill leaves. `study`:
     a file or a database's URL in which the search is kept, so that it can be resumed and shared.
-    `cores`: so many simulate at a time, by default all.
+    `cores`: so many simulate at a time, by default all. `foretell` hears once, after the first
+    simulations, how many seconds all of them are expected to take.
     """
     small = candidate.table()["small"]
     capacity = int(run.target["capacity_bytes"])
@@ -190,9 +193,10 @@ def fit(
         )
         for structure, cell in left
     ]
-    fitted = searched(
-        seen, spaces, simulations, seed, tell, study=study, cores=cores or os.cpu_count() or 1
+    search = Search(
+        seen=seen, seed=seed, cores=cores or os.cpu_count() or 1, tell=tell, foretell=foretell
     )
+    fitted = searched(search, spaces, simulations, study=study)
     if fitted.data >= 1e6:
         raise FlashtwinError(
             f"{run.path} cannot be fitted: no simulated drive shows anything like it",

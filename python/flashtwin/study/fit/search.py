@@ -28,7 +28,6 @@ from flashtwin.study.fit.trials import (
     Floats,
     Search,
     Searched,
-    Tell,
     Tried,
     best_of,
     place_of,
@@ -69,30 +68,22 @@ OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach
 
 
 def searched(
-    seen: Observed,
-    spaces: Sequence[Space],
-    simulations: int,
-    seed: int,
-    tell: Tell,
-    *,
-    study: str | None = None,
-    cores: int = 1,
+    search: Search, spaces: Sequence[Space], simulations: int, *, study: str | None = None
 ) -> Fitted:
     """The best structure with its values; about so many candidates are simulated whole.
 
-    `study`: the database that the search is kept in, a file or a URL. `cores`: so many of them are
-    simulated at a time.
+    `study`: the database that the search is kept in, a file or a URL.
     """
-    search = Search(seen=seen, seed=seed, cores=cores, tell=tell)
     if study is None:
         return _searched(search, spaces, simulations)
-    with closing(opened(study, seen.name, _what(seen, spaces, simulations, seed))) as shared:
+    seen = search.seen
+    with closing(opened(study, seen.name, _what(seen, spaces, simulations, search.seed))) as shared:
         search.shared = shared
         return _searched(search, spaces, simulations)
 
 
 def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitted:
-    by_fill = _by_fill(search, spaces)
+    by_fill = _by_fill(search, spaces, simulations)
     factor, where = _by_requests(search, by_fill[0])
     by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
     runs = _by_all(
@@ -113,22 +104,30 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     return fitted(search, (space, [*tried, *more]), rivals)
 
 
-def _by_fill(search: Search, spaces: Sequence[Space]) -> list[Searched]:
+def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[Searched]:
     """Kinds of caches on the fill alone, best first. What limits their programs a fill does not
     say: those that a core limits are searched where there is no other."""
     fill = search.seen.chapters[:1]
     flash = {
         (space.structure.number, space.cell) for space in spaces if not space.structure.by_core
     }
+    kinds = [
+        space
+        for space in spaces
+        if not space.structure.by_core or (space.structure.number, space.cell) not in flash
+    ]
     runs: list[Searched] = []
-    for space in spaces:
-        if space.structure.by_core and (space.structure.number, space.cell) in flash:
-            continue
+    for space in kinds:
         search.label = _label(space, "fill")
         tried = search.descended(space, np.zeros(len(space.free)), FILL_STEPS, fill, OF_FILL)
         tried += search.scanned(space, place_of(tried), fill, OF_FILL)
         tried += search.descended(space, place_of(tried), FILL_STEPS, fill, OF_FILL)
         runs.append((space, tried))
+        if len(runs) == 1:
+            # The first kind says what each takes; what is simulated whole comes on top.
+            fills_s = len(kinds) * len(tried) * search.seconds_each(space, fill)
+            whole_s = simulations * search.seconds_each(space, search.seen.chapters)
+            search.foretell(fills_s + whole_s)
     runs.sort(key=_total)
     return runs
 

@@ -9,6 +9,7 @@ shares the search.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,12 +53,17 @@ class Tried:
 
 @dataclass(kw_only=True)
 class Search:
-    """Simulates candidates of a run, and counts them; `cores` at a time."""
+    """Simulates candidates of a run, and counts them; `cores` at a time.
+
+    `foretell` hears how many seconds the search is expected to take, by `clock`.
+    """
 
     seen: Observed
     seed: int
     cores: int = 1
     tell: Tell = field(default=lambda _count, _label: None)
+    foretell: Callable[[float], None] = field(default=lambda _seconds: None)
+    clock: Callable[[], float] = time.monotonic
     shared: Shared | None = None
     done: int = 0
     label: str = ""
@@ -82,6 +88,12 @@ class Search:
         self.done += len(places) if len(chapters) == len(self.seen.chapters) else 0
         self.tell(self.done, self.label)
         return tried
+
+    def seconds_each(self, space: Space, chapters: Sequence[Chapter]) -> float:
+        """What a candidate takes where all cores are busy, by the clock; none is counted."""
+        began_s = self.clock()
+        self._simulated(space, [np.zeros(len(space.free))] * self.cores, chapters)
+        return (self.clock() - began_s) / self.cores
 
     def _simulated(
         self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
