@@ -58,6 +58,8 @@ def structure(name: str, past: str, limit: str = "flash") -> candidate.Structure
 
 
 KINDS = [(structure("dynamic", "direct"), "tlc")]
+# The seconds that fits have told.
+FORETOLD: list[float] = []
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +102,7 @@ def smaller_copies() -> Iterator[None]:
 def twin(measured: Run) -> fitting.Twin:
     """What a fit finds that searches the true kind alone, with few simulated drives."""
     with smaller_copies():
-        return fitting.fit(measured, simulations=300, kinds=KINDS)
+        return fitting.fit(measured, simulations=300, kinds=KINDS, foretell=FORETOLD.append)
 
 
 def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
@@ -113,6 +115,11 @@ def test_a_fill_gives_cache_and_rates_back(twin: fitting.Twin) -> None:
     # A fill asks for no read, and never rests.
     assert not {"slc_read", "native_read", "idle"} & set(twin.fitted.intervals)
     assert twin.fitted.values["native_read"] == pytest.approx(60e-6)
+
+
+def test_a_fit_tells_once_what_it_takes(twin: fitting.Twin) -> None:
+    (seconds,) = FORETOLD
+    assert seconds > 0 and twin.fitted.simulations >= 300
 
 
 def test_drives_that_the_run_leaves_possible_stand_beside_the_spec(

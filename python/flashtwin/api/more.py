@@ -24,7 +24,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_size
 from flashtwin.runner import forecast, request
-from flashtwin.runner.events import counted
+from flashtwin.runner.events import counted, expected
 from flashtwin.study.fit.fit import SIMULATIONS
 from flashtwin.study.fit.fit import Twin as Fitted
 from flashtwin.study.fit.fit import fit as fitted
@@ -134,7 +134,13 @@ def fit(
         def tell(done: int, label: str) -> None:
             observer.progress(counted("fit", min(done, count), count, label, began_s))
 
-        twin = fitted(stored, simulations=count, seed=seed, study=study, tell=tell)
+        def foretell(all_s: float) -> None:
+            if takes := expected(all_s):
+                observer.noted(takes)
+
+        twin = fitted(
+            stored, simulations=count, seed=seed, study=study, tell=tell, foretell=foretell
+        )
     if out is not None:
         twin.write(Path(out))
     return twin
@@ -159,6 +165,10 @@ def infer(
     `files`: fio's logs, CSV and what else docs/reference/infer.md lists; options as of the command.
     """
 
+    if not files:
+        raise FlashtwinError(
+            "infer has no file to read", hint="name one, such as fill_bw.1.log", exit_code=USAGE
+        )
     inference.check_history(history, with_first=first is not None)
     choices = Choices(
         doubled=doubled,
@@ -195,7 +205,10 @@ def new(
     """
 
     def size(value: str | int) -> int:
-        return value if isinstance(value, int) else parse_size(value)
+        try:
+            return value if isinstance(value, int) else parse_size(value)
+        except ValueError as error:
+            raise FlashtwinError(f"{value}: {error}", exit_code=USAGE) from None
 
     label = Label(
         id=drive_id,

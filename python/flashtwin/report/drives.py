@@ -222,12 +222,16 @@ class Contents:
         return [tile for present, subject in self._shown(drive) for tile in present.tiles(subject)]
 
     def alone(self, drive: Drive) -> str:
-        """What the first battery with something to say puts first about a drive."""
-        return next(filter(None, (at.alone(of) for at, of in self._shown(drive))), "")
+        """What the first battery with something to say puts first about a drive; one that ranks it
+        goes before one that only has words, such as whether it meets its ratings."""
+        return next(filter(None, (at.alone(of) for at, of in self._ranking_first(drive))), "")
 
     def brief(self, drive: Drive) -> str:
         """What `alone` says, for a line that has room for little."""
-        return next(filter(None, (at.brief(of) for at, of in self._shown(drive))), "")
+        return next(filter(None, (at.brief(of) for at, of in self._ranking_first(drive))), "")
+
+    def _ranking_first(self, drive: Drive) -> list[tuple[Present, Subject]]:
+        return sorted(self._shown(drive), key=lambda shown: not any(shown[0].columns(shown[1])))
 
     def _shown(self, drive: Drive) -> Iterator[tuple[Present, Subject]]:
         """What each battery left in a drive, and how it is shown."""

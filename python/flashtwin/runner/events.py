@@ -92,7 +92,7 @@ def foretold(count: int, total: int, elapsed_s: float) -> str | None:
 
 
 def expected(all_s: float) -> str | None:
-    """How long work takes that takes so long, in words; none of what is over in seconds."""
+    """The time that work is expected to take, in words; none of what is over in seconds."""
     if all_s < WORTH_TELLING_S:
         return None
     return f"about {rough_seconds(all_s)} (at most {rough_seconds(MOST * all_s)})"

@@ -47,6 +47,10 @@ class Meaning:
     found: str
     mind: str | None = None
 
+    def __str__(self) -> str:
+        mind = f"\n\nMind: {self.mind}" if self.mind else ""
+        return f"{self.title} ({self.id})\n\n{self.means}\n\nHow it is found: {self.found}{mind}"
+
     @property
     def stem(self) -> str:
         """The id without its variant, with a * for what varies."""

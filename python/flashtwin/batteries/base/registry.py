@@ -46,6 +46,8 @@ PROGRAM = "flashtwin test"
 PRESET = "preset"
 # Other names that people have for batteries.
 SHORT = {"cdm": "crystaldiskmark", "diskmark": "crystaldiskmark", "assd": "as_ssd"}
+# Words that are in many findings, with the one that people mean.
+MEANT = {"cache": "fill.cache_size", "slc": "fill.cache_size", "speed": "fill.speed_cache"}
 # A shorter word is in too many texts to mean one finding.
 LEAST_WORD = 4
 # Those that run where nobody names one: to know them takes no look at the others.
@@ -411,9 +413,14 @@ def explain(word: str) -> Meaning:
     """The text for a finding's id, with or without its battery and variant; raises with what may
     have been meant."""
     stem = word.strip().partition("[")[0]
+    stem = MEANT.get(stem.lower(), stem)
     known = meanings()
     fitting = [meaning for meaning in known if fnmatchcase(stem, meaning.stem)]
     fitting += [meaning for meaning in known if meaning.name and meaning.name == stem]
+    if not fitting and "." in stem:
+        # `slowed_by.outside` without its battery.
+        dotted = [meaning for meaning in known if "." in meaning.name]
+        fitting = [meaning for meaning in dotted if fnmatchcase(stem, meaning.name)]
     if fitting:
         return fitting[0]
     # A word of people's own: that of a title, else of a text.

@@ -6,7 +6,7 @@ sentence says only what a finding says; where one is lacking, so is its half sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flashtwin.batteries.base.present import (
@@ -206,7 +206,7 @@ class FillPresent(Present):
                     most="writes most before its speed drops",
                 )
             if name == "duration" and not subject.whole:
-                # What is full then is a file.
+                # A file is full then, and no drive.
                 claim = replace(claim, alone="", brief="")
             return Column(title=title, finding=finding, better=better, claim=claim)
 
@@ -246,7 +246,7 @@ class FillPresent(Present):
         return "" if mean is None else f"Writes {numbers.mbs(mean)} on average"
 
 
-def _doubt(values: Mapping[str, Finding]) -> str:
+def _doubt(values: dict[str, Finding]) -> str:
     """How likely a cache is, where something else is likelier."""
     chance = _value(values, "cache_probability")
     return "" if chance is None or chance >= 0.5 else f" (a cache is {chance:.0%} likely)"

@@ -93,6 +93,14 @@ class Twin:
     seen: Observed
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        space = self.fitted.space
+        lines = [f"cache {space.structure.name}, past it {space.structure.past}, {space.cell}"]
+        for row in self.rows():
+            interval = "usual" if row.low is None else f"{row.low:g} to {row.high:g}"
+            lines.append(f"{row.title}: {row.value:g} {row.unit or ''}".rstrip() + f" ({interval})")
+        return "\n".join((*lines, *(f"note: {note}" for note in self.notes)))
+
     def rows(self) -> list[FittedValue]:
         """Every value that was searched: found or left where it is usual."""
         rows = []

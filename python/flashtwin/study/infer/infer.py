@@ -91,6 +91,9 @@ class Inferred:
     findings: tuple[Finding, ...] = ()
     figures: tuple[Figure, ...] = ()
 
+    def __str__(self) -> str:
+        return "\n".join((self.sentence, *(f"note: {note}" for note in self.notes)))
+
     def document(self, page: str | None = None) -> InferredDocument:
         """What `flashtwin infer --json` prints; `page`: where its page was written."""
         return InferredDocument(
