@@ -114,11 +114,23 @@ def test_a_file_system_on_a_file_on_it(loop: Path, tmp_path: Path) -> None:
     assert "the running system lies on" in message
 
 
+def test_another_loop_device_on_its_file(loop: Path, tmp_path: Path) -> None:
+    with looped(tmp_path / "image") as other:
+        ran("mkfs.ext4", "-q", other)
+        with mounted(other, tmp_path / "at"):
+            os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
+            assert f"{other.name} ({loop.name} by another path) is mounted" in refusal(loop)
+
+
 def test_a_loop_device_on_it(loop: Path) -> None:
     """An exclusive open does not see it."""
     with looped(loop) as upper:
         os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
         assert f"the loop device {upper.name}" in refusal(loop)
+        # Written through it, the bytes would be the lower device's.
+        with pytest.raises(FlashtwinError, match=f"{upper.name} is made of {loop.name}") as caught:
+            Held(upper, writes=True)
+        assert caught.value.exit_code == REFUSED
 
 
 def test_swap_that_is_in_use(loop: Path) -> None:
@@ -131,15 +143,17 @@ def test_swap_that_is_in_use(loop: Path) -> None:
     assert facts_of(loop).labels == ["swap0"]
 
 
-def test_a_process_that_has_it_open(loop: Path) -> None:
+def test_a_process_that_has_it_or_its_file_open(loop: Path, tmp_path: Path) -> None:
     with subprocess.Popen(
-        ["sh", "-c", f"exec 3<{loop}; echo open; read word"],
+        ["sh", "-c", f"exec 3<{loop} 4<{tmp_path}/image; echo open; read word"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        assert f"{loop.name} is open in sh ({process.pid})" in refusal(loop)
+        message = refusal(loop)
+        assert f" {loop.name} is open in sh ({process.pid})" in message
+        assert f"the file under {loop.name} is open in sh ({process.pid})" in message
         process.communicate(b"\n")
 
 

@@ -110,6 +110,50 @@ def number_of_folder(place: Path) -> str:
     return f"{os.major(about)}:{os.minor(about)}"
 
 
+def _by_another_path(machine: Machine, **names: str) -> Path:
+    """One drive over a second port, without a layer that joins both."""
+    other = machine.device("sdb", "8:16", SIZE)
+    for disk in (machine.disk, other):
+        for name, text in names.items():
+            machine.put(disk / name.replace("__", "/"), text)
+    return other
+
+
+def _mounted_by_wwn(machine: Machine) -> None:
+    _by_another_path(machine, device__wwid="naa.5002538e40a1b2c3")
+    machine.mounted("8:16", "/data", "/dev/sdb")
+
+
+def _held_by_serial(machine: Machine) -> None:
+    other = _by_another_path(machine, device__model="A DISK", device__serial="S4X1")
+    machine.held(other, "dm-0", "253:0", {"dm/uuid": "LVM-abc", "dm/name": "vg-root"})
+
+
+def _partition_by_eui(machine: Machine) -> None:
+    other = _by_another_path(machine, eui="0025388b11223344")
+    part = machine.device("sdb1", "8:17", MIB, other)
+    machine.put(part / "partition", "1")
+    machine.swaps("/dev/sdb1")
+
+
+def _running_by_wwn(machine: Machine) -> None:
+    other = _by_another_path(machine, device__wwid="naa.5002538e40a1b2c3")
+    machine.held(other, "dm-8", number_of_folder(machine.place), {})
+    (other / "holders" / "dm-8").unlink()
+    machine.of_interest.append(("the running system", machine.place))
+
+
+def _swap_file(machine: Machine) -> None:
+    machine.put(machine.disk / "loop/backing_file", str(machine.image))
+    machine.swaps(str(machine.image))
+
+
+def _two_on_one_file(machine: Machine) -> None:
+    machine.put(machine.disk / "loop/backing_file", str(machine.image))
+    machine.loop("loop9", "7:9", str(machine.image))
+    machine.mounted("7:9", "/data", "/dev/loop9")
+
+
 def _unreadable(name: str) -> Change:
     return lambda machine: (machine.place / "proc" / name).unlink()
 
@@ -142,6 +186,16 @@ REASONS: dict[str, tuple[Change, str]] = {
         "sda is mounted at /data of postgres (4242)",
     ),
     "run_directory_on_an_overlay": (_overlay, "the run directory lies on sda"),
+    "mounted_by_another_path": (_mounted_by_wwn, "sdb (sda by another path) is mounted at /data"),
+    "held_by_another_path": (_held_by_serial, "sdb (sda by another path) is held by dm-0"),
+    "swap_by_another_path": (_partition_by_eui, "sdb1 (sda by another path) holds swap"),
+    "running_by_another_path": (_running_by_wwn, "the running system lies on sda"),
+    "swap_file_under_it": (_swap_file, "sda holds swap that is in use"),
+    "two_loops_on_one_file": (_two_on_one_file, "loop9 (sda by another path) is mounted"),
+    "loop_of_a_device": (
+        lambda m: m.put(m.disk / "loop/backing_file", "/dev/sdq"),
+        "sda is made of /dev/sdq and is no drive",
+    ),
     "btrfs_of_several": (_btrfs_of_several, "sda is mounted at a btrfs of several drives"),
     "swap": (lambda m: m.swaps("/dev/sda"), "sda holds swap that is in use"),
     "swap_partition": (_swap_part, "sda1 holds swap that is in use"),
@@ -189,6 +243,9 @@ def test_nothing_speaks_against_a_drive_of_nobody(tmp_path: Path) -> None:
     machine.partition(1, MIB, MIB)
     machine.mounted("8:16", "/", "/dev/sdb")
     machine.loop("loop0", "7:1000", "/dev/sdb1")
+    for name, disk in (("S4X1", machine.disk), ("S4X2", machine.device("sdb", "8:16", SIZE))):
+        machine.put(disk / "device/model", "A DISK")
+        machine.put(disk / "device/serial", name)
     assert refusals(machine.facts()) == []
 
 
@@ -233,6 +290,9 @@ PUT: dict[str, list[tuple[int, bytes]]] = {
     "VMFS": [(MIB, bytes.fromhex("0dd001c0"))],
     "Intel RAID": [(END - 1024, b"Intel Raid ISM Cfg Sig. ")],
     "RAID of a controller": [(END - 512, b"\xde\x11\xde\x11")],
+    "the journal of an ext4": [(0x438, b"\x53\xef"), (0x460, b"\x0a")],
+    "hibernation": [(4086, b"S1SUSPEND\0")],
+    "hibernation by pages of 16 KiB": [(16374, b"LINHIB0001")],
     "DRBD": [(END - 4096 + 60, bytes.fromhex("8374026b"))],
 }
 

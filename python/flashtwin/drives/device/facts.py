@@ -216,8 +216,9 @@ class _Machine:
         parts = self._parts(disk, number, size, read, extents)
         is_partition = (disk / "partition").exists()
         about = disk.parent if is_partition else disk
-        uses = tuple(self._uses(disk, parts))
-        beneath = tuple(self._beneath(about, of_interest))
+        others = list(self._same_drive(about))
+        uses = tuple(self._uses(disk, parts, others))
+        beneath = tuple(self._beneath([about, *others], of_interest))
         return Facts(
             path=path,
             name=disk.name,
@@ -235,7 +236,7 @@ class _Machine:
             parts=tuple(parts),
             uses=uses,
             beneath=beneath,
-            made_of=tuple(_names_in(disk / "slaves")),
+            made_of=tuple(self._layers(disk)),
             siblings=tuple(self._siblings(about)),
             remarks=tuple(self._remarks(about)),
             unknown=tuple(dict.fromkeys(self.unknown)),
@@ -274,8 +275,7 @@ class _Machine:
         parts = [
             Part(name=disk.name, number=number, start_bytes=0, size_bytes=size, signatures=marks)
         ]
-        known = [entry for entry in _entries(disk) if (entry / "partition").exists()]
-        spans = {_number_in(entry / "start") * SECTOR_BYTES: entry for entry in known}
+        spans = {_number_in(entry / "start") * SECTOR_BYTES: entry for entry in _partitions(disk)}
         labels = {extent.start_bytes: extent.label for extent in extents}
         for start, entry in spans.items():
             length = _number_in(entry / "size") * SECTOR_BYTES
@@ -290,16 +290,25 @@ class _Machine:
                 )
         return parts
 
-    def _uses(self, disk: Path, parts: Sequence[Part]) -> Iterator[Use]:
+    def _uses(self, disk: Path, parts: Sequence[Part], others: Sequence[Path]) -> Iterator[Use]:
         by_number = {part.number: part for part in parts if part.number}
         places = {disk.name: disk, **{entry.name: entry for entry in _entries(disk)}}
+        for other in others:
+            for entry in (other, *_partitions(other)):
+                name = f"{entry.name} ({disk.name} by another path)"
+                number, size = line(entry / "dev"), _number_in(entry / "size") * SECTOR_BYTES
+                by_number[number] = Part(name=name, number=number, start_bytes=0, size_bytes=size)
+                places[name] = entry
         for mount in self._mounts:
             part = by_number.get(mount.number) or self._by_source(mount.source, by_number)
             if part is not None:
                 yield Use(how="mounted", by=mount.place, part=part.name)
+        backing = _backing_file(disk)
         for path in self._swaps():
             if (part := self._by_source(path, by_number)) is not None:
                 yield Use(how="swap", by=path, part=part.name)
+            elif backing is not None and _inode(Path(path)) == backing:
+                yield Use(how="swap", by=path, part=disk.name)
         for part in by_number.values():
             for holder in self._holders(places[part.name]):
                 yield Use(how="held", by=self._holder(holder), part=part.name)
@@ -308,7 +317,44 @@ class _Machine:
             if (member := by_number.get(line(link / "dev"))) is not None:
                 yield Use(how="mounted", by="a btrfs of several drives", part=member.name)
         yield from self._loops(by_number)
-        yield from self._open(by_number)
+        yield from self._open(by_number, disk.name, backing)
+
+    def _layers(self, disk: Path) -> list[str]:
+        """The devices that a stacked device is made of; of a loop device the one that its backing
+        file is, whatever node leads there."""
+        layers = _names_in(disk / "slaves")
+        backing = line(disk / "loop" / "backing_file").removesuffix(" (deleted)")
+        with contextlib.suppress(OSError, ValueError):
+            about = os.stat(self.roots.dev / backing.removeprefix("/dev/"))
+            if stat.S_ISREG(about.st_mode):
+                return layers
+            if stat.S_ISBLK(about.st_mode):
+                under = self.roots.sys / "dev" / "block" / _number_of(about.st_rdev)
+                return [*layers, under.resolve().name if under.exists() else backing]
+        # Its node is gone, or hidden from here.
+        return [*layers, backing] if backing.startswith("/dev/") else layers
+
+    def _same_drive(self, disk: Path) -> Iterator[Path]:
+        """Other block devices that are the same drive: those over another path to it, and loop
+        devices on the same file. An exclusive open of one does not see the others."""
+        own, backing = self._own_names(disk), _backing_file(disk)
+        for other in _entries(self.roots.sys / "block"):
+            other = other.resolve()
+            if other == disk or not line(other / "dev"):
+                continue
+            has_its_file = backing is not None and _backing_file(other) == backing
+            if has_its_file or own & self._own_names(other):
+                yield other
+
+    def _own_names(self, disk: Path) -> set[tuple[str, ...]]:
+        """The names that no other drive has."""
+        names, size = self._names(disk), line(disk / "size")
+        unique: set[tuple[str, ...]] = {
+            (kind, names[kind]) for kind in ("wwn", "eui") if names[kind]
+        }
+        if names["serial"]:
+            unique.add((names["model"], names["serial"], size))
+        return unique
 
     def _by_source(self, source: str, by_number: dict[str, Part]) -> Part | None:
         """The part that a mount names: file systems over several drives have numbers of their
@@ -319,7 +365,8 @@ class _Machine:
         if number is not None:
             return by_number.get(number)
         # The name tells the part also where the node is gone, as in a chroot.
-        return next((part for part in by_number.values() if part.name == Path(source).name), None)
+        name = Path(source).name
+        return next((part for part in by_number.values() if part.name.split()[0] == name), None)
 
     def _node(self, path: str) -> str | None:
         """The number of a device by its path under /dev; none where it is no device's."""
@@ -398,17 +445,22 @@ class _Machine:
         numbers = self._devices_of(Path(path))
         return next((by_number[number] for number in numbers if number in by_number), None)
 
-    def _open(self, by_number: dict[str, Part]) -> Iterator[Use]:
+    def _open(
+        self, by_number: dict[str, Part], name: str, backing: tuple[int, int] | None
+    ) -> Iterator[Use]:
         """Processes that keep it open, as a virtual machine does that was given the drive. Who only
         looks at it, as udev and losetup do, is gone at the second look."""
-        uses = self._openers(by_number)
+        uses = self._openers(by_number, name, backing)
         if uses:
             time.sleep(_GLANCE_S)
-            uses &= self._openers(by_number)
-        yield from sorted(uses, key=lambda use: use.by)
+            uses &= self._openers(by_number, name, backing)
+        yield from sorted(uses, key=lambda use: (use.by, use.part))
 
-    def _openers(self, by_number: dict[str, Part]) -> set[Use]:
-        """Processes that have it open now; our own and those that may not be asked are left out."""
+    def _openers(
+        self, by_number: dict[str, Part], name: str, backing: tuple[int, int] | None
+    ) -> set[Use]:
+        """Processes that have it or its backing file open now; our own and those that may not be
+        asked are left out."""
         own, uses = str(os.getpid()), set()
         for process in _entries(self.roots.proc):
             if not process.name.isdecimal() or process.name == own:
@@ -416,17 +468,23 @@ class _Machine:
             for handle in _entries(process / "fd"):
                 with contextlib.suppress(OSError):
                     about = os.stat(handle)
+                    by = f"{line(process / 'comm') or 'process'} ({process.name})"
                     part = by_number.get(_number_of(about.st_rdev))
                     if stat.S_ISBLK(about.st_mode) and part is not None:
-                        by = f"{line(process / 'comm') or 'process'} ({process.name})"
                         uses.add(Use(how="open", by=by, part=part.name))
+                    elif backing is not None and (about.st_dev, about.st_ino) == backing:
+                        uses.add(Use(how="open", by=by, part=f"the file under {name}"))
         return uses
 
-    def _beneath(self, disk: Path, paths: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, str]]:
-        """What of this machine stands on the disk, through partitions, layers and loops."""
+    def _beneath(
+        self, disks: Sequence[Path], paths: Sequence[tuple[str, Path]]
+    ) -> Iterator[tuple[str, str]]:
+        """What of this machine stands on a disk, by any path to it, through partitions, layers and
+        loops."""
+        names = {disk.name for disk in disks}
         for standing, path in paths:
             for number in self._devices_of(path):
-                if disk.name in self._disks_under(number):
+                if names & self._disks_under(number):
                     yield standing, str(path)
                     break
 
@@ -525,6 +583,26 @@ def _entries(folder: Path) -> list[Path]:
 
 def _names_in(folder: Path) -> list[str]:
     return [entry.name for entry in _entries(folder)]
+
+
+def _partitions(disk: Path) -> list[Path]:
+    """The partitions of a disk that the kernel knows."""
+    return [entry for entry in _entries(disk) if (entry / "partition").exists()]
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """The device and inode of a regular file; none where it is gone, or none."""
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (about.st_dev, about.st_ino) if stat.S_ISREG(about.st_mode) else None
+
+
+def _backing_file(disk: Path) -> tuple[int, int] | None:
+    """The file under a loop device."""
+    backing = line(disk / "loop" / "backing_file")
+    return _inode(Path(backing)) if backing else None
 
 
 def _within(read: Read, start: int, length: int) -> Read:

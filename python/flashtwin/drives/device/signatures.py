@@ -107,7 +107,7 @@ def signatures(read: Read, size_bytes: int) -> list[Signature]:
         for row in _ROWS
         if read(row.at, len(row.magic)) == row.magic
     ]
-    for find in (lvm, linux_raid, zfs, swap, controller_raid, drbd):
+    for find in (lvm, linux_raid, zfs, journal, swap, controller_raid, drbd):
         rows += find(read, size_bytes)
     return list(dict.fromkeys(rows))
 
@@ -147,10 +147,20 @@ def zfs(read: Read, size: int) -> Iterator[Signature]:
             yield Signature(name="ZFS", kind="member")
 
 
+def journal(read: Read, size: int) -> Iterator[Signature]:
+    """The journal of an ext3 or ext4 that lies elsewhere: a superblock that says it is one."""
+    if read(0x438, 2) == b"\x53\xef" and read(0x460, 1) and read(0x460, 1)[0] & 8:
+        yield Signature(name="ext4, as the journal of another device", kind="member")
+
+
 def swap(read: Read, size: int) -> Iterator[Signature]:
-    """The end of the first page, whatever the size of a page is."""
+    """The end of the first page, whatever the size of a page is; of a system that sleeps, its
+    memory is there."""
     for page in _PAGES:
-        if read(page - 10, 10) in (b"SWAPSPACE2", b"SWAP-SPACE"):
+        magic = read(page - 10, 10)
+        if magic[:9] in (b"S1SUSPEND", b"S2SUSPEND", b"ULSUSPEND") or magic == b"LINHIB0001":
+            yield Signature(name="a system that hibernates", kind="member")
+        if magic in (b"SWAPSPACE2", b"SWAP-SPACE"):
             label = read(1052, 16).decode(errors="replace").partition("\0")[0].strip()
             yield Signature(name="swap", kind="swap", label=label)
 
