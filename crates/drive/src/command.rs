@@ -43,7 +43,7 @@ use std::collections::VecDeque;
 
 use flashtwin_base::ring::Ring;
 use flashtwin_base::{Completion, Nanos, Op, Request, Status};
-use flashtwin_ftl::placement::Reserved;
+use flashtwin_ftl::Reserved;
 use flashtwin_ftl::{Policies, Route};
 
 use crate::engine::Drive;

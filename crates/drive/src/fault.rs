@@ -9,7 +9,7 @@
 //! `docs/concepts/durability.md` has the table.
 
 use flashtwin_base::{Completion, Device, Nanos, Status};
-use flashtwin_ftl::recover::Recovery;
+use flashtwin_ftl::Recovery;
 use flashtwin_ftl::{Change, Policies};
 
 use crate::command::Commands;

@@ -21,8 +21,8 @@
 
 use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Nanos, Op, Status};
+use flashtwin_ftl::Reserved;
 use flashtwin_ftl::op::class;
-use flashtwin_ftl::placement::Reserved;
 use flashtwin_ftl::{LookUp, NandOp, Policies, Route, Token};
 
 use crate::command::SECTOR_BYTES;

@@ -20,17 +20,17 @@ use crate::engine::Drive;
 /// A command that waited for longer than the spec allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// What the host asked for.
+    /// The operation that the host asked for.
     pub op: Op,
     /// When it had waited.
     pub until: Nanos,
     /// How long, without what the spec's own times ask.
     pub span: Nanos,
-    /// What it waited for.
+    /// The work that it waited for.
     pub cause: &'static str,
 }
 
-/// What flash and controller take for work by the times of a spec, whoever asks for it.
+/// The time that flash and controller take for work by a spec, whoever asks for it.
 pub(crate) struct Times<'a> {
     config: &'a Config,
 }
@@ -66,7 +66,7 @@ impl Times<'_> {
         own.max().unwrap_or(Nanos::ZERO) + passes + retries.unwrap_or(Nanos::ZERO)
     }
 
-    /// What a core does to read and program a native granule.
+    /// The time that a core takes to read and program a native granule.
     fn core(&self) -> Nanos {
         let (times, granule) = (&self.config.controller.operations, self.granule());
         let units = granule / u64::from(self.config.policy.unit_bytes);
@@ -74,7 +74,7 @@ impl Times<'_> {
         Nanos(pages + 2 * granule.div_ceil(1024) * times.kib.0 + units * times.moved.0)
     }
 
-    /// What it takes of all that dies share to read and program some bytes.
+    /// The time that reading and programming some bytes takes of all that dies share.
     fn shared(&self, bytes: u64) -> Nanos {
         let (c, part) = (&self.config.controller, &self.config.part);
         let channels = u64::from(part.geometry.channels) * part.bus_bytes_per_s;
@@ -101,7 +101,7 @@ impl Times<'_> {
         self.config.controller.buffer_bytes.div_ceil(self.granule()) + 1
     }
 
-    /// What the host's programs and both movers' may have under way, done to its end.
+    /// The time until all is done that the host and both movers may have under way.
     fn turn(&self) -> Nanos {
         let part = &self.config.part;
         let dies = u64::from(part.geometry.dies());
@@ -141,9 +141,9 @@ fn read_of(mode: &ModeTiming) -> Nanos {
 /// The bound, and what was beyond it.
 pub(crate) struct Waits {
     most: Nanos,
-    /// What is under way of the host and both movers, done to its end.
+    /// The time until all is done that the host and both movers may have under way.
     turn: Nanos,
-    /// What a die and a core take for a granule.
+    /// The time that a die and a core take for a granule.
     operation: Nanos,
     /// The slowest operation so far beside the part's mean.
     pub(crate) slowest: Pace,
@@ -204,14 +204,14 @@ impl Waits {
         self.note(Op::Write, (since, now), own, self.cause);
     }
 
-    /// What is under way, and operations of the command one after another, take at the most by the
-    /// spec.
+    /// The most time, by the spec, that all under way and then some operations of the command take
+    /// one after another.
     fn own(&self, operations: u64) -> Nanos {
         let all = self.operation.0.saturating_mul(operations);
         Nanos(self.slowest.of(all.saturating_add(self.turn.0)))
     }
 
-    /// Whether a command that began to wait at a moment, or never, has done so for long.
+    /// True if a command that began to wait at a moment, or never, has waited for long.
     #[inline(always)]
     pub(crate) fn is_long(&self, now: Nanos, began: Nanos) -> bool {
         now.0.saturating_sub(began.0) > self.most.0

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::ensure::{Checked, ensure_eq};
 use crate::layout::Layout;
+use crate::map::Map;
 use crate::superblock::Born;
 pub use crate::superblock::{State, Superblock};
 use crate::victims::Victims;
@@ -23,6 +25,8 @@ pub(crate) struct Blocks {
     pub(crate) tier: VecDeque<u32>,
     /// Left by a crypto erase, to be erased before they are used.
     pub(crate) stale: VecDeque<u32>,
+    /// Closed ones that have lost their last valid unit and are to be erased.
+    dead: Vec<u32>,
     /// How many are being erased, those of the map excepted.
     pub(crate) erasing: u32,
     /// Those that may be collected, sorted.
@@ -30,7 +34,7 @@ pub(crate) struct Blocks {
 }
 
 flashtwin_base::state! { Blocks {
-    kept: free, free_fixed, free_map, half, cache, tier, stale, erasing;
+    kept: free, free_fixed, free_map, half, cache, tier, stale, dead, erasing;
     sized: all;
     part: victims;
 } }
@@ -55,6 +59,7 @@ impl Blocks {
             cache: VecDeque::with_capacity(born.len()),
             tier: VecDeque::new(),
             stale: VecDeque::new(),
+            dead: Vec::new(),
             erasing: 0,
             victims: Victims::new(layout.superblocks, layout.native_units),
         };
@@ -70,8 +75,13 @@ impl Blocks {
         blocks
     }
 
-    /// None of them may be collected.
-    pub(crate) fn forget_candidates(&mut self, layout: &Layout) {
+    /// Nothing is closed, and none of them may be collected.
+    pub(crate) fn forget(&mut self, layout: &Layout) {
+        self.cache.clear();
+        self.tier.clear();
+        self.half.clear();
+        self.stale.clear();
+        self.dead.clear();
         self.victims = Victims::new(layout.superblocks, layout.native_units);
     }
 
@@ -101,6 +111,30 @@ impl Blocks {
     #[inline]
     pub(crate) fn nothing_cached(&self) -> bool {
         self.cache.is_empty() && self.tier.is_empty()
+    }
+
+    /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
+    /// none in the first.
+    pub(crate) fn oldest_borrowed(&self) -> Option<u32> {
+        let borrowed = |s: &&u32| !self.all[**s as usize].fixed;
+        self.cache.iter().chain(&self.tier).find(borrowed).copied()
+    }
+
+    /// A closed superblock has lost its last valid unit.
+    #[inline]
+    pub(crate) fn note_dead(&mut self, superblock: u32) {
+        self.dead.push(superblock);
+    }
+
+    /// Superblocks wait to be erased that have lost their last valid unit.
+    #[inline]
+    pub(crate) fn has_dead(&self) -> bool {
+        !self.dead.is_empty()
+    }
+
+    /// One of them, which is looked at now.
+    pub(crate) fn take_dead(&mut self) -> Option<u32> {
+        self.dead.pop()
     }
 
     /// Takes a superblock out of the queues of what waits to be folded.
@@ -137,6 +171,67 @@ impl Blocks {
     /// Takes the first freed superblock of a group for the static cache.
     pub(crate) fn take_fixed(&mut self, layout: &Layout, group: u32) -> Option<u32> {
         first_of(&self.free_fixed, layout, group).and_then(|at| self.free_fixed.remove(at))
+    }
+}
+
+impl Blocks {
+    /// Checks what the superblocks say of themselves and each other while so many granules are in
+    /// flight. `cached` says that the drive has an SLC cache.
+    pub(crate) fn check(
+        &self,
+        map: &Map,
+        layout: &Layout,
+        granules: usize,
+        cached: bool,
+    ) -> Checked {
+        for (index, block) in (0u32..).zip(&self.all) {
+            let base = layout.base(index);
+            let bits = map.count_valid(base, layout.native_units);
+            ensure_eq!(bits, block.valid, "valid count of superblock {index}");
+            let own = layout.units(block.mode);
+            let past = map.count_valid(base + own, layout.native_units - own);
+            ensure_eq!(past, 0, "data past the pages of superblock {index}");
+            self.victims.check_pool(index, block.state)?;
+            let candidate = block.state == State::Closed && block.pool == Pool::Data;
+            self.victims
+                .check(index, candidate.then_some(block.valid))?;
+            block.check(index, cached)?;
+        }
+        self.victims.check_used()?;
+        let in_flight: usize = self.all.iter().map(|b| b.in_flight as usize).sum();
+        ensure_eq!(in_flight, granules, "granules in flight");
+        let of = |state: State| self.all.iter().filter(move |b| b.state == state);
+        let erasing = of(State::Erasing).filter(|b| !b.map).count();
+        ensure_eq!(erasing, self.erasing as usize, "erases");
+        for &stale in &self.stale {
+            let state = self.all[stale as usize].state;
+            ensure_eq!(state, State::Emptied, "stale superblock {stale}");
+        }
+        let queued = self.free.len() + self.free_fixed.len() + self.free_map.len();
+        ensure_eq!(of(State::Free).count(), queued, "free queues");
+        Ok(())
+    }
+
+    /// How many are in each state, for a panic.
+    pub(crate) fn describe(&self) -> String {
+        let states = [
+            State::Free,
+            State::Open,
+            State::Half,
+            State::Closed,
+            State::Source,
+            State::Emptied,
+            State::Erasing,
+            State::Retired,
+        ];
+        let count = |state: State| self.all.iter().filter(|b| b.state == state).count();
+        let mut counts: String = states.map(|s| format!("{s:?} {}, ", count(s))).concat();
+        counts += &format!(
+            "cache superblocks closed {} and {}\n",
+            self.cache.len(),
+            self.tier.len()
+        );
+        counts
     }
 }
 

@@ -1,11 +1,11 @@
 //! Cycles of superblocks by kind and mode: the wear that some work took, and the same wear without
 //! the work.
 
-use crate::blocks::State;
-use crate::ftl::Ftl;
+use crate::blocks::{Blocks, State};
+use crate::counters::Counters;
 use crate::layout::Mode;
-use crate::orders::Policies;
 use crate::superblock::Superblock;
+use crate::wear::Rated;
 
 /// Kinds of superblocks that are worn alike: the cache's own, the map's, all others.
 const KINDS: usize = 3;
@@ -51,15 +51,14 @@ fn kind_of(block: &Superblock) -> usize {
     }
 }
 
-impl<P: Policies> Ftl<P> {
+impl Blocks {
     fn in_use(&self) -> impl Iterator<Item = &Superblock> + Clone {
-        let all = self.blocks.all.iter();
+        let all = self.all.iter();
         all.filter(|block| block.state != State::Retired)
     }
 
     /// Cycles of the superblocks in use.
-    #[must_use]
-    pub fn cycles(&self) -> Cycles {
+    pub(crate) fn cycles(&self) -> Cycles {
         let mut sums = Cycles::default();
         for block in self.in_use() {
             let of = [block.slc_cycles, block.native_cycles, block.tier_cycles];
@@ -70,27 +69,27 @@ impl<P: Policies> Ftl<P> {
         sums
     }
 
-    /// How often some wear can come again before a superblock of the cache is given up for it.
-    #[must_use]
-    pub fn repeats_until_worn(&self, taken: &Cycles) -> u64 {
+    /// How often some wear can come again before a superblock of the static cache has used up what
+    /// it is rated for.
+    pub(crate) fn repeats_until_worn(&self, taken: &Cycles, rated: Rated) -> u64 {
         let own = self.in_use().filter(|block| block.fixed);
         let most = own.clone().map(|block| block.slc_cycles).max();
         let each = taken.0[OWN][SLC] as f64 / own.count().max(1) as f64;
-        let Some(most) = most.filter(|_| self.cache.gives_up_worn_ones() && each > 0.0) else {
+        let Some(most) = most.filter(|_| each > 0.0) else {
             return u64::MAX;
         };
-        let left = 1.0 / self.wear.rated.cycle_in(Mode::Slc) - f64::from(most);
+        let left = 1.0 / rated.cycle_in(Mode::Slc) - f64::from(most);
         (left.max(0.0) / each) as u64
     }
 
     /// Adds wear, evenly over the superblocks of each kind.
-    pub fn wear_on(&mut self, wear: &Cycles) {
+    pub(crate) fn wear_on(&mut self, wear: &Cycles, counters: &mut Counters) {
         let mut counts = [0u64; KINDS];
         for block in self.in_use() {
             counts[kind_of(block)] += 1;
         }
         // Cycles that are too few for one of each superblock begin with another one each time.
-        let c = &mut self.counters;
+        let c = counters;
         let first = [c.slc_erases, c.native_erases, c.tier_erases];
         for (kind, cycles) in wear.0.iter().enumerate() {
             if counts[kind] > 0 {
@@ -100,7 +99,7 @@ impl<P: Policies> Ftl<P> {
             }
         }
         let mut at = [0u64; KINDS];
-        let all = self.blocks.all.iter_mut();
+        let all = self.all.iter_mut();
         for block in all.filter(|block| block.state != State::Retired) {
             let kind = kind_of(block);
             let (count, place) = (counts[kind], at[kind]);

@@ -19,7 +19,7 @@
 //! *At the end* the drive can only be read: when what is left in native superblocks cannot hold the
 //! capacity beside what folding and collection need, and earlier where the policy says so.
 //!
-//! Where fewer than [`FALL_BACK`] superblocks are to spare, a failing program is repeated with more
+//! Where fewer than three superblocks are to spare, a failing program is repeated with more
 //! pulses and holds; the block is replaced all the same once it is empty. So it is with an erase
 //! before data of an open superblock is written back after a power cut. No data is lost.
 //!
@@ -28,24 +28,15 @@
 //!
 //! That failures grow with a power of wear, and the values of the keys, are priors.
 
+use std::ops::Range;
+
 use flashtwin_base::rng::Rng;
 use flashtwin_nand::Part;
 
-use crate::blocks::{Pool, State};
-use crate::ftl::Ftl;
-use crate::layout::{Layout, Mode, NONE};
-use crate::mover::Work;
-use crate::op::{NandOp, Token};
-use crate::orders::Policies;
-use crate::policy::{Failures, Policy, ReadOnlyAt, Wear};
-use crate::streams::Stream;
+use crate::layout::Layout;
+use crate::policy::{Failures, Policy, Wear};
 use crate::superblock::Born;
-use crate::wear::Cause;
-use crate::write_buffer::Flight;
 
-/// With fewer free superblocks than this a failing program is repeated where it is: one to go on
-/// in, one for rows on their way to it, one for collection.
-const FALL_BACK: u32 = 3;
 /// Numbers of the streams of chance in the drive's seed.
 const FACTORY: u64 = 0x4641_4354;
 const IN_USE: u64 = 0x4641_494c;
@@ -72,7 +63,7 @@ pub(crate) fn first_sound(born: &[Born]) -> u32 {
 pub(crate) struct Health {
     chance: Rng,
     /// Whether programs or erases can fail.
-    pub(crate) fails: bool,
+    fails: bool,
     /// Good blocks of each plane of each die that are in no superblock.
     spares: Vec<u32>,
     planes: u32,
@@ -85,7 +76,7 @@ pub(crate) struct Health {
     placed_again: bool,
     /// The lowest sequence number of data that a failed program left in no granule, or the largest
     /// number where there is no such data. What that data replaces is not erased.
-    pub(crate) homeless: u64,
+    homeless: u64,
 }
 
 flashtwin_base::state! { Health {
@@ -157,7 +148,7 @@ impl Health {
     }
 
     /// Puts spares in the places of a superblock's bad blocks; false when there are too few.
-    fn mend(&mut self, superblock: u32) -> bool {
+    pub(crate) fn mend(&mut self, superblock: u32) -> bool {
         let bad = |f: &&(u32, u32)| f.0 == superblock;
         let bad: Vec<u32> = self.failed.iter().filter(bad).map(|f| f.1).collect();
         self.failed.retain(|f| f.0 != superblock);
@@ -172,558 +163,106 @@ impl Health {
         true
     }
 
+    /// The drive may have programs or erases that fail.
+    #[inline]
+    pub(crate) fn may_fail(&self) -> bool {
+        self.fails
+    }
+
+    /// Decides by the wear of a superblock on these dies whether the erase of each of its blocks
+    /// has succeeded, and notes those that have not.
+    pub(crate) fn draw_erase(
+        &mut self,
+        (superblock, dies): (u32, Range<u32>),
+        wear: f64,
+        failures: &Failures,
+    ) {
+        let probability = probability(failures, wear);
+        for plane in dies.start * self.planes..dies.end * self.planes {
+            if happens(&mut self.chance, probability) {
+                self.note(superblock, plane);
+            }
+        }
+    }
+
+    /// Decides by the wear of a superblock whether a program on a die has failed, and notes which
+    /// of its blocks that was.
+    pub(crate) fn draw_program(
+        &mut self,
+        (superblock, die): (u32, u32),
+        wear: f64,
+        failures: &Failures,
+    ) -> bool {
+        let each = probability(failures, wear);
+        let fails = happens(&mut self.chance, each * f64::from(self.planes));
+        if fails {
+            let plane = self.chance.below(self.planes.into()) as u32;
+            self.note(superblock, die * self.planes + plane);
+        }
+        fails
+    }
+
+    /// Blocks have failed that are not replaced yet.
+    #[inline]
+    pub(crate) fn has_failed_blocks(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// A superblock with blocks that have failed, of those that are `in_use`: in one whose cycles
+    /// were used up it does not matter.
+    pub(crate) fn next_failed(&mut self, in_use: impl Fn(u32) -> bool) -> Option<u32> {
+        self.failed.retain(|&(superblock, _)| in_use(superblock));
+        self.failed.first().map(|&(superblock, _)| superblock)
+    }
+
+    /// Blocks that have failed in use.
+    pub(crate) fn grown_bad(&self) -> u32 {
+        self.grown_bad
+    }
+
+    /// Good blocks of the plane that has the fewest to spare.
+    pub(crate) fn spares(&self) -> u32 {
+        self.spares.iter().copied().min().unwrap_or(0)
+    }
+
+    /// The drive has come to its end.
+    #[inline]
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// The drive comes to its end.
+    pub(crate) fn end_life(&mut self) {
+        self.read_only = true;
+    }
+
+    /// Host data of a failed program waits in a granule again.
+    pub(crate) fn note_placed_again(&mut self) {
+        self.placed_again = true;
+    }
+
+    /// Whether that has happened since this was last asked.
+    #[inline]
+    pub(crate) fn take_placed_again(&mut self) -> bool {
+        std::mem::take(&mut self.placed_again)
+    }
+
+    /// Data of granules from a sequence number on is in no granule, or (the largest number) all of
+    /// it is in one again.
+    pub(crate) fn set_homeless(&mut self, sequence: u64) {
+        self.homeless = sequence;
+    }
+
+    /// The lowest sequence number of data that a failed program left in no granule, or the largest
+    /// number.
+    pub(crate) fn homeless(&self) -> u64 {
+        self.homeless
+    }
+
     fn note(&mut self, superblock: u32, plane: u32) {
         if !self.failed.contains(&(superblock, plane)) {
             self.failed.push((superblock, plane));
             self.grown_bad += 1;
-        }
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    /// Gives every superblock the cycles of a used drive.
-    pub(crate) fn wear_in(&mut self) {
-        let cycles = self.policy.wear.initial_cycles;
-        let kept_slc = self.policy.map.mode == Mode::Slc;
-        for block in &mut self.blocks.all {
-            let slc = block.fixed || (block.map && kept_slc);
-            let (own, erases, mode) = if slc {
-                (
-                    &mut block.slc_cycles,
-                    &mut self.counters.slc_erases,
-                    Mode::Slc,
-                )
-            } else {
-                let erases = &mut self.counters.native_erases;
-                (&mut block.native_cycles, erases, Mode::Native)
-            };
-            *own = self.wear.rated.cycles_instead(cycles, mode);
-            *erases += u64::from(*own);
-        }
-    }
-
-    /// Superblocks that are given up for good.
-    #[must_use]
-    pub fn retired_superblocks(&self) -> u32 {
-        let retired = self.blocks.all.iter().filter(|b| b.state == State::Retired);
-        retired.count() as u32
-    }
-
-    /// The drive has come to its end: it can be read, and takes no more data.
-    #[inline]
-    #[must_use]
-    pub fn is_read_only(&self) -> bool {
-        self.health.read_only
-    }
-
-    /// The drive comes to its end now, whatever is left of it.
-    pub fn end_life(&mut self) {
-        self.health.read_only = true;
-    }
-
-    /// Whether host data of a failed program has been placed again since this was last asked: what
-    /// waits for it to be programmed must not wait for more data.
-    #[inline]
-    pub fn take_placed_again(&mut self) -> bool {
-        std::mem::take(&mut self.health.placed_again)
-    }
-
-    /// Blocks that have failed in use.
-    #[must_use]
-    pub fn grown_bad_blocks(&self) -> u32 {
-        self.health.grown_bad
-    }
-
-    /// Good blocks of the plane that has the fewest to spare.
-    #[must_use]
-    pub fn spare_blocks(&self) -> u32 {
-        self.health.spares.iter().copied().min().unwrap_or(0)
-    }
-
-    /// Whether what is left can hold the drive's capacity and still be collected, and whether the
-    /// policy lets it go on.
-    pub(crate) fn look_for_end(&mut self) {
-        let left = |b: &&crate::blocks::Superblock| b.state != State::Retired && !b.fixed && !b.map;
-        let left = self.blocks.all.iter().filter(left).count() as u32;
-        let data = self
-            .logical_units()
-            .div_ceil(self.layout.whole_units(Mode::Native));
-        let open = self.streams_at_most() * self.layout.groups;
-        let gc = &self.policy.gc;
-        let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);
-        let early = match self.policy.wear.read_only_at {
-            ReadOnlyAt::ReserveGone => false,
-            ReadOnlyAt::SparesGone => self.spare_blocks() == 0,
-            ReadOnlyAt::RatedWear => self.mean_wear() >= 1.0,
-        };
-        // Data in native blocks waits in the buffer between its passes. A spec whose cache always
-        // takes all data need not have that much buffer: such a drive ends with its last cache
-        // superblock.
-        let bound = self.layout.later_passes.is_some() && self.cache.takes_all_for_good();
-        let no_cache = bound && self.cache.fixed_total + self.cache.limit == 0;
-        let left = left.saturating_sub(self.paged.lacking());
-        self.health.read_only |= early || no_cache || left < data + work;
-    }
-
-    /// Streams that may have a superblock open: one for each class of the host's data and of what
-    /// is collected, folding's, one more where host data goes two ways at once, a second tier's
-    /// and levelling's.
-    fn streams_at_most(&self) -> u32 {
-        let (host, collected) = self.policy.classes();
-        let cached = self.cache.is_on();
-        u32::from(host + collected)
-            + u32::from(cached)
-            + u32::from(self.cache.parts_data())
-            + u32::from(self.cache.tier_limit > 0)
-            + u32::from(self.policy.wear.static_threshold > 0)
-    }
-
-    /// A superblock is about to be erased: its bad blocks are replaced first. False when it is
-    /// retired instead.
-    pub(crate) fn is_fit(&mut self, superblock: u32) -> bool {
-        self.health.failed.is_empty() || self.is_last(superblock) || self.mend_or_retire(superblock)
-    }
-
-    /// The superblock that is being erased is the only free one, and without it collection could
-    /// not go on. So more pulses erase it, and its bad blocks are replaced the next time.
-    fn is_last(&self, superblock: u32) -> bool {
-        let block = &self.blocks.all[superblock as usize];
-        !block.map && !block.fixed && self.available_to_movers() == 0
-    }
-
-    #[cold]
-    fn mend_or_retire(&mut self, superblock: u32) -> bool {
-        let fit = self.health.mend(superblock);
-        if !fit {
-            self.retire(superblock);
-        }
-        self.look_for_end();
-        fit
-    }
-
-    fn retire(&mut self, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(block.valid, 0, "retiring {} live units", block.valid);
-        if block.map {
-            self.map_lost_superblock(superblock);
-        } else if block.fixed {
-            self.cache.fixed_total -= 1;
-        } else {
-            self.cache.give_back(block.pool);
-        }
-        self.wear.spare(superblock);
-        self.wear.moved(superblock);
-        self.blocks.victims.freed(superblock);
-        // The recycler waits until each superblock has been written once. This one is counted as
-        // written, because it never will be.
-        self.collection.opened(superblock);
-        let base = self.layout.base(superblock);
-        let units = base..base + self.layout.native_units;
-        self.cuts.erased(superblock, units);
-        let block = &mut self.blocks.all[superblock as usize];
-        block.state = State::Retired;
-        (block.mode, block.pool) = (Mode::Native, Pool::Data);
-        (block.marked, block.written) = (false, 0);
-    }
-
-    /// Decides whether the erase of each block has succeeded. A superblock that has lost a block
-    /// gets a spare or is retired.
-    pub(crate) fn erase_holds(&mut self, superblock: u32) -> bool {
-        let block = &self.blocks.all[superblock as usize];
-        let wear = self.wear.rated.wear_of(block);
-        let probability = probability(&self.policy.wear.erase, wear);
-        let (dies, planes) = (self.layout.dies_of(superblock), self.health.planes);
-        for plane in dies.start * planes..dies.end * planes {
-            if happens(&mut self.health.chance, probability) {
-                self.health.note(superblock, plane);
-            }
-        }
-        // What a start after a power cut has saved goes back to where it was. So more pulses erase
-        // the superblock, and its bad blocks are replaced the next time.
-        let fit = self.cuts.is_recovering() || self.is_fit(superblock);
-        if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
-            self.look_for_end();
-        }
-        fit
-    }
-
-    /// Whether a program that has ended has failed. Where there is no other superblock to go on in,
-    /// it is repeated until it succeeds.
-    pub(crate) fn program_fails(&mut self, place: u32) -> bool {
-        let flight = self.writing.buffer.flights[place as usize];
-        let block = &self.blocks.all[flight.superblock as usize];
-        if self.cuts.is_recovering() {
-            return false;
-        }
-        let map = block.map;
-        let wear = self.wear.rated.wear_of(block);
-        let each = probability(&self.policy.wear.program, wear);
-        let planes = self.health.planes;
-        if !happens(&mut self.health.chance, each * f64::from(planes)) {
-            return false;
-        }
-        let die = self.die_of(&flight);
-        let plane = self.health.chance.below(planes.into()) as u32;
-        self.health.note(flight.superblock, die * planes + plane);
-        if map {
-            return self.map_can_fall_back();
-        }
-        let streams = self.writing.buffer.awaited.streams();
-        self.available_to_movers() >= FALL_BACK + streams.saturating_sub(1)
-    }
-
-    /// The die that a granule is programmed on; for parity, which does not know its own, the first.
-    fn die_of(&self, flight: &Flight) -> u32 {
-        if flight.stream == Stream::Parity {
-            return self.layout.dies_of(flight.superblock).start;
-        }
-        let (superblock, offset) = self.layout.split(flight.first);
-        let mode = self.blocks.all[superblock as usize].mode;
-        self.layout.place(mode, superblock, offset).0
-    }
-
-    /// A program has failed: its data, still in the buffer, is programmed elsewhere together with
-    /// what waited for the same superblock, which takes no more and is emptied.
-    #[cold]
-    pub(crate) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.writing.buffer.flights[place as usize];
-        let (mut lpns, mut moved) = (Vec::new(), 0);
-        self.hold_erases(flight.sequence);
-        if flight.stream != Stream::Parity {
-            self.take_valid(flight.first, flight.units, &mut lpns);
-            moved = flight.moved_of(lpns.len() as u32);
-            let own = lpns.len() as u32 - moved;
-            self.count_again(flight.stream, own);
-            if moved > 0 {
-                self.count_again(Stream::Collected, moved);
-            }
-            if flight.stream.is_host() {
-                // Its place in the buffer is given back as it lands, and taken again.
-                self.writing.buffer.used_units += own;
-            }
-        }
-        self.await_replacements(&flight);
-        self.blocks.tear_parity(&self.layout, &flight);
-        let (left, moved_too) = self.abandon(flight.superblock, &mut lpns, ops);
-        self.granule_landed(place, ops);
-        let stream = if flight.stream == Stream::Parity {
-            left
-        } else {
-            Some(flight.stream)
-        };
-        if let Some(stream) = stream {
-            self.place_again(stream, &flight, (&lpns, moved + moved_too), ops);
-        }
-        self.condemn(flight.superblock, ops);
-        self.release_erases(ops);
-    }
-
-    /// Data of a failed granule that the host has replaced is not programmed again. The older copy
-    /// that it had replaced stays until the replacement is programmed, and a flush that covers it
-    /// waits for that too.
-    fn await_replacements(&mut self, failed: &Flight) {
-        if !self.cuts.is_on() {
-            return;
-        }
-        for flight in &mut self.writing.buffer.flights {
-            if flight.first != NONE && flight.stream.is_host() {
-                flight.sequence = flight.sequence.min(failed.sequence);
-            }
-        }
-        for &stream in self.writing.in_use.host {
-            let s = &mut self.writing.streams[stream];
-            if s.next > s.begun {
-                s.sequence = s.sequence.min(failed.sequence);
-            }
-        }
-    }
-
-    /// A power cut takes data of a granule until another granule has it, so the older copy that it
-    /// replaces stays.
-    fn hold_erases(&mut self, sequence: u64) {
-        if self.cuts.is_on() {
-            self.health.homeless = sequence;
-        }
-    }
-
-    fn release_erases(&mut self, ops: &mut Vec<NandOp>) {
-        if self.cuts.is_on() {
-            self.health.homeless = u64::MAX;
-            self.erase_emptied(ops);
-            self.erase_waiting(ops);
-        }
-    }
-
-    /// A copyback has failed: the data is still in its source, and goes through the controller.
-    #[cold]
-    pub(crate) fn copyback_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.writing.buffer.flights[place as usize];
-        for rows in self.copyback_rows(place) {
-            let valid = self.map.count_valid(rows.start, rows.end - rows.start);
-            if valid > 0 {
-                self.cache.fold.outstanding += 1;
-                let (die, class) = self.read_place(rows.start);
-                ops.push(NandOp::new(
-                    die,
-                    class,
-                    valid as u16,
-                    Token::FoldRead(rows.start),
-                ));
-            }
-        }
-        self.await_replacements(&flight);
-        self.counters.failure_units += u64::from(self.layout.native_granule);
-        self.cache.fold.copying -= 1;
-        let mut lpns = Vec::new();
-        self.hold_erases(flight.sequence);
-        self.abandon(flight.superblock, &mut lpns, ops);
-        self.granule_landed(place, ops);
-        self.place_again(Stream::Fold, &flight, (&lpns, 0), ops);
-        self.condemn(flight.superblock, ops);
-        self.release_erases(ops);
-    }
-
-    /// Takes the valid units of a range out of it.
-    fn take_valid(&mut self, first: u32, count: u32, lpns: &mut Vec<u32>) {
-        let before = lpns.len();
-        self.map.collect_valid(first, count, lpns);
-        self.packing.note_moved(&self.map, first, count);
-        self.map.clear_valid_run(first, count);
-        self.cuts.wipe(first, count);
-        let taken = (lpns.len() - before) as u32;
-        let superblock = self.layout.superblock_of(first);
-        self.blocks.lose_valid(&mut self.cache, superblock, taken);
-    }
-
-    /// Units of a failed program that are programmed again are counted as such, and once more by
-    /// the cause of their second program.
-    fn count_again(&mut self, stream: Stream, units: u32) {
-        self.counters.failure_units += u64::from(units);
-        let mut left = u64::from(units);
-        let c = &mut self.counters;
-        let first = match stream {
-            Stream::Cache => [&mut c.slc_units, &mut c.gc_units, &mut c.wear_units],
-            Stream::Map => [&mut c.map_units, &mut c.gc_units, &mut c.wear_units],
-            Stream::Tier => [&mut c.tier_units, &mut c.gc_units, &mut c.wear_units],
-            _ if stream.is_direct() => [&mut c.direct_units, &mut c.gc_units, &mut c.wear_units],
-            Stream::Fold => [&mut c.fold_units, &mut c.gc_units, &mut c.wear_units],
-            _ => [&mut c.gc_units, &mut c.wear_units, &mut c.refresh_units],
-        };
-        for counter in first {
-            let here = left.min(*counter);
-            *counter -= here;
-            left -= here;
-        }
-        // Copies out of failing superblocks have been counted as such.
-        self.counters.failure_units -= left;
-        if stream.is_collected() {
-            self.collection.mover.placed[self.collection.mover.cause as usize] += units;
-        }
-    }
-
-    /// The stream that fills a superblock leaves it; what waits in its granule is taken along.
-    /// The answer is the stream, if there is one, and how many units that collection has placed
-    /// among the host's are taken along.
-    fn abandon(
-        &mut self,
-        superblock: u32,
-        lpns: &mut Vec<u32>,
-        ops: &mut Vec<NandOp>,
-    ) -> (Option<Stream>, u32) {
-        if self.blocks.all[superblock as usize].state == State::Half {
-            self.blocks.half.retain(|&s| s != superblock);
-            self.close_superblock(Stream::Direct, superblock);
-            return (None, 0);
-        }
-        let parked = self.writing.leave_parked(superblock);
-        let parked = parked.map(|(stream, next)| {
-            self.cut_short(stream, superblock, next, ops);
-            self.close_superblock(stream, superblock);
-            stream
-        });
-        let mut all = Stream::ALL.into_iter();
-        let open = all.find(|&s| self.writing.streams[s].superblock == superblock);
-        let Some(stream) = open else {
-            return (parked, 0);
-        };
-        let s = self.writing.streams[stream];
-        let slots = s.next - s.begun;
-        let before = lpns.len();
-        if slots > 0 {
-            // Data that has failed once has an older number than granules that were begun later.
-            self.hold_erases(s.sequence.min(self.health.homeless));
-            self.take_valid(self.layout.base(superblock) + s.begun, slots, lpns);
-        }
-        let taken = (lpns.len() - before) as u32;
-        let mut lost = s.waiting() - taken;
-        let mut moved = 0;
-        if stream.is_host() {
-            moved = taken.saturating_sub(s.waiting() - s.moved);
-            self.collection.mover.unplace(s.moved - moved);
-            lost -= s.moved - moved;
-            self.writing.buffer.used_units -= lost;
-            self.counters.dropped_units += u64::from(lost);
-        } else if stream.is_collected() {
-            self.collection.mover.unplace(lost);
-        } else if stream == Stream::Map {
-            self.counters.map_written -= u64::from(lost);
-        }
-        self.cut_short(stream, superblock, s.begun, ops);
-        // The upper pages of its wordlines are not used either.
-        self.writing.streams[stream].end = self.layout.native_units;
-        self.writing.streams[stream].drop_waiting();
-        self.close(stream);
-        (Some(stream), moved)
-    }
-
-    /// A stream fills a superblock no further than to this offset: what waits in it gets its later
-    /// passes, and the stripe that was being filled has no parity.
-    fn cut_short(&mut self, stream: Stream, superblock: u32, offset: u32, ops: &mut Vec<NandOp>) {
-        let lane = (stream, self.layout.group_of(superblock));
-        self.writing.last_passes(lane, &mut self.counters, ops);
-        let granule = self.writing.streams[stream].granule;
-        let layout = &self.layout;
-        let bare = self
-            .blocks
-            .forgo_parity(layout, granule, superblock, offset);
-        self.counters.bare_units += u64::from(bare);
-    }
-
-    /// Programs units again that a failure left in the buffer. Until that is done, everything that
-    /// waits for the failed program goes on waiting. So many of them as `moved` are collection's,
-    /// among the host's.
-    fn place_again(
-        &mut self,
-        stream: Stream,
-        failed: &Flight,
-        (lpns, moved): (&[u32], u32),
-        ops: &mut Vec<NandOp>,
-    ) {
-        let s = self.writing.streams[stream];
-        let since = if s.next > s.begun {
-            s.sequence
-        } else {
-            self.writing.sequence
-        };
-        let written = self.blocks.victims.written(failed.superblock);
-        let sequence = failed.sequence.min(self.health.homeless);
-        let (own, collected) = lpns.split_at(lpns.len() - moved as usize);
-        self.append_moved(stream, own, written, ops);
-        self.append_among_hosts(stream, collected, written, ops);
-        if stream == Stream::Map {
-            // These map pages were counted when they were first written.
-            self.counters.map_written -= lpns.len() as u64;
-            self.counters.map_moved -= lpns.len() as u64;
-        }
-        self.health.placed_again |= stream.is_host() && !lpns.is_empty();
-        for flight in &mut self.writing.buffer.flights {
-            if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
-                flight.sequence = flight.sequence.min(sequence);
-            }
-        }
-        let s = &mut self.writing.streams[stream];
-        if s.next > s.begun {
-            s.sequence = s.sequence.min(sequence);
-        }
-        self.set_aside_again();
-    }
-
-    /// Sets superblocks aside for data that had a place reserved in the one that failed.
-    fn set_aside_again(&mut self) {
-        for work in [Work::Fold, Work::Collect] {
-            let owed = self.mover(work).outstanding * self.layout.row_units;
-            let stream = self.stream_of(work);
-            if self.writing.streams[stream].left() < owed {
-                self.mover(work).pledged = true;
-            }
-        }
-        self.set_aside_for_all();
-    }
-
-    /// Closes a superblock that a stream fills, or has half filled, where there is another for it
-    /// to go on in.
-    fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let block = &self.blocks.all[superblock as usize];
-        let coming = self.writing.buffer.awaited.units() > 0;
-        let may = !coming && self.available_to_movers() >= FALL_BACK;
-        let filling = matches!(block.state, State::Open | State::Half);
-        if !filling || block.map || !may {
-            return;
-        }
-        let open = self
-            .writing
-            .streams
-            .iter()
-            .find(|s| s.superblock == superblock);
-        let flight = Flight {
-            begun: false,
-            first: NONE,
-            units: 0,
-            superblock,
-            host_units: 0,
-            stream: Stream::Direct,
-            moved: 0,
-            sequence: open.map_or(self.writing.sequence, |s| s.sequence),
-            source: NONE,
-            die: 0,
-            stripe: 0,
-        };
-        let mut lpns = Vec::new();
-        self.hold_erases(flight.sequence);
-        if let (Some(stream), moved) = self.abandon(superblock, &mut lpns, ops) {
-            self.place_again(stream, &flight, (&lpns, moved), ops);
-        }
-        self.release_erases(ops);
-    }
-
-    /// Moves a superblock's data elsewhere and erases it, because the data is at risk. One that
-    /// is being written is closed first; the answer is whether it will be moved.
-    pub fn refresh(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> bool {
-        self.close_early(superblock, ops);
-        let block = &self.blocks.all[superblock as usize];
-        if block.state != State::Closed || block.valid == 0 {
-            return false;
-        }
-        if block.map {
-            return self.refresh_map(superblock);
-        }
-        self.wear
-            .relocate(&mut self.blocks, superblock, Cause::Refresh)
-    }
-
-    /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
-    pub fn distrust(&mut self, superblock: u32) {
-        self.blocks.all[superblock as usize].distrusted = true;
-    }
-
-    /// Has a superblock with a bad block emptied as soon as possible.
-    fn condemn(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let block = &self.blocks.all[superblock as usize];
-        if block.state != State::Closed {
-            return;
-        }
-        if block.valid > 0 && block.map {
-            self.refresh_map(superblock);
-        } else if block.valid > 0 {
-            self.wear
-                .relocate(&mut self.blocks, superblock, Cause::Failure);
-        } else if block.in_flight == 0 {
-            self.erase_when_safe(superblock, ops);
-        }
-    }
-
-    /// After a purge nothing holds data: failing superblocks are mended or given up.
-    pub(crate) fn mend_all(&mut self) {
-        // One whose cycles in SLC mode were used up is given up whatever has failed in it.
-        let all = &self.blocks.all;
-        let in_use = |&(s, _): &(u32, u32)| all[s as usize].state != State::Retired;
-        self.health.failed.retain(in_use);
-        while let Some(&(superblock, _)) = self.health.failed.first() {
-            if !self.mend_or_retire(superblock) {
-                self.blocks.free.retain(|&s| s != superblock);
-                self.blocks.free_fixed.retain(|&s| s != superblock);
-                self.blocks.free_map.retain(|&s| s != superblock);
-            }
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::ensure::{Checked, ensure_eq};
 use crate::frontier::Frontier;
 use crate::layout::{Layout, NONE};
 use crate::streams::{STREAMS, Stream};
-use crate::writing::Writing;
 
 /// A lane that is not the current one: its superblock, how far that is filled, and where it ends.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -84,28 +83,22 @@ impl Lanes {
 
     /// Takes a superblock out of the lane that it is parked in: its stream, how far it is filled,
     /// and the units that still fit into it. None where it is not parked.
-    fn take(&mut self, superblock: u32) -> Option<(Stream, u32, u32)> {
+    pub(crate) fn take(&mut self, superblock: u32) -> Option<(Stream, u32, u32)> {
         let mut lanes = self.all.iter();
         let at = lanes.position(|lane| lane.superblock == superblock)?;
         let lane = std::mem::replace(&mut self.all[at], EMPTY);
         let stream = Stream::ALL[at / self.groups as usize];
         Some((stream, lane.next, lane.end - lane.next))
     }
-}
 
-impl Writing {
-    /// Takes a superblock that is not to be filled on out of the lane that it is parked in; the
-    /// answer is its stream, and how far it is filled. Its stream has begun no granule in it.
-    pub(crate) fn leave_parked(&mut self, superblock: u32) -> Option<(Stream, u32)> {
-        let (stream, next, left) = self.lanes.take(superblock)?;
-        self.streams[stream].parked -= left;
-        Some((stream, next))
+    /// The group behind another.
+    pub(crate) fn behind(&self, group: u32) -> u32 {
+        (group + 1) % self.groups
     }
 
     /// Makes a group's lane the current one of a stream. Only between granules.
     #[inline]
-    pub(crate) fn switch_lane(&mut self, stream: Stream, group: u32) {
-        let s = self.streams[stream];
+    pub(crate) fn switch(&mut self, stream: Stream, s: &mut Frontier, group: u32) {
         assert_eq!(
             s.next, s.begun,
             "stream {stream:?} leaves a granule half full"
@@ -113,14 +106,14 @@ impl Writing {
         if s.lane == group {
             return;
         }
-        *self.lanes.at(stream, s.lane) = Lane {
+        *self.at(stream, s.lane) = Lane {
             superblock: s.superblock,
             next: s.next,
             end: s.end,
         };
-        let lane = std::mem::replace(self.lanes.at(stream, group), EMPTY);
+        let lane = std::mem::replace(self.at(stream, group), EMPTY);
         let open = lane.superblock != NONE;
-        self.streams[stream] = Frontier {
+        *s = Frontier {
             superblock: lane.superblock,
             next: lane.next,
             begun: lane.next,
@@ -128,30 +121,28 @@ impl Writing {
             stop: if open { lane.next + s.granule } else { 0 },
             lane: group,
             parked: s.parked + (s.end - s.next) - (lane.end - lane.next),
-            ..s
+            ..*s
         };
-    }
-
-    /// The granule is full: the next group's lane is the current one.
-    #[inline]
-    pub(crate) fn next_lane(&mut self, stream: Stream) {
-        let next = (self.streams[stream].lane + 1) % self.lanes.groups;
-        self.switch_lane(stream, next);
     }
 
     /// Checks that each open superblock stands in one lane, of its own group, and that what fits
     /// into them adds up.
-    pub(crate) fn check_lanes(&self, layout: &Layout, blocks: &Blocks) -> Checked {
+    pub(crate) fn check(
+        &self,
+        streams: &[Frontier; STREAMS],
+        layout: &Layout,
+        blocks: &Blocks,
+    ) -> Checked {
         let mut open = 0;
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.streams) {
-            let parked: u32 = self.lanes.open(stream).map(|(_, _, left)| left).sum();
+        for (stream, s) in Stream::ALL.into_iter().zip(streams) {
+            let parked: u32 = self.open(stream).map(|(_, _, left)| left).sum();
             ensure_eq!(
                 parked,
                 s.parked,
                 "space in parked lanes of stream {stream:?}"
             );
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
-            for (group, superblock, _) in self.lanes.open(stream).chain(own) {
+            for (group, superblock, _) in self.open(stream).chain(own) {
                 let state = blocks.all[superblock as usize].state;
                 ensure_eq!(state, State::Open, "superblock {superblock} in a lane");
                 ensure_eq!(layout.group_of(superblock), group, "lane of another group");

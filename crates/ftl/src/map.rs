@@ -3,6 +3,7 @@
 
 use flashtwin_base::memory::{prefetch, prefetch_among, table};
 
+use crate::ensure::{ensure, ensure_eq};
 use crate::layout::NONE;
 
 /// Units whose validity is in one word.
@@ -231,6 +232,24 @@ impl Map {
         count_up(&mut self.physical[l..l + n], ppn);
         count_up(&mut self.logical[p..p + n], lpn);
         self.set_valid_run(ppn, count);
+    }
+
+    /// Checks that each mapped unit is valid where it points, and that the reverse map agrees; the
+    /// answer is how many are mapped.
+    pub(crate) fn check(&self) -> Result<u64, String> {
+        let mut mapped = 0u64;
+        for (lpn, &ppn) in self.physical.iter().enumerate() {
+            if ppn != NONE {
+                mapped += 1;
+                ensure!(self.is_valid(ppn), "unit {lpn} points at invalid {ppn}");
+                ensure_eq!(
+                    self.logical[ppn as usize] as usize,
+                    lpn,
+                    "reverse map of {ppn}"
+                );
+            }
+        }
+        Ok(mapped)
     }
 }
 

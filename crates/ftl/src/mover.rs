@@ -13,14 +13,15 @@
 //! then the host waits for the next step. How long that takes depends on the step and not on the
 //! size of superblocks.
 
-use crate::blocks::State;
+use std::fmt;
+use std::ops::{Index, IndexMut};
+
+use flashtwin_base::State;
+use flashtwin_base::state::Visitor;
+
 use crate::counters::Counters;
-use crate::ftl::Ftl;
 use crate::layout::{Layout, NONE};
-use crate::op::{NandOp, Token};
-use crate::orders::Policies;
 use crate::policy::{Policy, WhenFull};
-use crate::streams::Stream;
 use crate::wear::{CAUSES, Cause};
 
 /// Granules a die that a mover may have read or in programming: one is programmed while the next is
@@ -50,30 +51,30 @@ struct Emptied {
 /// Folding or collection in progress.
 pub(crate) struct Mover {
     /// Superblock being emptied, or none.
-    pub(crate) source: u32,
+    source: u32,
     /// Offset of the next unit to look at.
-    pub(crate) cursor: u32,
+    cursor: u32,
     /// Rows being read.
-    pub(crate) outstanding: u32,
+    outstanding: u32,
     /// On a drive that compresses: units that these rows hold at most.
     owed: u32,
     /// Copybacks under way.
-    pub(crate) copying: u32,
+    copying: u32,
     /// Units that have to be moved for what the host has written, in thousandths; negative when
     /// more has been moved.
-    pub(crate) debt_milli: i64,
+    debt_milli: i64,
     /// The drive offers idle time for this work.
-    pub(crate) idle: bool,
+    idle: bool,
     /// Something is under way or wanted: kept so that a look costs one comparison.
-    pub(crate) active: bool,
+    active: bool,
     /// A free superblock is kept for what is being read: nobody else may open it.
-    pub(crate) pledged: bool,
+    pledged: bool,
     /// Why the source is moved.
-    pub(crate) cause: Cause,
+    cause: Cause,
     /// Units placed and not programmed yet, by cause.
-    pub(crate) placed: [u32; CAUSES],
+    placed: [u32; CAUSES],
     /// What the host writes adds to the debt at present: superblocks are short.
-    pub(crate) pressed: bool,
+    pressed: bool,
     /// The host waits while the debt is beyond this. Where the mover works in steps, it changes as
     /// a step begins or ends.
     slack_milli: i64,
@@ -93,7 +94,7 @@ flashtwin_base::state! { Mover {
 } }
 
 impl Mover {
-    pub(crate) fn new(work: Work, layout: &Layout) -> Mover {
+    fn new(work: Work, layout: &Layout) -> Mover {
         let granules = GRANULES_AHEAD * layout.dies;
         let rows = layout.native_granule / layout.row_units;
         let granule = i64::from(layout.whole(layout.native_granule));
@@ -131,7 +132,7 @@ impl Mover {
     }
 
     /// The mover that folds.
-    pub(crate) fn folding(policy: &Policy, layout: &Layout) -> Mover {
+    fn folding(policy: &Policy, layout: &Layout) -> Mover {
         let mover = Mover::new(Work::Fold, layout);
         let when_full = policy.cache.caching().map(|caching| caching.when_full);
         let Some(WhenFull::FoldFirst { step_bytes }) = when_full else {
@@ -250,6 +251,116 @@ impl Mover {
         }
     }
 
+    /// Units are placed in the mover's stream.
+    #[inline]
+    pub(crate) fn place(&mut self, units: u32) {
+        self.placed[self.cause as usize] += units;
+    }
+
+    /// Why the source is moved.
+    #[inline]
+    pub(crate) fn cause(&self) -> Cause {
+        self.cause
+    }
+
+    /// Notes why the next source is moved.
+    pub(crate) fn set_cause(&mut self, cause: Cause) {
+        self.cause = cause;
+    }
+}
+
+/// The source: begun, read row by row, emptied, erased.
+impl Mover {
+    /// There is a source.
+    #[inline]
+    pub(crate) fn is_working(&self) -> bool {
+        self.source != NONE
+    }
+
+    /// The superblock being emptied, or [`NONE`].
+    #[inline]
+    pub(crate) fn source(&self) -> u32 {
+        self.source
+    }
+
+    /// Offset of the next unit of the source to look at.
+    #[inline]
+    pub(crate) fn cursor(&self) -> u32 {
+        self.cursor
+    }
+
+    /// A superblock is emptied from now on.
+    pub(crate) fn begin(&mut self, superblock: u32) {
+        (self.source, self.cursor) = (superblock, 0);
+    }
+
+    /// Units of the source are not looked at again.
+    #[inline]
+    pub(crate) fn pass(&mut self, units: u32) {
+        self.cursor += units;
+    }
+
+    /// A row of at most so many units is being read.
+    #[inline]
+    pub(crate) fn begin_read(&mut self, units: u32) {
+        self.outstanding += 1;
+        self.owed += units;
+    }
+
+    /// A row has been read that holds at least so many units. What is owed is an upper bound: units
+    /// of the row may have been overwritten while it was read. It is exact again when no read is
+    /// under way.
+    #[inline]
+    pub(crate) fn end_read(&mut self, units: u32) {
+        self.outstanding -= 1;
+        self.owed = if self.outstanding == 0 {
+            0
+        } else {
+            self.owed.saturating_sub(units)
+        };
+    }
+
+    /// Rows being read.
+    #[inline]
+    pub(crate) fn reading(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// On a drive that compresses: units that the rows being read hold at most.
+    pub(crate) fn owed(&self) -> u32 {
+        self.owed
+    }
+
+    /// A copy inside a die is under way.
+    pub(crate) fn begin_copy(&mut self) {
+        self.copying += 1;
+    }
+
+    /// A copy inside a die has ended, well or not.
+    pub(crate) fn end_copy(&mut self) {
+        self.copying -= 1;
+    }
+
+    /// Rows being read, and copies under way.
+    #[inline]
+    pub(crate) fn under_way(&self) -> u32 {
+        self.outstanding + self.copying
+    }
+
+    /// The source has been read to its end; the answer is which it was.
+    pub(crate) fn end(&mut self) -> u32 {
+        self.pledged = false;
+        std::mem::replace(&mut self.source, NONE)
+    }
+
+    /// An emptied source waits until every granule below a sequence number is programmed.
+    pub(crate) fn wait(&mut self, superblock: u32, sequence: u64) {
+        self.emptied.push(Emptied {
+            superblock,
+            sequence,
+        });
+    }
+
     /// Sources that wait for their copies.
     pub(crate) fn waiting(&self) -> bool {
         !self.emptied.is_empty()
@@ -258,6 +369,127 @@ impl Mover {
     /// How many sources wait for their copies.
     pub(crate) fn emptied(&self) -> u32 {
         self.emptied.len() as u32
+    }
+
+    /// The sources whose copies are programmed, now that everything below a sequence number is:
+    /// they wait no longer.
+    pub(crate) fn take_programmed(&mut self, durable: u64) -> Vec<u32> {
+        let mut programmed = Vec::new();
+        self.emptied.retain(|emptied| {
+            let waits = emptied.sequence > durable;
+            if !waits {
+                programmed.push(emptied.superblock);
+            }
+            waits
+        });
+        programmed
+    }
+}
+
+/// When it works, and what is set aside for it.
+impl Mover {
+    /// The drive offers idle time for this work, or takes the offer back.
+    pub(crate) fn offer(&mut self, idle: bool) {
+        self.idle = idle;
+    }
+
+    /// The drive offers idle time for this work.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Work is wanted, or is not.
+    #[inline]
+    pub(crate) fn set_active(&mut self, active: bool) {
+        self.active = active;
+    }
+
+    /// Work is wanted.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Nothing is under way, wanted or owed.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.source == NONE && self.debt_milli <= 0 && !self.pressed && !self.active && !self.idle
+    }
+
+    /// A free superblock is kept for what is being read, or no longer.
+    pub(crate) fn pledge(&mut self, pledged: bool) {
+        self.pledged = pledged;
+    }
+
+    /// A free superblock is kept for what is being read.
+    #[inline]
+    pub(crate) fn is_pledged(&self) -> bool {
+        self.pledged
+    }
+
+    /// As many granules are being programmed as may be at once.
+    pub(crate) fn programs_enough(&self, programming: u32) -> bool {
+        programming >= self.granules_ahead
+    }
+}
+
+impl fmt::Display for Mover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "source {}, at {}, outstanding {}, debt {}, active {}, idle {}, for {:?}",
+            self.source as i32,
+            self.cursor,
+            self.outstanding,
+            self.debt_milli,
+            self.active,
+            self.idle,
+            self.cause
+        )
+    }
+}
+
+/// The movers of a drive, by their work.
+pub(crate) struct Movers([Mover; 3]);
+
+impl State for Movers {
+    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+        self.0.visit(visitor)
+    }
+}
+
+impl Movers {
+    /// None of them has begun.
+    pub(crate) fn new(policy: &Policy, layout: &Layout) -> Movers {
+        Movers([
+            Mover::folding(policy, layout),
+            Mover::new(Work::Collect, layout),
+            Mover::new(Work::Map, layout),
+        ])
+    }
+
+    /// Free superblocks that are kept for them. The map's has a pool of its own.
+    #[inline]
+    pub(crate) fn pledged(&self) -> u32 {
+        let [fold, collect, _] = &self.0;
+        u32::from(fold.pledged) + u32::from(collect.pledged)
+    }
+}
+
+impl Index<Work> for Movers {
+    type Output = Mover;
+
+    #[inline]
+    fn index(&self, work: Work) -> &Mover {
+        &self.0[work as usize]
+    }
+}
+
+impl IndexMut<Work> for Movers {
+    #[inline]
+    fn index_mut(&mut self, work: Work) -> &mut Mover {
+        &mut self.0[work as usize]
     }
 }
 
@@ -280,291 +512,4 @@ pub(crate) fn between_passes(layout: &Layout) -> u32 {
     let passes = layout.later_passes.map(|passes| passes.wordlines());
     let pairs = if layout.paired { layout.bits } else { 0 };
     passes.unwrap_or(pairs) * layout.dies
-}
-
-/// Free superblocks that a mover leaves: the last one is collection's.
-fn floor(work: Work) -> u32 {
-    match work {
-        Work::Fold => 1,
-        Work::Collect | Work::Map => 0,
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    pub(crate) fn mover(&mut self, work: Work) -> &mut Mover {
-        match work {
-            Work::Fold => &mut self.cache.fold,
-            Work::Collect => &mut self.collection.mover,
-            Work::Map => &mut self.paged.mover,
-        }
-    }
-
-    /// As many folded granules are being programmed as may be at once.
-    pub(crate) fn fold_programs_enough(&self) -> bool {
-        self.writing.buffer.by_stream[Stream::Fold] >= self.cache.fold.granules_ahead
-    }
-
-    /// Free native superblocks that are not kept for a mover.
-    #[inline]
-    pub(crate) fn available(&self) -> u32 {
-        let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
-        self.blocks.free_count().saturating_sub(pledged)
-    }
-
-    /// The same without those that the host has been promised.
-    #[inline]
-    pub(crate) fn available_to_movers(&self) -> u32 {
-        self.available()
-            .saturating_sub(self.writing.buffer.awaited.superblocks())
-    }
-
-    /// Makes a superblock a mover's source.
-    pub(crate) fn start_source(&mut self, work: Work, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            (block.state, block.in_flight),
-            (State::Closed, 0),
-            "source {superblock}"
-        );
-        block.state = State::Source;
-        if self.blocks.victims.holds(superblock) {
-            self.blocks.victims.remove(superblock);
-        }
-        let mover = self.mover(work);
-        mover.source = superblock;
-        mover.cursor = 0;
-    }
-
-    /// Whether a mover may issue another read: bounded by its rows, its granules and a place to
-    /// write.
-    pub(crate) fn may_read(&mut self, work: Work) -> bool {
-        let stream = self.stream_of(work);
-        let programs = self.programs_of(work, stream);
-        if self.mover_of(work).is_far_ahead(programs) || self.paged.holds() {
-            return false;
-        }
-        let mover = self.mover_of(work);
-        let owed = self.units_owed(work);
-        if self.writing.streams[stream].left() >= owed || mover.pledged {
-            return true;
-        }
-        if self.available_to_movers() <= self.kept_from(work) {
-            // Without a place to write only collection can help, and it has to do so at once.
-            self.writing.starved |= work == Work::Fold;
-            return false;
-        }
-        self.mover(work).pledged = true;
-        true
-    }
-
-    /// Granules of a mover in programming, of the stream that has most of them: each stream has
-    /// its own granules between passes.
-    #[inline]
-    fn programs_of(&self, work: Work, stream: Stream) -> u32 {
-        if work != Work::Collect {
-            return self.writing.buffer.by_stream[stream];
-        }
-        let shared = match self.writing.buffer.moved {
-            0 => 0,
-            moved => moved / self.layout.native_granule,
-        };
-        let own = self.writing.in_use.collected.iter();
-        own.fold(shared, |most, &own| {
-            most.max(self.writing.buffer.by_stream[own])
-        })
-    }
-
-    /// The stream that a mover has room set aside in.
-    #[inline]
-    pub(crate) fn stream_of(&self, work: Work) -> Stream {
-        match work {
-            Work::Fold => Stream::Fold,
-            Work::Collect => self.collect_stream(),
-            Work::Map => Stream::Map,
-        }
-    }
-
-    fn mover_of(&self, work: Work) -> &Mover {
-        match work {
-            Work::Fold => &self.cache.fold,
-            Work::Collect => &self.collection.mover,
-            Work::Map => &self.paged.mover,
-        }
-    }
-
-    /// Units that the rows being read and the next one bring at most.
-    #[inline]
-    fn units_owed(&self, work: Work) -> u32 {
-        let mover = self.mover_of(work);
-        let row = self.layout.row_units;
-        if !self.layout.packs() {
-            return (mover.outstanding + 1) * row;
-        }
-        let first = self.layout.base(mover.source) + mover.cursor;
-        let valid = self.map.count_valid(first, row);
-        mover.owed + valid.max(self.layout.whole(row))
-    }
-
-    /// Free native superblocks that a mover leaves to others. Folding leaves the last one to
-    /// collection, but not to one that has no victim: then each borrowed superblock that is folded
-    /// into the last free one becomes free, and nothing else makes room for a host that waits.
-    pub(crate) fn kept_from(&self, work: Work) -> u32 {
-        let last_is_for_fold = work == Work::Fold
-            && self.writing.starved
-            && self.collection.mover.source == NONE
-            && self.folds_borrowed()
-            && self.has_no_victim();
-        if last_is_for_fold { 0 } else { floor(work) }
-    }
-
-    /// Issues the read of the row at a mover's cursor, or passes over it when nothing in it is
-    /// valid.
-    pub(crate) fn read_row(&mut self, work: Work, ops: &mut Vec<NandOp>) {
-        let row_units = self.layout.row_units;
-        let mover = self.mover(work);
-        let (superblock, offset) = (mover.source, mover.cursor);
-        mover.cursor += row_units;
-        let first = self.layout.base(superblock) + offset;
-        let number = self.layout.row_of(first);
-        let lpns = self.writing.row_lists.list(&self.map, number, first);
-        if work == Work::Collect && !lpns.is_empty() {
-            self.map.expect_moves(first, row_units, lpns);
-        }
-        let valid = lpns.len() as u32;
-        let whole = valid.max(self.layout.whole(row_units));
-        let dealt = if work == Work::Fold { whole } else { valid };
-        if work == Work::Fold {
-            self.spend_allowance(valid);
-        }
-        let mover = self.mover(work);
-        mover.deal(dealt);
-        if valid == 0 {
-            return;
-        }
-        mover.outstanding += 1;
-        mover.owed += whole;
-        self.counters.map_reads += u64::from(work == Work::Map);
-        let (die, class) = self.read_place(first);
-        let sent = self.packing.row_sent(&self.layout, &self.map, first, valid);
-        let token = match work {
-            Work::Fold => Token::FoldRead(first),
-            Work::Collect => Token::GcRead(first),
-            Work::Map => Token::MapGcRead(first),
-        };
-        ops.push(NandOp::new(die, class, sent as u16, token));
-    }
-
-    /// A row has been read: what is still valid in it goes into the mover's stream.
-    pub(crate) fn row_read(&mut self, work: Work, first: u32, ops: &mut Vec<NandOp>) {
-        let (row_units, whole) = (
-            self.layout.row_units,
-            self.layout.whole(self.layout.row_units),
-        );
-        let mut row_lists = std::mem::take(&mut self.writing.row_lists);
-        let lpns = row_lists.still_valid(&self.map, self.layout.row_of(first), first);
-        self.packing.note_moved(&self.map, first, row_units);
-        self.map.clear_valid_run(first, row_units);
-        let superblock = self.layout.superblock_of(first);
-        self.blocks
-            .lose_valid(&mut self.cache, superblock, lpns.len() as u32);
-        let written = self.blocks.victims.written(superblock);
-        let mover = self.mover(work);
-        mover.outstanding -= 1;
-        // `owed` is an upper bound: units of the row may have been overwritten while it was read.
-        // It is exact again when no read is under way.
-        mover.owed = if mover.outstanding == 0 {
-            0
-        } else {
-            mover.owed.saturating_sub(whole)
-        };
-        let mut stream = self.stream_of(work);
-        if work == Work::Collect {
-            stream = self.collected_stream(lpns.len() as u32);
-            self.collection.mover.placed[self.collection.mover.cause as usize] += lpns.len() as u32;
-        }
-        if work == Work::Collect && stream != Stream::Levelled && self.divides_collected() {
-            self.append_divided(lpns, superblock, written, ops);
-        } else if stream.is_host() {
-            self.append_among_hosts(stream, lpns, written, ops);
-        } else {
-            self.append_moved(stream, lpns, written, ops);
-        }
-        self.writing.row_lists = row_lists;
-    }
-
-    /// Ends the work on a source that has been read to its end; false while reads of it are under
-    /// way.
-    pub(crate) fn finish_source(&mut self, work: Work, ops: &mut Vec<NandOp>) -> bool {
-        let mover = self.mover(work);
-        if mover.outstanding + mover.copying > 0 {
-            return false;
-        }
-        let superblock = mover.source;
-        mover.source = NONE;
-        mover.pledged = false;
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(block.valid, 0, "source {superblock} still holds data");
-        block.state = State::Emptied;
-        // Data that was not copied, because it had been trimmed, will be erased: the trim has to be
-        // on flash, or a cut would bring older data back.
-        if self.cuts.is_on() {
-            self.flush_journal(ops);
-        }
-        if work == Work::Collect && self.levels_no_more() {
-            self.close_filled_in_part(Stream::Levelled, ops);
-        }
-        let sequence = self.writing.sequence;
-        self.mover(work).emptied.push(Emptied {
-            superblock,
-            sequence,
-        });
-        self.erase_emptied(ops);
-        true
-    }
-
-    /// A mover that has no superblock to write to may get one that it has emptied. The granule with
-    /// the last copies is padded, because nothing more will fill it and the erase waits for it.
-    pub(crate) fn free_emptied(&mut self, work: Work, ops: &mut Vec<NandOp>) {
-        let mover = self.mover(work);
-        if !mover.waiting() || mover.outstanding + mover.copying > 0 || mover.pledged {
-            return;
-        }
-        let stream = self.stream_of(work);
-        let full = self.writing.streams[stream].left() < self.packing.row_most();
-        if full && self.available_to_movers() <= self.kept_from(work) {
-            self.pad_moved(work, true, ops);
-            self.hasten_erases(ops);
-        }
-    }
-
-    /// Erases emptied sources whose copies are all programmed.
-    pub(crate) fn erase_emptied(&mut self, ops: &mut Vec<NandOp>) {
-        for work in [Work::Fold, Work::Collect, Work::Map] {
-            if !self.mover(work).waiting() {
-                continue;
-            }
-            // Units that were not copied because the host had replaced them: the replacements have
-            // to be on flash too.
-            let all = self.cuts.is_on() && work != Work::Map;
-            let durable = self
-                .writing
-                .oldest_pending(|s| self.takes_moved(work, s) || (all && s.is_host()));
-            let durable = if all {
-                durable
-                    .min(self.cuts.oldest_trims())
-                    .min(self.health.homeless)
-            } else {
-                durable
-            };
-            let mut emptied = std::mem::take(&mut self.mover(work).emptied);
-            emptied.retain(|e| {
-                let keep = e.sequence > durable;
-                if !keep {
-                    self.start_erase(e.superblock, ops);
-                }
-                keep
-            });
-            self.mover(work).emptied = emptied;
-        }
-    }
 }

@@ -17,6 +17,8 @@
 //! ended ([`Passes::ended`]). It issues the later ones as a stream moves on
 //! ([`Passes::follow`]) and as a superblock takes no more data ([`Passes::finish`]).
 
+mod pairs;
+
 use std::collections::VecDeque;
 
 use crate::blocks::Blocks;
@@ -25,9 +27,9 @@ use crate::ensure::{Checked, ensure_eq, ensure_ne};
 use crate::frontier::Frontier;
 use crate::layout::{Layout, Mode, NONE};
 use crate::op::{NandOp, Token, class};
-use crate::pairs::Pairs;
 use crate::streams::{COUNTED, STREAMS, Stream};
 use crate::write_buffer::{Flight, WriteBuffer};
+use pairs::Pairs;
 
 /// A stream, and the group of dies in which it has a superblock open.
 pub(crate) type Lane = (Stream, u32);
@@ -36,14 +38,14 @@ pub(crate) type Lane = (Stream, u32);
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Half {
     /// Its place in the list of programs under way.
-    pub(crate) place: u32,
+    place: u32,
     /// Its stripe in the superblock.
-    pub(crate) stripe: u32,
-    pub(crate) die: u16,
+    stripe: u32,
+    die: u16,
     /// Units that cross the channel.
     units: u16,
     /// Units of the buffer that it holds.
-    pub(crate) host_units: u32,
+    host_units: u32,
     /// It holds data, not parity or padding alone.
     data: bool,
 }
@@ -51,32 +53,32 @@ pub(crate) struct Half {
 /// Granules that wait for another pass, oldest first.
 pub(crate) struct Passes {
     /// Passes after the first; 0 where one is all.
-    pub(crate) later: u32,
+    later: u32,
     /// Wordlines between two of them.
     distance: u32,
     /// The data crosses the channel again.
     again: bool,
     groups: u32,
     /// Pages of a wordline are programmed one by one and can be lost together.
-    pub(crate) paired: bool,
+    paired: bool,
     /// Pages of a wordline.
-    pub(crate) bits: u32,
+    bits: u32,
     /// Granules of a stripe that hold data.
-    pub(crate) stripe_granules: u32,
+    stripe_granules: u32,
     /// Units of a granule as the host counts them.
     granule_units: u32,
     /// By stream, die group and the passes that they have had.
     halves: Vec<VecDeque<Half>>,
     /// Units of the host's that wait.
-    pub(crate) host_units: u32,
+    host_units: u32,
     /// Granules of each stream that wait, and of none.
-    pub(crate) by_stream: [u32; COUNTED],
+    by_stream: [u32; COUNTED],
     /// Passes under way that are not the last, of each stream and of none.
-    pub(crate) first: [u32; COUNTED],
+    first: [u32; COUNTED],
     /// Those of granules that hold host data.
-    pub(crate) host_firsts: u32,
+    host_firsts: u32,
     /// What can be lost with other pages of its wordline, see [`crate::pairs`].
-    pub(crate) pairs: Pairs,
+    pairs: Pairs,
 }
 
 flashtwin_base::state! { Passes {
@@ -111,7 +113,7 @@ impl Passes {
     }
 
     /// Those of a lane that have had so many passes.
-    pub(crate) fn of(&mut self, (stream, group): Lane, passes: u32) -> &mut VecDeque<Half> {
+    fn of(&mut self, (stream, group): Lane, passes: u32) -> &mut VecDeque<Half> {
         let lane = stream.index() * self.groups as usize + group as usize;
         &mut self.halves[lane * self.later as usize + passes as usize - 1]
     }
@@ -120,6 +122,23 @@ impl Passes {
     fn lane(&self, (stream, group): Lane) -> &[VecDeque<Half>] {
         let at = (stream.index() * self.groups as usize + group as usize) * self.later as usize;
         &self.halves[at..at + self.later as usize]
+    }
+
+    /// Units of the host's that wait.
+    #[inline]
+    pub(crate) fn host_units(&self) -> u32 {
+        self.host_units
+    }
+
+    /// Granules of a stream that wait.
+    #[inline]
+    pub(crate) fn waiting_of(&self, stream: Stream) -> u32 {
+        self.by_stream[stream]
+    }
+
+    /// Whether passes of host data are under way that are not its last.
+    pub(crate) fn has_host_firsts(&self) -> bool {
+        self.host_firsts > 0
     }
 
     /// Whether host data of a stream waits, and not only what was collected among it.

@@ -15,10 +15,9 @@
 //! filled to its end first, so that nothing is left behind. In a drive that knows of no deaths all
 //! classes are apart.
 
-use crate::ftl::Ftl;
-use crate::layout::Mode;
+use crate::blocks::Blocks;
+use crate::layout::{Layout, Mode};
 use crate::lifetimes::{CLASSES, Filled, Lifetimes};
-use crate::orders::Policies;
 use crate::policy::{Policy, Separation};
 use crate::superblock::State;
 use crate::words::Pool;
@@ -166,8 +165,24 @@ impl Sharing {
         least > 0 && self.since_look >= least
     }
 
+    /// Looks which classes should share superblocks. The superblocks below `kept` free ones are not
+    /// to spare.
+    #[cold]
+    pub(crate) fn look_at(&mut self, blocks: &Blocks, layout: &Layout, kept: u32) {
+        let units = f64::from(layout.whole_units(Mode::Native));
+        let native = blocks.all.iter().filter(|block| {
+            let data = matches!(block.pool, Pool::Data) && !block.fixed && !block.map;
+            data && block.state != State::Retired
+        });
+        let (count, valid) = native.fold((0u32, 0u64), |(count, valid), block| {
+            (count + 1, valid + u64::from(block.valid))
+        });
+        let spare = f64::from(count) - f64::from(kept) - valid as f64 / units;
+        self.look(spare, OPEN * f64::from(layout.groups));
+    }
+
     /// Puts classes together where `open` of the `spare` superblocks for each group are too many.
-    pub(crate) fn look(&mut self, spare: f64, open: f64) {
+    fn look(&mut self, spare: f64, open: f64) {
         let [host, collected] = [0, 1].map(|kind| {
             let first = kind * CLASSES;
             let of = first..first + self.classes[kind];
@@ -241,24 +256,5 @@ impl Groups {
         }
         groups.roots += root(sums);
         groups
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    /// Looks whether classes should share superblocks that do not, or the other way round.
-    #[cold]
-    pub(crate) fn look_at_sharing(&mut self) {
-        let units = f64::from(self.layout.whole_units(Mode::Native));
-        let native = self.blocks.all.iter().filter(|block| {
-            let data = matches!(block.pool, Pool::Data) && !block.fixed && !block.map;
-            data && block.state != State::Retired
-        });
-        let (count, valid) = native.fold((0u32, 0u64), |(count, valid), block| {
-            (count + 1, valid + u64::from(block.valid))
-        });
-        let kept = f64::from(self.policy.gc.low_superblocks);
-        let spare = f64::from(count) - kept - valid as f64 / units;
-        self.sharing
-            .look(spare, OPEN * f64::from(self.layout.groups));
     }
 }

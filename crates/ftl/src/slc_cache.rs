@@ -6,10 +6,13 @@
 //! of folding, not this bound, is what holds the cache at its size.
 //!
 //! The room decides and counts. It is shown what it has to look at ([`Seen`]), and is handed the
-//! superblocks where it takes one or gives one up.
+//! superblocks where it takes one or gives one up. When it is folded is said in [`folding`].
+
+mod folding;
 
 use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::choices::FullRule;
+use crate::ensure::{Checked, ensure_eq};
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Mover;
 use crate::policy::{Admit, Borrowed, Fold, FoldPath, Policy, SizeAt, SlcCache, WhenFull, Worn};
@@ -52,53 +55,47 @@ pub(crate) struct Cache {
     /// How it is folded; none without a cache.
     folding: Option<Fold>,
     /// Superblocks of the static part.
-    pub(crate) fixed_total: u32,
+    fixed_total: u32,
     /// No static superblock is opened any more.
     static_closed: bool,
     /// Superblocks that may be borrowed.
-    pub(crate) limit: u32,
+    limit: u32,
     /// Superblocks that are borrowed.
-    pub(crate) borrowed: u32,
+    borrowed: u32,
     /// Valid units in SLC mode.
-    pub(crate) valid_units: u32,
+    valid_units: u32,
     /// Superblocks that the second tier may borrow, those that it has, and valid units in it.
-    pub(crate) tier_limit: u32,
-    pub(crate) tier_borrowed: u32,
-    pub(crate) tier_valid_units: u32,
+    tier_limit: u32,
+    tier_borrowed: u32,
+    tier_valid_units: u32,
     /// Host data goes straight to native blocks until enough of the cache can be opened again.
-    pub(crate) bypass: bool,
-    /// Closed superblocks, of the cache or not, that have lost their last valid unit and are to be
-    /// erased.
-    pub(crate) dead: Vec<u32>,
+    bypass: bool,
     /// Native superblocks free at which folding under pressure begins.
-    pub(crate) reserve: u32,
+    reserve: u32,
     /// Cache superblocks with little valid data are being folded to make room.
-    pub(crate) reclaiming: bool,
+    reclaiming: bool,
     /// Most valid units of a superblock that is reclaimed; none where nothing is.
-    pub(crate) reclaim_most: Option<u32>,
+    reclaim_most: Option<u32>,
     /// Nothing worth reclaiming was found; not looked for again before this sequence number.
     look_again: u64,
     /// So few superblocks are free that folding goes on in the background.
-    pub(crate) scarce: bool,
+    scarce: bool,
     /// Units that may still be folded in the background, where that has a rate: a budget that the
     /// drive refills as time goes by (a token bucket).
-    pub(crate) allowance: Option<i64>,
+    allowance: Option<i64>,
     /// A check has found that what is left of the source has to go through the controller.
-    pub(crate) distrusted: bool,
+    distrusted: bool,
     /// Where a share of the data goes straight to native blocks: the next data does.
     direct_next: bool,
     /// Units that went straight to native blocks beyond their share, in thousandths.
     direct_ahead_milli: i64,
     rearm: u32,
-    /// What folds it.
-    pub(crate) fold: Mover,
 }
 
 flashtwin_base::state! { Cache {
     kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
-        bypass, dead, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
+        bypass, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
-    part: fold;
     built: on, when_full, admit, by_fill, worn, folding, tier_limit, reserve, reclaim_most,
         rearm;
 } }
@@ -144,7 +141,6 @@ impl Cache {
             tier_borrowed: 0,
             tier_valid_units: 0,
             bypass: false,
-            dead: Vec::new(),
             reclaiming: false,
             reclaim_most: (reclaim_milli > 0).then(|| {
                 let all = u64::from(layout.whole_units(Mode::Slc));
@@ -167,7 +163,6 @@ impl Cache {
                 _ => 1,
             },
             folding,
-            fold: Mover::folding(policy, layout),
         }
     }
 }
@@ -217,37 +212,12 @@ impl Cache {
         self.on && self.worn != Worn::Keep
     }
 
-    /// Cache units to fold for each host unit under pressure, in thousandths.
-    #[inline]
-    pub(crate) fn pace_milli(&self) -> i64 {
-        self.folding
-            .as_ref()
-            .map_or(0, |fold| i64::from(fold.pace_milli))
-    }
-
-    /// What has to be folded for each host unit that finds a full cache.
-    #[inline]
-    pub(crate) fn keeps_up_milli(&self) -> i64 {
-        i64::from(self.when_full.keeps_up_milli())
-    }
-
     /// What is folded for each host unit that goes past a full cache, so that it takes data again.
     #[inline]
-    pub(crate) fn refill_milli(&self) -> i64 {
+    fn refill_milli(&self) -> i64 {
         match self.when_full {
             WhenFull::Direct { refill_milli, .. } => i64::from(refill_milli),
             _ => 0,
-        }
-    }
-
-    /// Notes whether few superblocks are free. They are few once their number is below `fold.low`,
-    /// and until it reaches `fold.high`.
-    #[inline]
-    pub(crate) fn look_for_scarcity(&mut self, free: u32) {
-        let Some(fold) = &self.folding else { return };
-        if fold.low_superblocks > 0 {
-            let ends = self.scarce && free < fold.high_superblocks;
-            self.scarce = free < fold.low_superblocks || ends;
         }
     }
 
@@ -314,6 +284,8 @@ fn size_at(table: &[SizeAt], fill: u32) -> u64 {
 /// What the cache looks at besides its own state.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
+    /// The mover that folds.
+    pub(crate) folding: &'a Mover,
     pub(crate) policy: &'a Policy,
     pub(crate) layout: &'a Layout,
     pub(crate) blocks: &'a Blocks,
@@ -391,7 +363,7 @@ impl Cache {
 
     /// Whether the second tier takes what the SLC cache cannot.
     #[inline]
-    pub(crate) fn tier_takes(&self, seen: &Seen<'_>) -> bool {
+    fn tier_takes(&self, seen: &Seen<'_>) -> bool {
         self.tier_limit > 0
             && (seen.writing.streams[Stream::Tier].left() > 0 || self.tier_may_open(seen))
     }
@@ -399,7 +371,7 @@ impl Cache {
     /// The borrowed part is beyond its size, or, where nothing is borrowed, the static part is all
     /// in use. Where there is a second tier, it is full too.
     #[inline]
-    pub(crate) fn is_full(&self, seen: &Seen<'_>) -> bool {
+    fn is_full(&self, seen: &Seen<'_>) -> bool {
         if self.tier_takes(seen) {
             return false;
         }
@@ -468,8 +440,69 @@ impl Cache {
 
     /// Static superblocks that are neither free nor given up.
     #[inline]
-    pub(crate) fn fixed_in_use(&self, blocks: &Blocks) -> u32 {
+    fn fixed_in_use(&self, blocks: &Blocks) -> u32 {
         self.fixed_total - blocks.free_fixed.len() as u32
+    }
+
+    /// Superblocks that are its own.
+    pub(crate) fn own(&self) -> u32 {
+        self.fixed_total
+    }
+
+    /// So many superblocks turned out to be its own.
+    pub(crate) fn set_own(&mut self, superblocks: u32) {
+        self.fixed_total = superblocks;
+    }
+
+    /// One of its own superblocks is retired.
+    pub(crate) fn lose_own(&mut self) {
+        self.fixed_total -= 1;
+    }
+
+    /// Superblocks in SLC mode, and valid units in them.
+    pub(crate) fn in_use(&self, blocks: &Blocks) -> (u32, u32) {
+        (self.borrowed + self.fixed_in_use(blocks), self.valid_units)
+    }
+
+    /// Superblocks of the second tier, and valid units in them.
+    pub(crate) fn tier_in_use(&self) -> (u32, u32) {
+        (self.tier_borrowed, self.tier_valid_units)
+    }
+
+    /// Whether there is a second tier.
+    pub(crate) fn has_tier(&self) -> bool {
+        self.tier_limit > 0
+    }
+
+    /// After a power cut: what a superblock holds counts again.
+    pub(crate) fn found(&mut self, block: &Superblock) {
+        self.borrowed += u32::from(block.pool == Pool::Cache && !block.fixed);
+        self.tier_borrowed += u32::from(block.pool == Pool::Tier);
+        if let Some(sum) = self.valid_in(block.pool) {
+            *sum += block.valid;
+        }
+    }
+
+    /// Checks what it has borrowed, and the sums of what is valid.
+    pub(crate) fn check(&self, blocks: &Blocks) -> Checked {
+        let of = |pool: Pool| blocks.all.iter().filter(move |b| b.pool == pool);
+        let valid = |pool: Pool| of(pool).map(|b| b.valid).sum::<u32>();
+        let borrowed = of(Pool::Cache).filter(|b| !b.fixed).count();
+        ensure_eq!(borrowed, self.borrowed as usize, "borrowed superblocks");
+        let tier = of(Pool::Tier).count();
+        ensure_eq!(tier, self.tier_borrowed as usize, "superblocks of the tier");
+        ensure_eq!(valid(Pool::Cache), self.valid_units, "valid units in SLC");
+        ensure_eq!(
+            valid(Pool::Tier),
+            self.tier_valid_units,
+            "valid units of the tier"
+        );
+        Ok(())
+    }
+
+    /// Whether host data goes past it at present.
+    pub(crate) fn is_bypassed(&self) -> bool {
+        self.bypass
     }
 
     /// Superblocks that the cache may have now: its static part and what it may borrow at this
@@ -487,7 +520,11 @@ impl Cache {
         if self.bypass {
             // Room that idle time has freed takes data at once; under the host's hands it has to be
             // worth a burst.
-            let enough = if self.fold.idle { 1 } else { self.rearms_at() };
+            let enough = if seen.folding.is_idle() {
+                1
+            } else {
+                self.rearms_at()
+            };
             if self.openable(seen) < enough {
                 self.look_for_reclaim(seen);
                 return Stream::Direct;
@@ -550,7 +587,7 @@ impl Cache {
         let Some(most) = self.reclaim_most else {
             return false;
         };
-        let source = self.fold.source;
+        let source = seen.folding.source();
         let block = |s: u32| &seen.blocks.all[s as usize];
         let slc = source != NONE && block(source).pool == Pool::Cache;
         let folded = slc && block(source).valid <= most;
@@ -579,7 +616,7 @@ impl Cache {
 
     /// Place in the queue of the cache superblock with the least valid data; none where that is
     /// more than the spec says (`slc_cache.reclaim`).
-    pub(crate) fn emptiest(&self, seen: &Seen<'_>) -> Option<usize> {
+    fn emptiest(&self, seen: &Seen<'_>) -> Option<usize> {
         let most = self.reclaim_most?;
         let candidates = seen.blocks.cache.iter().enumerate();
         candidates
@@ -593,7 +630,7 @@ impl Cache {
     /// native room and gives none back: while no superblock is to spare it waits for collection,
     /// unless its data fits into the superblock that folding has open.
     #[inline]
-    pub(crate) fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
+    fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
         let room = || {
             let folded = &seen.writing.streams[Stream::Fold];
             seen.available > seen.policy.gc.reserve_superblocks
@@ -604,7 +641,7 @@ impl Cache {
 
     /// Whether superblocks with little valid data are still to be folded: until two superblocks can
     /// be opened or, while data goes past the cache, until enough can for it to be used again.
-    pub(crate) fn reclaims_on(&self, seen: &Seen<'_>) -> bool {
+    fn reclaims_on(&self, seen: &Seen<'_>) -> bool {
         let enough = if self.bypass { self.rearms_at() } else { 2 };
         self.reclaiming && self.openable(seen) < enough
     }

@@ -1,6 +1,7 @@
 //! One superblock: what it is doing, how its cells are used and what for.
 
 use crate::counters::Counters;
+use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::streams::Stream;
 use crate::words::{Mode, Pool};
 
@@ -103,6 +104,35 @@ impl Superblock {
     #[must_use]
     pub fn opened_at(&self) -> u64 {
         self.opened_at
+    }
+
+    /// Checks that what it is doing, how its cells are used and what for go together.
+    pub(crate) fn check(&self, index: u32, cached: bool) -> Checked {
+        let erased = matches!(self.state, State::Free | State::Retired);
+        let emptied = matches!(self.state, State::Emptied | State::Erasing);
+        if erased || emptied {
+            ensure_eq!(self.valid, 0, "superblock {index} is {:?}", self.state);
+        }
+        // After a crypto erase a superblock is in no pool. It keeps its mode until its erase.
+        ensure!(
+            (self.mode == Mode::Tier) == (self.pool == Pool::Tier) || emptied,
+            "superblock {index} is in mode {:?} for {:?}",
+            self.mode,
+            self.pool
+        );
+        ensure!(
+            !self.fixed || self.mode == Mode::Slc || erased,
+            "superblock {index} of the static cache is used natively"
+        );
+        ensure!(
+            erased || self.map == (self.pool == Pool::Map),
+            "superblock {index} serves another pool"
+        );
+        ensure!(
+            cached || self.map || self.mode == Mode::Native,
+            "superblock {index} is in SLC mode without a cache"
+        );
+        Ok(())
     }
 
     /// Counts an erase after use in the present mode.

@@ -2,7 +2,7 @@
 //! each superblock's count of valid units follows, with what is sorted by it.
 //!
 //! Of superblocks of the SLC cache the cache keeps a sum; others are candidates of collection. A
-//! closed superblock that loses its last valid unit is noted ([`Cache::dead`]): it is erased, not
+//! closed superblock that loses its last valid unit is noted: it is erased, not
 //! folded or collected.
 
 use crate::blocks::{Blocks, State};
@@ -114,7 +114,7 @@ impl Blocks {
         self.lose_valid(cache, superblock, count);
         let block = &self.all[superblock as usize];
         if block.valid == 0 && block.state == State::Closed {
-            cache.dead.push(superblock);
+            self.note_dead(superblock);
         }
     }
 

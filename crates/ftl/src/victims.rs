@@ -27,6 +27,11 @@ use crate::lists::Lists;
 use crate::superblock::{State, Superblock};
 use crate::words::NONE;
 
+/// Pool of hot data, and of all data where it is not divided.
+pub(crate) const HOT_POOL: usize = 0;
+/// Pool of cold data.
+pub(crate) const COLD_POOL: usize = 1;
+
 /// Steps of valid units that are told apart, at most.
 const STEPS: u32 = 1024;
 /// Pools that are collected by themselves.

@@ -162,13 +162,13 @@ impl Rest<'_> {
 /// What is to be moved, and what wear is measured against. It is handed the superblocks that it
 /// chooses among and marks, and knows nothing else of the firmware.
 pub(crate) struct Wear {
-    pub(crate) rated: Rated,
+    rated: Rated,
     dynamic: Levelling,
     /// Cycles that the least worn superblock may be behind; 0 = it is never moved.
     static_threshold: u32,
     /// Whether something is to be moved or has just been moved. It is stored, so that a look costs
     /// one comparison.
-    pub(crate) busy: bool,
+    busy: bool,
     /// The superblock that is being levelled, from the decision to its erase.
     levelled: u32,
     queue: VecDeque<(u32, Cause)>,
@@ -209,6 +209,24 @@ impl Wear {
     /// no reason to move it.
     pub(crate) fn moved(&mut self, superblock: u32) {
         self.queue.retain(|&(waiting, _)| waiting != superblock);
+    }
+
+    /// Something is to be moved, or has just been moved.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// What was being moved has been looked at: more is to be moved, or nothing is.
+    #[inline]
+    pub(crate) fn look_on(&mut self) {
+        self.busy = !self.queue.is_empty();
+    }
+
+    /// What wear is measured against.
+    #[inline]
+    pub(crate) fn rated(&self) -> Rated {
+        self.rated
     }
 
     /// Superblocks that wait to be moved.

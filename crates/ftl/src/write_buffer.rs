@@ -9,11 +9,9 @@
 //! the flash. Under parity only what is being filled is replaced: a stripe's parity is computed
 //! from the data as it leaves for the dies, and has to match it.
 
-use crate::blocks::{Blocks, State};
-use crate::layout::{Layout, NONE};
+use crate::layout::NONE;
 use crate::reservation::Reservations;
 use crate::streams::{COUNTED, Stream};
-use crate::writing::Writing;
 
 /// A granule being programmed.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -142,85 +140,5 @@ impl WriteBuffer {
 
     pub(crate) fn in_flight(&self) -> usize {
         self.flights.len() - self.vacant.len()
-    }
-}
-
-impl Writing {
-    /// Whether the data of a physical unit is still in RAM: in a granule being filled or
-    /// programmed.
-    #[inline]
-    pub(crate) fn holds(&self, layout: &Layout, blocks: &Blocks, ppn: u32) -> bool {
-        let (superblock, offset) = layout.split(ppn);
-        let block = &blocks.all[superblock as usize];
-        if block.state == State::Closed && block.in_flight == 0 {
-            return false;
-        }
-        let open = self
-            .streams
-            .iter()
-            .any(|s| s.superblock == superblock && offset >= s.begun);
-        if open || block.in_flight == 0 {
-            return open;
-        }
-        let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
-        self.buffer.flights.iter().any(wanted)
-    }
-
-    /// Whether other data can take the place of a physical unit's in RAM: that is in a granule of
-    /// host data alone, which is being filled or whose die has not taken it yet.
-    pub(crate) fn can_replace(&self, layout: &Layout, blocks: &Blocks, ppn: u32) -> bool {
-        let (superblock, offset) = layout.split(ppn);
-        let filling = |&stream: &Stream| {
-            let s = &self.streams[stream];
-            s.superblock == superblock && offset >= s.begun
-        };
-        if let Some(&stream) = Stream::HOST.iter().find(|stream| filling(stream)) {
-            return self.streams[stream].moved == 0;
-        }
-        if layout.parity {
-            return false;
-        }
-        let block = &blocks.all[superblock as usize];
-        let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
-        let flight = self.buffer.flights.iter().find(holds);
-        block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
-    }
-
-    /// Units of the host that wait in granules that are not full.
-    #[inline]
-    pub(crate) fn host_units_waiting(&self) -> u32 {
-        let waiting = |&stream: &Stream| {
-            let s = &self.streams[stream];
-            s.waiting() - s.moved
-        };
-        self.in_use.host.iter().map(waiting).sum()
-    }
-
-    /// Lowest sequence number of a granule with host data that is not programmed yet.
-    #[inline]
-    pub(crate) fn oldest_of_host(&self) -> u64 {
-        let flying = self.buffer.flights.iter();
-        let flying = flying
-            .filter(|f| f.first != NONE && f.host_units > 0)
-            .map(|f| f.sequence);
-        let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
-        let open = open
-            .filter(|s| s.next - s.begun > s.moved)
-            .map(|s| s.sequence);
-        flying.chain(open).min().unwrap_or(u64::MAX)
-    }
-
-    /// The same of granules of some streams, whatever data they hold.
-    #[inline]
-    pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
-        let flying = self.buffer.flights.iter();
-        let flying = flying
-            .filter(|f| f.first != NONE && of(f.stream))
-            .map(|f| f.sequence);
-        let open = Stream::ALL.into_iter().zip(&self.streams);
-        let open = open
-            .filter(|(i, s)| of(*i) && s.next > s.begun)
-            .map(|(_, s)| s.sequence);
-        flying.chain(open).min().unwrap_or(u64::MAX)
     }
 }

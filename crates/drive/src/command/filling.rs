@@ -9,7 +9,7 @@
 //! `crates/soak/tests/served.rs` holds: the long way is that of [`flashtwin_base::Device::submit`].
 
 use flashtwin_base::{Op, Source, Status};
-use flashtwin_ftl::placement::Reserved;
+use flashtwin_ftl::Reserved;
 use flashtwin_ftl::{Policies, Token};
 
 use super::Commands;

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use flashtwin_base::Status;
-use flashtwin_ftl::placement::Reserved;
+use flashtwin_ftl::Reserved;
 use flashtwin_ftl::{Found, NandOp, Policies, Route, Token};
 
 use super::{Piece, SECTOR_BYTES};

@@ -155,7 +155,7 @@ pub(super) fn resting(values: &Values) -> Values {
     resting
 }
 
-/// What waits, and why.
+/// The keys that wait for another one, each with the reason.
 fn waiting(values: &Values) -> impl Iterator<Item = (&'static Wait, &'static str)> {
     WAITS.iter().filter_map(|wait| {
         let datum = &values.entry(wait.key)?.datum;

@@ -14,7 +14,9 @@
 //! slot is filled; `dirty` and `loading` are the numbers of such slots.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use crate::blocks::{Blocks, State};
 use crate::counters::Counters;
 use crate::ensure::{Checked, ensure, ensure_eq};
 use crate::layout::{Divider, NONE};
@@ -33,7 +35,7 @@ pub const JOURNAL_ENTRY_BYTES: u64 = 8;
 
 /// Pages held by the CLOCK rule.
 #[derive(Clone, Debug)]
-pub(super) struct Clock {
+struct Clock {
     /// Slot of each page, or none.
     slot_of: Vec<u32>,
     /// Page of each slot, or none.
@@ -122,7 +124,7 @@ enum Content {
 
 /// How far writing back all changed pages has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Checkpoint {
+pub(crate) enum Checkpoint {
     /// None is under way.
     Off,
     /// Pages are still to be written; asked for at this sequence number.
@@ -134,16 +136,16 @@ pub(super) enum Checkpoint {
 
 /// The state of a map that is read page by page.
 #[derive(Clone, Debug)]
-pub(super) struct MapCache {
+pub(crate) struct MapCache {
     /// Entries of a page.
-    pub(super) entries: u32,
+    entries: u32,
     /// Logical unit that stands for page 0: the pages follow the host's units.
-    pub(super) first: u32,
-    pub(super) pages: u32,
+    first: u32,
+    pages: u32,
     /// Superblocks that hold map pages and nothing else.
-    pub(super) pool: Vec<u32>,
+    pool: Vec<u32>,
     /// Superblocks that it has lost and not got back.
-    pub(super) lacking: u32,
+    lacking: u32,
     by_entries: Divider,
     sram: Clock,
     content: Vec<Content>,
@@ -151,7 +153,7 @@ pub(super) struct MapCache {
     dirty: u32,
     host: Option<Clock>,
     /// Pages copied into the host's memory of which the drive has not been told yet.
-    pub(super) host_writes: u32,
+    host_writes: u32,
     /// Changes in the journal, by page.
     deferred: Vec<u32>,
     /// The page is in `owing` or is being updated.
@@ -161,13 +163,13 @@ pub(super) struct MapCache {
     deferred_total: u32,
     journal_limit: u32,
     /// Reads under way of pages that the journal changes.
-    pub(super) updating: u32,
-    pub(super) checkpoint: Checkpoint,
+    updating: u32,
+    checkpoint: Checkpoint,
     /// Slot at which the last changed page was found that was written back.
     swept: usize,
-    pub(super) write_on_flush: bool,
+    write_on_flush: bool,
     /// Superblocks of the pool whose pages are at risk: they are collected next.
-    pub(super) at_risk: VecDeque<u32>,
+    at_risk: VecDeque<u32>,
 }
 
 flashtwin_base::state! { MapCache {
@@ -178,12 +180,74 @@ flashtwin_base::state! { MapCache {
     built: entries, first, pages, by_entries, journal_limit, write_on_flush;
 } }
 
+/// The superblocks that it lies in.
 impl MapCache {
+    /// The pages of a superblock of the pool are to be written anew.
+    pub(crate) fn put_at_risk(&mut self, superblock: u32) {
+        self.at_risk.push_back(superblock);
+    }
+
+    /// A full superblock of the pool whose pages are at risk, once its programs have ended.
+    pub(crate) fn at_risk(&mut self, blocks: &Blocks) -> Option<u32> {
+        while let Some(&superblock) = self.at_risk.front() {
+            let block = &blocks.all[superblock as usize];
+            if block.state == State::Closed {
+                return (block.in_flight == 0).then_some(superblock);
+            }
+            self.at_risk.pop_front();
+        }
+        None
+    }
+
+    /// The pool's closed superblock with the fewest valid pages.
+    pub(crate) fn emptiest(&self, blocks: &Blocks) -> Option<u32> {
+        let block = |s: &u32| &blocks.all[*s as usize];
+        let ready = |s: &u32| block(s).state == State::Closed && block(s).in_flight == 0;
+        let pool = self.pool.iter().copied();
+        pool.filter(ready).min_by_key(|s| block(s).valid)
+    }
+
+    /// The superblocks that hold map pages.
+    pub(super) fn pool(&self) -> &[u32] {
+        &self.pool
+    }
+
+    /// The superblocks that hold map pages, and how many were lost, for the map that comes next.
+    pub(super) fn into_pool(self) -> (Vec<u32>, u32) {
+        (self.pool, self.lacking)
+    }
+
+    /// Superblocks that it has lost and not got back.
+    pub(super) fn lacking(&self) -> u32 {
+        self.lacking
+    }
+
+    /// A superblock of the pool is given up.
+    pub(crate) fn lose(&mut self, superblock: u32) {
+        self.pool.retain(|&s| s != superblock);
+        self.lacking += 1;
+    }
+
+    /// Whether superblocks were lost that have not been replaced.
+    pub(crate) fn lacks_superblocks(&self) -> bool {
+        self.lacking > 0
+    }
+
+    /// A superblock takes the place of one that was lost.
+    pub(crate) fn gain(&mut self, superblock: u32) {
+        self.lacking -= 1;
+        self.pool.push(superblock);
+    }
+}
+
+impl MapCache {
+    /// Nothing is written; `pool` are the superblocks that hold map pages, `lacking` those of them
+    /// that were lost before.
     pub(super) fn new(
         policy: &MapPolicy,
         unit_bytes: u32,
         host_units: u32,
-        pool: Vec<u32>,
+        (pool, lacking): (Vec<u32>, u32),
     ) -> MapCache {
         let unit = u64::from(unit_bytes);
         let entries = policy.entries(unit_bytes);
@@ -195,7 +259,7 @@ impl MapCache {
             first: host_units,
             pages,
             pool,
-            lacking: 0,
+            lacking,
             by_entries: Divider::new(entries),
             content: vec![Content::Clean; sram.slots() as usize],
             sram,
@@ -223,41 +287,57 @@ impl MapCache {
         clock(&self.sram) + host + self.content.len() + self.deferred.len() * 5
     }
 
+    /// How many pages there are.
+    pub(super) fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// A page's own number as a logical unit: pages follow the host's units.
+    pub(super) fn unit_of(&self, page: u32) -> u32 {
+        self.first + page
+    }
+
+    /// The host's units whose entries a page has.
+    pub(super) fn units_of(&self, page: u32) -> Range<u32> {
+        let first = page * self.entries;
+        first..self.first.min(first + self.entries)
+    }
+
     /// Page of a logical unit.
     #[inline]
-    pub(super) fn page_of(&self, lpn: u32) -> u32 {
+    pub(crate) fn page_of(&self, lpn: u32) -> u32 {
         self.by_entries.quotient(lpn)
     }
 
     /// Slots of the SRAM.
-    pub(super) fn slots(&self) -> u32 {
+    pub(crate) fn slots(&self) -> u32 {
         self.sram.slots()
     }
 
     /// The slot of a page and whether it is still being read; none when the page is not in SRAM.
     #[inline]
-    pub(super) fn slot(&self, page: u32) -> Option<(u32, bool)> {
+    pub(crate) fn slot(&self, page: u32) -> Option<(u32, bool)> {
         let slot = self.sram.slot(page);
         (slot != NONE).then(|| (slot, self.content[slot as usize] == Content::Loading))
     }
 
     /// Whether a page can be read in SRAM now.
     #[inline]
-    pub(super) fn is_filled(&self, page: u32) -> bool {
+    pub(crate) fn is_filled(&self, page: u32) -> bool {
         self.slot(page).is_some_and(|(_, loading)| !loading)
     }
 
-    pub(super) fn touch(&mut self, slot: u32) {
+    pub(crate) fn touch(&mut self, slot: u32) {
         self.sram.used[slot as usize] = true;
     }
 
     /// Whether reading ahead leaves slots for what commands wait for.
-    pub(super) fn has_slots_to_spare(&self) -> bool {
+    pub(crate) fn has_slots_to_spare(&self) -> bool {
         self.loading < self.slots() / AHEAD_PART
     }
 
     /// A slot that may be filled anew; dirty ones only when their pages can be `written`.
-    pub(super) fn choose_slot(&mut self, written: bool) -> Option<u32> {
+    pub(crate) fn choose_slot(&mut self, written: bool) -> Option<u32> {
         let stays = self.loading + if written { 0 } else { self.dirty };
         if stays == self.slots() {
             return None;
@@ -271,7 +351,7 @@ impl MapCache {
     }
 
     /// Empties a chosen slot; the answer is the page that has to be written for it, if any.
-    pub(super) fn empty_slot(&mut self, slot: u32) -> Option<u32> {
+    pub(crate) fn empty_slot(&mut self, slot: u32) -> Option<u32> {
         let page = self.sram.clear(slot);
         let dirty = self.content[slot as usize] == Content::Dirty;
         self.content[slot as usize] = Content::Clean;
@@ -283,7 +363,7 @@ impl MapCache {
     }
 
     /// A page's read begins, into a slot.
-    pub(super) fn begin_loading(&mut self, slot: u32, page: u32) {
+    pub(crate) fn begin_loading(&mut self, slot: u32, page: u32) {
         self.sram.put(slot, page);
         self.content[slot as usize] = Content::Loading;
         self.loading += 1;
@@ -291,7 +371,7 @@ impl MapCache {
 
     /// The page of a slot has been read, from flash or from the host's memory. Changes of it that
     /// are in the journal are written into it.
-    pub(super) fn loaded(&mut self, slot: u32) {
+    pub(crate) fn loaded(&mut self, slot: u32) {
         assert_eq!(self.content[slot as usize], Content::Loading);
         self.loading -= 1;
         self.content[slot as usize] = Content::Clean;
@@ -370,14 +450,14 @@ impl MapCache {
     }
 
     /// Takes a page's changes out of the journal; false when there are none.
-    pub(super) fn take_deferred(&mut self, page: u32) -> bool {
+    fn take_deferred(&mut self, page: u32) -> bool {
         let count = std::mem::take(&mut self.deferred[page as usize]);
         self.deferred_total -= count;
         count > 0
     }
 
     /// The page is being programmed with all its changes, and is copied into the host's memory.
-    pub(super) fn written(&mut self, page: u32) {
+    pub(crate) fn written(&mut self, page: u32) {
         self.clean(page);
         self.copy_to_host(page);
     }
@@ -423,12 +503,12 @@ impl MapCache {
     }
 
     /// Whether the host's memory holds pages.
-    pub(super) fn uses_host_memory(&self) -> bool {
+    pub(crate) fn uses_host_memory(&self) -> bool {
         self.host.is_some()
     }
 
     /// Whether the host's memory holds a page; it counts as used.
-    pub(super) fn host_has(&mut self, page: u32) -> bool {
+    pub(crate) fn host_has(&mut self, page: u32) -> bool {
         let Some(host) = &mut self.host else {
             return false;
         };
@@ -440,12 +520,12 @@ impl MapCache {
     }
 
     /// The page of a slot, which came from flash.
-    pub(super) fn page_in(&self, slot: u32) -> u32 {
+    pub(crate) fn page_in(&self, slot: u32) -> u32 {
         self.sram.page_of[slot as usize]
     }
 
     /// A page as flash has it is copied into the host's memory, over its older copy there.
-    pub(super) fn copy_to_host(&mut self, page: u32) {
+    pub(crate) fn copy_to_host(&mut self, page: u32) {
         let Some(host) = &mut self.host else {
             return;
         };
@@ -465,13 +545,17 @@ impl MapCache {
         self.deferred_total >= self.journal_limit
     }
 
-    /// The next page whose changes are to be written into it: while more than half of the journal
-    /// is full, or while there are any if `all` is set or a checkpoint is being written.
-    pub(super) fn next_owing(&mut self, all: bool) -> Option<u32> {
+    /// The next page whose changes are to be written into it, of which the update begins: while
+    /// more than half of the journal is full, or while there are any if `all` is set or a
+    /// checkpoint is being written; never more than `most` at once.
+    pub(crate) fn begin_update(&mut self, all: bool, most: u32) -> Option<u32> {
         let all = all || matches!(self.checkpoint, Checkpoint::Writing(_));
-        while all || self.deferred_total > self.journal_limit / JOURNAL_PART {
+        while self.updating < most
+            && (all || self.deferred_total > self.journal_limit / JOURNAL_PART)
+        {
             let page = self.owing.pop_front()?;
             if self.deferred[page as usize] > 0 && self.slot(page).is_none() {
+                self.updating += 1;
                 return Some(page);
             }
             // Its changes are written into it when its read ends, or have been already.
@@ -480,13 +564,21 @@ impl MapCache {
         None
     }
 
-    /// The update of a page that [`MapCache::next_owing`] gave has ended.
-    pub(super) fn update_ended(&mut self, page: u32) {
+    /// The update of a page has ended; true where it is to be written with its changes, because no
+    /// command has had it read into SRAM in the meantime.
+    pub(crate) fn end_update(&mut self, page: u32) -> bool {
+        self.updating -= 1;
         self.queued[page as usize] = false;
+        self.slot(page).is_none() && self.take_deferred(page)
+    }
+
+    /// Pages that are read to be changed.
+    pub(crate) fn updating(&self) -> u32 {
+        self.updating
     }
 
     /// A dirty page of some slot.
-    pub(super) fn some_dirty(&mut self) -> Option<u32> {
+    pub(crate) fn some_dirty(&mut self) -> Option<u32> {
         if self.dirty == 0 {
             return None;
         }
@@ -499,7 +591,7 @@ impl MapCache {
 
     /// Whether the pages on flash have all changes, or will have once programs under way have
     /// ended.
-    pub(super) fn is_all_written(&self) -> bool {
+    pub(crate) fn is_all_written(&self) -> bool {
         self.dirty + self.deferred_total + self.updating == 0
     }
 
@@ -509,6 +601,52 @@ impl MapCache {
             .slot(page)
             .is_some_and(|(slot, _)| self.content[slot as usize] == Content::Dirty);
         dirty || self.deferred[page as usize] > 0
+    }
+
+    /// How far writing back all changed pages has come.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        self.checkpoint
+    }
+
+    /// All changed pages are to be written back, as asked for at a sequence number; where that is
+    /// under way already, it begins anew and the first number stands.
+    pub(crate) fn begin_checkpoint(&mut self, sequence: u64) {
+        let since = match self.checkpoint {
+            Checkpoint::Off => sequence,
+            Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
+        };
+        self.checkpoint = Checkpoint::Writing(since);
+    }
+
+    /// All changed pages are being programmed, in granules below a sequence number.
+    pub(crate) fn program_checkpoint(&mut self, since: u64, until: u64) {
+        self.checkpoint = Checkpoint::Programming(since, until);
+    }
+
+    /// All changed pages are on flash.
+    pub(crate) fn end_checkpoint(&mut self) {
+        self.checkpoint = Checkpoint::Off;
+    }
+
+    /// The first logical unit past the page of this one.
+    #[inline]
+    pub(crate) fn page_end(&self, lpn: u32) -> u32 {
+        (self.page_of(lpn) + 1).saturating_mul(self.entries)
+    }
+
+    /// Pages that were copied into the host's memory since this was last asked.
+    pub(crate) fn take_host_writes(&mut self) -> u32 {
+        std::mem::take(&mut self.host_writes)
+    }
+
+    /// Whether a flush of the host's writes the map back too.
+    pub(crate) fn writes_on_flush(&self) -> bool {
+        self.write_on_flush
+    }
+
+    /// Pages with changes that flash does not hold.
+    pub(crate) fn stale_pages(&self) -> impl Iterator<Item = u32> {
+        (0..self.pages).filter(|&page| self.is_stale(page))
     }
 
     /// Panics when an invariant does not hold.

@@ -1,70 +1,90 @@
 //! The map of a drive whose controller does not hold all of it in RAM.
 //!
 //! [`cache`] is what the controller holds: slots of SRAM, the host's memory, the journal of
-//! changes. [`pages`] is what lies on flash: pages are looked up, written back, collected.
-//!
-//! What crosses is named: the rest of the firmware says what became of the map's entries
-//! ([`PagedMap::entries_changed`], [`PagedMap::entries_moved`], [`PagedMap::entries_trimmed`]),
-//! asks whether movers and host have to wait ([`PagedMap::holds`]), reports ends
-//! ([`Ftl::map_page_read`], [`Ftl::map_page_updated`]), tells which of its superblocks are at risk
-//! or lost ([`Ftl::refresh_map`], [`Ftl::map_lost_superblock`]) and lets it work
-//! ([`Ftl::pump_map`]). Where the whole map is in RAM each of them is one comparison.
-//!
-//! [`Ftl::map_page_read`]: crate::Ftl
-//! [`Ftl::map_page_updated`]: crate::Ftl
-//! [`Ftl::refresh_map`]: crate::Ftl
-//! [`Ftl::map_lost_superblock`]: crate::Ftl
-//! [`Ftl::pump_map`]: crate::Ftl
+//! changes, and which superblocks the pages lie in. The firmware says what became of the map's
+//! entries ([`PagedMap::entries_changed`], [`PagedMap::entries_moved`],
+//! [`PagedMap::entries_trimmed`]) and asks whether movers and host have to wait
+//! ([`PagedMap::holds`]). Where the whole map is in RAM each of them is one comparison. How pages
+//! are read and written is a sequence of the firmware's (`ftl/map_pages.rs`).
 
 mod cache;
-mod pages;
 
 use crate::blocks::{Blocks, State};
 use crate::counters::Counters;
 use crate::ensure::{Checked, ensure, ensure_eq};
-use crate::layout::{Layout, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::map::Map;
-use crate::mover::{Mover, Work};
-use crate::policy::Policy;
-use cache::MapCache;
-use pages::LOW_SUPERBLOCKS;
+use crate::policy::{MapPolicy, Policy};
 
 pub use cache::JOURNAL_ENTRY_BYTES;
-pub use pages::{LookUp, pool_superblocks};
+pub(crate) use cache::{Checkpoint, MapCache};
+
+/// Erased superblocks of the pool below which it is collected: one takes what collection copies,
+/// the other the pages that are written until it has freed one.
+pub(crate) const LOW_SUPERBLOCKS: usize = 2;
+/// Superblocks of the pool beside its data: one open, one free for collection, one being erased.
+const SPARE_SUPERBLOCKS: u64 = 3;
+
+/// Superblocks that `pages` map pages take, with `units` and `granule` units of a superblock and of
+/// a program in their mode: twice the pages, so that collecting them costs little (the emptiest
+/// superblock is at least half empty), and never so few that padding could eat what collection
+/// frees.
+#[must_use]
+pub fn pool_superblocks(pages: u64, units: u64, granule: u64) -> u64 {
+    let usable = (units / 2).min(units.saturating_sub(2 * granule));
+    pages.div_ceil(usable.max(1)) + SPARE_SUPERBLOCKS
+}
+
+impl MapPolicy {
+    /// Superblocks of the pool for a drive of `host_units`.
+    pub(super) fn pool(&self, layout: &Layout, host_units: u32) -> u32 {
+        if self.is_whole() {
+            return 0;
+        }
+        assert!(
+            (layout.later_passes.is_none() && !layout.paired) || self.mode == Mode::Slc,
+            "map pages cannot wait for other pages or passes"
+        );
+        let pages = host_units.div_ceil(self.entries(layout.unit_bytes));
+        let (units, granule) = (layout.units(self.mode), layout.granule(self.mode));
+        pool_superblocks(pages.into(), units.into(), granule.into()) as u32
+    }
+}
 
 /// The state of the room.
 pub(crate) struct PagedMap {
     /// What is in RAM of the map; none where all of it is.
     cache: Option<Box<MapCache>>,
-    /// Collection of the map's own superblocks.
-    pub(crate) mover: Mover,
 }
 
-flashtwin_base::state! { PagedMap { part: cache, mover; } }
+flashtwin_base::state! { PagedMap { part: cache; } }
 
 impl PagedMap {
-    /// Nothing is written yet; `pool` are the superblocks that hold map pages.
-    pub(crate) fn new(
-        policy: &Policy,
-        layout: &Layout,
-        host_units: u32,
-        pool: Vec<u32>,
-    ) -> PagedMap {
+    /// Nothing is written yet; `pool` are the superblocks that hold map pages, and how many of them
+    /// were lost before.
+    pub(crate) fn new(policy: &Policy, host_units: u32, pool: (Vec<u32>, u32)) -> PagedMap {
         let cache = || MapCache::new(&policy.map, policy.unit_bytes, host_units, pool);
         PagedMap {
             cache: (!policy.map.is_whole()).then(|| Box::new(cache())),
-            mover: Mover::new(Work::Map, layout),
         }
     }
 
     /// The same after all data is forgotten: the superblocks stay.
-    pub(crate) fn start_over(&mut self, policy: &Policy, layout: &Layout, host_units: u32) {
-        let before = self.cache.take();
-        let (pool, lacking) = before.map(|c| (c.pool, c.lacking)).unwrap_or_default();
-        *self = PagedMap::new(policy, layout, host_units, pool);
-        if let Some(cache) = &mut self.cache {
-            cache.lacking = lacking;
-        }
+    pub(crate) fn start_over(&mut self, policy: &Policy, host_units: u32) {
+        let pool = self.cache.take().map(|cache| cache.into_pool());
+        *self = PagedMap::new(policy, host_units, pool.unwrap_or_default());
+    }
+
+    /// What is in RAM of the map; none where all of it is.
+    #[inline]
+    pub(crate) fn cache(&self) -> Option<&MapCache> {
+        self.cache.as_deref()
+    }
+
+    /// What is in RAM of the map, to be changed; none where all of it is.
+    #[inline]
+    pub(crate) fn cache_mut(&mut self) -> Option<&mut MapCache> {
+        self.cache.as_deref_mut()
     }
 
     /// Whether parts of the map have to be read before commands can go on.
@@ -79,14 +99,22 @@ impl PagedMap {
         self.cache.as_ref().is_some_and(|c| c.journal_is_full())
     }
 
+    /// Sequence number below which a flush has to wait for the checkpoint, or the largest number.
+    pub(crate) fn checkpoint_pending(&self) -> u64 {
+        match self.cache().map(MapCache::checkpoint) {
+            Some(Checkpoint::Writing(since) | Checkpoint::Programming(since, _)) => since,
+            _ => u64::MAX,
+        }
+    }
+
     /// Pages of the map; 0 where all of it is in RAM.
     pub(crate) fn pages(&self) -> u32 {
-        self.cache.as_ref().map_or(0, |c| c.pages)
+        self.cache.as_ref().map_or(0, |c| c.pages())
     }
 
     /// Superblocks that the map has lost and not got back.
     pub(crate) fn lacking(&self) -> u32 {
-        self.cache.as_ref().map_or(0, |c| c.lacking)
+        self.cache.as_ref().map_or(0, |c| c.lacking())
     }
 
     /// Bytes that the tables of the simulation take.
@@ -134,8 +162,8 @@ impl PagedMap {
         let Some(cache) = &self.cache else {
             return false;
         };
-        let erasing = |&s: &u32| blocks.all[s as usize].state == State::Erasing;
-        let coming = cache.pool.iter().copied().filter(erasing).count();
+        let erasing = |&&s: &&u32| blocks.all[s as usize].state == State::Erasing;
+        let coming = cache.pool().iter().filter(erasing).count();
         blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
     }
 
@@ -156,15 +184,13 @@ impl PagedMap {
             let ppn = map.physical[lpn as usize];
             (ppn != NONE).then(|| opened[layout.superblock_of(ppn) as usize])
         };
-        for page in 0..cache.pages {
-            let own = cache.first + page;
+        for page in 0..cache.pages() {
+            let own = cache.unit_of(page);
             let written = (version[own as usize], place(own).unwrap_or(0));
-            let first = page * cache.entries;
-            let last = cache.first.min(first + cache.entries);
             let newer = |lpn: u32| {
                 version[lpn as usize] > written.0 || place(lpn).is_some_and(|at| at >= written.1)
             };
-            if (first..last).any(newer) {
+            if cache.units_of(page).any(newer) {
                 cache.changed(page, 1);
             }
         }
@@ -177,17 +203,17 @@ impl PagedMap {
             return Ok(());
         };
         cache.check()?;
-        let own = cache.pool.iter().filter(|&&s| blocks.all[s as usize].map);
+        let own = cache.pool().iter().filter(|&&s| blocks.all[s as usize].map);
         let all = blocks.all.iter().filter(|b| b.map).count();
         ensure_eq!(own.count(), all, "superblocks of the map");
-        ensure_eq!(cache.pool.len(), all, "superblocks of its pool");
+        ensure_eq!(cache.pool().len(), all, "superblocks of its pool");
         for (lpn, &ppn) in map.physical.iter().enumerate() {
             let own = ppn != NONE && blocks.all[layout.superblock_of(ppn) as usize].map;
-            let page = lpn as u32 >= cache.first;
+            let page = lpn as u32 >= cache.unit_of(0);
             ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {
                 let page = cache.page_of(lpn as u32);
-                let has_page = map.physical[(cache.first + page) as usize] != NONE;
+                let has_page = map.physical[cache.unit_of(page) as usize] != NONE;
                 ensure!(
                     has_page || cache.is_stale(page),
                     "the entry of {lpn} is lost"

@@ -15,10 +15,8 @@
 use std::ops::Range;
 
 use crate::ensure::{Checked, ensure, ensure_eq};
-use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::map::Map;
-use crate::orders::Policies;
 
 /// The count of a slot that nobody has.
 const FREE: u16 = u16::MAX;
@@ -220,39 +218,5 @@ impl Contents {
             ensure_eq!(slot, there, "slot of unit {lpn}, which lies at {ppn}");
         }
         Ok(())
-    }
-}
-
-impl<P: Policies> Ftl<P> {
-    /// From now on the host's data has bytes, which the caller keeps in numbered slots; power cuts
-    /// are on. What was written before reads as zeros.
-    pub fn enable_contents(&mut self) {
-        self.enable_power_cuts();
-        self.cuts.enable_contents();
-    }
-
-    /// True where the host's data has bytes.
-    #[must_use]
-    pub fn has_contents(&self) -> bool {
-        self.cuts.has_contents()
-    }
-
-    /// The slot with the bytes of a logical unit's present data; none where it is not written, or
-    /// was before data had bytes.
-    #[must_use]
-    pub fn slot(&self, lpn: u32) -> Option<u32> {
-        self.cuts.slot(lpn)
-    }
-
-    /// Host data that was placed since the last call, unit by unit in its order. A program that
-    /// keeps the bytes asks after each step in time.
-    pub fn take_changes(&mut self) -> Vec<Change> {
-        self.cuts.take_changes()
-    }
-
-    /// Slots that nothing refers to any more may be handed out again from now on; the answer is
-    /// which they are.
-    pub fn settle_slots(&mut self) -> Vec<u32> {
-        self.cuts.settle_slots()
     }
 }

@@ -15,7 +15,7 @@
 
 mod contents;
 mod journal;
-pub mod recover;
+mod rebuild;
 mod stamps;
 
 use std::ops::Range;
@@ -29,6 +29,7 @@ use stamps::Stamps;
 
 pub use contents::Change;
 pub use journal::checkpoint_rows;
+pub use rebuild::Recovery;
 pub use stamps::Placement;
 
 /// The state of the room.
@@ -128,6 +129,33 @@ impl PowerCuts {
         if let Some(stamps) = &mut self.stamps {
             stamps.wipe(first, units);
         }
+    }
+
+    /// Every trim so far is on flash: the capacitors fed its program.
+    pub(crate) fn keep_all_trims(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.keep_all_trims();
+        }
+    }
+
+    /// The power goes, and what is in RAM goes with it.
+    pub(crate) fn power_lost(&mut self) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.forget_ram();
+        }
+        self.journal.power_lost();
+    }
+
+    /// The stamp of each logical unit's present data and the number of each superblock's opening;
+    /// none while cuts are switched off.
+    pub(crate) fn versions(&self) -> Option<(&[u64], &[u64])> {
+        let stamps = self.stamps.as_deref()?;
+        Some((&stamps.version, &stamps.opened))
+    }
+
+    /// The start after a cut writes data back, or has done so.
+    pub(crate) fn set_recovering(&mut self, recovering: bool) {
+        self.recovering = recovering;
     }
 
     /// A purge leaves nothing to recover.

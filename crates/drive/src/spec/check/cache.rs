@@ -1,4 +1,4 @@
-//! Whether the SLC cache fits the flash, and whether its policies agree with each other.
+//! Checks that the SLC cache fits the flash and that its policies agree with each other.
 //!
 //! Rule: a key of a part that is not there is an error (a size without a cache). A key that has no
 //! effect because its switch is off is none (`rearm` while no data goes past the cache). Values of
@@ -198,7 +198,7 @@ pub(in crate::spec) fn most_rearm(values: &Values) -> Option<u64> {
     above.then_some(most)
 }
 
-/// What flows through a full cache has to leave it as quickly.
+/// A full cache has to be emptied as quickly as data flows through it.
 fn when_full(found: &mut Findings<'_>) -> Option<()> {
     let when_full = parts::when_full(found.values)?;
     let pace = Fold::read(found.values).pace?;

@@ -1,4 +1,4 @@
-//! Whether a drive that compresses has rows to pack into, and a buffer to pack from.
+//! Checks that a drive that compresses has rows to pack into, and a buffer to pack from.
 
 use flashtwin_ftl::policy::Residency;
 

@@ -1,4 +1,4 @@
-//! Whether the controller's policies agree with each other and with the flash.
+//! Checks that the controller's policies agree with each other and with the flash.
 
 use flashtwin_ftl::checkpoint_rows;
 use flashtwin_ftl::policy::{Residency, Worn};

@@ -1,4 +1,4 @@
-//! Whether the flash could be built, and whether the advertised capacity fits into it.
+//! Checks that the flash could be built, and that the advertised capacity fits into it.
 
 use flashtwin_ftl::policy::Parity;
 use flashtwin_nand::Variation;
@@ -153,7 +153,7 @@ pub(in crate::spec) fn bits(values: &Values) -> Option<u128> {
     Some(values.of(Nand::cell)?.bits().into())
 }
 
-/// Whether a wordline is programmed page by page, and has more pages than one.
+/// True if a wordline is programmed page by page and has more pages than one.
 pub(in crate::spec) fn pages_one_by_one(values: &Values) -> Option<bool> {
     let listed = matches!(values.entry(NandNative::tprog)?.datum, Datum::Times(_));
     Some(listed && bits(values)? > 1)
@@ -304,7 +304,7 @@ fn units(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// What a host can address.
+/// Bytes of the smallest piece that a host can address.
 const SECTOR: u64 = 512;
 
 fn sectors(found: &mut Findings<'_>) -> Option<()> {
@@ -374,7 +374,7 @@ pub(in crate::spec) fn room(values: &Values) -> Option<u128> {
     Some(flash.native(values)?.saturating_sub(held))
 }
 
-/// What makes room for the host's data.
+/// Says how to make room for the host's data.
 fn room_hint(values: &Values) -> Option<String> {
     let parity = match has_parity(values)? {
         true => ", write `ftl.parity = \"none\"`",

@@ -1,4 +1,4 @@
-//! Whether the policies of garbage collection agree with each other and with the flash.
+//! Checks that the policies of garbage collection agree with each other and with the flash.
 
 use flashtwin_ftl::choices::{CacheMode, Pace, Pacing};
 use flashtwin_ftl::policy::{Isolation, Separation};

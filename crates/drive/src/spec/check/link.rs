@@ -1,4 +1,4 @@
-//! Whether the host link exists, and whether it can carry the rate.
+//! Checks that the host link exists and can carry the rate.
 //!
 //! Sources: Serial ATA 3.x (8b/10b, frames of at most 8 KiB of data, two ALIGN primitives every 256
 //! words); PCI Express Base (encodings by generation, packet framing). Drives show less than a SATA
@@ -21,7 +21,7 @@ const FRAME_BYTES: u64 = 8192;
 const FRAME_EXTRA_BYTES: u64 = 16 + 40;
 /// Of 256 words of a SATA link two are ALIGN primitives.
 const ALIGN: (u64, u64) = (254, 256);
-/// What a PCIe packet has beside its data: framing and number 4 B, header with a 64-bit address
+/// Bytes of a PCIe packet beside its data: framing and number 4 B, header with a 64-bit address
 /// 16 B, checksum 4 B.
 const PACKET_EXTRA_BYTES: u64 = 24;
 /// Million transfers a second of a PCIe lane, by generation.

@@ -1,4 +1,4 @@
-//! Whether a map that is not in DRAM has room, in RAM and on flash.
+//! Checks that a map that is not in DRAM has room, in RAM and on flash.
 
 use flashtwin_ftl::policy::Residency;
 use flashtwin_ftl::{JOURNAL_ENTRY_BYTES, pool_superblocks};
@@ -27,7 +27,7 @@ pub(super) fn check(found: &mut Findings<'_>) {
     passes(found);
 }
 
-/// Whether the map is read page by page.
+/// True if the map is read page by page.
 pub(in crate::spec) fn is_paged(values: &Values) -> Option<bool> {
     Some(values.of(Map::residency)? != Residency::Dram)
 }

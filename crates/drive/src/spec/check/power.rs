@@ -1,4 +1,4 @@
-//! Whether the power states and temperatures of a drive are in order.
+//! Checks that the power states and temperatures of a drive are in order.
 
 use super::super::quantity::{self, Dimension};
 use super::Findings;

@@ -1,5 +1,5 @@
-//! Whether there can be a second tier of the cache: it needs a cell mode between SLC and native,
-//! and a first tier.
+//! Checks that there can be a second tier of the cache: it needs a cell mode between SLC and
+//! native, and a first tier.
 
 use super::super::quantity::human;
 use super::super::value::{Datum, Values};

@@ -1,5 +1,5 @@
-//! Whether bad blocks leave enough good ones, whether the end of life can be reached, and whether
-//! the steps of read retry correct more errors.
+//! Checks that bad blocks leave enough good ones, that the end of life can be reached, and that the
+//! steps of read retry correct more errors.
 
 use flashtwin_ftl::policy::ReadOnlyAt;
 
@@ -20,7 +20,7 @@ pub(super) fn share(values: &Values, key: Name<u64>) -> Option<u64> {
     values.of(key).filter(|s| *s <= PERCENT_MAX_MILLI)
 }
 
-/// Whether so many spares of a plane are more than blocks may be bad from the factory.
+/// True if a plane has more spares than blocks of it may be bad from the factory.
 fn bears(values: &Values, spares: u64) -> Option<bool> {
     let blocks = u128::from(values.of(Nand::blocks_per_plane)?) + u128::from(spares);
     let bad = lost(share(values, Wear::bad_percent)?, blocks, 0);
@@ -74,7 +74,7 @@ fn used(found: &mut Findings<'_>) -> Option<()> {
     Some(())
 }
 
-/// What acts on bit errors needs bit errors, and checks of folds need such checks.
+/// A key that acts on bit errors needs bit errors, and one for checks of folds needs such checks.
 fn corrections(found: &mut Findings<'_>) -> Option<()> {
     let without = found.values.of(Errors::correctable)? == 0;
     let off = "write what the code corrects in `errors.correctable`, as 72";

@@ -13,14 +13,12 @@
 //! Movers need no entries of the map: they know what is valid from bits in RAM, and the logical
 //! unit of each physical one from the spare area that they read with it.
 
-use super::cache::{Checkpoint, MapCache};
-use crate::blocks::State;
-use crate::ftl::{Found, Ftl};
-use crate::layout::{Layout, Mode, NONE};
+use super::{Found, Ftl};
+use crate::layout::NONE;
 use crate::mover::Work;
 use crate::op::{NandOp, Planes, Token};
 use crate::orders::Policies;
-use crate::policy::MapPolicy;
+use crate::paged_map::{Checkpoint, LOW_SUPERBLOCKS, MapCache};
 use crate::streams::Stream;
 
 /// Granules a die that the map may have issued and not programmed: one is programmed and one waits,
@@ -28,38 +26,6 @@ use crate::streams::Stream;
 const GRANULES_AHEAD: u32 = 2;
 /// Reads a die of pages that the journal changes that may be under way, for the same reason.
 const UPDATES_AHEAD: u32 = 2;
-/// Erased superblocks of the pool below which it is collected: one takes what collection copies,
-/// the other the pages that are written until it has freed one.
-pub(super) const LOW_SUPERBLOCKS: usize = 2;
-/// Superblocks of the pool beside its data: one open, one free for collection, one being erased.
-const SPARE_SUPERBLOCKS: u64 = 3;
-
-/// Superblocks that `pages` map pages take, with `units` and `granule` units of a superblock and of
-/// a program in their mode: twice the pages, so that collecting them costs little (the emptiest
-/// superblock is at least half empty), and never so few that padding could eat what collection
-/// frees.
-#[must_use]
-pub fn pool_superblocks(pages: u64, units: u64, granule: u64) -> u64 {
-    let usable = (units / 2).min(units.saturating_sub(2 * granule));
-    pages.div_ceil(usable.max(1)) + SPARE_SUPERBLOCKS
-}
-
-impl MapPolicy {
-    /// Superblocks of the pool for a drive of `host_units`.
-    pub(crate) fn pool(&self, layout: &Layout, host_units: u32) -> u32 {
-        if self.is_whole() {
-            return 0;
-        }
-        assert!(
-            (layout.later_passes.is_none() && !layout.paired) || self.mode == Mode::Slc,
-            "map pages cannot wait for other pages or passes"
-        );
-        let pages = host_units.div_ceil(self.entries(layout.unit_bytes));
-        let (units, granule) = (layout.units(self.mode), layout.granule(self.mode));
-        pool_superblocks(pages.into(), units.into(), granule.into()) as u32
-    }
-}
-
 /// What a look into the map finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookUp {
@@ -75,42 +41,30 @@ pub enum LookUp {
 }
 
 impl<P: Policies> Ftl<P> {
-    /// Whether parts of the map have to be read before commands can go on.
-    #[inline]
-    #[must_use]
-    pub fn is_map_paged(&self) -> bool {
-        self.paged.is_on()
-    }
-
     /// Slots of the map's cache; 0 where the whole map is in RAM.
     #[must_use]
     pub fn map_slots(&self) -> u32 {
-        self.paged.cache.as_ref().map_or(0, |p| p.slots())
+        self.paged.cache().map_or(0, MapCache::slots)
     }
 
     /// Whether the host's memory holds pages of the map.
     #[must_use]
     pub fn uses_host_memory(&self) -> bool {
-        self.paged
-            .cache
-            .as_ref()
-            .is_some_and(|p| p.uses_host_memory())
+        self.paged.cache().is_some_and(MapCache::uses_host_memory)
     }
 
     /// The first logical unit past the map page of this one.
     #[inline]
     #[must_use]
     pub fn map_page_end(&self, lpn: u32) -> u32 {
-        let Some(paged) = &self.paged.cache else {
-            return self.logical_units();
-        };
-        (paged.page_of(lpn) + 1).saturating_mul(paged.entries)
+        let paged = self.paged.cache();
+        paged.map_or_else(|| self.logical_units(), |paged| paged.page_end(lpn))
     }
 
     /// Whether the entry of a logical unit is at hand.
     #[must_use]
     pub fn is_map_at_hand(&self, lpn: u32) -> bool {
-        let Some(paged) = &self.paged.cache else {
+        let Some(paged) = self.paged.cache() else {
             return true;
         };
         paged.is_filled(paged.page_of(lpn))
@@ -119,7 +73,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether the page with the entry of a logical unit is being read.
     #[must_use]
     pub fn is_map_coming(&self, lpn: u32) -> bool {
-        let Some(paged) = &self.paged.cache else {
+        let Some(paged) = self.paged.cache() else {
             return false;
         };
         let slot = paged.slot(paged.page_of(lpn));
@@ -140,8 +94,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The same for an entry that will be needed, when there are slots to spare.
     pub fn look_ahead(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
-        let spare = |p: &MapCache| p.has_slots_to_spare();
-        if self.paged.cache.as_deref().is_some_and(spare) {
+        if self.paged.cache().is_some_and(MapCache::has_slots_to_spare) {
             self.load_map_page(lpn, ops)
         } else {
             LookUp::Full
@@ -149,7 +102,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn load_map_page(&mut self, lpn: u32, ops: &mut Vec<NandOp>) -> LookUp {
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
+        let Some(paged) = self.paged.cache_mut() else {
             return LookUp::Known;
         };
         let page = paged.page_of(lpn);
@@ -165,7 +118,7 @@ impl<P: Policies> Ftl<P> {
         let Some(slot) = self.free_map_slot(ops) else {
             return LookUp::Full;
         };
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
+        let Some(paged) = self.paged.cache_mut() else {
             return LookUp::Known;
         };
         paged.begin_loading(slot, page);
@@ -182,17 +135,6 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A logical unit's number for a map page.
-    pub(crate) fn map_unit(&self, page: u32) -> u32 {
-        self.logical_units() + page
-    }
-
-    /// The same of the page that a slot of the cache holds or waits for.
-    pub(crate) fn map_unit_in(&self, slot: u32) -> Option<u32> {
-        let page = self.paged.cache.as_deref()?.page_in(slot);
-        (page != NONE).then(|| self.map_unit(page))
-    }
-
     fn read_map_page(&mut self, ppn: u32, token: Token, ops: &mut Vec<NandOp>) {
         self.counters.map_reads += 1;
         let (die, class) = self.read_place(ppn);
@@ -206,7 +148,7 @@ impl<P: Policies> Ftl<P> {
     /// Empties a slot of the cache, writing its page back where it is dirty.
     fn free_map_slot(&mut self, ops: &mut Vec<NandOp>) -> Option<u32> {
         let room = self.map_room() > 0;
-        let paged = self.paged.cache.as_deref_mut()?;
+        let paged = self.paged.cache_mut()?;
         let slot = paged.choose_slot(room)?;
         if let Some(page) = paged.empty_slot(slot) {
             self.write_map_page(page, ops);
@@ -223,30 +165,30 @@ impl<P: Policies> Ftl<P> {
 
     /// Map pages that may be written now: what fits, without what collection of the pool needs.
     fn map_room(&self) -> u32 {
-        let Some(paged) = &self.paged.cache else {
+        let Some(paged) = self.paged.cache() else {
             return 0;
         };
         if self.writing.buffer.by_stream[Stream::Map] >= GRANULES_AHEAD * self.layout.dies {
             return 0;
         }
-        let coming = self.paged.mover.outstanding * self.layout.row_units;
+        let coming = self.movers[Work::Map].reading() * self.layout.row_units;
         let held =
-            self.layout.units(self.writing.streams[Stream::Map].mode) + coming + paged.updating;
+            self.layout.units(self.writing.streams[Stream::Map].mode) + coming + paged.updating();
         self.map_space().saturating_sub(held)
     }
 
     fn write_map_page(&mut self, page: u32, ops: &mut Vec<NandOp>) {
         self.counters.map_written += 1;
         self.append(Stream::Map, self.map_unit(page), 1, ops);
-        if let Some(paged) = self.paged.cache.as_deref_mut() {
+        if let Some(paged) = self.paged.cache_mut() {
             paged.written(page);
         }
         self.erase_dead(ops);
     }
 
     /// A page has been read from flash into its slot.
-    pub(crate) fn map_page_read(&mut self, slot: u32) {
-        if let Some(paged) = self.paged.cache.as_deref_mut() {
+    pub(super) fn map_page_read(&mut self, slot: u32) {
+        if let Some(paged) = self.paged.cache_mut() {
             paged.copy_to_host(paged.page_in(slot));
             paged.loaded(slot);
         }
@@ -254,27 +196,26 @@ impl<P: Policies> Ftl<P> {
 
     /// A page has come from the host's memory into its slot.
     pub fn map_fetched(&mut self, slot: u32) {
-        if let Some(paged) = self.paged.cache.as_deref_mut() {
+        if let Some(paged) = self.paged.cache_mut() {
             paged.loaded(slot);
         }
     }
 
     /// Map pages copied into the host's memory since this was last asked: they cross the link.
     pub fn take_host_memory_writes(&mut self) -> u32 {
-        let paged = self.paged.cache.as_deref_mut();
-        paged.map_or(0, |p| std::mem::take(&mut p.host_writes))
+        self.paged.cache_mut().map_or(0, MapCache::take_host_writes)
     }
 
     /// Writes changes from the journal into their pages, goes on with a checkpoint, and collects
     /// the pool.
     #[cold]
-    pub(crate) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
-        if self.health.fails {
+    pub(super) fn pump_map(&mut self, ops: &mut Vec<NandOp>) {
+        if self.health.may_fail() {
             self.refill_map();
         }
         self.apply_journal(false, ops);
         self.write_checkpoint(ops);
-        if self.paged.mover.idle {
+        if self.movers[Work::Map].is_idle() {
             self.write_in_idle(ops);
         }
         self.collect_map(ops);
@@ -284,17 +225,11 @@ impl<P: Policies> Ftl<P> {
     /// until the journal is half empty.
     fn apply_journal(&mut self, all: bool, ops: &mut Vec<NandOp>) {
         while self.map_room() > 0 {
-            let ahead = UPDATES_AHEAD * self.layout.dies;
-            let Some(paged) = self.paged.cache.as_deref_mut() else {
+            let most = UPDATES_AHEAD * self.layout.dies;
+            let paged = self.paged.cache_mut();
+            let Some(page) = paged.and_then(|paged| paged.begin_update(all, most)) else {
                 return;
             };
-            if paged.updating >= ahead {
-                return;
-            }
-            let Some(page) = paged.next_owing(all) else {
-                return;
-            };
-            paged.updating += 1;
             match self.find(self.map_unit(page)) {
                 Found::Flash(ppn) => self.read_map_page(ppn, Token::MapUpdate(page), ops),
                 Found::Nowhere | Found::Buffer => self.map_page_updated(page, ops),
@@ -304,35 +239,28 @@ impl<P: Policies> Ftl<P> {
 
     /// A page that the journal has changes of has been read. It is written with them, unless a
     /// command has had it read into SRAM in the meantime.
-    pub(crate) fn map_page_updated(&mut self, page: u32, ops: &mut Vec<NandOp>) {
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
-            return;
-        };
-        paged.updating -= 1;
-        paged.update_ended(page);
-        if paged.slot(page).is_none() && paged.take_deferred(page) {
+    pub(super) fn map_page_updated(&mut self, page: u32, ops: &mut Vec<NandOp>) {
+        let paged = self.paged.cache_mut();
+        if paged.is_some_and(|paged| paged.end_update(page)) {
             self.write_map_page(page, ops);
         }
     }
 
     /// Map pages with changes that flash does not hold: a power cut would lose these changes.
     pub fn dirty_map_pages(&self) -> impl Iterator<Item = u32> {
-        let paged = self.paged.cache.as_deref();
-        let pages = paged.map_or(0, |p| p.pages);
-        (0..pages).filter(move |&page| paged.is_some_and(|p| p.is_stale(page)))
+        self.paged
+            .cache()
+            .into_iter()
+            .flat_map(MapCache::stale_pages)
     }
 
     /// Begins to write back every map page with changes; complete when [`Ftl::is_checkpointing`] is
     /// false.
     pub fn checkpoint_map(&mut self, ops: &mut Vec<NandOp>) {
-        let Some(paged) = self.paged.cache.as_deref_mut() else {
+        let Some(paged) = self.paged.cache_mut() else {
             return;
         };
-        let since = match paged.checkpoint {
-            Checkpoint::Off => self.writing.sequence,
-            Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
-        };
-        paged.checkpoint = Checkpoint::Writing(since);
+        paged.begin_checkpoint(self.writing.sequence);
         // A flush that has to wait for this checkpoint gets a higher number.
         self.writing.sequence += 1;
         self.pump_map(ops);
@@ -341,39 +269,27 @@ impl<P: Policies> Ftl<P> {
     /// Whether map pages are being written back.
     #[must_use]
     pub fn is_checkpointing(&self) -> bool {
-        let idle = |p: &MapCache| p.checkpoint == Checkpoint::Off;
-        !self.paged.cache.as_deref().is_none_or(idle)
+        let paged = self.paged.cache();
+        paged.is_some_and(|paged| paged.checkpoint() != Checkpoint::Off)
     }
 
     /// Whether a flush of the host's writes the map back too.
     #[must_use]
     pub fn map_follows_flush(&self) -> bool {
-        self.paged.cache.as_ref().is_some_and(|p| p.write_on_flush)
-    }
-
-    /// Sequence number below which a flush has to wait for the checkpoint.
-    pub(crate) fn checkpoint_pending(&self) -> u64 {
-        match self.paged.cache.as_deref().map(|p| p.checkpoint) {
-            Some(Checkpoint::Writing(since) | Checkpoint::Programming(since, _)) => since,
-            _ => u64::MAX,
-        }
+        self.paged.cache().is_some_and(MapCache::writes_on_flush)
     }
 
     /// Folding and collection move nothing now, and will not until the host writes or the drive
     /// offers more time.
     fn movers_rest(&self) -> bool {
-        let reading = self.cache.fold.outstanding
-            + self.cache.fold.copying
-            + self.collection.mover.outstanding;
+        let reading = self.movers[Work::Fold].under_way() + self.movers[Work::Collect].reading();
         // A granule that only waits for later passes of its wordline is not on the move.
-        let (flying, waiting) = (
-            &self.writing.buffer.by_stream,
-            &self.writing.passes.by_stream,
-        );
-        let programming = |stream: Stream| flying[stream] - waiting[stream];
+        let (flying, passes) = (&self.writing.buffer.by_stream, &self.writing.passes);
+        let programming = |stream: Stream| flying[stream] - passes.waiting_of(stream);
         let collected = self.writing.in_use.collected.iter().copied();
         let programming: u32 = collected.chain([Stream::Fold]).map(programming).sum();
-        reading + programming + self.writing.buffer.moved == 0 && !self.wants_allowance()
+        reading + programming + self.writing.buffer.moved == 0
+            && !self.cache.wants_allowance(&self.seen())
     }
 
     /// Writes changed pages back in idle time, once folding and collection have stopped, because
@@ -385,30 +301,26 @@ impl<P: Policies> Ftl<P> {
         }
         self.apply_journal(true, ops);
         while self.map_room() > 0 {
-            let Some(page) = self.paged.cache.as_deref_mut().and_then(|p| p.some_dirty()) else {
+            let Some(page) = self.paged.cache_mut().and_then(MapCache::some_dirty) else {
                 break;
             };
             self.write_map_page(page, ops);
         }
-        let written = self
-            .paged
-            .cache
-            .as_deref()
-            .is_some_and(|p| p.is_all_written());
-        if written && self.paged.mover.source == NONE {
+        let written = self.paged.cache().is_some_and(MapCache::is_all_written);
+        if written && !self.movers[Work::Map].is_working() {
             self.pad(Stream::Map, ops);
         }
     }
 
     fn write_checkpoint(&mut self, ops: &mut Vec<NandOp>) {
-        while let Some(paged) = self.paged.cache.as_deref_mut() {
-            match paged.checkpoint {
+        while let Some(paged) = self.paged.cache_mut() {
+            match paged.checkpoint() {
                 Checkpoint::Off => return,
                 Checkpoint::Writing(since) if paged.is_all_written() => {
                     self.pad(Stream::Map, ops);
                     let until = self.writing.sequence;
-                    if let Some(paged) = self.paged.cache.as_deref_mut() {
-                        paged.checkpoint = Checkpoint::Programming(since, until);
+                    if let Some(paged) = self.paged.cache_mut() {
+                        paged.program_checkpoint(since, until);
                     }
                 }
                 Checkpoint::Writing(_) => {
@@ -427,8 +339,8 @@ impl<P: Policies> Ftl<P> {
                     if self.writing.oldest_pending(|stream| stream == Stream::Map) < until {
                         return;
                     }
-                    if let Some(paged) = self.paged.cache.as_deref_mut() {
-                        paged.checkpoint = Checkpoint::Off;
+                    if let Some(paged) = self.paged.cache_mut() {
+                        paged.end_checkpoint();
                     }
                 }
             }
@@ -437,10 +349,12 @@ impl<P: Policies> Ftl<P> {
 
     fn collect_map(&mut self, ops: &mut Vec<NandOp>) {
         loop {
-            let source = self.paged.mover.source;
+            let source = self.movers[Work::Map].source();
             if source == NONE {
                 let low = self.blocks.free_map.len() < LOW_SUPERBLOCKS;
-                let at_risk = self.map_at_risk();
+                let blocks = &self.blocks;
+                let paged = self.paged.cache_mut();
+                let at_risk = paged.and_then(|paged| paged.at_risk(blocks));
                 if !low && at_risk.is_none() {
                     return;
                 }
@@ -448,13 +362,11 @@ impl<P: Policies> Ftl<P> {
                     self.unblock_map(ops);
                     return;
                 }
-            } else if self.paged.mover.cursor >= self.map_superblock_units(source) {
+            } else if self.movers[Work::Map].cursor() >= self.map_superblock_units(source) {
                 if !self.finish_source(Work::Map, ops) {
                     return;
                 }
-            } else if self
-                .paged
-                .mover
+            } else if self.movers[Work::Map]
                 .is_far_ahead(self.writing.buffer.by_stream[Stream::Map])
             {
                 return;
@@ -468,36 +380,17 @@ impl<P: Policies> Ftl<P> {
         self.layout.units(self.blocks.all[superblock as usize].mode)
     }
 
-    /// A full superblock of the pool whose pages are at risk and are to be written elsewhere.
-    fn map_at_risk(&mut self) -> Option<u32> {
-        let paged = self.paged.cache.as_deref_mut()?;
-        while let Some(&superblock) = paged.at_risk.front() {
-            let block = &self.blocks.all[superblock as usize];
-            if block.state == State::Closed {
-                return (block.in_flight == 0).then_some(superblock);
-            }
-            paged.at_risk.pop_front();
-        }
-        None
-    }
-
     /// Takes the superblock at risk, or else the pool's closed one with the fewest valid pages, if
     /// there is room for them.
     fn next_map_victim(&mut self, at_risk: Option<u32>) -> bool {
-        let Some(paged) = self.paged.cache.as_deref() else {
+        let Some(paged) = self.paged.cache() else {
             return false;
         };
-        let ready = |&s: &u32| {
-            let block = &self.blocks.all[s as usize];
-            block.state == State::Closed && block.in_flight == 0
-        };
-        let valid = |&s: &u32| self.blocks.all[s as usize].valid;
-        let emptiest = || paged.pool.iter().copied().filter(ready).min_by_key(valid);
-        let Some(victim) = at_risk.or_else(emptiest) else {
+        let Some(victim) = at_risk.or_else(|| paged.emptiest(&self.blocks)) else {
             return false;
         };
         let granule = self.writing.streams[Stream::Map].granule;
-        if valid(&victim) + granule > self.map_space() {
+        if self.blocks.all[victim as usize].valid + granule > self.map_space() {
             return false;
         }
         self.start_source(Work::Map, victim);
@@ -505,31 +398,30 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Notes that the pages of a superblock are to be written anew; false when it was noted before.
-    pub(crate) fn refresh_map(&mut self, superblock: u32) -> bool {
+    pub(super) fn refresh_map(&mut self, superblock: u32) -> bool {
         let block = &mut self.blocks.all[superblock as usize];
         let news = !std::mem::replace(&mut block.marked, true);
-        if let (true, Some(paged)) = (news, self.paged.cache.as_deref_mut()) {
-            paged.at_risk.push_back(superblock);
+        if let (true, Some(paged)) = (news, self.paged.cache_mut()) {
+            paged.put_at_risk(superblock);
         }
         news
     }
 
     /// Whether there is room for the map elsewhere if the superblock that it fills fails: another
     /// superblock, one more for collection, and room for what is being read.
-    pub(crate) fn map_can_fall_back(&self) -> bool {
+    pub(super) fn map_can_fall_back(&self) -> bool {
         let s = &self.writing.streams[Stream::Map];
-        let coming = self.paged.mover.outstanding * self.layout.row_units;
-        let updating = self.paged.cache.as_deref().map_or(0, |p| p.updating);
+        let coming = self.movers[Work::Map].reading() * self.layout.row_units;
+        let updating = self.paged.cache().map_or(0, MapCache::updating);
         let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
         self.map_space() - s.left() >= held
     }
 
     /// A superblock of the pool is given up.
-    pub(crate) fn map_lost_superblock(&mut self, superblock: u32) {
+    pub(super) fn map_lost_superblock(&mut self, superblock: u32) {
         self.blocks.all[superblock as usize].map = false;
-        if let Some(paged) = self.paged.cache.as_deref_mut() {
-            paged.pool.retain(|&s| s != superblock);
-            paged.lacking += 1;
+        if let Some(paged) = self.paged.cache_mut() {
+            paged.lose(superblock);
         }
     }
 
@@ -538,15 +430,14 @@ impl<P: Policies> Ftl<P> {
     fn refill_map(&mut self) {
         let reserve = self.policy.gc.reserve_superblocks;
         while self.available_to_movers() > reserve {
-            let lacks = |p: &&mut MapCache| p.lacking > 0;
-            let Some(paged) = self.paged.cache.as_deref_mut().filter(lacks) else {
+            let paged = self.paged.cache_mut();
+            let Some(paged) = paged.filter(|paged| paged.lacks_superblocks()) else {
                 return;
             };
             let Some(superblock) = self.blocks.free.pop_front() else {
                 return;
             };
-            paged.lacking -= 1;
-            paged.pool.push(superblock);
+            paged.gain(superblock);
             self.blocks.all[superblock as usize].map = true;
             self.blocks.free_map.push_back(superblock);
             self.collection.opened(superblock);
@@ -557,7 +448,7 @@ impl<P: Policies> Ftl<P> {
     /// erases wait for it.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
         let units = self.layout.units(self.writing.streams[Stream::Map].mode);
-        if self.paged.mover.waiting() && self.map_space() <= units {
+        if self.movers[Work::Map].waiting() && self.map_space() <= units {
             self.pad(Stream::Map, ops);
         }
     }

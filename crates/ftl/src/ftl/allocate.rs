@@ -11,13 +11,18 @@
 //! one lane, however many it has, and what is kept free for one (the reserve, and superblocks set
 //! aside for movers and for the host) suffices.
 
+use super::Ftl;
 use crate::blocks::{Pool, State};
 use crate::frontier::Frontier;
-use crate::ftl::Ftl;
 use crate::layout::{Layout, Mode, NONE};
+use crate::mover::Work;
 use crate::op::NandOp;
 use crate::orders::Policies;
+use crate::policy::Separation;
+use crate::slc_cache::{Cache, Seen};
 use crate::streams::Stream;
+use crate::victims::{COLD_POOL, HOT_POOL};
+use crate::wear::Cause;
 use crate::write_buffer::Flight;
 use crate::writing::Writing;
 
@@ -25,7 +30,7 @@ impl<P: Policies> Ftl<P> {
     /// Places up to `count` units of consecutive LPNs; the answer is how many fitted into the
     /// superblock.
     #[inline]
-    pub(crate) fn append(
+    pub(super) fn append(
         &mut self,
         stream: Stream,
         lpn: u32,
@@ -54,7 +59,7 @@ impl<P: Policies> Ftl<P> {
     /// Places one unit where nothing is compressed and no power cut can come: what
     /// [`Ftl::append`] does for a run, without what a run needs.
     #[inline]
-    pub(crate) fn append_unit(&mut self, stream: Stream, lpn: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn append_unit(&mut self, stream: Stream, lpn: u32, ops: &mut Vec<NandOp>) {
         self.ensure_open(stream);
         let s = &self.writing.streams[stream];
         let superblock = s.superblock;
@@ -70,7 +75,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Places units that were moved from elsewhere, given by their LPNs; their old copies, which
     /// the host wrote at `written` or before, are already marked invalid.
-    pub(crate) fn append_moved(
+    pub(super) fn append_moved(
         &mut self,
         stream: Stream,
         lpns: &[u32],
@@ -100,7 +105,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Moves a stream on and issues the granules that became full.
     #[inline]
-    pub(crate) fn advance_stream(&mut self, stream: Stream, count: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn advance_stream(&mut self, stream: Stream, count: u32, ops: &mut Vec<NandOp>) {
         let s = &mut self.writing.streams[stream];
         if s.next == s.begun {
             s.sequence = self.writing.sequence;
@@ -128,7 +133,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The granule or the whole superblock of the current lane is full.
-    pub(crate) fn end_turn(&mut self, stream: Stream) {
+    pub(super) fn end_turn(&mut self, stream: Stream) {
         let s = self.writing.streams[stream];
         if s.next == s.end {
             self.close(stream);
@@ -140,7 +145,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Issues the program of the granule being filled, which holds `filled` units; `sent` is what
     /// crosses the channel.
-    pub(crate) fn issue_program(
+    pub(super) fn issue_program(
         &mut self,
         stream: Stream,
         filled: u32,
@@ -150,9 +155,7 @@ impl<P: Policies> Ftl<P> {
         let s = self.writing.streams[stream];
         self.count_programmed(stream, filled - s.moved);
         if s.moved > 0 {
-            self.collection
-                .mover
-                .count_programmed(s.moved, &mut self.counters);
+            self.movers[Work::Collect].count_programmed(s.moved, &mut self.counters);
             self.writing.streams[stream].moved = 0;
         }
         let flight = Flight {
@@ -201,7 +204,7 @@ impl<P: Policies> Ftl<P> {
     /// fields of the stream that has just been changed are read one by one. A copy of all of it
     /// would wait until the writes have reached the cache.
     #[inline(always)]
-    pub(crate) fn launch(
+    pub(super) fn launch(
         &mut self,
         stream: Stream,
         s: &Frontier,
@@ -240,7 +243,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    pub(crate) fn count_programmed(&mut self, stream: Stream, units: u32) {
+    pub(super) fn count_programmed(&mut self, stream: Stream, units: u32) {
         let counter = match stream {
             _ if self.cuts.is_recovering() => &mut self.counters.recovery_units,
             Stream::Cache => &mut self.counters.slc_units,
@@ -249,10 +252,7 @@ impl<P: Policies> Ftl<P> {
             Stream::Fold => &mut self.counters.fold_units,
             Stream::Map => &mut self.counters.map_units,
             _ => {
-                return self
-                    .collection
-                    .mover
-                    .count_programmed(units, &mut self.counters);
+                return self.movers[Work::Collect].count_programmed(units, &mut self.counters);
             }
         };
         *counter += u64::from(units);
@@ -260,7 +260,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Fills the rest of a partly filled granule with padding and issues it. Only the pages that
     /// hold data cross the channel.
-    pub(crate) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+    pub(super) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         let s = self.writing.streams[stream];
         if s.next == s.begun {
             return;
@@ -295,9 +295,9 @@ impl<P: Policies> Ftl<P> {
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many
     /// wordlines of padding as later passes ask for.
-    pub(crate) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+    pub(super) fn pad_through(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.pad(stream, ops);
-        if self.writing.passes.by_stream[stream] == 0 {
+        if self.writing.passes.waiting_of(stream) == 0 {
             return;
         }
         for group in 0..self.layout.groups {
@@ -350,7 +350,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Passes over a whole granule that copyback fills and no program from the buffer.
-    pub(crate) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+    pub(super) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         self.writing.sequence += 1;
         let s = &mut self.writing.streams[stream];
         s.next += s.granule;
@@ -480,7 +480,7 @@ impl<P: Policies> Ftl<P> {
 impl<P: Policies> Ftl<P> {
     /// Makes sure that the current lane of a stream has space.
     #[inline]
-    pub(crate) fn ensure_open(&mut self, stream: Stream) {
+    pub(super) fn ensure_open(&mut self, stream: Stream) {
         if self.writing.streams[stream].here() == 0 {
             self.find_space(stream);
         }
@@ -488,7 +488,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Opens a superblock in the current lane of a stream, which has none.
     #[cold]
-    pub(crate) fn open(&mut self, stream: Stream) {
+    pub(super) fn open(&mut self, stream: Stream) {
         // A start after a power cut writes whole superblocks back, and needs all pages for that.
         let lower_only =
             self.layout.lower_first && stream == Stream::Direct && !self.cuts.is_recovering();
@@ -522,16 +522,15 @@ impl<P: Policies> Ftl<P> {
             );
         };
         match stream {
-            Stream::Fold => self.cache.fold.pledged = false,
+            Stream::Fold => self.movers[Work::Fold].pledge(false),
             _ if stream.is_host() => self.writing.buffer.awaited.cancel(stream),
             _ if stream.is_collected() && stream == self.collect_stream() => {
-                self.collection.mover.pledged = false;
+                self.movers[Work::Collect].pledge(false);
             }
             _ => {}
         }
-        let pledged = u32::from(self.cache.fold.pledged) + u32::from(self.collection.mover.pledged);
         assert!(
-            self.blocks.free_count() >= pledged,
+            self.blocks.free_count() >= self.movers.pledged(),
             "stream {stream:?} took a superblock that is kept for a mover\n{}",
             self.describe()
         );
@@ -602,7 +601,7 @@ impl<P: Policies> Ftl<P> {
         true
     }
 
-    pub(crate) fn close(&mut self, stream: Stream) {
+    pub(super) fn close(&mut self, stream: Stream) {
         let superblock = self.writing.streams[stream].superblock;
         let half =
             stream == Stream::Direct && self.writing.streams[stream].end < self.layout.native_units;
@@ -621,7 +620,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that levelled data goes into was opened when the host had yet to write as
     /// much as the drive holds: left open, it would be lost to collection and never be worn until
     /// more data is to be levelled, which under some loads is never.
-    pub(crate) fn levels_no_more(&self) -> bool {
+    pub(super) fn levels_no_more(&self) -> bool {
         let superblock = self.writing.streams[Stream::Levelled].superblock;
         let opened = |s: u32| self.blocks.all[s as usize].opened_at;
         let holds = u64::from(self.logical_units());
@@ -630,7 +629,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Closes the superblock of a stream of one lane before it is full, once its last stripe has
     /// its parity.
-    pub(crate) fn close_filled_in_part(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
+    pub(super) fn close_filled_in_part(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
         assert!(!stream.has_lanes(), "{stream:?} has lanes");
         self.pad(stream, ops);
         let in_a_stripe = |s: &Frontier, layout: &Layout| {
@@ -649,7 +648,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A superblock that a stream has filled takes no more data.
-    pub(crate) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
+    pub(super) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
         if stream.is_host() {
             self.blocks
                 .victims
@@ -715,8 +714,69 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The group of a stream's current lane has a free superblock for it.
-    pub(crate) fn lane_has_free(&self, stream: Stream) -> bool {
+    pub(super) fn lane_has_free(&self, stream: Stream) -> bool {
         let group = self.writing.streams[stream].lane;
         self.blocks.has_free(&self.layout, group)
+    }
+
+    /// Marks the present copies of a run of logical units invalid. The map itself is left to the
+    /// caller.
+    #[inline(always)]
+    pub(super) fn invalidate_run(&mut self, lpn: u32, count: u32) {
+        let (map, cache) = (&mut self.map, &mut self.cache);
+        self.blocks
+            .invalidate_run(map, cache, &self.layout, lpn, count);
+    }
+
+    /// The cache, to be changed, and what it looks at.
+    #[inline]
+    pub(super) fn cache_and_seen(&mut self) -> (&mut Cache, Seen<'_>) {
+        let seen = Seen {
+            available: self.available(),
+            row_most: self.packing.row_most(),
+            folding: &self.movers[Work::Fold],
+            policy: &self.policy,
+            layout: &self.layout,
+            blocks: &self.blocks,
+            writing: &self.writing,
+        };
+        (&mut self.cache, seen)
+    }
+
+    /// The stream that has room, or a free superblock set aside, for all that is left of the
+    /// present source. It is that of the source's pool.
+    #[inline]
+    pub(super) fn collect_stream(&self) -> Stream {
+        if self.movers[Work::Collect].cause() == Cause::Wear {
+            return Stream::Levelled;
+        }
+        match self.policy.gc.separation {
+            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::Collected1,
+            _ => Stream::Collected,
+        }
+    }
+
+    pub(super) fn source_pool(&self) -> usize {
+        match self.movers[Work::Collect].source() {
+            NONE => HOT_POOL,
+            source => self.blocks.victims.pool_of(source),
+        }
+    }
+
+    /// Sets a free superblock aside where what is coming to a stream does not fit into its open
+    /// one.
+    #[inline]
+    pub(super) fn set_aside(&mut self, stream: Stream) {
+        let coming = self.writing.buffer.awaited.coming_to(stream);
+        if coming > self.writing.streams[stream].left() {
+            self.writing.buffer.awaited.reserve_superblock(stream);
+        }
+    }
+
+    /// The same for every stream, one of which has lost its superblock.
+    pub(super) fn set_aside_for_all(&mut self) {
+        for &stream in self.writing.in_use.host {
+            self.set_aside(stream);
+        }
     }
 }

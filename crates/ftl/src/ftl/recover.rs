@@ -11,40 +11,16 @@
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
 
-use super::journal::count_rows;
+use super::Ftl;
 use crate::blocks::{Pool, State};
-use crate::ftl::Ftl;
 use crate::layout::NONE;
 use crate::op::{Token, class};
 use crate::orders::Policies;
 use crate::passes::Passes;
+use crate::power_cut::Recovery;
 use crate::streams::Stream;
 use crate::victims::Victims;
 use crate::write_buffer::WriteBuffer;
-
-/// What the start after a power cut did, for its time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// Operations on dies by class: rows whose spare area was read, rows programmed, erases.
-    pub operations: [u64; class::COUNT],
-    /// Superblocks whose every row was read.
-    pub scanned: u32,
-    /// Superblocks erased, those among them that were rewritten.
-    pub erased: Vec<u32>,
-    /// Superblocks that were open at the cut and rewritten.
-    pub rewritten: u32,
-}
-
-impl Recovery {
-    fn new() -> Recovery {
-        Recovery {
-            operations: [0; class::COUNT],
-            scanned: 0,
-            erased: Vec::new(),
-            rewritten: 0,
-        }
-    }
-}
 
 /// A superblock that was open at the cut, and the stream that filled it.
 #[derive(Clone, Copy, Debug)]
@@ -58,29 +34,22 @@ impl<P: Policies> Ftl<P> {
     /// program what is in RAM; otherwise programs and erases under way are torn and the buffer is
     /// lost. Nothing but [`Ftl::recover`] may follow.
     pub fn cut_power(&mut self, protected: bool) {
-        assert!(self.cuts.stamps.is_some(), "power cuts are not switched on");
+        assert!(self.cuts.is_on(), "power cuts are not switched on");
         if protected {
             for stream in Stream::ALL {
                 self.pad(stream, &mut Vec::new());
             }
-            if let Some(stamps) = &mut self.cuts.stamps {
-                stamps.keep_all_trims();
-            }
+            self.cuts.keep_all_trims();
         }
         self.lose_buffer(protected);
         for index in 0..self.blocks.all.len() as u32 {
             if self.blocks.all[index as usize].state == State::Erasing {
                 let base = self.layout.base(index);
-                self.cuts.wipe(base, self.layout.native_units);
-                if let Some(stamps) = &mut self.cuts.stamps {
-                    stamps.erased(index);
-                }
+                let units = base..base + self.layout.native_units;
+                self.cuts.erased(index, units);
             }
         }
-        if let Some(stamps) = &mut self.cuts.stamps {
-            stamps.forget_ram();
-        }
-        self.cuts.journal.power_lost();
+        self.cuts.power_lost();
     }
 
     /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
@@ -120,13 +89,12 @@ impl<P: Policies> Ftl<P> {
     pub fn recover(&mut self) -> Recovery {
         let mut recovery = Recovery::new();
         let opened = self.forget_ram();
-        self.rebuild_map(&mut recovery);
+        let (map, blocks, layout) = (&mut self.map, &self.blocks, &self.layout);
+        self.cuts.rebuild_map(map, blocks, layout, &mut recovery);
         self.rebuild_blocks(&opened, &mut recovery);
-        if let Some(stamps) = self.cuts.stamps.take() {
-            let (version, opened) = (&stamps.version, &stamps.opened);
+        if let Some((version, opened)) = self.cuts.versions() {
             self.paged
                 .mark_stale_pages(&self.map, &self.layout, version, opened);
-            self.cuts.stamps = Some(stamps);
         }
         for stream in Stream::ALL {
             let own = opened.iter().filter(|o| o.stream == stream);
@@ -147,12 +115,9 @@ impl<P: Policies> Ftl<P> {
         }
         self.writing.buffer = WriteBuffer::new(self.writing.buffer.capacity_units);
         self.writing.passes = Passes::new(&self.layout);
-        let (victims, collection) = (
-            self.blocks.victims.clone(),
-            self.collection.memory.power_lost(),
-        );
+        let (victims, collection) = (self.blocks.victims.clone(), self.collection.after_cut());
         self.start_over();
-        (self.blocks.victims, self.collection.memory) = (victims, collection);
+        (self.blocks.victims, self.collection) = (victims, collection);
         self.blocks.free.clear();
         self.blocks.free_fixed.clear();
         self.blocks.free_map.clear();
@@ -160,75 +125,9 @@ impl<P: Policies> Ftl<P> {
         opened
     }
 
-    /// For each logical unit the highest stamp among completed programs and journaled trims.
-    fn rebuild_map(&mut self, told: &mut Recovery) {
-        let Some(mut stamps) = self.cuts.stamps.take() else {
-            panic!("power cuts are not switched on");
-        };
-        stamps.version.fill(0);
-        let mut order: Vec<u32> = (0..self.blocks.all.len() as u32).collect();
-        order.retain(|&s| stamps.opened[s as usize] > 0);
-        // The first row of each tells when it was opened.
-        told.operations[class::SLC_READ as usize] += self.blocks.all.len() as u64;
-        if let Some(checkpoint) = &stamps.checkpoint {
-            told.operations[class::SLC_READ as usize] += self.cuts.journal.rows_read();
-            order.retain(|&s| !checkpoint.covers(s, stamps.opened[s as usize]));
-            stamps.version.copy_from_slice(&checkpoint.version);
-            for (lpn, &ppn) in (0u32..).zip(&checkpoint.physical) {
-                let superblock = self
-                    .layout
-                    .superblock_of(ppn.min(self.layout.physical_units()));
-                let opened = stamps.opened.get(superblock as usize);
-                let covered = opened.is_some_and(|&at| checkpoint.covers(superblock, at));
-                if ppn != NONE && covered && stamps.lpn[ppn as usize] == lpn {
-                    self.map.point(lpn, ppn, 1);
-                }
-            }
-        }
-        order.sort_by_key(|&s| stamps.opened[s as usize]);
-        for superblock in order {
-            told.scanned += 1;
-            self.count_scan(superblock, told);
-            let base = self.layout.base(superblock);
-            for ppn in base..base + self.layout.native_units {
-                let (lpn, stamp) = (stamps.lpn[ppn as usize], stamps.stamp[ppn as usize]);
-                if lpn == NONE || stamp < stamps.version[lpn as usize] {
-                    continue;
-                }
-                let old = self.map.physical[lpn as usize];
-                if old != NONE {
-                    self.map.clear_valid(old);
-                }
-                stamps.version[lpn as usize] = stamp;
-                self.map.point(lpn, ppn, 1);
-            }
-        }
-        for lpn in 0..self.map.physical.len() {
-            let ppn = self.map.physical[lpn];
-            if ppn != NONE && stamps.trim_kept[lpn] > stamps.version[lpn] {
-                self.map.clear_valid(ppn);
-                self.map.physical[lpn] = NONE;
-            }
-            stamps.version[lpn] = stamps.version[lpn].max(stamps.trim_kept[lpn]);
-        }
-        stamps.rebuilt(&self.map);
-        self.cuts.stamps = Some(stamps);
-    }
-
-    /// Every row of a superblock is sensed for its spare area.
-    fn count_scan(&self, superblock: u32, told: &mut Recovery) {
-        let mode = self.blocks.all[superblock as usize].mode;
-        let mut offset = 0;
-        while offset < self.layout.units(mode) {
-            let (_, page) = self.layout.place(mode, superblock, offset);
-            told.operations[class::read(mode, page) as usize] += 1;
-            offset += self.layout.row_units;
-        }
-    }
-
     /// Sets the states and queues of all superblocks by what is valid in them, and erases those
     /// that hold nothing.
-    fn rebuild_blocks(&mut self, opened: &[Opened], told: &mut Recovery) {
+    fn rebuild_blocks(&mut self, opened: &[Opened], recovery: &mut Recovery) {
         let fresh = Victims::new(self.layout.superblocks, self.layout.native_units);
         let before = std::mem::replace(&mut self.blocks.victims, fresh);
         let mut used = Vec::new();
@@ -238,12 +137,7 @@ impl<P: Policies> Ftl<P> {
             let block = &mut self.blocks.all[index as usize];
             (block.valid, block.in_flight, block.erases_left) = (valid, 0, 0);
             block.marked = false;
-            let borrowed = block.pool == Pool::Cache && !block.fixed;
-            self.cache.borrowed += u32::from(borrowed);
-            self.cache.tier_borrowed += u32::from(block.pool == Pool::Tier);
-            if let Some(sum) = self.cache.valid_in(block.pool) {
-                *sum += valid;
-            }
+            self.cache.found(block);
             match (block.state, block.fixed) {
                 (State::Retired, _) => {}
                 (State::Free, _) if block.map => self.blocks.free_map.push_back(index),
@@ -252,8 +146,8 @@ impl<P: Policies> Ftl<P> {
                 _ => used.push(index),
             }
         }
-        let stamps = self.cuts.stamps.as_ref().map(|s| &s.opened);
-        used.sort_by_key(|&s| stamps.map(|opened| opened[s as usize]));
+        let opened_at = self.cuts.versions().map(|(_, opened)| opened);
+        used.sort_by_key(|&s| opened_at.map(|opened| opened[s as usize]));
         for index in used {
             self.blocks.victims.keep(index, &before);
             let open = opened.iter().any(|o| o.superblock == index);
@@ -266,7 +160,7 @@ impl<P: Policies> Ftl<P> {
             block.state = if open { State::Open } else { State::Closed };
             match (block.valid, block.pool) {
                 _ if open => {}
-                (0, _) => self.erase_at_start(index, told),
+                (0, _) => self.erase_at_start(index, recovery),
                 (_, Pool::Cache) => self.blocks.cache.push_back(index),
                 (_, Pool::Tier) => self.blocks.tier.push_back(index),
                 (_, Pool::Map) => {}
@@ -275,21 +169,20 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    fn erase_at_start(&mut self, superblock: u32, told: &mut Recovery) {
+    fn erase_at_start(&mut self, superblock: u32, recovery: &mut Recovery) {
         let block = &mut self.blocks.all[superblock as usize];
         block.erases_left = 1;
         self.blocks.erasing += u32::from(!block.map);
-        told.erased.push(superblock);
-        told.operations[class::erase(block.mode) as usize] += u64::from(self.layout.group_dies);
+        recovery.erases(superblock, class::erase(block.mode), self.layout.group_dies);
         self.die_erased(superblock);
     }
 
     /// Saves the valid data of the superblocks that a stream had open, erases them and programs the
     /// data again. It needs the room that it came from, so none of these superblocks is given up
     /// here, even if its erase fails.
-    fn rewrite(&mut self, stream: Stream, superblocks: &[u32], told: &mut Recovery) {
+    fn rewrite(&mut self, stream: Stream, superblocks: &[u32], recovery: &mut Recovery) {
         let mut lpns = Vec::new();
-        self.cuts.recovering = true;
+        self.cuts.set_recovering(true);
         for &superblock in superblocks {
             let (base, units) = (self.layout.base(superblock), self.layout.native_units);
             let before = lpns.len();
@@ -301,17 +194,14 @@ impl<P: Policies> Ftl<P> {
             let row = self.layout.whole(self.layout.row_units);
             let rows = u64::from(valid.div_ceil(row));
             let mode = self.blocks.all[superblock as usize].mode;
-            told.operations[class::read(mode, 0) as usize] += rows;
-            told.operations[class::SLC_PROGRAM as usize] += rows;
-            told.operations[class::SLC_READ as usize] += rows;
-            count_rows(rows, &self.layout, &mut self.counters);
-            told.rewritten += 1;
-            self.erase_at_start(superblock, told);
+            let read = class::read(mode, 0);
+            recovery.saves(rows, read, &self.layout, &mut self.counters);
+            self.erase_at_start(superblock, recovery);
         }
         if !lpns.is_empty() {
-            self.write_back(stream, &lpns, told);
+            self.write_back(stream, &lpns, recovery);
         }
-        self.cuts.recovering = false;
+        self.cuts.set_recovering(false);
         if stream == Stream::Map {
             // These pages count as recovery, not as written by the map.
             self.counters.map_written -= lpns.len() as u64;
@@ -320,7 +210,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Programs units into a stream, padded to a whole granule, with nothing else going on.
-    fn write_back(&mut self, stream: Stream, lpns: &[u32], told: &mut Recovery) {
+    fn write_back(&mut self, stream: Stream, lpns: &[u32], recovery: &mut Recovery) {
         if stream.is_host() {
             self.writing.buffer.used_units += lpns.len() as u32;
         }
@@ -328,7 +218,7 @@ impl<P: Policies> Ftl<P> {
         self.append_moved(stream, lpns, 0, &mut ops);
         self.pad_through(stream, &mut ops);
         for op in ops {
-            told.operations[op.class as usize] += 1;
+            recovery.operations[op.class as usize] += 1;
             self.finish_alone(op.token);
         }
     }

@@ -6,8 +6,8 @@
 //! other in idle time. Invariant: a stale superblock is no candidate for folding or collection, and
 //! nothing points into it.
 
+use super::Ftl;
 use crate::blocks::{Pool, State};
-use crate::ftl::Ftl;
 use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
@@ -21,11 +21,11 @@ const AHEAD: u32 = 2;
 impl<P: Policies> Ftl<P> {
     /// A program has ended, well or not.
     #[inline]
-    pub(crate) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         if self.layout.paired {
             self.writing.wordline_programmed(place);
         }
-        if self.health.fails && self.program_fails(place) {
+        if self.health.may_fail() && self.program_fails(place) {
             self.program_failed(place, ops);
         } else {
             self.granule_landed(place, ops);
@@ -33,14 +33,14 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Pages that have become safe with the last one of their wordline leave the buffer.
-    pub(crate) fn land_wordlines(&mut self, ops: &mut Vec<NandOp>) {
+    pub(super) fn land_wordlines(&mut self, ops: &mut Vec<NandOp>) {
         while let Some(place) = self.writing.passes.take_closed() {
             self.granule_programmed(place, ops);
         }
     }
 
     /// A program is over: its data leaves the buffer, and what of it is valid is on flash.
-    pub(crate) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.writing.buffer.land(place);
         let superblock = flight.superblock;
         let block = &mut self.blocks.all[superblock as usize];
@@ -58,7 +58,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A superblock without valid data is no longer a candidate for folding or collection.
-    pub(crate) fn retire_emptied(&mut self, superblock: u32) {
+    pub(super) fn retire_emptied(&mut self, superblock: u32) {
         self.blocks.leave_cache(superblock);
         if self.blocks.victims.holds(superblock) {
             self.blocks.victims.remove(superblock);
@@ -67,7 +67,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Erases a superblock without valid data, on all dies that it lies on.
-    pub(crate) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         self.retire_emptied(superblock);
         let block = &mut self.blocks.all[superblock as usize];
         assert_eq!(
@@ -92,7 +92,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    pub(crate) fn die_erased(&mut self, superblock: u32) {
+    pub(super) fn die_erased(&mut self, superblock: u32) {
         let block = &mut self.blocks.all[superblock as usize];
         block.erases_left -= 1;
         if block.erases_left > 0 {
@@ -104,7 +104,7 @@ impl<P: Policies> Ftl<P> {
         }
         let block = &mut self.blocks.all[superblock as usize];
         block.wear_off(&mut self.counters);
-        if self.health.fails && !self.erase_holds(superblock) {
+        if self.health.may_fail() && !self.erase_holds(superblock) {
             return;
         }
         let block = &mut self.blocks.all[superblock as usize];
@@ -154,7 +154,7 @@ impl<P: Policies> Ftl<P> {
     /// Erases a superblock that holds nothing valid, once what replaced its data is programmed.
     /// Nothing can tell the difference where no power cut can come: then it is erased at once, and
     /// so are the map's, whose pages can be made anew from the spare areas of the data.
-    pub(crate) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let map = self.blocks.all[superblock as usize].map;
         if self.cuts.is_on() {
             self.flush_journal(ops);
@@ -170,7 +170,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Erases the superblocks without valid data whose replacement is programmed by now.
     #[cold]
-    pub(crate) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
+    pub(super) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
         let durable = self.oldest_pending_host();
         for superblock in self.cuts.take_erasable(durable) {
             self.start_erase(superblock, ops);
@@ -178,7 +178,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// A row of the journal of trims has been programmed: what those trims emptied may be erased.
-    pub(crate) fn journal_written(&mut self, low: u32, ops: &mut Vec<NandOp>) {
+    pub(super) fn journal_written(&mut self, low: u32, ops: &mut Vec<NandOp>) {
         self.cuts.journal_written(low);
         if self.cuts.is_on() {
             self.erase_waiting(ops);
@@ -188,9 +188,10 @@ impl<P: Policies> Ftl<P> {
 
     /// Where superblocks cannot be erased before a partly filled granule of the host's is on flash,
     /// and somebody waits for them, the granule is padded. Not under data to come, which fills it.
-    pub(crate) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
+    pub(super) fn hasten_erases(&mut self, ops: &mut Vec<NandOp>) {
         let waiting = self.cuts.erases_wait();
-        let waiting = waiting || self.cache.fold.waiting() || self.collection.mover.waiting();
+        let waiting =
+            waiting || self.movers[Work::Fold].waiting() || self.movers[Work::Collect].waiting();
         if self.cuts.is_on() && waiting && self.writing.buffer.awaited.units() == 0 {
             // Host granules that hold nothing but moved data too.
             for &stream in self.writing.in_use.host {
@@ -201,15 +202,15 @@ impl<P: Policies> Ftl<P> {
 
     /// Erases the closed superblocks that have lost their last valid unit.
     #[inline(always)]
-    pub(crate) fn erase_dead(&mut self, ops: &mut Vec<NandOp>) {
-        if !self.cache.dead.is_empty() {
+    pub(super) fn erase_dead(&mut self, ops: &mut Vec<NandOp>) {
+        if self.blocks.has_dead() {
             self.erase_all_dead(ops);
         }
     }
 
     #[inline(never)]
     fn erase_all_dead(&mut self, ops: &mut Vec<NandOp>) {
-        while let Some(superblock) = self.cache.dead.pop() {
+        while let Some(superblock) = self.blocks.take_dead() {
             let block = &self.blocks.all[superblock as usize];
             if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {
                 self.erase_when_safe(superblock, ops);
@@ -219,7 +220,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Erases stale superblocks as far as free ones are short, or one while time is offered.
     #[cold]
-    pub(crate) fn erase_stale(&mut self, ops: &mut Vec<NandOp>) {
+    pub(super) fn erase_stale(&mut self, ops: &mut Vec<NandOp>) {
         while let Some(at) = self.next_stale() {
             let Some(superblock) = self.blocks.stale.remove(at) else {
                 return;
@@ -244,10 +245,18 @@ impl<P: Policies> Ftl<P> {
             return Some(at);
         }
         let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
-        let idle = (self.cache.fold.idle || self.collection.mover.idle) && blocks.erasing == 0;
+        let idle = (self.movers[Work::Fold].is_idle() || self.movers[Work::Collect].is_idle())
+            && blocks.erasing == 0;
         if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s) && !is_map(s)) {
             return Some(at);
         }
         (idle && !blocks.stale.is_empty()).then_some(0)
+    }
+
+    /// Programs the trims that wait for the journal; a flush does so.
+    pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
+        let (layout, counters) = (&self.layout, &mut self.counters);
+        let sequence = &mut self.writing.sequence;
+        self.cuts.flush_journal(sequence, layout, counters, ops);
     }
 }

@@ -15,7 +15,7 @@
 //! that is set aside for nobody; otherwise the data goes to one of the two. So no separation can
 //! bring a drive to a halt, but data is mixed while few superblocks are free.
 
-use crate::ftl::Ftl;
+use super::Ftl;
 use crate::layout::NONE;
 use crate::lifetimes::{Lifetimes, Moved, Write};
 use crate::mover::Work;
@@ -23,12 +23,8 @@ use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::{Isolation, Separation};
 use crate::streams::Stream;
+use crate::victims::{COLD_POOL, HOT_POOL};
 use crate::wear::Cause;
-
-/// Pool of hot data, and of all data where it is not divided.
-pub(crate) const HOT_POOL: usize = 0;
-/// Pool of cold data.
-pub(crate) const COLD_POOL: usize = 1;
 
 impl<P: Policies> Ftl<P> {
     /// The first unit that the host calls cold.
@@ -43,7 +39,7 @@ impl<P: Policies> Ftl<P> {
     /// The stream for a run of host data that goes past the cache, and how many of its units are
     /// alike.
     #[inline]
-    pub(crate) fn direct_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
+    pub(super) fn direct_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
         match self.policy.gc.separation {
             Separation::None | Separation::Gc => (Stream::Direct, count),
             _ => self.divided_stream(lpn, count),
@@ -92,7 +88,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The stream for units that collection moves out of its present source.
-    pub(crate) fn collected_stream(&self, units: u32) -> Stream {
+    pub(super) fn collected_stream(&self, units: u32) -> Stream {
         match self.policy.gc.separation {
             Separation::None if self.shares_granules() && self.host_has_place(units) => {
                 Stream::Direct
@@ -107,7 +103,7 @@ impl<P: Policies> Ftl<P> {
         if self.policy.fdp.isolation == Isolation::Initial || usual == Stream::Levelled {
             return usual;
         }
-        let source = &self.blocks.all[self.collection.mover.source as usize];
+        let source = &self.blocks.all[self.movers[Work::Collect].source() as usize];
         let own = Stream::of_collected(source.filled_by.class());
         if self.has_place(own, units) {
             own
@@ -116,22 +112,9 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The stream that has room, or a free superblock set aside, for all that is left of the
-    /// present source. It is that of the source's pool.
-    #[inline]
-    pub(crate) fn collect_stream(&self) -> Stream {
-        if self.collection.mover.cause == Cause::Wear {
-            return Stream::Levelled;
-        }
-        match self.policy.gc.separation {
-            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::Collected1,
-            _ => Stream::Collected,
-        }
-    }
-
     /// Whether units of one row of a source may go to different streams. Not on a drive that
     /// compresses.
-    pub(crate) fn divides_collected(&self) -> bool {
+    pub(super) fn divides_collected(&self) -> bool {
         let by = self.policy.gc.separation;
         let divides = matches!(by, Separation::Oracle { .. } | Separation::ByLifetime(_));
         divides && !self.layout.packs()
@@ -140,7 +123,7 @@ impl<P: Policies> Ftl<P> {
     /// Places collected data in the stream of each unit's class, or in the stream of the source's
     /// pool while that of the class has no room. Data that has come into the wrong pool, because
     /// free superblocks were short, comes back to its own when it is collected.
-    pub(crate) fn append_divided(
+    pub(super) fn append_divided(
         &mut self,
         lpns: &[u32],
         source: u32,
@@ -197,14 +180,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether collected data and host data may share a granule: data that is collected for its
     /// space, on a drive that does not compress.
     fn shares_granules(&self) -> bool {
-        !self.layout.packs() && self.collects_space()
-    }
-
-    fn source_pool(&self) -> usize {
-        match self.collection.mover.source {
-            NONE => HOT_POOL,
-            source => self.blocks.victims.pool_of(source),
-        }
+        !self.layout.packs() && self.movers[Work::Collect].cause() == Cause::Space
     }
 
     /// Whether collected data fits into the host's superblock beside what the host is sending.
@@ -218,7 +194,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Places collected data in a stream of the host's, granule by granule, so that each granule
     /// notes how much of it is collected.
-    pub(crate) fn append_among_hosts(
+    pub(super) fn append_among_hosts(
         &mut self,
         stream: Stream,
         lpns: &[u32],
@@ -237,7 +213,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Whether a mover's data may be in a stream.
-    pub(crate) fn takes_moved(&self, work: Work, stream: Stream) -> bool {
+    pub(super) fn takes_moved(&self, work: Work, stream: Stream) -> bool {
         let shared = self.policy.gc.separation == Separation::None;
         match work {
             Work::Fold => stream == Stream::Fold,
@@ -249,7 +225,7 @@ impl<P: Policies> Ftl<P> {
     /// Pads the granules that hold the last copies of a mover's sources. A granule that the host
     /// fills too is padded only if somebody waits for those copies (`awaited`), and not while data
     /// is on its way that has its place there.
-    pub(crate) fn pad_moved(&mut self, work: Work, awaited: bool, ops: &mut Vec<NandOp>) {
+    pub(super) fn pad_moved(&mut self, work: Work, awaited: bool, ops: &mut Vec<NandOp>) {
         match work {
             Work::Fold => self.pad_through(Stream::Fold, ops),
             Work::Map => self.pad_through(Stream::Map, ops),
@@ -268,7 +244,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The pool to collect next: the one that has more than its share of the superblocks.
-    pub(crate) fn pool_in_turn(&self) -> usize {
+    pub(super) fn pool_in_turn(&self) -> usize {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {
             return HOT_POOL;
         };

@@ -15,8 +15,7 @@
 //! bit errors, so firmware reads out and checks a wordline now and then. If it finds too many
 //! errors, the rest of the superblock goes through the controller.
 
-use crate::blocks::Superblock;
-use crate::ftl::Ftl;
+use super::Ftl;
 use crate::layout::{Mode, NONE};
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
@@ -24,140 +23,55 @@ use crate::orders::Policies;
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
 
-/// Folding keeps up with staged data as soon as no more than this many superblocks above the
-/// reserve are free, and not only at the reserve. So a full drive is overwritten at a steady rate
-/// and not in bursts between folds.
-const NEAR_SUPERBLOCKS: u32 = 2;
-
 impl<P: Policies> Ftl<P> {
-    /// The host has written units: what folding and collection now have to move for them is added
-    /// to the debt of each mover.
-    #[inline]
-    pub(crate) fn owe(&mut self, units: u32) {
-        if self.cache.is_on() {
-            self.cache.fold.owe(units, self.fold_pace_milli());
-        }
-        self.collection.mover.owe(units, self.collect_pace_milli());
-    }
-
-    /// Cache units to fold for each host unit, in thousandths: the larger of what data that passes
-    /// through a full cache needs and what the number of free superblocks needs. The last closed
-    /// superblock is folded no faster than the next one fills.
-    #[inline]
-    fn fold_pace_milli(&self) -> i64 {
-        if self.blocks.nothing_cached() && self.cache.fold.source == NONE {
-            return 0;
-        }
-        let pace = self.pressure_pace_milli();
-        match (self.cache.bypass, self.cache.reclaiming) {
-            (false, false) => pace,
-            (true, false) => pace.max(self.cache.refill_milli()),
-            (_, true) => pace.max(1000),
-        }
-    }
-
-    /// The pace that the size of the cache and the free reserve ask for.
-    #[inline]
-    fn pressure_pace_milli(&self) -> i64 {
-        let reserve = self.cache.reserve.max(self.policy.gc.low_superblocks);
-        let free = self.blocks.free_count();
-        let keep_up = self.cache.keeps_up_milli();
-        let near = || self.cache.is_full(&self.seen()) || free < reserve + NEAR_SUPERBLOCKS;
-        let keeps_up = keep_up > 0 && near();
-        let pace = self.cache.pace_milli();
-        match (keeps_up, free < reserve) {
-            (_, true) if self.blocks.nothing_cached() => pace.min(1000),
-            (true, true) => pace.max(keep_up),
-            (true, false) => keep_up,
-            (false, true) => pace,
-            (false, false) => 0,
-        }
-    }
-
-    /// Whether folding should go on now.
-    #[inline]
-    fn fold_wanted(&self) -> bool {
-        self.folds_in_background() || self.cache.fold.is_behind() || self.writing.starved
-    }
-
-    /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
-    /// and its rate allows for more.
-    #[inline]
-    fn folds_in_background(&self) -> bool {
-        (self.cache.fold.idle || self.cache.scarce)
-            && self.cache.allowance.is_none_or(|left| left > 0)
-    }
-
     /// Whether folding in the background has work and a rate: then the drive grants it units by
     /// [`Ftl::allow`] as time goes by, since the firmware has no clock. While nothing can be folded
     /// a grant that is left stays good: the next one is wanted once a source is found.
     #[must_use]
     pub fn wants_allowance(&self) -> bool {
-        let folds = self.cache.fold.source != NONE;
-        let work = folds || self.cache.fold.waiting() || !self.blocks.nothing_cached();
-        let wanted = self.cache.allowance.is_some_and(|left| folds || left <= 0);
-        work && wanted && (self.cache.fold.idle || self.cache.scarce)
+        self.cache.wants_allowance(&self.seen())
     }
 
     /// Offers idle time for folding, or ends the offer: what it has freed until then takes data.
-    pub(crate) fn offer_fold(&mut self, idle: bool) {
-        if self.cache.fold.idle && !idle {
+    pub(super) fn offer_fold(&mut self, idle: bool) {
+        if self.movers[Work::Fold].is_idle() && !idle {
             let (cache, seen) = self.cache_and_seen();
-            cache.bypass &= cache.openable(&seen) == 0;
+            cache.end_idle(&seen);
         }
-        self.cache.fold.idle = idle;
-    }
-
-    /// Grants folding in the background so many units. Units that were granted before and not used
-    /// are not carried over; what was folded beyond them is taken off.
-    pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
-        if let Some(left) = &mut self.cache.allowance {
-            *left = (*left).min(0) + i64::from(units);
-        }
-        self.pump(ops);
-    }
-
-    /// Units have been folded: they are taken off those that the background was granted.
-    #[inline]
-    pub(crate) fn spend_allowance(&mut self, units: u32) {
-        if let Some(left) = &mut self.cache.allowance {
-            *left = (*left - i64::from(units)).max(-i64::from(units));
-        }
+        self.movers[Work::Fold].offer(idle);
     }
 
     /// Whether folding has room in its open superblock, or may open another. The last free one is
     /// left to collection.
     #[inline]
-    pub(crate) fn fold_can_write(&self) -> bool {
+    pub(super) fn fold_can_write(&self) -> bool {
         self.writing.streams[Stream::Fold].left() >= self.packing.row_most()
-            || self.cache.fold.pledged
+            || self.movers[Work::Fold].is_pledged()
             || self.available_to_movers() > self.kept_from(Work::Fold)
     }
 
     /// Whether the present source, or the next one, is one that the cache has borrowed.
-    pub(crate) fn folds_borrowed(&self) -> bool {
-        match self.cache.fold.source {
-            NONE => self.oldest_borrowed().is_some(),
+    pub(super) fn folds_borrowed(&self) -> bool {
+        match self.movers[Work::Fold].source() {
+            NONE => self.blocks.oldest_borrowed().is_some(),
             source => !self.blocks.all[source as usize].fixed,
         }
     }
 
-    pub(crate) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
+    pub(super) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {
         self.cache.look_for_scarcity(self.blocks.free_count());
-        if !self.fold_wanted() {
+        if !self.cache.wants_fold(&self.seen()) {
             return;
         }
-        while self.fold_wanted() {
-            if self.cache.fold.source == NONE && !self.next_fold_source(ops) {
-                self.cache.fold.owe(0, 0);
-                if self.cache.fold.waiting()
-                    && self.cache.fold.outstanding + self.cache.fold.copying == 0
-                {
+        while self.cache.wants_fold(&self.seen()) {
+            if !self.movers[Work::Fold].is_working() && !self.next_fold_source(ops) {
+                self.movers[Work::Fold].owe(0, 0);
+                if self.movers[Work::Fold].waiting() && self.movers[Work::Fold].under_way() == 0 {
                     self.pad_through(Stream::Fold, ops);
                 }
                 return;
             }
-            if self.cache.fold.cursor >= self.source_units() {
+            if self.movers[Work::Fold].cursor() >= self.source_units() {
                 if !self.finish_source(Work::Fold, ops) {
                     return;
                 }
@@ -175,85 +89,30 @@ impl<P: Policies> Ftl<P> {
     /// Units that the source holds in its mode: it is of the first or of the second tier.
     #[inline]
     fn source_units(&self) -> u32 {
-        let mode = self.blocks.all[self.cache.fold.source as usize].mode;
+        let mode = self.blocks.all[self.movers[Work::Fold].source() as usize].mode;
         self.layout.units(mode)
     }
 
-    /// Takes a closed cache superblock whose programs have all ended as source: the emptiest while
-    /// there are some worth reclaiming, else the oldest; the second tier's after the first's. For
-    /// a host that waits it is a borrowed one, which leaves a free native superblock.
+    /// Makes the superblock that the cache names the source.
     fn next_fold_source(&mut self, ops: &mut Vec<NandOp>) -> bool {
         self.erase_dead(ops);
-        let seen = self.seen();
-        let own = |at: &usize| self.blocks.all[self.blocks.cache[*at] as usize].fixed;
-        let no_help = self.writing.starved && self.cache.bypass;
-        let emptiest = self.cache.emptiest(&seen);
-        let emptiest = emptiest.filter(|at| !(no_help && own(at)));
-        let reclaiming = emptiest.is_some() && self.cache.reclaims_on(&seen);
-        self.cache.reclaiming = reclaiming;
-        let source = match emptiest {
-            Some(at) => self.blocks.cache.get(at).copied(),
-            None if self.writing.starved => {
-                let borrowed = self.oldest_to_fold(|block| !block.fixed);
-                borrowed.or_else(|| self.oldest_fold_source())
-            }
-            None => self.oldest_fold_source(),
-        };
-        let Some(superblock) = source else {
+        let (cache, seen) = self.cache_and_seen();
+        let Some(superblock) = cache.next_source(&seen) else {
             return false;
         };
         self.blocks.leave_cache(superblock);
         self.start_source(Work::Fold, superblock);
-        self.cache.distrusted = false;
         true
-    }
-
-    /// The oldest superblock that may be folded now. None where superblocks with little valid data
-    /// are the only reason to fold, which this one need not be, and where the host waits for a
-    /// superblock that folding the drive's own SLC superblocks cannot give it.
-    fn oldest_fold_source(&self) -> Option<u32> {
-        let background = self.folds_in_background();
-        let asked = background || self.writing.starved || self.cache.reclaim_most.is_none();
-        if !asked && self.pressure_pace_milli() == 0 && !self.rearms() {
-            return None;
-        }
-        let borrowed_alone = self.writing.starved && !background && self.cache.bypass;
-        self.oldest_to_fold(|block| !(borrowed_alone && block.fixed))
-    }
-
-    /// The oldest superblock of the cache that may be folded now and is `wanted`.
-    fn oldest_to_fold(&self, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
-        let seen = self.seen();
-        let ready = |s: &&u32| {
-            let block = &self.blocks.all[**s as usize];
-            wanted(block) && self.cache.may_fold(&seen, block)
-        };
-        let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
-        queues.find(ready).copied()
     }
 
     /// The superblock that folding turns into a free native one next, while it can; none while it
     /// folds one of the drive's own, which frees no native one. Folding and collection both free
     /// one with each source, so the source with fewer valid units gains more for each copied unit.
-    pub(crate) fn fold_for_space(&self) -> Option<u32> {
-        let source = self.cache.fold.source;
+    pub(super) fn fold_for_space(&self) -> Option<u32> {
+        let source = self.movers[Work::Fold].source();
         let folds_own = source != NONE && self.blocks.all[source as usize].fixed;
         let can = !folds_own && self.fold_can_write();
-        self.oldest_borrowed().filter(|_| can)
-    }
-
-    /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
-    /// none in the first.
-    fn oldest_borrowed(&self) -> Option<u32> {
-        let borrowed = |s: &&u32| !self.blocks.all[**s as usize].fixed;
-        let mut queues = self.blocks.cache.iter().chain(&self.blocks.tier);
-        queues.find(borrowed).copied()
-    }
-
-    /// Whether the cache is folded while host data goes direct, so that it can take data again.
-    #[inline]
-    fn rearms(&self) -> bool {
-        self.cache.bypass && self.cache.refill_milli() > 0
+        self.blocks.oldest_borrowed().filter(|_| can)
     }
 
     /// Folds the next group of rows by copyback: on each die as many SLC rows as a native wordline
@@ -262,19 +121,21 @@ impl<P: Policies> Ftl<P> {
     /// it.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
-        let slc = self.blocks.all[self.cache.fold.source as usize].mode == Mode::Slc;
-        let possible = possible && slc && !self.cache.distrusted;
+        let slc = self.blocks.all[self.movers[Work::Fold].source() as usize].mode == Mode::Slc;
+        let possible = possible && slc && self.cache.trusts_copies();
         let Some(checks) = self.cache.copyback().filter(|_| possible) else {
             return false;
         };
         let group = self.layout.row_units * self.layout.group_dies * self.layout.bits;
-        let start = self.cache.fold.cursor;
+        let start = self.movers[Work::Fold].cursor();
         if !start.is_multiple_of(group) || start + group > self.layout.slc_units {
             return false;
         }
-        let first = self.layout.base(self.cache.fold.source) + start;
-        let busy =
-            self.cache.fold.outstanding > 0 || self.fold_programs_enough() || self.paged.holds();
+        let first = self.layout.base(self.movers[Work::Fold].source()) + start;
+        let programming = self.writing.buffer.by_stream[Stream::Fold];
+        let busy = self.movers[Work::Fold].reading() > 0
+            || self.movers[Work::Fold].programs_enough(programming)
+            || self.paged.holds();
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
@@ -286,7 +147,7 @@ impl<P: Policies> Ftl<P> {
         if self.writing.streams[Stream::Fold].next != self.writing.streams[Stream::Fold].begun {
             return false;
         }
-        let own_dies = self.layout.group_of(self.cache.fold.source);
+        let own_dies = self.layout.group_of(self.movers[Work::Fold].source());
         self.writing.switch_lane(Stream::Fold, own_dies);
         let s = self.writing.streams[Stream::Fold];
         let left = s.end - s.next;
@@ -295,10 +156,10 @@ impl<P: Policies> Ftl<P> {
         }
         let (every, cycles) = checks;
         if every > 0 && (start / group).is_multiple_of(every) {
-            let block = &self.blocks.all[self.cache.fold.source as usize];
+            let block = &self.blocks.all[self.movers[Work::Fold].source() as usize];
             if block.distrusted || block.slc_cycles >= cycles {
                 // The check has read the data into the controller, so it goes on from there.
-                self.cache.distrusted = true;
+                self.cache.distrust();
                 return false;
             }
             self.check_group(first, ops);
@@ -319,7 +180,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether folding may open a superblock in its current lane.
     fn fold_may_open(&self) -> bool {
-        (self.cache.fold.pledged || self.available_to_movers() > 1)
+        (self.movers[Work::Fold].is_pledged() || self.available_to_movers() > 1)
             && self.lane_has_free(Stream::Fold)
     }
 
@@ -347,19 +208,19 @@ impl<P: Policies> Ftl<P> {
                 stripe: 0,
             });
             self.blocks.all[s.superblock as usize].in_flight += 1;
-            self.cache.fold.copying += 1;
-            self.cache.fold.deal(s.granule);
+            self.movers[Work::Fold].begin_copy();
+            self.movers[Work::Fold].deal(s.granule);
             let token = Token::Copyback(place);
             ops.push(NandOp::new(die as u16, class::COPYBACK, 0, token));
             self.skip_granule(Stream::Fold, ops);
         }
-        self.cache.fold.cursor += dies * row * self.layout.bits;
-        self.spend_allowance(dies * row * self.layout.bits);
+        self.movers[Work::Fold].pass(dies * row * self.layout.bits);
+        self.cache.spend_allowance(dies * row * self.layout.bits);
     }
 
     /// A copyback has ended: what is still valid of its source rows now lives in the new place.
-    pub(crate) fn copied_back(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        if self.health.fails && self.program_fails(place) {
+    pub(super) fn copied_back(&mut self, place: u32, ops: &mut Vec<NandOp>) {
+        if self.health.may_fail() && self.program_fails(place) {
             self.copyback_failed(place, ops);
             return;
         }
@@ -391,7 +252,7 @@ impl<P: Policies> Ftl<P> {
             .victims
             .received(target, self.blocks.victims.written(origin));
         self.count_programmed(Stream::Fold, self.layout.native_granule);
-        self.cache.fold.copying -= 1;
+        self.movers[Work::Fold].end_copy();
         self.granule_landed(place, ops);
     }
 

@@ -11,8 +11,8 @@
 //! issued. From then on, and from when its superblock takes no more data, it is *closing*. It is
 //! *closed* once no program of its wordline is under way on its die.
 
+use super::{Half, Lane, Passes};
 use crate::layout::NONE;
-use crate::passes::{Half, Lane, Passes};
 use crate::write_buffer::WriteBuffer;
 
 /// A wordline of a die: superblock, die and number.
@@ -20,7 +20,7 @@ type Wordline = (u32, u16, u32);
 
 /// Pages of wordlines that are not safe yet, or have just become so.
 #[derive(Default)]
-pub(crate) struct Pairs {
+pub(super) struct Pairs {
     /// Waiting or closing ones whose own program has ended, by their places in the buffer.
     ended: Vec<u32>,
     /// Those whose wordline gets no more programs than are under way.
@@ -35,7 +35,7 @@ flashtwin_base::state! { Pairs {
 
 impl Pairs {
     /// Nothing waits for a program under way.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.closing.is_empty() && self.closed.is_empty()
     }
 }
@@ -57,7 +57,7 @@ impl Passes {
 
     /// So many stripes of a lane's superblock are full. Pages whose wordline's last page has been
     /// issued wait for its end and no longer for data.
-    pub(crate) fn close_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane, full_stripes: u32) {
+    pub(super) fn close_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane, full_stripes: u32) {
         let (bits, mut at) = (self.bits, 0);
         while let Some(&half) = self.of(lane, 1).get(at) {
             let last = half.stripe / bits * bits + bits - 1;
@@ -75,7 +75,7 @@ impl Passes {
 
     /// The superblock of a lane takes no more data: only programs under way can tear what waits in
     /// it.
-    pub(crate) fn leave_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane) {
+    pub(super) fn leave_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane) {
         while let Some(half) = self.of(lane, 1).pop_front() {
             self.begin_closing(buffer, half);
             self.close_if_quiet(buffer, self.wordline_of(buffer, half.place));
@@ -90,7 +90,7 @@ impl Passes {
     }
 
     /// The program of a page that is not the last of its wordline has ended.
-    pub(crate) fn page_programmed(&mut self, buffer: &WriteBuffer, place: u32) {
+    pub(super) fn page_programmed(&mut self, buffer: &WriteBuffer, place: u32) {
         self.pairs.ended.push(place);
         self.close_if_quiet(buffer, self.wordline_of(buffer, place));
     }

@@ -1,25 +1,42 @@
-//! Where what the host writes goes: decided once, reserved once, consumed once.
+//! The ways in which a write of the host may go.
 //!
-//! [`Ftl::decide`] says which stream takes the next data of a route and how much of it; it notes
-//! where it finds that the cache has become full or can be used again. [`Ftl::reserve`] sets buffer
-//! aside for that data and, if the open superblock has not enough room for it, a free superblock.
-//! What it hands out is used up by [`Ftl::append_host`] when the data has arrived. The decision
-//! holds until then: the data goes to that stream as long as there is room in it, whatever has
-//! become of the cache in between. Only if a burst is longer than the room that a full cache has
-//! left, the rest of the burst is decided anew.
+//! **The long way** is right for every drive. [`Ftl::decide`] says which stream takes the next data
+//! of a route and how much of it; it notes where it finds that the cache has become full or can be
+//! used again. [`Ftl::reserve`] sets buffer aside for that data and, if the open superblock has not
+//! enough room for it, a free superblock. What it hands out is used up by [`Ftl::append_host`] when
+//! the data has arrived. The decision holds until then: the data goes to that stream as long as
+//! there is room in it, whatever has become of the cache in between. Only if a burst is longer than
+//! the room that a full cache has left, the rest of the burst is decided anew. A decision for
+//! [`Stream::Direct`] holds room in native blocks; which open native superblock each unit shares
+//! there is said by [`super::separation`] as it is placed, because the age of the copy that it
+//! replaces is known then.
 //!
-//! A decision for [`Stream::Direct`] holds room in native blocks; which open native superblock each
-//! unit shares there is said by [`crate::separation`] as it is placed, because the age of the copy
-//! that it replaces is known then.
+//! **The short ways** do what the long one would do, without asking again what cannot have changed.
+//! Each is left for the long way as soon as its condition does not hold:
+//!
+//! - [`Ftl::reserve_at_once`] takes the place of deciding and reserving. Left where there is a
+//!   cache or a paged map, data is compressed, a mover or collection holds the host, or the burst
+//!   does not fit into the buffer and the open superblock.
+//! - `append_unit` takes the place of `append_run` for a burst of one unit. Left where data is
+//!   compressed or power cuts are on.
+//! - [`Ftl::place_units`] takes the place of reserving and appending for many bursts of one unit,
+//!   on a drive that [`Ftl::places_units_together`]. Left at the end of the granule, of the buffer
+//!   and of what the host may be ahead of collection, and where collection has a row to read or a
+//!   superblock to erase.
+//! - [`Ftl::fill`] takes the place of reserving, appending and the end of the program, on a drive
+//!   that [`Ftl::only_fills`]. Left where a unit holds something already ([`Ftl::is_filled_by`]),
+//!   at the end of the open superblock, and where one is empty again ([`Ftl::granule_filled`]).
 
-use crate::ftl::Ftl;
+use super::Ftl;
 use crate::layout::NONE;
 use crate::lifetimes::Lifetimes;
+use crate::mover::Work;
 use crate::op::NandOp;
 use crate::orders::Policies;
 use crate::policy::Separation;
 use crate::slc_cache::Route;
 use crate::streams::Stream;
+use crate::write_buffer::Flight;
 
 /// Where the next data of a route goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,12 +73,12 @@ impl Reserved {
 
     /// Whether it was decided for a stream.
     #[inline]
-    pub(crate) fn is_for(&self, stream: Stream) -> bool {
+    pub(super) fn is_for(&self, stream: Stream) -> bool {
         self.stream == stream
     }
 
     /// The part of it that is for its first units.
-    pub(crate) fn take(&mut self, units: u32) -> Reserved {
+    pub(super) fn take(&mut self, units: u32) -> Reserved {
         self.units -= units;
         Reserved { units, ..*self }
     }
@@ -73,10 +90,10 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub fn decide(&mut self, route: Route) -> Option<Placement> {
         let buffer = self.buffer_free();
-        let held = self.cache.fold.holds_host()
-            || self.collection.mover.holds_host()
+        let held = self.movers[Work::Fold].holds_host()
+            || self.movers[Work::Collect].holds_host()
             || self.paged.holds();
-        if buffer == 0 || held || self.collection.memory.halts_host {
+        if buffer == 0 || held || self.collection.halts_host() {
             return None;
         }
         let stream = self.host_stream(route);
@@ -98,7 +115,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn makes_host_wait(&self) -> bool {
-        (self.collection.mover.holds_host() || self.cache.fold.holds_host())
+        (self.movers[Work::Collect].holds_host() || self.movers[Work::Fold].holds_host())
             && !self.writing.starved
             && self.buffer_free() > 0
             && !self.is_read_only()
@@ -107,14 +124,17 @@ impl<P: Policies> Ftl<P> {
     /// What keeps the host's data waiting, in words.
     #[must_use]
     pub fn what_holds_host(&self) -> &'static str {
-        let collects = self.collection.mover.holds_host() || self.collection.memory.halts_host;
-        let folds = self.cache.fold.holds_host();
+        let collects = self.movers[Work::Collect].holds_host() || self.collection.halts_host();
+        let folds = self.movers[Work::Fold].holds_host();
         let works = |source: u32, waits: bool| source != NONE || waits;
         let collecting = works(
-            self.collection.mover.source,
-            self.collection.mover.waiting(),
+            self.movers[Work::Collect].source(),
+            self.movers[Work::Collect].waiting(),
         );
-        let folding = works(self.cache.fold.source, self.cache.fold.waiting());
+        let folding = works(
+            self.movers[Work::Fold].source(),
+            self.movers[Work::Fold].waiting(),
+        );
         let starved = self.writing.starved;
         match (
             starved && collecting || collects,
@@ -189,8 +209,8 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> Option<Reserved> {
         let free = self.writing.buffer.capacity_units - self.writing.buffer.used_units;
-        let held = self.cache.fold.holds_host()
-            || self.collection.mover.holds_host()
+        let held = self.movers[Work::Fold].holds_host()
+            || self.movers[Work::Collect].holds_host()
             || self.paged.is_on();
         let stream = match route {
             Route::Cache | Route::Direct => Stream::Direct,
@@ -199,7 +219,7 @@ impl<P: Policies> Ftl<P> {
         let s = &self.writing.streams[stream];
         if self.cache.is_on()
             || held
-            || self.collection.memory.halts_host
+            || self.collection.halts_host()
             || s.ratio > 1
             || units > free
             || self.writing.buffer.awaited.units() + units > s.left()
@@ -214,23 +234,6 @@ impl<P: Policies> Ftl<P> {
             stream,
             units,
         })
-    }
-
-    /// Sets a free superblock aside where what is coming to a stream does not fit into its open
-    /// one.
-    #[inline]
-    fn set_aside(&mut self, stream: Stream) {
-        let coming = self.writing.buffer.awaited.coming_to(stream);
-        if coming > self.writing.streams[stream].left() {
-            self.writing.buffer.awaited.reserve_superblock(stream);
-        }
-    }
-
-    /// The same for every stream, one of which has lost its superblock.
-    pub(crate) fn set_aside_for_all(&mut self) {
-        for &stream in self.writing.in_use.host {
-            self.set_aside(stream);
-        }
     }
 
     /// The stream for reserved data that has arrived: the one that was decided, as long as it has a
@@ -414,17 +417,235 @@ impl<P: Policies> Ftl<P> {
         self.policy.fdp.handles
     }
 
-    /// Units of buffer that are not taken.
-    #[must_use]
+    /// The host has written units: what folding and collection now have to move for them is added
+    /// to the debt of each mover.
     #[inline]
-    pub fn buffer_free(&self) -> u32 {
-        self.writing.buffer.capacity_units - self.writing.buffer.used_units
+    pub(super) fn owe(&mut self, units: u32) {
+        if self.cache.is_on() {
+            let pace = self.cache.fold_pace_milli(&self.seen());
+            self.movers[Work::Fold].owe(units, pace);
+        }
+        let pace = self.collect_pace_milli();
+        self.movers[Work::Collect].owe(units, pace);
+    }
+}
+
+/// Units that the host writes one by one while collection keeps its pace: all that changes then is
+/// the map, up to the next granule that is full or the next row that collection wants to read.
+impl<P: Policies> Ftl<P> {
+    /// Whether [`Ftl::place_units`] can take units of this drive: no mechanism but collection takes
+    /// part in where they go.
+    #[must_use]
+    pub fn places_units_together(&self) -> bool {
+        !self.cache.is_on()
+            && !self.layout.packs()
+            && !self.policy.coalesce
+            && matches!(self.policy.gc.separation, Separation::None | Separation::Gc)
+            && !self.cuts.is_on()
+            && !self.paged.is_on()
     }
 
-    /// Units of buffer that come free as the programs under way end.
+    /// Places units that the host hands over one after another, as far as nothing else happens in
+    /// between; the answer is how many. The first of them has to be asked for in another way where
+    /// there are none.
+    #[inline]
+    pub fn place_units(&mut self, lpns: &[u32], ops: &mut Vec<NandOp>) -> usize {
+        let most = lpns.len().min(self.undisturbed_units() as usize);
+        if most == 0 {
+            return 0;
+        }
+        let placed = self.point_units(&lpns[..most]);
+        self.counters.host_units += u64::from(placed);
+        self.writing.buffer.used_units += placed;
+        self.advance_stream(Stream::Direct, placed, ops);
+        let pace = self.collect_pace_milli();
+        self.movers[Work::Collect].owe(placed, pace);
+        self.erase_dead(ops);
+        self.pump(ops);
+        placed as usize
+    }
+
+    /// How many units the host may hand over before anything has to be looked at but the map: up to
+    /// the end of the granule, the buffer or what the host may be ahead of collection, and to the
+    /// first that makes collection read.
+    #[inline]
+    fn undisturbed_units(&self) -> u32 {
+        let s = &self.writing.streams[Stream::Direct];
+        let buffer = &self.writing.buffer;
+        let mover = &self.movers[Work::Collect];
+        let asked = buffer.awaited.units() > 0 || mover.holds_host();
+        if asked || !self.keeps_pace() || self.blocks.has_dead() {
+            return 0;
+        }
+        let room = s.here().min((s.begun + s.granule).saturating_sub(s.next));
+        let free = buffer.capacity_units - buffer.used_units;
+        let programming = buffer.by_stream[Stream::Collected];
+        let paid = mover.units_until_disturbed(self.collect_pace_milli(), programming);
+        room.min(free).min(paid)
+    }
+
+    /// Points units at the next places of the host's open superblock; the answer is how many. It
+    /// ends with the first that leaves a superblock without valid data, which is erased at once.
+    #[inline]
+    fn point_units(&mut self, lpns: &[u32]) -> u32 {
+        let s = &self.writing.streams[Stream::Direct];
+        let (superblock, count) = (s.superblock, lpns.len() as u32);
+        let first = self.layout.base(superblock) + s.next;
+        // A unit may come twice: its first place is valid before the second one replaces it.
+        self.map.set_valid_run(first, count);
+        self.blocks.all[superblock as usize].valid += count;
+        let mut placed = 0;
+        while placed < count && !self.blocks.has_dead() {
+            let lpn = lpns[placed as usize];
+            let old = self.map.move_to(lpn, first + placed);
+            placed += 1;
+            if old != NONE {
+                let (map, cache) = (&mut self.map, &mut self.cache);
+                self.blocks.invalidate_unit(map, cache, &self.layout, old);
+            }
+        }
+        if placed < count {
+            self.map.clear_valid_run(first + placed, count - placed);
+            self.blocks.all[superblock as usize].valid -= count - placed;
+        }
+        self.map.note_units(&lpns[..placed as usize], first);
+        placed
+    }
+}
+
+/// The first writing of a drive that has nothing else to do: units that hold nothing are written in
+/// order, and no data has to be moved for them.
+impl<P: Policies> Ftl<P> {
+    /// Whether placing host data for the first time, and the end of its programs, sets nothing else
+    /// going: there is no mechanism that takes part in it, and collection rests until another
+    /// superblock is opened. The answer stays the same while only [`Ftl::fill`] and
+    /// [`Ftl::granule_filled`] change the firmware.
     #[must_use]
-    pub fn buffer_programming(&self) -> u32 {
-        let waiting = self.writing.host_units_waiting() + self.writing.passes.host_units;
-        self.writing.buffer.used_units - self.writing.buffer.awaited.units() - waiting
+    pub fn only_fills(&self) -> bool {
+        let layout = &self.layout;
+        self.places_units_together()
+            && !layout.parity
+            && !layout.paired
+            && layout.groups == 1
+            && layout.later_passes.is_none()
+            && !self.health.may_fail()
+            && self.moves_nothing()
+    }
+
+    /// Nothing is moved, erased or waited for.
+    fn moves_nothing(&self) -> bool {
+        let buffer = &self.writing.buffer;
+        self.collection.works_alone()
+            && self.collection_rests()
+            && !self.movers[Work::Collect].waiting()
+            && !self.movers[Work::Fold].waiting()
+            && self.blocks.stale.is_empty()
+            && !self.blocks.has_dead()
+            && !self.is_read_only()
+            && self.writing.streams[Stream::Direct].moved == 0
+            && buffer.in_flight() == buffer.by_stream[Stream::Direct] as usize
+    }
+
+    /// Whether data that has arrived is written for the first time, and leaves room in the open
+    /// superblock: [`Ftl::fill`] may take it.
+    #[inline]
+    #[must_use]
+    pub fn is_filled_by(&self, reserved: &Reserved, lpn: u32) -> bool {
+        let units = reserved.units();
+        let s = &self.writing.streams[Stream::Direct];
+        reserved.is_for(Stream::Direct)
+            && units < s.stop - s.next
+            && self.map.is_unwritten(lpn, units)
+    }
+
+    /// Takes units from the host that [`Ftl::is_filled_by`].
+    #[inline]
+    pub fn fill(&mut self, reserved: &Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
+        let units = reserved.units();
+        self.counters.host_units += u64::from(units);
+        let s = &mut self.writing.streams[Stream::Direct];
+        let superblock = s.superblock;
+        let ppn = self.layout.base(superblock) + s.next;
+        if s.next == s.begun {
+            s.sequence = self.writing.sequence;
+            self.writing.sequence += 1;
+        }
+        s.next += units;
+        let full = s.next >= s.begun + s.granule;
+        self.map.point(lpn, ppn, units);
+        self.map.expect_run(lpn + units, ppn + units, units);
+        self.blocks.all[superblock as usize].valid += units;
+        self.writing.buffer.awaited.commit(Stream::Direct, units);
+        if full {
+            self.program_filled(ops);
+        }
+    }
+
+    /// Issues the programs of the granules that are full.
+    #[inline]
+    fn program_filled(&mut self, ops: &mut Vec<NandOp>) {
+        let writing = &mut self.writing;
+        let s = &mut writing.streams[Stream::Direct];
+        while s.begun + s.granule <= s.next {
+            let (stripe, die) = self.layout.stripe_of(s.mode, s.begun);
+            let page = if self.layout.one_shot {
+                0
+            } else {
+                self.layout.place(s.mode, s.superblock, s.begun).1
+            };
+            let place = writing.buffer.launch(Flight {
+                first: self.layout.base(s.superblock) + s.begun,
+                units: s.granule,
+                superblock: s.superblock,
+                host_units: s.granule,
+                begun: false,
+                moved: 0,
+                stream: Stream::Direct,
+                sequence: s.sequence,
+                source: NONE,
+                die: die as u16,
+                stripe,
+            });
+            ops.push(NandOp::new(
+                die as u16,
+                self.layout.program_class(s.mode, page),
+                s.granule as u16,
+                writing.passes.first_token(s.mode, page, place),
+            ));
+            self.counters.direct_units += u64::from(s.granule);
+            self.blocks.all[s.superblock as usize].in_flight += 1;
+            s.begun += s.granule;
+            if s.next > s.begun {
+                s.sequence = writing.sequence;
+                writing.sequence += 1;
+            }
+        }
+    }
+
+    /// A program of host data has ended; false, and nothing has happened, where its superblock has
+    /// to be looked at, for [`Ftl::finish`] to do.
+    #[inline]
+    #[must_use]
+    pub fn granule_filled(&mut self, place: u32) -> bool {
+        let superblock = self.writing.buffer.flights[place as usize].superblock;
+        let block = &mut self.blocks.all[superblock as usize];
+        if block.valid == 0 {
+            return false;
+        }
+        block.in_flight -= 1;
+        self.writing.buffer.land(place);
+        true
+    }
+
+    /// Whether a burst has to wait for the programs under way, which make room for it in the
+    /// buffer.
+    #[inline]
+    #[must_use]
+    pub fn waits_for_programs(&self, units: u32) -> bool {
+        let buffer = &self.writing.buffer;
+        let s = &self.writing.streams[Stream::Direct];
+        let free = self.buffer_free();
+        let coming = buffer.awaited.units();
+        units > free && coming + units <= s.left() && units <= free + self.buffer_programming()
     }
 }

@@ -1,0 +1,325 @@
+//! Garbage collection at work: when it goes on, and which superblock is next. See
+//! [`crate::collect`].
+
+use super::Ftl;
+use crate::layout::Mode;
+use crate::lifetimes::Lifetimes;
+use crate::mover::{Work, between_passes};
+use crate::op::NandOp;
+use crate::orders::{Policies, VictimOrder};
+use crate::streams::Stream;
+use crate::wear::Cause;
+
+/// Superblocks that have to be to spare before data is moved for another reason than space.
+const SPARE_SUPERBLOCKS: u32 = 2;
+/// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
+/// part of it is invalid, and at least so many granules. A collection may end with a padded granule
+/// in each of two streams: with less to gain, the padding could use up the gain and collection
+/// would never end. In idle time with too few free superblocks the granules alone decide: a worn
+/// drive may be unable to free as many as it should, and would copy full superblocks for as long as
+/// it rests.
+const WORTH_PART: u32 = 16;
+const WORTH_GRANULES: u32 = 4;
+
+impl<P: Policies> Ftl<P> {
+    /// Units to copy for each host unit, in thousandths.
+    #[inline]
+    pub(super) fn collect_pace_milli(&self) -> i64 {
+        self.collection.pace_milli(&self.movers[Work::Collect])
+    }
+
+    /// Whether the recycler accompanies the host, because every superblock has been written once.
+    #[inline]
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.collection.is_settled()
+    }
+
+    /// Free superblocks, and those that become free without more copies.
+    fn free_soon(&self) -> u32 {
+        let emptied = self.movers[Work::Collect].emptied() + self.movers[Work::Fold].emptied();
+        self.blocks.free_or_half() + self.blocks.erasing + emptied
+    }
+
+    /// Whether idle time is offered and its goal is not reached.
+    fn collects_idle(&self) -> bool {
+        self.movers[Work::Collect].is_idle() && self.free_soon() < self.policy.gc.idle_superblocks
+    }
+
+    /// Idle time is all that collection goes on for: the host neither waits for space nor has to be
+    /// kept pace with.
+    fn is_at_leisure(&self) -> bool {
+        self.collects_idle() && !self.writing.starved && !self.movers[Work::Collect].is_behind()
+    }
+
+    /// Whether the host waits until collection ends.
+    #[inline]
+    pub(super) fn stops_the_world(&self) -> bool {
+        let mover = &self.movers[Work::Collect];
+        self.collection.stops_the_world(mover)
+    }
+
+    /// Collection for space has a victim, and is as far ahead of the host as it keeps or as the
+    /// dies let it, so that [`Ftl::pump_collect`] would change nothing.
+    #[inline]
+    pub(super) fn collection_keeps_pace(&self) -> bool {
+        let mover = &self.movers[Work::Collect];
+        let collected = self.writing.buffer.by_stream[Stream::Collected];
+        mover.is_working()
+            && mover.cursor() < self.layout.native_units
+            && mover.cause() == Cause::Space
+            && (!mover.is_behind() || mover.is_far_ahead(collected))
+            && !self.writing.starved
+            && mover.is_active()
+            && !mover.is_idle()
+            && !mover.waiting()
+            && !self.collection.stops_host()
+            && !self.collection.halts_host()
+    }
+
+    /// Enough is free and nothing is under way, so that [`Ftl::pump_collect`] would change nothing.
+    #[inline]
+    pub(super) fn collection_rests(&self) -> bool {
+        self.movers[Work::Collect].rests()
+            && !self.wear.is_busy()
+            && !self.writing.starved
+            && !self.collection.halts_host()
+            && self.blocks.free_or_half() >= self.rest_superblocks()
+            && !self.is_settled()
+    }
+
+    /// Nothing but collection moves data.
+    #[inline]
+    #[must_use]
+    pub fn collects_alone(&self) -> bool {
+        self.collection.works_alone()
+    }
+
+    /// No mover has anything to do, and none will before two more superblocks are opened.
+    #[inline]
+    #[must_use]
+    pub fn leaves_movers_at_rest(&self) -> bool {
+        self.collection.works_alone()
+            && self.collection_rests()
+            && self.blocks.free_or_half() > self.rest_superblocks() + 2
+    }
+
+    /// With so many free superblocks collection neither begins nor goes on.
+    #[inline]
+    fn rest_superblocks(&self) -> u32 {
+        let gc = &self.policy.gc;
+        gc.low_superblocks.max(gc.high_superblocks)
+    }
+
+    pub(super) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
+        let free = self.blocks.free_or_half();
+        if free < self.policy.gc.low_superblocks {
+            self.movers[Work::Collect].set_active(true);
+        } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
+            self.movers[Work::Collect].set_active(false);
+            self.movers[Work::Collect].owe(0, 0);
+        }
+        // A source that was begun in idle time has a free superblock set aside, and the host may be
+        // waiting for one.
+        let in_the_way = self.writing.starved && self.movers[Work::Collect].is_working();
+        let aside = self.wear.is_busy()
+            || self.movers[Work::Collect].is_idle()
+            || in_the_way
+            || self.is_settled();
+        if self.movers[Work::Collect].is_active() || aside {
+            self.collect(ops);
+        }
+        let halts = self.stops_the_world() && self.makes_space();
+        self.collection.halt_host(halts);
+    }
+
+    /// A victim is being emptied because its space is wanted.
+    fn collects_for_space(&self) -> bool {
+        self.movers[Work::Collect].is_working()
+            && self.movers[Work::Collect].cause() == Cause::Space
+    }
+
+    /// Something is under way that ends with a free superblock.
+    fn makes_space(&self) -> bool {
+        self.movers[Work::Collect].is_working()
+            || self.blocks.erasing > 0
+            || self.movers[Work::Collect].waiting()
+    }
+
+    fn collect(&mut self, ops: &mut Vec<NandOp>) {
+        loop {
+            if !self.movers[Work::Collect].is_working() && !self.next_victim(ops) {
+                self.movers[Work::Collect].owe(0, 0);
+                if self.movers[Work::Collect].waiting() && self.movers[Work::Collect].reading() == 0
+                {
+                    let awaited = self.writing.starved || self.stops_the_world();
+                    self.pad_moved(Work::Collect, awaited, ops);
+                }
+                self.wear.look_on();
+                return;
+            }
+            if self.movers[Work::Collect].cursor() >= self.layout.native_units {
+                if !self.finish_source(Work::Collect, ops) {
+                    return;
+                }
+            } else if !self.may_collect() {
+                self.free_emptied(Work::Collect, ops);
+                return;
+            } else {
+                self.read_row(Work::Collect, ops);
+            }
+        }
+    }
+
+    /// Collection may go on while it is behind what the host pays for. It may always go on while
+    /// the host waits for space, in idle time, and while it moves data for another reason than
+    /// space.
+    #[inline]
+    fn may_collect(&mut self) -> bool {
+        let urgent = self.writing.starved || self.movers[Work::Collect].cause() != Cause::Space;
+        let goes = urgent || self.movers[Work::Collect].is_behind() || self.stops_the_world();
+        (goes || self.collects_idle()) && self.may_read(Work::Collect)
+    }
+
+    /// Data that is moved for another reason than space goes first. The host does not pay for it.
+    #[cold]
+    fn start_relocation(&mut self) -> bool {
+        if self.writing.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
+            return false;
+        }
+        let Some((superblock, cause)) = self.wear.next(&mut self.blocks) else {
+            return false;
+        };
+        self.movers[Work::Collect].set_cause(cause);
+        self.collection.charge_nothing();
+        self.start_source(Work::Collect, superblock);
+        true
+    }
+
+    /// Makes a superblock the source. While space is wanted it is the one that the policy chooses,
+    /// unless all are full or folding a cache superblock costs less. In a settled drive it is the
+    /// one whose turn it is.
+    fn next_victim(&mut self, ops: &mut Vec<NandOp>) -> bool {
+        // A host that waits for space does not wait for wear levelling too. Each erase asks for the
+        // next levelling move, so each of the two would keep the other going.
+        if self.wear.is_busy() && !self.stops_the_world() && self.start_relocation() {
+            return true;
+        }
+        let enough = self.policy.gc.high_superblocks;
+        if self.movers[Work::Collect].is_active() && self.blocks.free_or_half() >= enough {
+            self.movers[Work::Collect].set_active(false);
+        }
+        let coming = self.collection.stops_host() && self.free_soon() >= enough;
+        let victim = if self.movers[Work::Collect].is_active() {
+            self.erase_dead(ops);
+            match self.is_at_leisure() {
+                true => self.victim_gaining(self.padding_of_collection()),
+                false => self.victim_for_space(coming),
+            }
+        } else if self.collects_idle() {
+            self.erase_dead(ops);
+            self.worthy_victim()
+        } else if self.is_settled() {
+            self.blocks
+                .victims
+                .oldest(self.pool_in_turn(), &self.blocks.all)
+        } else {
+            None
+        };
+        let Some(victim) = victim else {
+            return false;
+        };
+        let valid = self.blocks.all[victim as usize].valid;
+        let units = self.packing.units_in(&self.layout, victim);
+        self.movers[Work::Collect].set_cause(Cause::Space);
+        let pool = self.blocks.victims.pool_of(victim);
+        let each = self.policies.order().takes_emptiest();
+        self.collection.chosen(each, pool, valid, units);
+        self.counters.gc_victims += 1;
+        let block = &self.blocks.all[victim as usize];
+        let lifespan = self.counters.host_units - block.opened_at;
+        let from = block.filled_by.fills();
+        self.policies.lifetimes().victim(from, lifespan);
+        if self.sharing.is_due() {
+            let kept = self.policy.gc.low_superblocks;
+            self.sharing.look_at(&self.blocks, &self.layout, kept);
+        }
+        self.start_source(Work::Collect, victim);
+        true
+    }
+
+    /// The victim of the policy, unless enough is `coming` anyway.
+    fn victim_for_space(&mut self, coming: bool) -> Option<u32> {
+        let (sequence, starved) = (self.writing.sequence, self.writing.starved);
+        if coming || (!starved && !self.collection.may_search(sequence)) {
+            return None;
+        }
+        if self.collection.stops_host() && !starved {
+            let worthy = self.worthy_victim();
+            self.collection.set_worthy(worthy.is_some());
+            if worthy.is_some() {
+                return worthy;
+            }
+        }
+        let victim = self.choose_from(self.pool_in_turn());
+        if victim.is_none() {
+            self.collection.search_later(sequence, &self.layout);
+        }
+        victim
+    }
+
+    /// A victim that is worth its copies though nobody needs the space now.
+    fn worthy_victim(&mut self) -> Option<u32> {
+        let part = self.layout.whole_units(Mode::Native) / WORTH_PART;
+        self.victim_gaining(part.max(self.padding_of_collection()))
+    }
+
+    /// Units that a collection has to free so that padding cannot use them up. With several passes
+    /// it may end with as many padded granules as wait for a later pass.
+    fn padding_of_collection(&self) -> u32 {
+        let granules = WORTH_GRANULES + between_passes(&self.layout);
+        self.layout.whole(granules * self.layout.native_granule)
+    }
+
+    /// The victim of the policy, or the emptiest superblock where that victim frees fewer than
+    /// `least` units. None where the emptiest frees fewer as well.
+    fn victim_gaining(&mut self, least: u32) -> Option<u32> {
+        let units = self.layout.whole_units(Mode::Native);
+        let pool = self.pool_in_turn();
+        let chosen = self.choose_from(pool)?;
+        let emptiest = self.blocks.victims.emptiest(pool, &self.blocks.all);
+        let gain = |s: &u32| units.saturating_sub(self.blocks.all[*s as usize].valid) >= least;
+        Some(chosen).filter(gain).or(emptiest.filter(gain))
+    }
+
+    /// The next victim of a pool, or of the other one where nothing is to be gained in it.
+    fn choose_from(&mut self, pool: usize) -> Option<u32> {
+        let victim = self.choose(pool);
+        if victim.is_some() || !self.policy.gc.separation.divides_pools() {
+            return victim;
+        }
+        self.choose(1 - pool)
+    }
+
+    /// Whether every native superblock that could be collected is full of valid data.
+    pub(super) fn has_no_victim(&self) -> bool {
+        let units = self.layout.whole_units(Mode::Native);
+        let emptiest = |pool| self.blocks.victims.emptiest(pool, &self.blocks.all);
+        let gains = |s: u32| self.blocks.all[s as usize].valid < units;
+        !(0..2).filter_map(emptiest).any(gains)
+    }
+
+    /// The next victim of a pool: none where nothing is to be gained, or folding costs less.
+    fn choose(&mut self, pool: usize) -> Option<u32> {
+        let at = (
+            self.layout.whole_units(Mode::Native),
+            self.counters.host_units,
+        );
+        let (order, blocks) = (self.policies.order(), &mut self.blocks);
+        let chosen = self.collection.choose(pool, order, blocks, at)?;
+        let valid = |superblock: u32| self.blocks.all[superblock as usize].valid;
+        let most = valid(chosen);
+        let cheaper_fold = self.fold_for_space().is_some_and(|s| valid(s) <= most);
+        (!cheaper_fold).then_some(chosen)
+    }
+}

@@ -1,0 +1,165 @@
+//! When the cache is folded, how quickly, and what of it is next.
+
+use super::{Cache, Seen};
+use crate::superblock::Superblock;
+
+/// Folding keeps up with staged data as soon as no more than this many superblocks above the
+/// reserve are free, and not only at the reserve. So a full drive is overwritten at a steady rate
+/// and not in bursts between folds.
+const NEAR_SUPERBLOCKS: u32 = 2;
+
+impl Cache {
+    /// Cache units to fold for each host unit, in thousandths: the larger of what data that passes
+    /// through a full cache needs and what the number of free superblocks needs. The last closed
+    /// superblock is folded no faster than the next one fills.
+    #[inline]
+    pub(crate) fn fold_pace_milli(&self, seen: &Seen<'_>) -> i64 {
+        if seen.blocks.nothing_cached() && !seen.folding.is_working() {
+            return 0;
+        }
+        let pace = self.pressure_pace_milli(seen);
+        match (self.bypass, self.reclaiming) {
+            (false, false) => pace,
+            (true, false) => pace.max(self.refill_milli()),
+            (_, true) => pace.max(1000),
+        }
+    }
+
+    /// The pace that the size of the cache and the free reserve ask for.
+    #[inline]
+    fn pressure_pace_milli(&self, seen: &Seen<'_>) -> i64 {
+        let reserve = self.reserve.max(seen.policy.gc.low_superblocks);
+        let free = seen.blocks.free_count();
+        let keep_up = i64::from(self.when_full.keeps_up_milli());
+        let near = || self.is_full(seen) || free < reserve + NEAR_SUPERBLOCKS;
+        let keeps_up = keep_up > 0 && near();
+        let pace = self.folding.as_ref();
+        let pace = pace.map_or(0, |fold| i64::from(fold.pace_milli));
+        match (keeps_up, free < reserve) {
+            (_, true) if seen.blocks.nothing_cached() => pace.min(1000),
+            (true, true) => pace.max(keep_up),
+            (true, false) => keep_up,
+            (false, true) => pace,
+            (false, false) => 0,
+        }
+    }
+
+    /// Notes whether few superblocks are free. They are few once their number is below `fold.low`,
+    /// and until it reaches `fold.high`.
+    #[inline]
+    pub(crate) fn look_for_scarcity(&mut self, free: u32) {
+        let Some(fold) = &self.folding else { return };
+        if fold.low_superblocks > 0 {
+            let ends = self.scarce && free < fold.high_superblocks;
+            self.scarce = free < fold.low_superblocks || ends;
+        }
+    }
+
+    /// Whether folding should go on now.
+    #[inline]
+    pub(crate) fn wants_fold(&self, seen: &Seen<'_>) -> bool {
+        self.folds_in_background(seen) || seen.folding.is_behind() || seen.writing.starved
+    }
+
+    /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
+    /// and its rate allows for more.
+    #[inline]
+    fn folds_in_background(&self, seen: &Seen<'_>) -> bool {
+        (seen.folding.is_idle() || self.scarce) && self.allowance.is_none_or(|left| left > 0)
+    }
+
+    /// Whether folding in the background has work and a rate. While nothing can be folded a grant
+    /// that is left stays good: the next one is wanted once a source is found.
+    pub(crate) fn wants_allowance(&self, seen: &Seen<'_>) -> bool {
+        let folds = seen.folding.is_working();
+        let work = folds || seen.folding.waiting() || !seen.blocks.nothing_cached();
+        let wanted = self.allowance.is_some_and(|left| folds || left <= 0);
+        work && wanted && (seen.folding.is_idle() || self.scarce)
+    }
+
+    /// Grants folding in the background so many units. Units that were granted before and not used
+    /// are not carried over; what was folded beyond them is taken off.
+    pub(crate) fn allow(&mut self, units: u32) {
+        if let Some(left) = &mut self.allowance {
+            *left = (*left).min(0) + i64::from(units);
+        }
+    }
+
+    /// Units have been folded: they are taken off those that the background was granted.
+    #[inline]
+    pub(crate) fn spend_allowance(&mut self, units: u32) {
+        if let Some(left) = &mut self.allowance {
+            *left = (*left - i64::from(units)).max(-i64::from(units));
+        }
+    }
+
+    /// Idle time is over: what it has freed takes data.
+    pub(crate) fn end_idle(&mut self, seen: &Seen<'_>) {
+        self.bypass &= self.openable(seen) == 0;
+    }
+
+    /// Whether copies inside a die may be made of the present source.
+    pub(crate) fn trusts_copies(&self) -> bool {
+        !self.distrusted
+    }
+
+    /// A check has found that what is left of the source has to go through the controller.
+    pub(crate) fn distrust(&mut self) {
+        self.distrusted = true;
+    }
+}
+
+/// What is folded next.
+impl Cache {
+    /// A closed cache superblock whose programs have all ended: the emptiest while there are some
+    /// worth reclaiming, else the oldest; the second tier's after the first's. For a host that
+    /// waits it is a borrowed one, which leaves a free native superblock.
+    pub(crate) fn next_source(&mut self, seen: &Seen<'_>) -> Option<u32> {
+        let starved = seen.writing.starved;
+        let own = |at: &usize| seen.blocks.all[seen.blocks.cache[*at] as usize].fixed;
+        let no_help = starved && self.bypass;
+        let emptiest = self.emptiest(seen);
+        let emptiest = emptiest.filter(|at| !(no_help && own(at)));
+        self.reclaiming = emptiest.is_some() && self.reclaims_on(seen);
+        let source = match emptiest {
+            Some(at) => seen.blocks.cache.get(at).copied(),
+            None if starved => {
+                let borrowed = self.oldest_to_fold(seen, |block| !block.fixed);
+                borrowed.or_else(|| self.oldest_source(seen))
+            }
+            None => self.oldest_source(seen),
+        }?;
+        self.distrusted = false;
+        Some(source)
+    }
+
+    /// The oldest superblock that may be folded now. None where superblocks with little valid data
+    /// are the only reason to fold, which this one need not be, and where the host waits for a
+    /// superblock that folding the drive's own SLC superblocks cannot give it.
+    fn oldest_source(&self, seen: &Seen<'_>) -> Option<u32> {
+        let starved = seen.writing.starved;
+        let background = self.folds_in_background(seen);
+        let asked = background || starved || self.reclaim_most.is_none();
+        if !asked && self.pressure_pace_milli(seen) == 0 && !self.rearms() {
+            return None;
+        }
+        let borrowed_alone = starved && !background && self.bypass;
+        self.oldest_to_fold(seen, |block| !(borrowed_alone && block.fixed))
+    }
+
+    /// The oldest superblock of the cache that may be folded now and is `wanted`.
+    fn oldest_to_fold(&self, seen: &Seen<'_>, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
+        let ready = |s: &&u32| {
+            let block = &seen.blocks.all[**s as usize];
+            wanted(block) && self.may_fold(seen, block)
+        };
+        let mut queues = seen.blocks.cache.iter().chain(&seen.blocks.tier);
+        queues.find(ready).copied()
+    }
+
+    /// Whether the cache is folded while host data goes direct, so that it can take data again.
+    #[inline]
+    fn rearms(&self) -> bool {
+        self.bypass && self.refill_milli() > 0
+    }
+}
