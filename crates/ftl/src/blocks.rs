@@ -1,36 +1,46 @@
 //! Superblocks: one block of every plane of every die of a group, erased and filled together.
+//!
+//! The life of one: it is *free*; it is *opened* and filled (some wait half filled in between); it
+//! is *closed* and waits to be folded or collected, in a queue of the cache's or among the
+//! candidates; it is the *source* of a mover, until nothing valid is left in it; *emptied*, it waits
+//! until what replaced its data is on flash; it is *erased* and free again. What has lost its last
+//! valid unit by itself is *dead*, what a crypto erase leaves is *stale*: both go on with the erase.
+
+mod validity;
 
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Index, IndexMut, Range};
 
+use crate::counters::Counters;
 use crate::ensure::{Checked, ensure_eq};
-use crate::layout::Layout;
+use crate::layout::{Layout, Mode};
 use crate::map::Map;
+use crate::streams::Stream;
 use crate::superblock::Born;
 pub use crate::superblock::{State, Superblock};
-use crate::victims::Victims;
+use crate::victims::{Candidates, Victims};
 pub use crate::words::Pool;
 
 /// All superblocks and the queues of free ones, in the order in which they were freed.
 pub(crate) struct Blocks {
-    pub(crate) all: Vec<Superblock>,
-    pub(crate) free: VecDeque<u32>,
-    pub(crate) free_fixed: VecDeque<u32>,
-    pub(crate) free_map: VecDeque<u32>,
+    all: Vec<Superblock>,
+    free: VecDeque<u32>,
+    free_fixed: VecDeque<u32>,
+    free_map: VecDeque<u32>,
     /// Superblocks whose lower pages alone are full, oldest first.
-    pub(crate) half: VecDeque<u32>,
+    half: VecDeque<u32>,
     /// Closed cache superblocks, oldest first.
-    pub(crate) cache: VecDeque<u32>,
+    cache: VecDeque<u32>,
     /// Closed superblocks of the cache's second tier, oldest first.
-    pub(crate) tier: VecDeque<u32>,
+    tier: VecDeque<u32>,
     /// Left by a crypto erase, to be erased before they are used.
-    pub(crate) stale: VecDeque<u32>,
+    stale: VecDeque<u32>,
     /// Closed ones that have lost their last valid unit and are to be erased.
     dead: Vec<u32>,
     /// How many are being erased, those of the map excepted.
-    pub(crate) erasing: u32,
+    erasing: u32,
     /// Those that may be collected, sorted.
-    pub(crate) victims: Victims,
+    victims: Victims,
 }
 
 flashtwin_base::state! { Blocks {
@@ -87,18 +97,83 @@ impl Blocks {
 
     /// All superblocks that are free, in order of their numbers.
     pub(crate) fn free_all(&mut self) {
+        self.forget_free();
+        for index in 0..self.count() {
+            if self[index].state != State::Retired {
+                self.put_free(index);
+            }
+        }
+    }
+
+    /// None is known to be free or in erase.
+    fn forget_free(&mut self) {
         self.free.clear();
         self.free_fixed.clear();
         self.free_map.clear();
-        for (index, block) in (0..).zip(&self.all) {
-            let queue = match block.state {
-                State::Retired => continue,
-                _ if block.fixed => &mut self.free_fixed,
-                _ if block.map => &mut self.free_map,
-                _ => &mut self.free,
-            };
-            queue.push_back(index);
+        self.erasing = 0;
+    }
+
+    /// A superblock can be opened, by the cache, by the map or by all others.
+    pub(crate) fn put_free(&mut self, superblock: u32) {
+        let block = &self[superblock];
+        let queue = match (block.fixed, block.map) {
+            (true, _) => &mut self.free_fixed,
+            (_, true) => &mut self.free_map,
+            _ => &mut self.free,
+        };
+        queue.push_back(superblock);
+    }
+
+    /// A free superblock is given up.
+    pub(crate) fn drop_free(&mut self, superblock: u32) {
+        for queue in [&mut self.free, &mut self.free_fixed, &mut self.free_map] {
+            queue.retain(|&s| s != superblock);
         }
+    }
+
+    /// Free native superblocks, the one that was freed first at the front.
+    pub(crate) fn free(&self) -> &VecDeque<u32> {
+        &self.free
+    }
+
+    /// Takes the free native superblock that has so many before it.
+    pub(crate) fn take_free_at(&mut self, place: usize) -> Option<u32> {
+        self.free.remove(place)
+    }
+
+    /// A free native superblock is the map's from now on.
+    pub(crate) fn lend_to_map(&mut self) -> Option<u32> {
+        let superblock = self.free.pop_front()?;
+        self[superblock].map = true;
+        self.free_map.push_back(superblock);
+        Some(superblock)
+    }
+
+    /// Free superblocks of the map.
+    pub(crate) fn free_of_map(&self) -> usize {
+        self.free_map.len()
+    }
+
+    /// Takes a free superblock of the map.
+    pub(crate) fn take_map(&mut self) -> Option<u32> {
+        self.free_map.pop_front()
+    }
+
+    /// Free superblocks of the static cache.
+    #[inline]
+    pub(crate) fn free_of_cache(&self) -> u32 {
+        self.free_fixed.len() as u32
+    }
+
+    /// All free superblocks of the static cache, which leave the queue.
+    pub(crate) fn take_all_fixed(&mut self) -> VecDeque<u32> {
+        std::mem::take(&mut self.free_fixed)
+    }
+
+    /// The group of dies of the superblock that was freed first, of the static cache if it may be.
+    pub(crate) fn first_free(&self, fixed: bool) -> Option<u32> {
+        let own = self.free_fixed.front().filter(|_| fixed);
+        own.or(self.free.front()).copied()
     }
 
     /// Superblocks that belong to the static cache.
@@ -113,11 +188,21 @@ impl Blocks {
         self.cache.is_empty() && self.tier.is_empty()
     }
 
+    /// Closed superblocks of the cache, oldest first.
+    #[inline]
+    pub(crate) fn cached(&self) -> &VecDeque<u32> {
+        &self.cache
+    }
+
+    /// Closed superblocks of both tiers of the cache, oldest first.
+    pub(crate) fn to_fold(&self) -> impl Iterator<Item = u32> {
+        self.cache.iter().chain(&self.tier).copied()
+    }
+
     /// The oldest closed superblock that the cache has borrowed, of the second tier if there is
     /// none in the first.
     pub(crate) fn oldest_borrowed(&self) -> Option<u32> {
-        let borrowed = |s: &&u32| !self.all[**s as usize].fixed;
-        self.cache.iter().chain(&self.tier).find(borrowed).copied()
+        self.to_fold().find(|&s| !self[s].fixed)
     }
 
     /// A closed superblock has lost its last valid unit.
@@ -139,7 +224,7 @@ impl Blocks {
 
     /// Takes a superblock out of the queues of what waits to be folded.
     pub(crate) fn leave_cache(&mut self, superblock: u32) {
-        match self.all[superblock as usize].pool {
+        match self[superblock].pool {
             Pool::Cache => self.cache.retain(|&s| s != superblock),
             Pool::Tier => self.tier.retain(|&s| s != superblock),
             Pool::Data | Pool::Map => {}
@@ -174,6 +259,271 @@ impl Blocks {
     }
 }
 
+/// From the first unit that is written to the erase.
+impl Blocks {
+    /// A stream opens a free superblock in a pool of candidates, to fill it in a mode, when the
+    /// host has written so many units.
+    pub(crate) fn open(
+        &mut self,
+        superblock: u32,
+        (stream, mode): (Stream, Mode),
+        pool: usize,
+        now: u64,
+    ) {
+        let block = &mut self[superblock];
+        assert_eq!(
+            (block.state, block.valid, block.written),
+            (State::Free, 0, 0)
+        );
+        block.state = State::Open;
+        (block.bare, block.distrusted) = (u32::MAX, false);
+        (block.mode, block.pool) = (mode, stream.pool());
+        (block.filled_by, block.opened_at) = (stream, now);
+        let written = if stream.is_host() { now } else { 0 };
+        self.victims.opened(superblock, pool, written);
+    }
+
+    /// A superblock takes no more data: it waits to be folded or collected.
+    pub(crate) fn close(&mut self, superblock: u32) {
+        let block = &mut self[superblock];
+        block.state = State::Closed;
+        let (pool, valid) = (block.pool, block.valid);
+        match pool {
+            Pool::Cache => self.cache.push_back(superblock),
+            Pool::Tier => self.tier.push_back(superblock),
+            Pool::Data => self.victims.add(superblock, valid),
+            Pool::Map => {}
+        }
+    }
+
+    /// The lower pages of a superblock are full, and its upper ones wait.
+    pub(crate) fn close_half(&mut self, superblock: u32) {
+        self[superblock].state = State::Half;
+        self.half.push_back(superblock);
+    }
+
+    /// Superblocks wait with their upper pages.
+    #[inline]
+    pub(crate) fn has_half(&self) -> bool {
+        !self.half.is_empty()
+    }
+
+    /// Takes the superblock whose upper pages have waited longest.
+    pub(crate) fn take_half(&mut self) -> Option<u32> {
+        self.half.pop_front()
+    }
+
+    /// The upper pages of a superblock will not be written.
+    pub(crate) fn leave_half(&mut self, superblock: u32) {
+        self.half.retain(|&s| s != superblock);
+    }
+
+    /// A closed superblock is emptied by a mover.
+    pub(crate) fn make_source(&mut self, superblock: u32) {
+        let block = &mut self[superblock];
+        assert_eq!(
+            (block.state, block.in_flight),
+            (State::Closed, 0),
+            "source {superblock}"
+        );
+        block.state = State::Source;
+        self.leave_candidates(superblock);
+    }
+
+    /// A superblock without valid data is no longer a candidate for folding or collection.
+    pub(crate) fn retire_emptied(&mut self, superblock: u32) {
+        self.leave_cache(superblock);
+        self.leave_candidates(superblock);
+        self[superblock].state = State::Emptied;
+    }
+
+    fn leave_candidates(&mut self, superblock: u32) {
+        if self.victims.holds(superblock) {
+            self.victims.remove(superblock);
+        }
+    }
+
+    /// The erase of a superblock begins, on so many dies.
+    pub(crate) fn begin_erase(&mut self, superblock: u32, dies: u32) {
+        let block = &mut self[superblock];
+        block.state = State::Erasing;
+        block.erases_left = dies;
+        self.erasing += u32::from(!block.map);
+    }
+
+    /// A die has erased its part of a superblock; true where it was the last.
+    pub(crate) fn end_erase(&mut self, superblock: u32) -> bool {
+        let block = &mut self[superblock];
+        block.erases_left -= 1;
+        if block.erases_left > 0 {
+            return false;
+        }
+        self.erasing -= u32::from(!block.map);
+        self.victims.freed(superblock);
+        true
+    }
+
+    /// How many are being erased, those of the map excepted.
+    #[inline]
+    pub(crate) fn erasing(&self) -> u32 {
+        self.erasing
+    }
+
+    /// After a crypto erase: nothing is valid, and what was written is stale.
+    pub(crate) fn make_stale(&mut self) {
+        for (index, block) in (0..).zip(&mut self.all) {
+            block.valid = 0;
+            block.pool = if block.map { Pool::Map } else { Pool::Data };
+            if block.written > 0 {
+                block.state = State::Emptied;
+                self.stale.push_back(index);
+            }
+        }
+    }
+
+    /// There are stale superblocks.
+    #[inline]
+    pub(crate) fn has_stale(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
+    /// Takes the oldest stale superblock of those that are `wanted`.
+    pub(crate) fn take_stale(&mut self, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
+        let wanted = |&s: &u32| wanted(&self[s]);
+        let at = self.stale.iter().position(wanted)?;
+        self.stale.remove(at)
+    }
+
+    /// All superblocks are as a purge leaves them: erased, with their wear.
+    pub(crate) fn purge(&mut self, counters: &mut Counters) {
+        for block in &mut self.all {
+            if block.state == State::Retired {
+                continue;
+            }
+            if block.written > 0 {
+                block.wear_off(counters);
+            }
+            *block = Superblock {
+                map: block.map,
+                slc_cycles: block.slc_cycles,
+                native_cycles: block.native_cycles,
+                tier_cycles: block.tier_cycles,
+                ..Superblock::fresh(block.fixed)
+            };
+        }
+        self.free_all();
+    }
+}
+
+/// The start after a power cut.
+impl Blocks {
+    /// Those that may be collected and those that are free are not known; the answer is what was
+    /// known of their data.
+    pub(crate) fn start_anew(&mut self, layout: &Layout) -> Victims {
+        self.forget_free();
+        let fresh = Victims::new(layout.superblocks, layout.native_units);
+        std::mem::replace(&mut self.victims, fresh)
+    }
+
+    /// What was known before of a superblock's data is known again.
+    pub(crate) fn keep(&mut self, superblock: u32, before: &Victims) {
+        self.victims.keep(superblock, before);
+    }
+}
+
+/// The candidates of collection.
+impl Blocks {
+    /// A superblock has got data that the host wrote at this moment or before.
+    #[inline]
+    pub(crate) fn received(&mut self, superblock: u32, written: u64) {
+        self.victims.received(superblock, written);
+    }
+
+    /// When the host wrote the youngest data of a superblock.
+    #[inline]
+    pub(crate) fn written(&self, superblock: u32) -> u64 {
+        self.victims.written(superblock)
+    }
+
+    /// A superblock holds nothing, and is in no pool.
+    pub(crate) fn freed(&mut self, superblock: u32) {
+        self.victims.freed(superblock);
+    }
+
+    /// The pool of a superblock.
+    pub(crate) fn pool_of(&self, superblock: u32) -> usize {
+        self.victims.pool_of(superblock)
+    }
+
+    /// Superblocks of a pool that are not free.
+    pub(crate) fn used(&self, pool: usize) -> u32 {
+        self.victims.used(pool)
+    }
+
+    /// The candidate of a pool with the fewest valid units.
+    pub(crate) fn emptiest(&self, pool: usize) -> Option<u32> {
+        self.victims.emptiest(pool, &self.all)
+    }
+
+    /// The candidate of a pool whose turn it is.
+    pub(crate) fn oldest(&self, pool: usize) -> Option<u32> {
+        self.victims.oldest(pool, &self.all)
+    }
+
+    /// The candidates of a pool, as an order of collection sees them; none where there are none.
+    pub(crate) fn candidates(
+        &mut self,
+        pool: usize,
+        units: u32,
+        now: u64,
+    ) -> Option<Candidates<'_>> {
+        let emptiest = self.emptiest(pool)?;
+        Some(Candidates {
+            victims: &mut self.victims,
+            pool,
+            all: &self.all,
+            emptiest,
+            units,
+            now,
+        })
+    }
+}
+
+/// All superblocks.
+impl Blocks {
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// All of them, in order of their numbers.
+    #[inline]
+    pub(crate) fn all(&self) -> &[Superblock] {
+        &self.all
+    }
+
+    /// All of them, to be worn.
+    pub(crate) fn all_mut(&mut self) -> &mut [Superblock] {
+        &mut self.all
+    }
+}
+
+impl Index<u32> for Blocks {
+    type Output = Superblock;
+
+    #[inline]
+    fn index(&self, superblock: u32) -> &Superblock {
+        &self.all[superblock as usize]
+    }
+}
+
+impl IndexMut<u32> for Blocks {
+    #[inline]
+    fn index_mut(&mut self, superblock: u32) -> &mut Superblock {
+        &mut self.all[superblock as usize]
+    }
+}
+
 impl Blocks {
     /// Checks what the superblocks say of themselves and each other while so many granules are in
     /// flight. `cached` says that the drive has an SLC cache.
@@ -204,7 +554,7 @@ impl Blocks {
         let erasing = of(State::Erasing).filter(|b| !b.map).count();
         ensure_eq!(erasing, self.erasing as usize, "erases");
         for &stale in &self.stale {
-            let state = self.all[stale as usize].state;
+            let state = self[stale].state;
             ensure_eq!(state, State::Emptied, "stale superblock {stale}");
         }
         let queued = self.free.len() + self.free_fixed.len() + self.free_map.len();

@@ -19,7 +19,7 @@ use crate::layout::Layout;
 use crate::mover::Mover;
 use crate::orders::VictimOrder;
 use crate::policy::{Gc, Policy};
-use crate::victims::{Candidates, POOLS};
+use crate::victims::POOLS;
 
 /// How many victims without an invalid unit a policy may choose in a row before the emptiest
 /// superblock is taken instead. A drive short of space would otherwise copy full superblocks for
@@ -84,7 +84,7 @@ impl Collector {
     /// Nothing has been written yet; the cache's own superblocks do not count.
     fn with_chance(policy: &Gc, blocks: &Blocks, chance: Rng, alone: bool) -> Collector {
         let native = |b: &Superblock| b.state != State::Retired && !b.fixed && !b.map;
-        let untouched: Vec<bool> = blocks.all.iter().map(native).collect();
+        let untouched: Vec<bool> = blocks.all().iter().map(native).collect();
         Collector {
             halts_host: false,
             worthy: false,
@@ -213,23 +213,15 @@ impl Collector {
         blocks: &mut Blocks,
         (units, now): (u32, u64),
     ) -> Option<u32> {
-        let all = &blocks.all;
-        let emptiest = blocks.victims.emptiest(pool, all)?;
+        let mut among = blocks.candidates(pool, units, now)?;
+        let emptiest = among.emptiest();
         let chosen = if self.full_in_turn[pool] >= FULL_IN_TURN {
             emptiest
         } else {
-            let mut among = Candidates {
-                victims: &mut blocks.victims,
-                pool,
-                all,
-                emptiest,
-                units,
-                now,
-            };
             let chosen = order.choose(&mut among, &mut self.chance);
             chosen.unwrap_or(emptiest)
         };
-        (all[emptiest as usize].valid < units).then_some(chosen)
+        (blocks[emptiest].valid < units).then_some(chosen)
     }
 
     /// Notes a victim and sets what its copies cost. Where the order always takes the emptiest

@@ -53,7 +53,7 @@ fn kind_of(block: &Superblock) -> usize {
 
 impl Blocks {
     fn in_use(&self) -> impl Iterator<Item = &Superblock> + Clone {
-        let all = self.all.iter();
+        let all = self.all().iter();
         all.filter(|block| block.state != State::Retired)
     }
 
@@ -99,7 +99,7 @@ impl Blocks {
             }
         }
         let mut at = [0u64; KINDS];
-        let all = self.all.iter_mut();
+        let all = self.all_mut().iter_mut();
         for block in all.filter(|block| block.state != State::Retired) {
             let kind = kind_of(block);
             let (count, place) = (counts[kind], at[kind]);

@@ -143,13 +143,13 @@ impl Lanes {
             );
             let own = (s.superblock != NONE).then_some((s.lane, s.superblock, 0));
             for (group, superblock, _) in self.open(stream).chain(own) {
-                let state = blocks.all[superblock as usize].state;
+                let state = blocks[superblock].state;
                 ensure_eq!(state, State::Open, "superblock {superblock} in a lane");
                 ensure_eq!(layout.group_of(superblock), group, "lane of another group");
                 open += 1;
             }
         }
-        let all = blocks.all.iter();
+        let all = blocks.all().iter();
         let states = all.filter(|b| b.state == State::Open).count();
         ensure_eq!(open, states, "open superblocks and lanes");
         Ok(())

@@ -41,7 +41,6 @@ mod sharing;
 mod slc_cache;
 mod streams;
 mod superblock;
-mod validity;
 mod victims;
 pub mod wear;
 mod words;

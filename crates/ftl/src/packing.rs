@@ -241,7 +241,7 @@ impl Packing {
             let used = self.row_grains(layout, map, first);
             ensure!(used <= layout.row_grains(), "row {first} holds {used}");
         }
-        for (superblock, block) in blocks.all.iter().enumerate() {
+        for (superblock, block) in blocks.all().iter().enumerate() {
             ensure!(
                 block.valid <= self.filled[superblock],
                 "{superblock} is packed"

@@ -45,7 +45,7 @@ impl Blocks {
 
     /// What lies behind an offset of a superblock has no parity.
     fn lose_parity(&mut self, superblock: u32, offset: u32) {
-        let bare = &mut self.all[superblock as usize].bare;
+        let bare = &mut self[superblock].bare;
         *bare = offset.min(*bare);
     }
 
@@ -86,7 +86,7 @@ impl Writing {
             return None;
         }
         let (superblock, offset) = layout.split(ppn);
-        let block = &blocks.all[superblock as usize];
+        let block = &blocks[superblock];
         let (mode, row) = (block.mode, layout.row_units);
         let (stripe, own) = layout.stripe_of(mode, offset);
         let (granule, granules) = (layout.granule(mode), layout.stripe_granules());
@@ -131,7 +131,7 @@ impl Writing {
         superblock: u32,
         first: u32,
     ) -> bool {
-        let block = &blocks.all[superblock as usize];
+        let block = &blocks[superblock];
         let begins = layout.base(superblock) + first;
         let coming =
             |f: &Flight| f.first != NONE && f.stream == Stream::Parity && f.source == begins;
@@ -144,7 +144,7 @@ impl Writing {
 
     /// How far a superblock has been programmed, or is being: to its end unless it is open.
     fn begun_of(&self, blocks: &Blocks, superblock: u32) -> u32 {
-        if blocks.all[superblock as usize].state != State::Open {
+        if blocks[superblock].state != State::Open {
             return u32::MAX;
         }
         let current = self.streams.iter().find(|s| s.superblock == superblock);

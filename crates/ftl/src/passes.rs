@@ -308,7 +308,7 @@ impl Passes {
     ) {
         for half in self.halves.iter_mut().flat_map(|waiting| waiting.drain(..)) {
             let flight = buffer.land(half.place);
-            blocks.all[flight.superblock as usize].in_flight -= 1;
+            blocks[flight.superblock].in_flight -= 1;
         }
         assert!(self.pairs.is_settled(), "programs are under way");
         *self = Passes::new(layout);

@@ -170,7 +170,7 @@ impl Sharing {
     #[cold]
     pub(crate) fn look_at(&mut self, blocks: &Blocks, layout: &Layout, kept: u32) {
         let units = f64::from(layout.whole_units(Mode::Native));
-        let native = blocks.all.iter().filter(|block| {
+        let native = blocks.all().iter().filter(|block| {
             let data = matches!(block.pool, Pool::Data) && !block.fixed && !block.map;
             data && block.state != State::Retired
         });

@@ -303,7 +303,7 @@ impl Seen<'_> {
         let awaited = &self.writing.buffer.awaited;
         let others = awaited.superblocks() - awaited.promised_to(stream);
         self.available > self.policy.gc.reserve_superblocks + others
-            || (stream == Stream::Direct && !self.blocks.half.is_empty())
+            || (stream == Stream::Direct && self.blocks.has_half())
     }
 
     /// Free native superblocks that may be borrowed where so many have to stay.
@@ -319,7 +319,7 @@ impl Cache {
     /// Superblocks that the cache could open now.
     #[inline]
     pub(crate) fn openable(&self, seen: &Seen<'_>) -> u32 {
-        seen.blocks.free_fixed.len() as u32 + self.borrowable(seen)
+        seen.blocks.free_of_cache() + self.borrowable(seen)
     }
 
     /// Free native superblocks that the cache could borrow now.
@@ -376,7 +376,7 @@ impl Cache {
             return false;
         }
         if self.limit == 0 {
-            return seen.blocks.free_fixed.is_empty();
+            return seen.blocks.free_of_cache() == 0;
         }
         self.borrowed > self.limit
     }
@@ -423,7 +423,7 @@ impl Cache {
 
     /// The borrowed part may be as large as the table says at the present fill.
     fn follow_fill(&mut self, seen: &Seen<'_>, logical_units: u32) {
-        let valid: u64 = seen.blocks.all.iter().map(|b| u64::from(b.valid)).sum();
+        let valid: u64 = seen.blocks.all().iter().map(|b| u64::from(b.valid)).sum();
         let fill = valid * 100_000 / u64::from(logical_units);
         let bytes = size_at(&self.by_fill, fill as u32);
         let slc = seen.layout.slc_bytes();
@@ -441,7 +441,7 @@ impl Cache {
     /// Static superblocks that are neither free nor given up.
     #[inline]
     fn fixed_in_use(&self, blocks: &Blocks) -> u32 {
-        self.fixed_total - blocks.free_fixed.len() as u32
+        self.fixed_total - blocks.free_of_cache()
     }
 
     /// Superblocks that are its own.
@@ -485,7 +485,7 @@ impl Cache {
 
     /// Checks what it has borrowed, and the sums of what is valid.
     pub(crate) fn check(&self, blocks: &Blocks) -> Checked {
-        let of = |pool: Pool| blocks.all.iter().filter(move |b| b.pool == pool);
+        let of = |pool: Pool| blocks.all().iter().filter(move |b| b.pool == pool);
         let valid = |pool: Pool| of(pool).map(|b| b.valid).sum::<u32>();
         let borrowed = of(Pool::Cache).filter(|b| !b.fixed).count();
         ensure_eq!(borrowed, self.borrowed as usize, "borrowed superblocks");
@@ -588,11 +588,11 @@ impl Cache {
             return false;
         };
         let source = seen.folding.source();
-        let block = |s: u32| &seen.blocks.all[s as usize];
+        let block = |s: u32| &seen.blocks[s];
         let slc = source != NONE && block(source).pool == Pool::Cache;
         let folded = slc && block(source).valid <= most;
         let used = self.borrowed + self.fixed_in_use(seen.blocks);
-        let at_work = used - seen.blocks.cache.len() as u32 - u32::from(slc);
+        let at_work = used - seen.blocks.cached().len() as u32 - u32::from(slc);
         if folded || at_work > 0 {
             return true;
         }
@@ -618,9 +618,9 @@ impl Cache {
     /// more than the spec says (`slc_cache.reclaim`).
     fn emptiest(&self, seen: &Seen<'_>) -> Option<usize> {
         let most = self.reclaim_most?;
-        let candidates = seen.blocks.cache.iter().enumerate();
+        let candidates = seen.blocks.cached().iter().enumerate();
         candidates
-            .map(|(at, &s)| (at, &seen.blocks.all[s as usize]))
+            .map(|(at, &s)| (at, &seen.blocks[s]))
             .filter(|(_, block)| block.valid <= most && self.may_fold(seen, block))
             .min_by_key(|(_, block)| block.valid)
             .map(|(at, _)| at)
@@ -651,7 +651,7 @@ impl Cache {
 impl Cache {
     /// A static superblock has been erased: whether it is given up, its cycles being used up.
     pub(crate) fn gives_up(&mut self, superblock: u32, wear: &Wear, blocks: &mut Blocks) -> bool {
-        let is_worn = wear.is_worn_in_slc(&blocks.all[superblock as usize]);
+        let is_worn = wear.is_worn_in_slc(&blocks[superblock]);
         let given_up = match self.worn {
             Worn::Keep => false,
             Worn::Shrink => is_worn,
@@ -663,7 +663,7 @@ impl Cache {
         self.give_up(superblock, blocks);
         if self.worn == Worn::Close {
             self.static_closed = true;
-            while let Some(other) = blocks.free_fixed.pop_front() {
+            for other in blocks.take_all_fixed() {
                 self.give_up(other, blocks);
             }
         }
@@ -671,21 +671,21 @@ impl Cache {
     }
 
     fn give_up(&mut self, superblock: u32, blocks: &mut Blocks) {
-        blocks.all[superblock as usize].state = State::Retired;
+        blocks[superblock].state = State::Retired;
         self.fixed_total -= 1;
     }
 
     /// The drive starts over with its wear as it was: what was given up stays so.
     pub(crate) fn give_up_worn(&mut self, wear: &Wear, blocks: &mut Blocks) {
         let is_worn = |b: &Superblock| b.fixed && wear.is_worn_in_slc(b);
-        self.static_closed = self.worn == Worn::Close && blocks.all.iter().any(is_worn);
-        for superblock in std::mem::take(&mut blocks.free_fixed) {
+        self.static_closed = self.worn == Worn::Close && blocks.all().iter().any(is_worn);
+        for superblock in blocks.take_all_fixed() {
             if !self.gives_up(superblock, wear, blocks) {
-                blocks.free_fixed.push_back(superblock);
+                blocks.put_free(superblock);
             }
         }
         if self.static_closed {
-            while let Some(other) = blocks.free_fixed.pop_front() {
+            for other in blocks.take_all_fixed() {
                 self.give_up(other, blocks);
             }
         }

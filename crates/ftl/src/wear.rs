@@ -144,13 +144,13 @@ pub(crate) struct Rest<'a> {
 
 impl Rest<'_> {
     fn has(&self, blocks: &Blocks, superblock: u32) -> bool {
-        let block = &blocks.all[superblock as usize];
+        let block = &blocks[superblock];
         let enough = REST_CAPACITIES * self.capacity;
         let before = match block.filled_by {
             Stream::Levelled => enough,
             _ => 0,
         };
-        let filled = block.opened_at.max(blocks.victims.written(superblock));
+        let filled = block.opened_at.max(blocks.written(superblock));
         let watched = before + (self.now - filled.min(self.now));
         let units = self.packing.units_in(self.layout, superblock);
         let lost = u128::from(units.saturating_sub(block.valid));
@@ -253,7 +253,7 @@ impl Wear {
     /// The share that is left of the rated cycles of the static cache's superblocks; those that
     /// were given up have none. 0 without a static part.
     pub(crate) fn static_budget(&self, blocks: &Blocks) -> f64 {
-        let own = blocks.all.iter().filter(|b| b.fixed);
+        let own = blocks.all().iter().filter(|b| b.fixed);
         let (mut count, mut sum) = (0.0, 0.0);
         for left in own.map(|b| match b.state {
             State::Retired => 0.0,
@@ -282,7 +282,7 @@ impl Wear {
         layout: &Layout,
         (stream, group): (Stream, u32),
     ) -> Option<u32> {
-        let free = blocks.free.iter().enumerate();
+        let free = blocks.free().iter().enumerate();
         let mut free = free.filter(|&(_, &s)| layout.group_of(s) == group);
         let wear = free.clone().map(|(at, &s)| (at, self.cycles(blocks, s)));
         let at = if stream == Stream::Levelled {
@@ -294,23 +294,23 @@ impl Wear {
                 Levelling::LeastWorn => wear.min_by(|a, b| a.1.total_cmp(&b.1))?.0,
             }
         };
-        blocks.free.remove(at)
+        blocks.take_free_at(at)
     }
 
     /// The most worn free superblock.
     pub(crate) fn most_worn(&self, blocks: &Blocks) -> Option<u32> {
-        let free = blocks.free.iter().map(|&s| (s, self.cycles(blocks, s)));
+        let free = blocks.free().iter().map(|&s| (s, self.cycles(blocks, s)));
         Some(free.max_by(|a, b| a.1.total_cmp(&b.1))?.0)
     }
 
     /// The wear of a superblock in native cycles.
     fn cycles(&self, blocks: &Blocks, superblock: u32) -> f64 {
-        self.rated.cycles_of(&blocks.all[superblock as usize])
+        self.rated.cycles_of(&blocks[superblock])
     }
 
     /// Notes that a superblock's data has to be moved; false when it was noted before.
     pub(crate) fn relocate(&mut self, blocks: &mut Blocks, superblock: u32, cause: Cause) -> bool {
-        let block = &mut blocks.all[superblock as usize];
+        let block = &mut blocks[superblock];
         if block.marked {
             return false;
         }
@@ -324,7 +324,7 @@ impl Wear {
     pub(crate) fn next(&mut self, blocks: &mut Blocks) -> Option<(u32, Cause)> {
         let mut at = 0;
         while let Some(&(superblock, cause)) = self.queue.get(at) {
-            let block = &mut blocks.all[superblock as usize];
+            let block = &mut blocks[superblock];
             let holds = block.state == State::Closed && block.valid > 0;
             if holds && block.in_flight > 0 {
                 at += 1;
@@ -366,7 +366,7 @@ impl Wear {
         let most = self.most_worn(blocks);
         let most = most.map_or(0.0, |s| self.cycles(blocks, s));
         let mut least = (f64::INFINITY, NONE);
-        for (superblock, block) in (0..).zip(&blocks.all) {
+        for (superblock, block) in (0..).zip(blocks.all()) {
             let holds = block.state == State::Closed && block.pool == Pool::Data && !block.marked;
             let cycles = self.cycles(blocks, superblock);
             if holds && cycles < least.0 && rest.has(blocks, superblock) {

@@ -152,7 +152,7 @@ impl Writing {
     #[inline]
     pub(crate) fn holds(&self, layout: &Layout, blocks: &Blocks, ppn: u32) -> bool {
         let (superblock, offset) = layout.split(ppn);
-        let block = &blocks.all[superblock as usize];
+        let block = &blocks[superblock];
         if block.state == State::Closed && block.in_flight == 0 {
             return false;
         }
@@ -181,7 +181,7 @@ impl Writing {
         if layout.parity {
             return false;
         }
-        let block = &blocks.all[superblock as usize];
+        let block = &blocks[superblock];
         let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
         let flight = self.buffer.flights.iter().find(holds);
         block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)

@@ -12,7 +12,7 @@
 //! aside for movers and for the host) suffices.
 
 use super::Ftl;
-use crate::blocks::{Pool, State};
+use crate::blocks::State;
 use crate::frontier::Frontier;
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Work;
@@ -96,7 +96,7 @@ impl<P: Policies> Ftl<P> {
             self.map.point_all(now, ppn);
             self.cuts.copied(now, ppn);
             self.blocks.gain_valid(&mut self.cache, superblock, count);
-            self.blocks.victims.received(superblock, written);
+            self.blocks.received(superblock, written);
             self.advance_stream(stream, count, ops);
             rest = later;
         }
@@ -221,7 +221,7 @@ impl<P: Policies> Ftl<P> {
             ..flight
         };
         let place = self.writing.buffer.launch(flight);
-        self.blocks.all[s.superblock as usize].in_flight += 1;
+        self.blocks[s.superblock].in_flight += 1;
         self.count_cells(s.mode, s.granule);
         ops.push(NandOp::new(
             die as u16,
@@ -405,7 +405,7 @@ impl<P: Policies> Ftl<P> {
         for (&lpn, &size) in lpns.iter().zip(&sizes) {
             self.fit_packed(stream, size, ops);
             let s = &self.writing.streams[stream];
-            self.blocks.victims.received(s.superblock, written);
+            self.blocks.received(s.superblock, written);
             let ppn = self.layout.base(s.superblock) + s.next;
             self.cuts.copied(&[lpn], ppn);
             self.put_packed(stream, lpn, 1, size, ops);
@@ -507,7 +507,7 @@ impl<P: Policies> Ftl<P> {
                 self.cache
                     .take_for_tier(blocks, &self.wear, &self.layout, group)
             }
-            Stream::Map => self.blocks.free_map.pop_front(),
+            Stream::Map => self.blocks.take_map(),
             _ => self
                 .wear
                 .take_free(&mut self.blocks, &self.layout, (stream, group)),
@@ -539,23 +539,9 @@ impl<P: Policies> Ftl<P> {
             Stream::Placed1 | Stream::Collected1 | Stream::Levelled
         );
         let pool = usize::from(cold && self.policy.gc.separation.divides_pools());
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            (block.state, block.valid, block.written),
-            (State::Free, 0, 0)
-        );
-        block.state = State::Open;
-        (block.bare, block.distrusted) = (u32::MAX, false);
-        block.mode = mode;
-        block.pool = stream.pool();
-        (block.filled_by, block.opened_at) = (stream, self.counters.host_units);
         self.packing.opened(superblock);
-        let written = if stream.is_host() {
-            self.counters.host_units
-        } else {
-            0
-        };
-        self.blocks.victims.opened(superblock, pool, written);
+        let now = self.counters.host_units;
+        self.blocks.open(superblock, (stream, mode), pool, now);
         self.collection.opened(superblock);
         self.cuts.opened(superblock);
         let s = &mut self.writing.streams[stream];
@@ -572,7 +558,7 @@ impl<P: Policies> Ftl<P> {
             s.end
         };
         s.lane = self.layout.group_of(superblock);
-        block.written = s.end;
+        self.blocks[superblock].written = s.end;
     }
 
     /// While nothing is free beyond the reserve, host data is written into the upper pages of the
@@ -581,11 +567,11 @@ impl<P: Policies> Ftl<P> {
         if self.available() > self.policy.gc.reserve_superblocks {
             return false;
         }
-        let Some(superblock) = self.blocks.half.pop_front() else {
+        let Some(superblock) = self.blocks.take_half() else {
             return false;
         };
         self.writing.buffer.awaited.cancel(Stream::Direct);
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         assert_eq!(
             (block.state, block.written),
             (State::Half, self.layout.slc_units)
@@ -610,8 +596,7 @@ impl<P: Policies> Ftl<P> {
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         s.granule = s.full;
         if half {
-            self.blocks.all[superblock as usize].state = State::Half;
-            self.blocks.half.push_back(superblock);
+            self.blocks.close_half(superblock);
         } else {
             self.close_superblock(stream, superblock);
         }
@@ -622,7 +607,7 @@ impl<P: Policies> Ftl<P> {
     /// more data is to be levelled, which under some loads is never.
     pub(super) fn levels_no_more(&self) -> bool {
         let superblock = self.writing.streams[Stream::Levelled].superblock;
-        let opened = |s: u32| self.blocks.all[s as usize].opened_at;
+        let opened = |s: u32| self.blocks[s].opened_at;
         let holds = u64::from(self.logical_units());
         superblock != NONE && opened(superblock) + holds <= self.counters.host_units
     }
@@ -650,18 +635,9 @@ impl<P: Policies> Ftl<P> {
     /// A superblock that a stream has filled takes no more data.
     pub(super) fn close_superblock(&mut self, stream: Stream, superblock: u32) {
         if stream.is_host() {
-            self.blocks
-                .victims
-                .received(superblock, self.counters.host_units);
+            self.blocks.received(superblock, self.counters.host_units);
         }
-        let block = &mut self.blocks.all[superblock as usize];
-        block.state = State::Closed;
-        match block.pool {
-            Pool::Cache => self.blocks.cache.push_back(superblock),
-            Pool::Tier => self.blocks.tier.push_back(superblock),
-            Pool::Data => self.blocks.victims.add(superblock, block.valid),
-            Pool::Map => {}
-        }
+        self.blocks.close(superblock);
     }
 
     /// Finds a lane with space for a stream whose current one has none, and opens a superblock
@@ -689,9 +665,7 @@ impl<P: Policies> Ftl<P> {
             }
             self.writing.next_lane(stream);
         }
-        let fixed = self.blocks.free_fixed.front();
-        let first = fixed.filter(|_| stream == Stream::Cache);
-        if let Some(&superblock) = first.or(self.blocks.free.front()) {
+        if let Some(superblock) = self.blocks.first_free(stream == Stream::Cache) {
             let group = self.layout.group_of(superblock);
             self.writing.switch_lane(stream, group);
         }
@@ -759,7 +733,7 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn source_pool(&self) -> usize {
         match self.movers[Work::Collect].source() {
             NONE => HOT_POOL,
-            source => self.blocks.victims.pool_of(source),
+            source => self.blocks.pool_of(source),
         }
     }
 

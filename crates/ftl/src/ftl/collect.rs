@@ -38,7 +38,7 @@ impl<P: Policies> Ftl<P> {
     /// Free superblocks, and those that become free without more copies.
     fn free_soon(&self) -> u32 {
         let emptied = self.movers[Work::Collect].emptied() + self.movers[Work::Fold].emptied();
-        self.blocks.free_or_half() + self.blocks.erasing + emptied
+        self.blocks.free_or_half() + self.blocks.erasing() + emptied
     }
 
     /// Whether idle time is offered and its goal is not reached.
@@ -142,7 +142,7 @@ impl<P: Policies> Ftl<P> {
     /// Something is under way that ends with a free superblock.
     fn makes_space(&self) -> bool {
         self.movers[Work::Collect].is_working()
-            || self.blocks.erasing > 0
+            || self.blocks.erasing() > 0
             || self.movers[Work::Collect].waiting()
     }
 
@@ -220,23 +220,21 @@ impl<P: Policies> Ftl<P> {
             self.erase_dead(ops);
             self.worthy_victim()
         } else if self.is_settled() {
-            self.blocks
-                .victims
-                .oldest(self.pool_in_turn(), &self.blocks.all)
+            self.blocks.oldest(self.pool_in_turn())
         } else {
             None
         };
         let Some(victim) = victim else {
             return false;
         };
-        let valid = self.blocks.all[victim as usize].valid;
+        let valid = self.blocks[victim].valid;
         let units = self.packing.units_in(&self.layout, victim);
         self.movers[Work::Collect].set_cause(Cause::Space);
-        let pool = self.blocks.victims.pool_of(victim);
+        let pool = self.blocks.pool_of(victim);
         let each = self.policies.order().takes_emptiest();
         self.collection.chosen(each, pool, valid, units);
         self.counters.gc_victims += 1;
-        let block = &self.blocks.all[victim as usize];
+        let block = &self.blocks[victim];
         let lifespan = self.counters.host_units - block.opened_at;
         let from = block.filled_by.fills();
         self.policies.lifetimes().victim(from, lifespan);
@@ -287,8 +285,8 @@ impl<P: Policies> Ftl<P> {
         let units = self.layout.whole_units(Mode::Native);
         let pool = self.pool_in_turn();
         let chosen = self.choose_from(pool)?;
-        let emptiest = self.blocks.victims.emptiest(pool, &self.blocks.all);
-        let gain = |s: &u32| units.saturating_sub(self.blocks.all[*s as usize].valid) >= least;
+        let emptiest = self.blocks.emptiest(pool);
+        let gain = |s: &u32| units.saturating_sub(self.blocks[*s].valid) >= least;
         Some(chosen).filter(gain).or(emptiest.filter(gain))
     }
 
@@ -304,8 +302,8 @@ impl<P: Policies> Ftl<P> {
     /// Whether every native superblock that could be collected is full of valid data.
     pub(super) fn has_no_victim(&self) -> bool {
         let units = self.layout.whole_units(Mode::Native);
-        let emptiest = |pool| self.blocks.victims.emptiest(pool, &self.blocks.all);
-        let gains = |s: u32| self.blocks.all[s as usize].valid < units;
+        let emptiest = |pool| self.blocks.emptiest(pool);
+        let gains = |s: u32| self.blocks[s].valid < units;
         !(0..2).filter_map(emptiest).any(gains)
     }
 
@@ -317,7 +315,7 @@ impl<P: Policies> Ftl<P> {
         );
         let (order, blocks) = (self.policies.order(), &mut self.blocks);
         let chosen = self.collection.choose(pool, order, blocks, at)?;
-        let valid = |superblock: u32| self.blocks.all[superblock as usize].valid;
+        let valid = |superblock: u32| self.blocks[superblock].valid;
         let most = valid(chosen);
         let cheaper_fold = self.fold_for_space().is_some_and(|s| valid(s) <= most);
         (!cheaper_fold).then_some(chosen)

@@ -43,7 +43,7 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn granule_landed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         let flight = self.writing.buffer.land(place);
         let superblock = flight.superblock;
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         block.in_flight -= 1;
         if block.in_flight == 0 && block.valid == 0 && block.state == State::Closed {
             self.erase_when_safe(superblock, ops);
@@ -57,19 +57,10 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// A superblock without valid data is no longer a candidate for folding or collection.
-    pub(super) fn retire_emptied(&mut self, superblock: u32) {
-        self.blocks.leave_cache(superblock);
-        if self.blocks.victims.holds(superblock) {
-            self.blocks.victims.remove(superblock);
-        }
-        self.blocks.all[superblock as usize].state = State::Emptied;
-    }
-
     /// Erases a superblock without valid data, on all dies that it lies on.
     pub(super) fn start_erase(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        self.retire_emptied(superblock);
-        let block = &mut self.blocks.all[superblock as usize];
+        self.blocks.retire_emptied(superblock);
+        let block = &mut self.blocks[superblock];
         assert_eq!(
             block.valid, 0,
             "erase would lose {} live units",
@@ -79,13 +70,8 @@ impl<P: Policies> Ftl<P> {
         if !self.is_fit(superblock) {
             return;
         }
-        let block = &mut self.blocks.all[superblock as usize];
-        block.state = State::Erasing;
-        if !block.map {
-            self.blocks.erasing += 1;
-        }
-        block.erases_left = self.layout.group_dies;
-        let class = class::erase(block.mode);
+        self.blocks.begin_erase(superblock, self.layout.group_dies);
+        let class = class::erase(self.blocks[superblock].mode);
         for die in self.layout.dies_of(superblock) {
             let token = Token::Erase(superblock);
             ops.push(NandOp::new(die as u16, class, 0, token));
@@ -93,22 +79,16 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(super) fn die_erased(&mut self, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        block.erases_left -= 1;
-        if block.erases_left > 0 {
+        if !self.blocks.end_erase(superblock) {
             return;
         }
-        self.blocks.victims.freed(superblock);
-        if !block.map {
-            self.blocks.erasing -= 1;
-        }
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         block.wear_off(&mut self.counters);
         if self.health.may_fail() && !self.erase_holds(superblock) {
             return;
         }
-        let block = &mut self.blocks.all[superblock as usize];
-        let (pool, fixed, map) = (block.pool, block.fixed, block.map);
+        let block = &mut self.blocks[superblock];
+        let (pool, fixed) = (block.pool, block.fixed);
         block.state = State::Free;
         let marked = std::mem::take(&mut block.marked);
         block.mode = Mode::Native;
@@ -132,14 +112,7 @@ impl<P: Policies> Ftl<P> {
             self.writing.starved = false;
             return;
         }
-        let queue = if fixed {
-            &mut self.blocks.free_fixed
-        } else if map {
-            &mut self.blocks.free_map
-        } else {
-            &mut self.blocks.free
-        };
-        queue.push_back(superblock);
+        self.blocks.put_free(superblock);
         let starved = std::mem::take(&mut self.writing.starved);
         let rest = Rest {
             layout: &self.layout,
@@ -155,7 +128,7 @@ impl<P: Policies> Ftl<P> {
     /// Nothing can tell the difference where no power cut can come: then it is erased at once, and
     /// so are the map's, whose pages can be made anew from the spare areas of the data.
     pub(super) fn erase_when_safe(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let map = self.blocks.all[superblock as usize].map;
+        let map = self.blocks[superblock].map;
         if self.cuts.is_on() {
             self.flush_journal(ops);
         }
@@ -164,7 +137,7 @@ impl<P: Policies> Ftl<P> {
             self.start_erase(superblock, ops);
             return;
         }
-        self.retire_emptied(superblock);
+        self.blocks.retire_emptied(superblock);
         self.cuts.wait_to_erase(superblock, sequence);
     }
 
@@ -211,7 +184,7 @@ impl<P: Policies> Ftl<P> {
     #[inline(never)]
     fn erase_all_dead(&mut self, ops: &mut Vec<NandOp>) {
         while let Some(superblock) = self.blocks.take_dead() {
-            let block = &self.blocks.all[superblock as usize];
+            let block = &self.blocks[superblock];
             if block.state == State::Closed && block.valid == 0 && block.in_flight == 0 {
                 self.erase_when_safe(superblock, ops);
             }
@@ -221,36 +194,34 @@ impl<P: Policies> Ftl<P> {
     /// Erases stale superblocks as far as free ones are short, or one while time is offered.
     #[cold]
     pub(super) fn erase_stale(&mut self, ops: &mut Vec<NandOp>) {
-        while let Some(at) = self.next_stale() {
-            let Some(superblock) = self.blocks.stale.remove(at) else {
-                return;
-            };
+        while let Some(superblock) = self.next_stale() {
             self.start_erase(superblock, ops);
         }
     }
 
-    /// Place of the stale superblock to be erased now, if one is to be.
-    fn next_stale(&self) -> Option<usize> {
-        let blocks = &self.blocks;
-        let is_fixed = |s: &u32| blocks.all[*s as usize].fixed;
-        let is_map = |s: &u32| blocks.all[*s as usize].map;
+    /// Takes the stale superblock that is to be erased now, if one is.
+    fn next_stale(&mut self) -> Option<u32> {
+        let blocks = &mut self.blocks;
         if self.paged.is_short(blocks)
-            && let Some(at) = blocks.stale.iter().position(is_map)
+            && let Some(superblock) = blocks.take_stale(|block| block.map)
         {
-            return Some(at);
+            return Some(superblock);
         }
-        if blocks.free_fixed.len() as u32 + blocks.erasing < AHEAD
-            && let Some(at) = blocks.stale.iter().position(is_fixed)
+        if blocks.free_of_cache() + blocks.erasing() < AHEAD
+            && let Some(superblock) = blocks.take_stale(|block| block.fixed)
         {
-            return Some(at);
+            return Some(superblock);
         }
-        let short = blocks.free_count() + blocks.erasing < self.policy.gc.high_superblocks + AHEAD;
-        let idle = (self.movers[Work::Fold].is_idle() || self.movers[Work::Collect].is_idle())
-            && blocks.erasing == 0;
-        if short && let Some(at) = blocks.stale.iter().position(|s| !is_fixed(s) && !is_map(s)) {
-            return Some(at);
+        if blocks.free_count() + blocks.erasing() < self.policy.gc.high_superblocks + AHEAD
+            && let Some(superblock) = blocks.take_stale(|block| !block.fixed && !block.map)
+        {
+            return Some(superblock);
         }
-        (idle && !blocks.stale.is_empty()).then_some(0)
+        let idle = self.movers[Work::Fold].is_idle() || self.movers[Work::Collect].is_idle();
+        if idle && blocks.erasing() == 0 {
+            return blocks.take_stale(|_| true);
+        }
+        None
     }
 
     /// Programs the trims that wait for the journal; a flush does so.

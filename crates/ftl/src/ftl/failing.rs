@@ -20,7 +20,7 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn wear_in(&mut self) {
         let cycles = self.policy.wear.initial_cycles;
         let kept_slc = self.policy.map.mode == Mode::Slc;
-        for block in &mut self.blocks.all {
+        for block in self.blocks.all_mut() {
             let slc = block.fixed || (block.map && kept_slc);
             let (own, erases, mode) = if slc {
                 (
@@ -40,7 +40,11 @@ impl<P: Policies> Ftl<P> {
     /// Superblocks that are given up for good.
     #[must_use]
     pub fn retired_superblocks(&self) -> u32 {
-        let retired = self.blocks.all.iter().filter(|b| b.state == State::Retired);
+        let retired = self
+            .blocks
+            .all()
+            .iter()
+            .filter(|b| b.state == State::Retired);
         retired.count() as u32
     }
 
@@ -72,7 +76,7 @@ impl<P: Policies> Ftl<P> {
     /// policy lets it go on.
     pub(super) fn look_for_end(&mut self) {
         let left = |b: &&crate::blocks::Superblock| b.state != State::Retired && !b.fixed && !b.map;
-        let left = self.blocks.all.iter().filter(left).count() as u32;
+        let left = self.blocks.all().iter().filter(left).count() as u32;
         let data = self
             .logical_units()
             .div_ceil(self.layout.whole_units(Mode::Native));
@@ -119,7 +123,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that is being erased is the only free one, and without it collection could
     /// not go on. So more pulses erase it, and its bad blocks are replaced the next time.
     fn is_last(&self, superblock: u32) -> bool {
-        let block = &self.blocks.all[superblock as usize];
+        let block = &self.blocks[superblock];
         !block.map && !block.fixed && self.available_to_movers() == 0
     }
 
@@ -134,7 +138,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn retire(&mut self, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         assert_eq!(block.valid, 0, "retiring {} live units", block.valid);
         if block.map {
             self.map_lost_superblock(superblock);
@@ -145,14 +149,14 @@ impl<P: Policies> Ftl<P> {
         }
         self.wear.spare(superblock);
         self.wear.moved(superblock);
-        self.blocks.victims.freed(superblock);
+        self.blocks.freed(superblock);
         // The recycler waits until each superblock has been written once. This one is counted as
         // written, because it never will be.
         self.collection.opened(superblock);
         let base = self.layout.base(superblock);
         let units = base..base + self.layout.native_units;
         self.cuts.erased(superblock, units);
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         block.state = State::Retired;
         (block.mode, block.pool) = (Mode::Native, Pool::Data);
         (block.marked, block.written) = (false, 0);
@@ -161,7 +165,7 @@ impl<P: Policies> Ftl<P> {
     /// Decides whether the erase of each block has succeeded. A superblock that has lost a block
     /// gets a spare or is retired.
     pub(super) fn erase_holds(&mut self, superblock: u32) -> bool {
-        let block = &self.blocks.all[superblock as usize];
+        let block = &self.blocks[superblock];
         let wear = self.wear.rated().wear_of(block);
         let place = (superblock, self.layout.dies_of(superblock));
         let failures = &self.policy.wear.erase;
@@ -179,7 +183,7 @@ impl<P: Policies> Ftl<P> {
     /// it is repeated until it succeeds.
     pub(super) fn program_fails(&mut self, place: u32) -> bool {
         let flight = self.writing.buffer.flights[place as usize];
-        let block = &self.blocks.all[flight.superblock as usize];
+        let block = &self.blocks[flight.superblock];
         if self.cuts.is_recovering() {
             return false;
         }
@@ -203,7 +207,7 @@ impl<P: Policies> Ftl<P> {
             return self.layout.dies_of(flight.superblock).start;
         }
         let (superblock, offset) = self.layout.split(flight.first);
-        let mode = self.blocks.all[superblock as usize].mode;
+        let mode = self.blocks[superblock].mode;
         self.layout.place(mode, superblock, offset).0
     }
 
@@ -355,8 +359,8 @@ impl<P: Policies> Ftl<P> {
         lpns: &mut Vec<u32>,
         ops: &mut Vec<NandOp>,
     ) -> (Option<Stream>, u32) {
-        if self.blocks.all[superblock as usize].state == State::Half {
-            self.blocks.half.retain(|&s| s != superblock);
+        if self.blocks[superblock].state == State::Half {
+            self.blocks.leave_half(superblock);
             self.close_superblock(Stream::Direct, superblock);
             return (None, 0);
         }
@@ -430,7 +434,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.writing.sequence
         };
-        let written = self.blocks.victims.written(failed.superblock);
+        let written = self.blocks.written(failed.superblock);
         let sequence = failed.sequence.min(self.health.homeless());
         let (own, collected) = lpns.split_at(lpns.len() - moved as usize);
         self.append_moved(stream, own, written, ops);
@@ -470,7 +474,7 @@ impl<P: Policies> Ftl<P> {
     /// Closes a superblock that a stream fills, or has half filled, where there is another for it
     /// to go on in.
     fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let block = &self.blocks.all[superblock as usize];
+        let block = &self.blocks[superblock];
         let coming = self.writing.buffer.awaited.units() > 0;
         let may = !coming && self.available_to_movers() >= FALL_BACK;
         let filling = matches!(block.state, State::Open | State::Half);
@@ -507,7 +511,7 @@ impl<P: Policies> Ftl<P> {
     /// is being written is closed first; the answer is whether it will be moved.
     pub fn refresh(&mut self, superblock: u32, ops: &mut Vec<NandOp>) -> bool {
         self.close_early(superblock, ops);
-        let block = &self.blocks.all[superblock as usize];
+        let block = &self.blocks[superblock];
         if block.state != State::Closed || block.valid == 0 {
             return false;
         }
@@ -520,12 +524,12 @@ impl<P: Policies> Ftl<P> {
 
     /// A check of the superblock's data would find too many wrong bits for a copy inside the die.
     pub fn distrust(&mut self, superblock: u32) {
-        self.blocks.all[superblock as usize].distrusted = true;
+        self.blocks[superblock].distrusted = true;
     }
 
     /// Has a superblock with a bad block emptied as soon as possible.
     fn condemn(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
-        let block = &self.blocks.all[superblock as usize];
+        let block = &self.blocks[superblock];
         if block.state != State::Closed {
             return;
         }
@@ -542,15 +546,13 @@ impl<P: Policies> Ftl<P> {
     /// After a purge nothing holds data: failing superblocks are mended or given up.
     pub(super) fn mend_all(&mut self) {
         loop {
-            let all = &self.blocks.all;
+            let all = self.blocks.all();
             let in_use = |s: u32| all[s as usize].state != State::Retired;
             let Some(superblock) = self.health.next_failed(in_use) else {
                 return;
             };
             if !self.mend_or_retire(superblock) {
-                self.blocks.free.retain(|&s| s != superblock);
-                self.blocks.free_fixed.retain(|&s| s != superblock);
-                self.blocks.free_map.retain(|&s| s != superblock);
+                self.blocks.drop_free(superblock);
             }
         }
     }

@@ -54,7 +54,7 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn folds_borrowed(&self) -> bool {
         match self.movers[Work::Fold].source() {
             NONE => self.blocks.oldest_borrowed().is_some(),
-            source => !self.blocks.all[source as usize].fixed,
+            source => !self.blocks[source].fixed,
         }
     }
 
@@ -89,7 +89,7 @@ impl<P: Policies> Ftl<P> {
     /// Units that the source holds in its mode: it is of the first or of the second tier.
     #[inline]
     fn source_units(&self) -> u32 {
-        let mode = self.blocks.all[self.movers[Work::Fold].source() as usize].mode;
+        let mode = self.blocks[self.movers[Work::Fold].source()].mode;
         self.layout.units(mode)
     }
 
@@ -110,7 +110,7 @@ impl<P: Policies> Ftl<P> {
     /// one with each source, so the source with fewer valid units gains more for each copied unit.
     pub(super) fn fold_for_space(&self) -> Option<u32> {
         let source = self.movers[Work::Fold].source();
-        let folds_own = source != NONE && self.blocks.all[source as usize].fixed;
+        let folds_own = source != NONE && self.blocks[source].fixed;
         let can = !folds_own && self.fold_can_write();
         self.blocks.oldest_borrowed().filter(|_| can)
     }
@@ -121,7 +121,7 @@ impl<P: Policies> Ftl<P> {
     /// it.
     fn try_copyback(&mut self, ops: &mut Vec<NandOp>) -> bool {
         let possible = self.layout.one_shot && !self.layout.parity && !self.compresses();
-        let slc = self.blocks.all[self.movers[Work::Fold].source() as usize].mode == Mode::Slc;
+        let slc = self.blocks[self.movers[Work::Fold].source()].mode == Mode::Slc;
         let possible = possible && slc && self.cache.trusts_copies();
         let Some(checks) = self.cache.copyback().filter(|_| possible) else {
             return false;
@@ -156,7 +156,7 @@ impl<P: Policies> Ftl<P> {
         }
         let (every, cycles) = checks;
         if every > 0 && (start / group).is_multiple_of(every) {
-            let block = &self.blocks.all[self.movers[Work::Fold].source() as usize];
+            let block = &self.blocks[self.movers[Work::Fold].source()];
             if block.distrusted || block.slc_cycles >= cycles {
                 // The check has read the data into the controller, so it goes on from there.
                 self.cache.distrust();
@@ -207,7 +207,7 @@ impl<P: Policies> Ftl<P> {
                 die: 0,
                 stripe: 0,
             });
-            self.blocks.all[s.superblock as usize].in_flight += 1;
+            self.blocks[s.superblock].in_flight += 1;
             self.movers[Work::Fold].begin_copy();
             self.movers[Work::Fold].deal(s.granule);
             let token = Token::Copyback(place);
@@ -248,9 +248,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.blocks.lose_valid(&mut self.cache, origin, moved);
         self.blocks.gain_valid(&mut self.cache, target, moved);
-        self.blocks
-            .victims
-            .received(target, self.blocks.victims.written(origin));
+        self.blocks.received(target, self.blocks.written(origin));
         self.count_programmed(Stream::Fold, self.layout.native_granule);
         self.movers[Work::Fold].end_copy();
         self.granule_landed(place, ops);

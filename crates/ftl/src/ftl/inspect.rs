@@ -35,7 +35,7 @@ impl<P: Policies> Ftl<P> {
     pub fn table_bytes(&self) -> usize {
         self.map.bytes()
             + self.packing.bytes()
-            + self.blocks.all.len() * size_of::<Superblock>()
+            + self.blocks.all().len() * size_of::<Superblock>()
             + self.paged.bytes()
     }
 
@@ -48,7 +48,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblocks, for inspection.
     #[must_use]
     pub fn superblocks(&self) -> &[Superblock] {
-        &self.blocks.all
+        self.blocks.all()
     }
 
     /// Native superblocks that are erased and unused.
@@ -93,7 +93,7 @@ impl<P: Policies> Ftl<P> {
     /// Least and greatest wear of the superblocks in use, as shares of the rated life.
     #[must_use]
     pub fn wear_range(&self) -> (f64, f64) {
-        self.wear.range(&self.blocks.all)
+        self.wear.range(self.blocks.all())
     }
 
     /// What wear is measured against.
@@ -203,7 +203,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn read_place(&self, ppn: u32) -> (u16, u8) {
         let (superblock, offset) = self.layout.split(ppn);
-        let mode = self.blocks.all[superblock as usize].mode;
+        let mode = self.blocks[superblock].mode;
         let (die, page) = self.layout.place(mode, superblock, offset);
         (die as u16, class::read(mode, page))
     }
@@ -219,7 +219,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn wordline_at(&self, ppn: u32) -> (u32, u32) {
         let (superblock, offset) = self.layout.split(ppn);
-        let mode = self.blocks.all[superblock as usize].mode;
+        let mode = self.blocks[superblock].mode;
         let stripe = self.layout.stripe_of(mode, offset).0;
         (superblock, self.layout.wordline(mode, stripe))
     }
@@ -297,7 +297,7 @@ impl<P: Policies> Ftl<P> {
         match token {
             Token::Program(place) | Token::FirstPass(place) => {
                 let flight = &self.writing.buffer.flights[place as usize];
-                let mode = self.blocks.all[flight.superblock as usize].mode;
+                let mode = self.blocks[flight.superblock].mode;
                 let wordline = self.layout.wordline(mode, flight.stripe);
                 Some((flight.superblock, wordline))
             }
@@ -480,7 +480,7 @@ impl<P: Policies> Ftl<P> {
     /// The invariant that does not hold, if one does not.
     fn checked(&self) -> Checked {
         let (map, layout, blocks) = (&self.map, &self.layout, &self.blocks);
-        let valid: u64 = blocks.all.iter().map(|b| u64::from(b.valid)).sum();
+        let valid: u64 = blocks.all().iter().map(|b| u64::from(b.valid)).sum();
         ensure_eq!(valid, map.check()?, "valid units and mapped units differ");
         let granules = self.writing.buffer.in_flight();
         blocks.check(map, layout, granules, self.cache.is_on())?;
@@ -490,7 +490,7 @@ impl<P: Policies> Ftl<P> {
         self.packing.check(layout, map, blocks)?;
         self.check_counters()?;
         self.cuts.check(map)?;
-        self.wear.check(&blocks.all)?;
+        self.wear.check(blocks.all())?;
         self.paged.check(map, blocks, layout)
     }
 

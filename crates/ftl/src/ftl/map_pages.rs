@@ -158,7 +158,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Map pages that fit into the open and the free superblocks of the pool.
     fn map_space(&self) -> u32 {
-        let free = self.blocks.free_map.len() as u32;
+        let free = self.blocks.free_of_map() as u32;
         self.writing.streams[Stream::Map].left()
             + free * self.layout.units(self.writing.streams[Stream::Map].mode)
     }
@@ -351,7 +351,7 @@ impl<P: Policies> Ftl<P> {
         loop {
             let source = self.movers[Work::Map].source();
             if source == NONE {
-                let low = self.blocks.free_map.len() < LOW_SUPERBLOCKS;
+                let low = self.blocks.free_of_map() < LOW_SUPERBLOCKS;
                 let blocks = &self.blocks;
                 let paged = self.paged.cache_mut();
                 let at_risk = paged.and_then(|paged| paged.at_risk(blocks));
@@ -377,7 +377,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     fn map_superblock_units(&self, superblock: u32) -> u32 {
-        self.layout.units(self.blocks.all[superblock as usize].mode)
+        self.layout.units(self.blocks[superblock].mode)
     }
 
     /// Takes the superblock at risk, or else the pool's closed one with the fewest valid pages, if
@@ -390,7 +390,7 @@ impl<P: Policies> Ftl<P> {
             return false;
         };
         let granule = self.writing.streams[Stream::Map].granule;
-        if self.blocks.all[victim as usize].valid + granule > self.map_space() {
+        if self.blocks[victim].valid + granule > self.map_space() {
             return false;
         }
         self.start_source(Work::Map, victim);
@@ -399,7 +399,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Notes that the pages of a superblock are to be written anew; false when it was noted before.
     pub(super) fn refresh_map(&mut self, superblock: u32) -> bool {
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         let news = !std::mem::replace(&mut block.marked, true);
         if let (true, Some(paged)) = (news, self.paged.cache_mut()) {
             paged.put_at_risk(superblock);
@@ -419,7 +419,7 @@ impl<P: Policies> Ftl<P> {
 
     /// A superblock of the pool is given up.
     pub(super) fn map_lost_superblock(&mut self, superblock: u32) {
-        self.blocks.all[superblock as usize].map = false;
+        self.blocks[superblock].map = false;
         if let Some(paged) = self.paged.cache_mut() {
             paged.lose(superblock);
         }
@@ -434,12 +434,10 @@ impl<P: Policies> Ftl<P> {
             let Some(paged) = paged.filter(|paged| paged.lacks_superblocks()) else {
                 return;
             };
-            let Some(superblock) = self.blocks.free.pop_front() else {
+            let Some(superblock) = self.blocks.lend_to_map() else {
                 return;
             };
             paged.gain(superblock);
-            self.blocks.all[superblock as usize].map = true;
-            self.blocks.free_map.push_back(superblock);
             self.collection.opened(superblock);
         }
     }

@@ -25,7 +25,7 @@ pub use writes::Reserved;
 
 use flashtwin_nand::Part;
 
-use crate::blocks::{Blocks, Pool, State, Superblock};
+use crate::blocks::Blocks;
 use crate::collect::Collector;
 use crate::counters::Counters;
 use crate::health::{self, Health};
@@ -216,7 +216,7 @@ impl<P: Policies> Ftl<P> {
     fn keeps_pace(&self) -> bool {
         self.collection.works_alone()
             && (self.collection_keeps_pace() || self.collection_rests())
-            && self.blocks.stale.is_empty()
+            && !self.blocks.has_stale()
     }
 
     #[inline(never)]
@@ -249,7 +249,7 @@ impl<P: Policies> Ftl<P> {
             self.pump_fold(ops);
         }
         self.pump_collect(ops);
-        if !self.blocks.stale.is_empty() {
+        if self.blocks.has_stale() {
             self.erase_stale(ops);
         }
     }
@@ -332,22 +332,7 @@ impl<P: Policies> Ftl<P> {
             "purge with programs in flight"
         );
         self.cuts.forget();
-        for block in &mut self.blocks.all {
-            if block.state == State::Retired {
-                continue;
-            }
-            if block.written > 0 {
-                block.wear_off(&mut self.counters);
-            }
-            *block = Superblock {
-                map: block.map,
-                slc_cycles: block.slc_cycles,
-                native_cycles: block.native_cycles,
-                tier_cycles: block.tier_cycles,
-                ..Superblock::fresh(block.fixed)
-            };
-        }
-        self.blocks.free_all();
+        self.blocks.purge(&mut self.counters);
         self.start_over();
         self.mend_all();
         self.cache.give_up_worn(&self.wear, &mut self.blocks);
@@ -362,18 +347,11 @@ impl<P: Policies> Ftl<P> {
             0,
             "erase with programs in flight"
         );
-        assert_eq!(self.blocks.erasing, 0, "erase while erasing");
+        assert_eq!(self.blocks.erasing(), 0, "erase while erasing");
         self.cuts.forget();
         self.start_over();
         self.cache.give_up_worn(&self.wear, &mut self.blocks);
-        for (index, block) in self.blocks.all.iter_mut().enumerate() {
-            block.valid = 0;
-            block.pool = if block.map { Pool::Map } else { Pool::Data };
-            if block.written > 0 {
-                block.state = State::Emptied;
-                self.blocks.stale.push_back(index as u32);
-            }
-        }
+        self.blocks.make_stale();
     }
 
     /// Forgets the map, all that was under way and what was inferred of the data. The superblocks

@@ -11,16 +11,7 @@ use crate::streams::Stream;
 impl<P: Policies> Ftl<P> {
     /// Makes a superblock a mover's source.
     pub(super) fn start_source(&mut self, work: Work, superblock: u32) {
-        let block = &mut self.blocks.all[superblock as usize];
-        assert_eq!(
-            (block.state, block.in_flight),
-            (State::Closed, 0),
-            "source {superblock}"
-        );
-        block.state = State::Source;
-        if self.blocks.victims.holds(superblock) {
-            self.blocks.victims.remove(superblock);
-        }
+        self.blocks.make_source(superblock);
         self.movers[work].begin(superblock);
     }
 
@@ -146,7 +137,7 @@ impl<P: Policies> Ftl<P> {
         let superblock = self.layout.superblock_of(first);
         self.blocks
             .lose_valid(&mut self.cache, superblock, lpns.len() as u32);
-        let written = self.blocks.victims.written(superblock);
+        let written = self.blocks.written(superblock);
         self.movers[work].end_read(whole);
         let mut stream = self.stream_of(work);
         if work == Work::Collect {
@@ -170,7 +161,7 @@ impl<P: Policies> Ftl<P> {
             return false;
         }
         let superblock = self.movers[work].end();
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         assert_eq!(block.valid, 0, "source {superblock} still holds data");
         block.state = State::Emptied;
         // Data that was not copied, because it had been trimmed, will be erased: the trim has to be

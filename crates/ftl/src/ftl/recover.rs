@@ -12,7 +12,7 @@
 //! at least the room that it had.
 
 use super::Ftl;
-use crate::blocks::{Pool, State};
+use crate::blocks::State;
 use crate::layout::NONE;
 use crate::op::{Token, class};
 use crate::orders::Policies;
@@ -42,8 +42,8 @@ impl<P: Policies> Ftl<P> {
             self.cuts.keep_all_trims();
         }
         self.lose_buffer(protected);
-        for index in 0..self.blocks.all.len() as u32 {
-            if self.blocks.all[index as usize].state == State::Erasing {
+        for index in 0..self.blocks.count() {
+            if self.blocks[index].state == State::Erasing {
                 let base = self.layout.base(index);
                 let units = base..base + self.layout.native_units;
                 self.cuts.erased(index, units);
@@ -88,10 +88,10 @@ impl<P: Policies> Ftl<P> {
     /// The start after a power cut: everything in RAM is made anew from the flash.
     pub fn recover(&mut self) -> Recovery {
         let mut recovery = Recovery::new();
-        let opened = self.forget_ram();
+        let (opened, before) = self.forget_ram();
         let (map, blocks, layout) = (&mut self.map, &self.blocks, &self.layout);
         self.cuts.rebuild_map(map, blocks, layout, &mut recovery);
-        self.rebuild_blocks(&opened, &mut recovery);
+        self.rebuild_blocks(&opened, &before, &mut recovery);
         if let Some((version, opened)) = self.cuts.versions() {
             self.paged
                 .mark_stale_pages(&self.map, &self.layout, version, opened);
@@ -106,7 +106,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Sets RAM to what it holds when the power comes. The answer is which superblocks were open
     /// and which stream filled each of them, as their spare areas say.
-    fn forget_ram(&mut self) -> Vec<Opened> {
+    fn forget_ram(&mut self) -> (Vec<Opened>, Victims) {
         let mut opened = Vec::new();
         for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
             let own = std::iter::once(s.superblock).filter(|&s| s != NONE);
@@ -115,65 +115,51 @@ impl<P: Policies> Ftl<P> {
         }
         self.writing.buffer = WriteBuffer::new(self.writing.buffer.capacity_units);
         self.writing.passes = Passes::new(&self.layout);
-        let (victims, collection) = (self.blocks.victims.clone(), self.collection.after_cut());
+        let (before, collection) = (
+            self.blocks.start_anew(&self.layout),
+            self.collection.after_cut(),
+        );
         self.start_over();
-        (self.blocks.victims, self.collection) = (victims, collection);
-        self.blocks.free.clear();
-        self.blocks.free_fixed.clear();
-        self.blocks.free_map.clear();
-        self.blocks.erasing = 0;
-        opened
+        self.collection = collection;
+        (opened, before)
     }
 
     /// Sets the states and queues of all superblocks by what is valid in them, and erases those
     /// that hold nothing.
-    fn rebuild_blocks(&mut self, opened: &[Opened], recovery: &mut Recovery) {
-        let fresh = Victims::new(self.layout.superblocks, self.layout.native_units);
-        let before = std::mem::replace(&mut self.blocks.victims, fresh);
+    fn rebuild_blocks(&mut self, opened: &[Opened], before: &Victims, recovery: &mut Recovery) {
         let mut used = Vec::new();
-        for index in 0..self.blocks.all.len() as u32 {
+        for index in 0..self.blocks.count() {
             let base = self.layout.base(index);
             let valid = self.map.count_valid(base, self.layout.native_units);
-            let block = &mut self.blocks.all[index as usize];
+            let block = &mut self.blocks[index];
             (block.valid, block.in_flight, block.erases_left) = (valid, 0, 0);
             block.marked = false;
             self.cache.found(block);
-            match (block.state, block.fixed) {
-                (State::Retired, _) => {}
-                (State::Free, _) if block.map => self.blocks.free_map.push_back(index),
-                (State::Free, true) => self.blocks.free_fixed.push_back(index),
-                (State::Free, false) => self.blocks.free.push_back(index),
+            match block.state {
+                State::Retired => {}
+                State::Free => self.blocks.put_free(index),
                 _ => used.push(index),
             }
         }
         let opened_at = self.cuts.versions().map(|(_, opened)| opened);
         used.sort_by_key(|&s| opened_at.map(|opened| opened[s as usize]));
         for index in used {
-            self.blocks.victims.keep(index, &before);
+            self.blocks.keep(index, before);
+            let block = &mut self.blocks[index];
             let open = opened.iter().any(|o| o.superblock == index);
-            let block = &mut self.blocks.all[index as usize];
-            let half = block.state == State::Half && block.valid > 0;
-            if half {
-                self.blocks.half.push_back(index);
-                continue;
-            }
-            block.state = if open { State::Open } else { State::Closed };
-            match (block.valid, block.pool) {
-                _ if open => {}
-                (0, _) => self.erase_at_start(index, recovery),
-                (_, Pool::Cache) => self.blocks.cache.push_back(index),
-                (_, Pool::Tier) => self.blocks.tier.push_back(index),
-                (_, Pool::Map) => {}
-                (valid, Pool::Data) => self.blocks.victims.add(index, valid),
+            match (block.state, block.valid) {
+                (State::Half, valid) if valid > 0 => self.blocks.close_half(index),
+                _ if open => block.state = State::Open,
+                (_, 0) => self.erase_at_start(index, recovery),
+                _ => self.blocks.close(index),
             }
         }
     }
 
     fn erase_at_start(&mut self, superblock: u32, recovery: &mut Recovery) {
-        let block = &mut self.blocks.all[superblock as usize];
-        block.erases_left = 1;
-        self.blocks.erasing += u32::from(!block.map);
-        recovery.erases(superblock, class::erase(block.mode), self.layout.group_dies);
+        let class = class::erase(self.blocks[superblock].mode);
+        self.blocks.begin_erase(superblock, 1);
+        recovery.erases(superblock, class, self.layout.group_dies);
         self.die_erased(superblock);
     }
 
@@ -193,7 +179,7 @@ impl<P: Policies> Ftl<P> {
             self.blocks.lose_valid(&mut self.cache, superblock, valid);
             let row = self.layout.whole(self.layout.row_units);
             let rows = u64::from(valid.div_ceil(row));
-            let mode = self.blocks.all[superblock as usize].mode;
+            let mode = self.blocks[superblock].mode;
             let read = class::read(mode, 0);
             recovery.saves(rows, read, &self.layout, &mut self.counters);
             self.erase_at_start(superblock, recovery);

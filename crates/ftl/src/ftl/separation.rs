@@ -76,7 +76,7 @@ impl<P: Policies> Ftl<P> {
             lpn,
             count,
             now: self.counters.host_units,
-            neighbours: holds.map(|superblock| self.blocks.victims.written(superblock)),
+            neighbours: holds.map(|superblock| self.blocks.written(superblock)),
         };
         self.policies.lifetimes().host(&write)
     }
@@ -103,7 +103,7 @@ impl<P: Policies> Ftl<P> {
         if self.policy.fdp.isolation == Isolation::Initial || usual == Stream::Levelled {
             return usual;
         }
-        let source = &self.blocks.all[self.movers[Work::Collect].source() as usize];
+        let source = &self.blocks[self.movers[Work::Collect].source()];
         let own = Stream::of_collected(source.filled_by.class());
         if self.has_place(own, units) {
             own
@@ -168,7 +168,7 @@ impl<P: Policies> Ftl<P> {
         if !self.infers_lifetimes() {
             return u8::from(lpn >= self.first_cold());
         }
-        let filled = self.blocks.all[source as usize].filled_by.fills();
+        let filled = self.blocks[source].filled_by.fills();
         let moved = Moved {
             lpn,
             now: self.counters.host_units,
@@ -248,7 +248,7 @@ impl<P: Policies> Ftl<P> {
         let Separation::Oracle { pool_milli, .. } = self.policy.gc.separation else {
             return HOT_POOL;
         };
-        let used = |pool| u64::from(self.blocks.victims.used(pool));
+        let used = |pool| u64::from(self.blocks.used(pool));
         let hot = used(HOT_POOL) * u64::from(1000 - pool_milli);
         let cold = used(COLD_POOL) * u64::from(pool_milli);
         if hot > cold { HOT_POOL } else { COLD_POOL }

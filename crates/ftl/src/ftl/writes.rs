@@ -493,7 +493,7 @@ impl<P: Policies> Ftl<P> {
         let first = self.layout.base(superblock) + s.next;
         // A unit may come twice: its first place is valid before the second one replaces it.
         self.map.set_valid_run(first, count);
-        self.blocks.all[superblock as usize].valid += count;
+        self.blocks[superblock].valid += count;
         let mut placed = 0;
         while placed < count && !self.blocks.has_dead() {
             let lpn = lpns[placed as usize];
@@ -506,7 +506,7 @@ impl<P: Policies> Ftl<P> {
         }
         if placed < count {
             self.map.clear_valid_run(first + placed, count - placed);
-            self.blocks.all[superblock as usize].valid -= count - placed;
+            self.blocks[superblock].valid -= count - placed;
         }
         self.map.note_units(&lpns[..placed as usize], first);
         placed
@@ -539,7 +539,7 @@ impl<P: Policies> Ftl<P> {
             && self.collection_rests()
             && !self.movers[Work::Collect].waiting()
             && !self.movers[Work::Fold].waiting()
-            && self.blocks.stale.is_empty()
+            && !self.blocks.has_stale()
             && !self.blocks.has_dead()
             && !self.is_read_only()
             && self.writing.streams[Stream::Direct].moved == 0
@@ -574,7 +574,7 @@ impl<P: Policies> Ftl<P> {
         let full = s.next >= s.begun + s.granule;
         self.map.point(lpn, ppn, units);
         self.map.expect_run(lpn + units, ppn + units, units);
-        self.blocks.all[superblock as usize].valid += units;
+        self.blocks[superblock].valid += units;
         self.writing.buffer.awaited.commit(Stream::Direct, units);
         if full {
             self.program_filled(ops);
@@ -613,7 +613,7 @@ impl<P: Policies> Ftl<P> {
                 writing.passes.first_token(s.mode, page, place),
             ));
             self.counters.direct_units += u64::from(s.granule);
-            self.blocks.all[s.superblock as usize].in_flight += 1;
+            self.blocks[s.superblock].in_flight += 1;
             s.begun += s.granule;
             if s.next > s.begun {
                 s.sequence = writing.sequence;
@@ -628,7 +628,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn granule_filled(&mut self, place: u32) -> bool {
         let superblock = self.writing.buffer.flights[place as usize].superblock;
-        let block = &mut self.blocks.all[superblock as usize];
+        let block = &mut self.blocks[superblock];
         if block.valid == 0 {
             return false;
         }

@@ -190,7 +190,7 @@ impl MapCache {
     /// A full superblock of the pool whose pages are at risk, once its programs have ended.
     pub(crate) fn at_risk(&mut self, blocks: &Blocks) -> Option<u32> {
         while let Some(&superblock) = self.at_risk.front() {
-            let block = &blocks.all[superblock as usize];
+            let block = &blocks[superblock];
             if block.state == State::Closed {
                 return (block.in_flight == 0).then_some(superblock);
             }
@@ -201,7 +201,7 @@ impl MapCache {
 
     /// The pool's closed superblock with the fewest valid pages.
     pub(crate) fn emptiest(&self, blocks: &Blocks) -> Option<u32> {
-        let block = |s: &u32| &blocks.all[*s as usize];
+        let block = |s: &u32| &blocks[*s];
         let ready = |s: &u32| block(s).state == State::Closed && block(s).in_flight == 0;
         let pool = self.pool.iter().copied();
         pool.filter(ready).min_by_key(|s| block(s).valid)

@@ -162,9 +162,9 @@ impl PagedMap {
         let Some(cache) = &self.cache else {
             return false;
         };
-        let erasing = |&&s: &&u32| blocks.all[s as usize].state == State::Erasing;
+        let erasing = |&&s: &&u32| blocks[s].state == State::Erasing;
         let coming = cache.pool().iter().filter(erasing).count();
-        blocks.free_map.len() + coming <= LOW_SUPERBLOCKS
+        blocks.free_of_map() + coming <= LOW_SUPERBLOCKS
     }
 
     /// After a power cut: pages that may lack a change of the data that they point to have to be
@@ -203,12 +203,12 @@ impl PagedMap {
             return Ok(());
         };
         cache.check()?;
-        let own = cache.pool().iter().filter(|&&s| blocks.all[s as usize].map);
-        let all = blocks.all.iter().filter(|b| b.map).count();
+        let own = cache.pool().iter().filter(|&&s| blocks[s].map);
+        let all = blocks.all().iter().filter(|b| b.map).count();
         ensure_eq!(own.count(), all, "superblocks of the map");
         ensure_eq!(cache.pool().len(), all, "superblocks of its pool");
         for (lpn, &ppn) in map.physical.iter().enumerate() {
-            let own = ppn != NONE && blocks.all[layout.superblock_of(ppn) as usize].map;
+            let own = ppn != NONE && blocks[layout.superblock_of(ppn)].map;
             let page = lpn as u32 >= cache.unit_of(0);
             ensure!(ppn == NONE || own == page, "unit {lpn} lies at {ppn}");
             if ppn != NONE && !page {

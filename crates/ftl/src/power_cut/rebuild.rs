@@ -50,7 +50,7 @@ impl Recovery {
     /// Every row of a superblock is sensed for its spare area.
     fn scans(&mut self, superblock: u32, blocks: &Blocks, layout: &Layout) {
         self.scanned += 1;
-        let mode = blocks.all[superblock as usize].mode;
+        let mode = blocks[superblock].mode;
         let mut offset = 0;
         while offset < layout.units(mode) {
             let (_, page) = layout.place(mode, superblock, offset);
@@ -74,10 +74,10 @@ impl PowerCuts {
             panic!("power cuts are not switched on");
         };
         stamps.version.fill(0);
-        let mut order: Vec<u32> = (0..blocks.all.len() as u32).collect();
+        let mut order: Vec<u32> = (0..blocks.count()).collect();
         order.retain(|&s| stamps.opened[s as usize] > 0);
         // The first row of each tells when it was opened.
-        recovery.operations[class::SLC_READ as usize] += blocks.all.len() as u64;
+        recovery.operations[class::SLC_READ as usize] += blocks.all().len() as u64;
         if let Some(checkpoint) = &stamps.checkpoint {
             recovery.operations[class::SLC_READ as usize] += self.journal.rows_read();
             order.retain(|&s| !checkpoint.covers(s, stamps.opened[s as usize]));

@@ -250,7 +250,7 @@ impl Stamps {
             lpn: vec![NONE; physical],
             stamp: vec![0; physical],
             version: vec![0; map.physical.len()],
-            opened: vec![0; blocks.all.len()],
+            opened: vec![0; blocks.all().len()],
             openings: 1,
             last: 1,
             trim_kept: vec![0; map.physical.len()],
@@ -270,7 +270,7 @@ impl Stamps {
                 stamps.copied(lpn as u32, ppn);
             }
         }
-        for (opened, block) in stamps.opened.iter_mut().zip(&blocks.all) {
+        for (opened, block) in stamps.opened.iter_mut().zip(blocks.all()) {
             *opened = u64::from(block.written > 0);
         }
         stamps
@@ -279,7 +279,7 @@ impl Stamps {
     /// The map as it is now goes into a checkpoint.
     pub(super) fn begin_checkpoint(&mut self, map: &Map, blocks: &Blocks) {
         let filling = |b: &Superblock| b.state == State::Open || b.in_flight > 0;
-        let all = (0u32..).zip(&blocks.all);
+        let all = (0u32..).zip(blocks.all());
         self.begun = Some(Snapshot {
             physical: map.physical.clone(),
             version: self.version.clone(),

@@ -116,13 +116,13 @@ impl Cache {
     /// waits it is a borrowed one, which leaves a free native superblock.
     pub(crate) fn next_source(&mut self, seen: &Seen<'_>) -> Option<u32> {
         let starved = seen.writing.starved;
-        let own = |at: &usize| seen.blocks.all[seen.blocks.cache[*at] as usize].fixed;
+        let own = |at: &usize| seen.blocks[seen.blocks.cached()[*at]].fixed;
         let no_help = starved && self.bypass;
         let emptiest = self.emptiest(seen);
         let emptiest = emptiest.filter(|at| !(no_help && own(at)));
         self.reclaiming = emptiest.is_some() && self.reclaims_on(seen);
         let source = match emptiest {
-            Some(at) => seen.blocks.cache.get(at).copied(),
+            Some(at) => seen.blocks.cached().get(at).copied(),
             None if starved => {
                 let borrowed = self.oldest_to_fold(seen, |block| !block.fixed);
                 borrowed.or_else(|| self.oldest_source(seen))
@@ -149,12 +149,11 @@ impl Cache {
 
     /// The oldest superblock of the cache that may be folded now and is `wanted`.
     fn oldest_to_fold(&self, seen: &Seen<'_>, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
-        let ready = |s: &&u32| {
-            let block = &seen.blocks.all[**s as usize];
+        let ready = |s: &u32| {
+            let block = &seen.blocks[*s];
             wanted(block) && self.may_fold(seen, block)
         };
-        let mut queues = seen.blocks.cache.iter().chain(&seen.blocks.tier);
-        queues.find(ready).copied()
+        seen.blocks.to_fold().find(ready)
     }
 
     /// Whether the cache is folded while host data goes direct, so that it can take data again.

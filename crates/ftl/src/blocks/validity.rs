@@ -5,7 +5,7 @@
 //! closed superblock that loses its last valid unit is noted: it is erased, not
 //! folded or collected.
 
-use crate::blocks::{Blocks, State};
+use super::{Blocks, State};
 use crate::layout::{Layout, NONE};
 use crate::map::Map;
 use crate::slc_cache::Cache;
