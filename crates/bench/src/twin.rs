@@ -222,7 +222,7 @@ fn theory(drive: &mut Drive) -> f64 {
         .expect("a column of the X-ray");
     let free = &drive.close_xray().columns()[at];
     let free = free.iter().sum::<i64>() as f64 / free.len().max(1) as f64;
-    let layout = &drive.ftl().layout;
+    let layout = drive.ftl().layout();
     let used = f64::from(layout.superblocks) - free - OPEN / 2.0;
     let alpha = used * f64::from(layout.native_units) / f64::from(drive.ftl().logical_units());
     (0..2000).fold(2.0, |a: f64, _| 1.0 / (1.0 - (-alpha / a).exp()))

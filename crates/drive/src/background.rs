@@ -306,7 +306,7 @@ impl<P: Policies> Drive<P> {
         // There are a hundred shares a second, so that the rate in bytes a second is also the share
         // in hundredths of a byte.
         let share = self.background.fold_rate.unwrap_or(0) + self.background.fold_rest;
-        let unit = SHARES_A_SECOND * u64::from(self.ftl.layout.unit_bytes);
+        let unit = SHARES_A_SECOND * u64::from(self.ftl.layout().unit_bytes);
         self.background.fold_rest = share % unit;
         self.ftl.allow((share / unit) as u32, &mut self.ops);
         self.issue();

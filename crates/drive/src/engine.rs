@@ -114,32 +114,32 @@ impl<P: Policies> Drive<P> {
             seed,
             policies,
         );
-        let mut flash = Flash::new(&config.part, &ftl.layout, c);
+        let mut flash = Flash::new(&config.part, ftl.layout(), c);
         let ahead = ReadAhead::new(
             c.read_ahead_streams,
             c.read_ahead_bytes,
-            ftl.layout.unit_bytes,
+            ftl.layout().unit_bytes,
         );
         let power = Power::new(&config.power, &config.part, &flash, config.link.bytes_per_s);
         let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
         flash.retry_time = config.errors.ladder();
         flash.notes_begun = ftl.coalesces();
-        let superblocks = ftl.layout.superblocks;
+        let superblocks = ftl.layout().superblocks;
         let ageing = Ageing::new(&config.errors, config.age, thermal.celsius(Nanos::ZERO, 0));
         Drive {
             capacity_bytes: config.capacity_bytes,
             look_due: thermal.due,
             power,
             thermal,
-            errors: BitErrors::new(&config.errors, superblocks, ftl.layout.group_dies, ageing),
+            errors: BitErrors::new(&config.errors, superblocks, ftl.layout().group_dies, ageing),
             paces: Paces::new(config.part.variation, seed),
             rebuilds: Rebuilds::default(),
-            firmware: Firmware::new(c, &ftl.layout),
+            firmware: Firmware::new(c, ftl.layout()),
             flash,
             events: EventQueue::with_capacity(256),
             now: Nanos::ZERO,
             lookups: Lookups::new(&ftl, c.host_memory_latency),
-            commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout.unit_bytes),
+            commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout().unit_bytes),
             background: Background::new(&config.policy, c),
             read_ahead: ahead,
             runs: Runs::default(),

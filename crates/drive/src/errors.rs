@@ -288,8 +288,8 @@ impl<P: Policies> Drive<P> {
     /// A read of the row that a physical unit lies in: the steps that it takes, and whether its
     /// data can be had, if need be from the rest of its stripe.
     fn grade_read(&mut self, op: &mut NandOp, ppn: u32) -> bool {
-        let superblock = self.ftl.layout.superblock_of(ppn);
-        let (steps, readable) = self.grade(superblock, self.ftl.layout.row_of(ppn), op.die);
+        let superblock = self.ftl.layout().superblock_of(ppn);
+        let (steps, readable) = self.grade(superblock, self.ftl.layout().row_of(ppn), op.die);
         op.retries = steps;
         readable || (self.errors.spec.rebuild && self.rebuild(op, ppn))
     }
@@ -313,8 +313,8 @@ impl<P: Policies> Drive<P> {
         let Some(first) = self.ftl.source_of_read(token) else {
             return;
         };
-        let superblock = self.ftl.layout.superblock_of(first);
-        let row = self.ftl.layout.row_of(first);
+        let superblock = self.ftl.layout().superblock_of(first);
+        let row = self.ftl.layout().row_of(first);
         let (steps, readable) = self.grade(superblock, row, self.ops[index].die);
         self.ops[index].retries = steps;
         if !readable {
@@ -346,7 +346,7 @@ impl<P: Policies> Drive<P> {
             }
             // The check finds what the fold will meet.
             Token::FoldCheck(_) => {}
-            _ => self.refresh_old(self.ftl.layout.superblock_of(first)),
+            _ => self.refresh_old(self.ftl.layout().superblock_of(first)),
         }
     }
 

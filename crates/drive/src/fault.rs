@@ -179,7 +179,7 @@ impl<P: Policies> Drive<P> {
         let total: u64 = operations
             .map(|(class, count)| self.flash.array_time(class as u8).0 * count)
             .sum();
-        Nanos(total.div_ceil(u64::from(self.ftl.layout.dies)))
+        Nanos(total.div_ceil(u64::from(self.ftl.layout().dies)))
     }
 
     /// RAM is gone; the counters that the host reads by SMART are on flash.
@@ -199,12 +199,12 @@ impl<P: Policies> Drive<P> {
         self.commands = Commands::new(
             self.link.queue_depth(),
             c.overlap,
-            self.ftl.layout.unit_bytes,
+            self.ftl.layout().unit_bytes,
         );
         self.background.power_lost();
         self.waits.power_lost();
         self.errors.power_lost();
-        let unit = self.ftl.layout.unit_bytes;
+        let unit = self.ftl.layout().unit_bytes;
         self.read_ahead = ReadAhead::new(c.read_ahead_streams, c.read_ahead_bytes, unit);
         self.lookups = Lookups::new(&self.ftl, c.host_memory_latency);
         self.runs = Runs::default();

@@ -127,7 +127,7 @@ impl<P: Policies> Drive<P> {
 
     /// A page of the map is on its way from the host's memory.
     fn fetch_map(&mut self, slot: u32) {
-        let page = u64::from(self.ftl.layout.unit_bytes);
+        let page = u64::from(self.ftl.layout().unit_bytes);
         let arrives = self.send(page, Way::In, false) + self.lookups.latency;
         self.lookups.fetching += 1;
         self.events.push(arrives, Event::MapFetched(slot));
@@ -139,7 +139,7 @@ impl<P: Policies> Drive<P> {
     pub(crate) fn copy_to_host_memory(&mut self) {
         let copied = u64::from(self.ftl.take_host_memory_writes());
         if copied > 0 {
-            let bytes = copied * u64::from(self.ftl.layout.unit_bytes);
+            let bytes = copied * u64::from(self.ftl.layout().unit_bytes);
             self.send(bytes, Way::Out, false);
         }
     }

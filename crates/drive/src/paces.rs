@@ -75,7 +75,7 @@ impl<P: Policies> Drive<P> {
     /// The pace of an operation of a class on a die, in a superblock and on a wordline.
     #[cold]
     pub(crate) fn pace(&self, class: u8, die: u16, (superblock, wordline): (u32, u32)) -> Pace {
-        let (paces, layout) = (&self.paces, &self.ftl.layout);
+        let (paces, layout) = (&self.paces, self.ftl.layout());
         let block = u64::from(superblock) * u64::from(layout.dies) + u64::from(die);
         let wear = if paces.variation.wears() {
             let superblock = &self.ftl.superblocks()[superblock as usize];

@@ -15,7 +15,7 @@ impl<P: Policies> Drive<P> {
     /// The units that a command covers whole: the first, and how many. Of the drive's last unit
     /// the host has what the capacity says.
     pub(crate) fn whole_units(&self, command: &Command) -> (u32, u32) {
-        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let unit = u64::from(self.ftl.layout().unit_bytes);
         let begins = command.lba * SECTOR_BYTES;
         let ends = begins + command.bytes;
         let first = begins.div_ceil(unit);
@@ -30,7 +30,7 @@ impl<P: Policies> Drive<P> {
     /// Bytes of a codeword; none where units are moved whole.
     fn codeword(&self) -> Option<u64> {
         let bytes = u64::from(self.controller.codeword_bytes);
-        let covers_units = bytes == 0 || bytes >= u64::from(self.ftl.layout.unit_bytes);
+        let covers_units = bytes == 0 || bytes >= u64::from(self.ftl.layout().unit_bytes);
         (!covers_units && !self.ftl.compresses()).then_some(bytes)
     }
 
@@ -40,7 +40,7 @@ impl<P: Policies> Drive<P> {
         let Some(codeword) = self.codeword() else {
             return 0;
         };
-        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let unit = u64::from(self.ftl.layout().unit_bytes);
         let begins = u64::from(first) * unit;
         let ends = begins + u64::from(units) * unit;
         let asked = command.lba * SECTOR_BYTES;
@@ -56,7 +56,7 @@ impl<P: Policies> Drive<P> {
             return 0;
         };
         let command = &self.commands.slots[slot as usize];
-        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let unit = u64::from(self.ftl.layout().unit_bytes);
         let begins = u64::from(lpn) * unit;
         let from = command.lba * SECTOR_BYTES;
         let to = (from + command.bytes).min(begins + unit) - begins;
@@ -79,6 +79,6 @@ impl<P: Policies> Drive<P> {
         let (first, last) = places.fold((ppn, ppn), |(first, last), at| {
             (first.min(at), last.max(at))
         });
-        Planes::some(self.ftl.layout.planes_of(first, last))
+        Planes::some(self.ftl.layout().planes_of(first, last))
     }
 }

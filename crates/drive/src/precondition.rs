@@ -103,7 +103,7 @@ impl<P: Policies> Drive<P> {
     /// Bytes of a unit of the map: what is written without time is whole units.
     #[must_use]
     pub fn map_unit_bytes(&self) -> u32 {
-        self.ftl.layout.unit_bytes
+        self.ftl.layout().unit_bytes
     }
 
     /// Writes spans of whole mapping units, one after another, without time; what is under way
@@ -197,7 +197,7 @@ impl<P: Policies> Drive<P> {
     /// Writes of one unit each, as many together as nothing else happens in between; the answer is
     /// their bytes.
     fn write_units(&mut self, batch: &Batch, work: &mut Work) -> u64 {
-        let unit_bytes = u64::from(self.ftl.layout.unit_bytes);
+        let unit_bytes = u64::from(self.ftl.layout().unit_bytes);
         let (mut at, mut bytes) = (0, 0);
         while at < batch.lpns.len() {
             let placed = self.ftl.place_units(&batch.lpns[at..], &mut self.ops);
@@ -236,7 +236,7 @@ impl<P: Policies> Drive<P> {
     /// The units of a span.
     fn write_of(&self, span: Span) -> Write {
         let (lba, sectors) = (span.lba, span.sectors);
-        let unit = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let unit = u64::from(self.ftl.layout().unit_bytes) / SECTOR_BYTES;
         let is_whole_units = lba.is_multiple_of(unit) && u64::from(sectors).is_multiple_of(unit);
         let end = (lba + u64::from(sectors)) * SECTOR_BYTES;
         assert!(
@@ -255,7 +255,7 @@ impl<P: Policies> Drive<P> {
     #[inline]
     fn write_without_time(&mut self, write: Write, work: &mut Work) -> u64 {
         let Write { lpn, units, .. } = write;
-        let bytes = u64::from(units) * u64::from(self.ftl.layout.unit_bytes);
+        let bytes = u64::from(units) * u64::from(self.ftl.layout().unit_bytes);
         let sectors = bytes / SECTOR_BYTES;
         self.totals.count(Op::Write, bytes);
         self.totals.end(Status::Ok);
@@ -265,7 +265,7 @@ impl<P: Policies> Drive<P> {
         if !self.read_ahead.is_empty() {
             self.read_ahead.invalidate(lpn, units);
         }
-        let lba = u64::from(lpn) * u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let lba = u64::from(lpn) * u64::from(self.ftl.layout().unit_bytes) / SECTOR_BYTES;
         let run = || self.runs.note(lba, sectors, bytes);
         let route = self.ftl.route(bytes, write.handle, run);
         let (mut at, end) = (lpn, lpn + units);
@@ -273,7 +273,7 @@ impl<P: Policies> Drive<P> {
             let known = self.bring_map(at, write.is_looked_up && at == lpn, work);
             // What comes at once changes nothing while no mover is at work.
             let most = if self.ftl.leaves_movers_at_rest() {
-                self.ftl.layout.native_units
+                self.ftl.layout().native_units
             } else {
                 self.commands.burst_units()
             };

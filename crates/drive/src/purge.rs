@@ -56,19 +56,19 @@ impl<P: Policies> Drive<P> {
 
     /// Lets the time pass that it takes to erase every superblock that holds anything.
     fn erase_all(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<()> {
-        let mut times = vec![0; self.ftl.layout.groups as usize];
+        let mut times = vec![0; self.ftl.layout().groups as usize];
         let mut erases = [0; class::COUNT];
         for (index, block) in self.ftl.superblocks().iter().enumerate() {
             if block.written > 0 {
                 let class = class::erase(block.mode);
-                let group = self.ftl.layout.group_of(index as u32);
+                let group = self.ftl.layout().group_of(index as u32);
                 times[group as usize] += self.flash.array_time(class).0;
                 erases[class as usize] += 1;
             }
         }
         self.wake_for_work();
         self.pass(Nanos(times.into_iter().max().unwrap_or(0)), go_on)?;
-        let dies = u64::from(self.ftl.layout.group_dies);
+        let dies = u64::from(self.ftl.layout().group_dies);
         for (class, count) in (0..).zip(erases) {
             self.flash.book(class, count * dies);
         }

@@ -197,7 +197,7 @@ impl Xray {
         let c = ftl.counters();
         let energy = inside.power.energy_fj(at, inside.flash);
         let celsius = inside.thermal.celsius(at, energy);
-        let unit = u64::from(ftl.layout.unit_bytes);
+        let unit = u64::from(ftl.layout().unit_bytes);
         let (cache_units, cache_valid) = ftl.cache_units();
         let (tier_held, tier_valid) = ftl.tier_units();
         let free = u64::from(ftl.free_superblocks());
@@ -239,7 +239,7 @@ impl Xray {
             tier_valid * unit,
             self.wear.static_left_ppm,
             free,
-            free * ftl.layout.native_bytes(),
+            free * ftl.layout().native_bytes(),
             inside.power.state(at) as u64,
             libm::round(celsius * 1e3) as u64,
         ];

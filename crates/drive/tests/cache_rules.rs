@@ -247,7 +247,7 @@ fn few_free_superblocks_start_folding_under_the_host_s_hands() {
         "fold.reserve=0",
     ];
     let mut d = drive(&[&sets]);
-    let superblock = d.ftl().layout.native_bytes();
+    let superblock = d.ftl().layout().native_bytes();
     let before = u64::from(d.ftl().free_superblocks());
     // The cache takes three superblocks of flash for one of data: 44 of 147 with 4 GB.
     write(&mut d, ReadWrite::Write, 128 << 10, 3 << 30);
@@ -316,7 +316,7 @@ fn a_static_cache_has_a_budget_of_its_own() {
     // Every static superblock is erased as often as it is rated, and what they held is all that
     // the cache ever took.
     assert_eq!(shrunk.counters().slc_erases, 3 * own);
-    let most = 3 * own * u64::from(shrunk.ftl().layout.slc_units);
+    let most = 3 * own * u64::from(shrunk.ftl().layout().slc_units);
     assert_eq!(shrunk.counters().slc_units, most);
     assert_eq!(u64::from(shrunk.ftl().retired_superblocks()), own);
     let closed = run("slc_cache.worn=close");

@@ -84,7 +84,7 @@ fn a_hybrid_cache_falls_back_to_its_static_part() {
     write(&mut d, 0.0, 33.5);
     rest(&mut d, Nanos::from_secs(600));
     // What is free beyond the reserve of 6 GB may be borrowed, and a third of it holds data.
-    let native = d.ftl().layout.native_bytes() as f64 / GB;
+    let native = d.ftl().layout().native_bytes() as f64 / GB;
     let borrowed = (f64::from(d.ftl().free_superblocks()) - (6.0 / native).ceil()) * native / 3.0;
     assert!((0.1..0.6).contains(&borrowed), "{borrowed} GB to borrow");
     near(
@@ -99,7 +99,7 @@ fn a_hybrid_cache_falls_back_to_its_static_part() {
 fn a_whole_drive_cache_is_what_is_free_over_the_bits_of_a_cell() {
     for (id, bits) in [("third", 3.0), ("quarter", 4.0)] {
         let mut d = design(id);
-        let native = d.ftl().layout.native_bytes() as f64;
+        let native = d.ftl().layout().native_bytes() as f64;
         let usable = f64::from(d.ftl().free_superblocks() - 3) * native / GB;
         near(
             id,
@@ -219,7 +219,7 @@ fn two_tiers_are_three_plateaus() {
     let mut d = design("two-tiers");
     let outcome = write(&mut d, 0.0, 20.0);
     let c = *d.counters();
-    let layout = &d.ftl().layout;
+    let layout = d.ftl().layout();
     let (slc, tier) = (layout.slc_bytes() as f64, layout.tier_bytes() as f64);
     // A granule crosses the channel in 163.84 us a row; each of two dies is then busy.
     let rate = |rows: f64, program: f64| 2.0 * rows * 65_536.0 / ((rows * 163.84 + program) * 1e-6);
@@ -272,7 +272,7 @@ fn both_tiers_are_emptied_in_idle_time_the_first_one_first() {
     let c = *d.counters();
     assert_eq!(c.fold_units, c.slc_units + c.tier_units, "each byte once");
     let full = |bytes: u64, each: u64| bytes / each;
-    let layout = &d.ftl().layout;
+    let layout = d.ftl().layout();
     assert!(c.slc_erases >= full(c.slc_units * 4096, layout.slc_bytes()));
     assert!(c.tier_erases >= full(c.tier_units * 4096, layout.tier_bytes()));
     let cycles = c.slc_erases as f64 / 40_000.0 + c.tier_erases as f64 / 6000.0;
@@ -287,7 +287,7 @@ fn both_tiers_are_emptied_in_idle_time_the_first_one_first() {
 #[test]
 fn lower_pages_come_first_and_upper_pages_after_without_a_copy() {
     let mut d = design("lower-pages");
-    let layout = &d.ftl().layout;
+    let layout = d.ftl().layout();
     let (lower, free) = (layout.slc_bytes() as f64, d.ftl().free_superblocks());
     let reserve = 3;
     let outcome = write(&mut d, 0.0, 25.9);

@@ -259,7 +259,7 @@ fn superblocks_of_fewer_dies_keep_all_dies_busy_and_are_smaller() {
             "{found} against {whole}"
         );
         let d = drive(&sets(dies));
-        let l = &d.ftl().layout;
+        let l = d.ftl().layout();
         assert_eq!(
             160 * superblocks - l.superblocks,
             system(l.native_bytes()),
@@ -396,7 +396,7 @@ fn a_purge_gives_back_the_fresh_drive_and_keeps_its_wear() {
     write.io_bytes = Some(4 << 30);
     let fresh = go(&mut d, write.clone());
     let programmed = d.counters().programmed_units();
-    let free = d.ftl().layout.superblocks;
+    let free = d.ftl().layout().superblocks;
     assert!(d.purge() > Nanos::from_ms(100));
     assert_eq!(d.ftl().free_superblocks(), free);
     assert!(d.counters().slc_erases > 0 && d.counters().programmed_units() >= programmed);

@@ -122,7 +122,7 @@ impl Rig {
     fn half_full(&self, pool: Pool) -> usize {
         let ftl = self.d.ftl();
         let blocks = ftl.superblocks().iter();
-        let part = |valid, mode| valid > 0 && valid < ftl.layout.units(mode);
+        let part = |valid, mode| valid > 0 && valid < ftl.layout().units(mode);
         blocks
             .filter(|b| b.state == State::Open && b.pool == pool && part(b.valid, b.mode))
             .count()
@@ -212,7 +212,11 @@ fn a_second_tier_through_power_cuts() {
         rig.write(110);
     }
     let (old, new) = (rig.d.counters(), new.d.counters());
-    let superblock = rig.d.ftl().layout.units(flashtwin_ftl::layout::Mode::Tier);
+    let superblock = rig
+        .d
+        .ftl()
+        .layout()
+        .units(flashtwin_ftl::layout::Mode::Tier);
     for (old, new) in [
         (old.slc_units - before.slc_units, new.slc_units),
         (old.tier_units - before.tier_units, new.tier_units),

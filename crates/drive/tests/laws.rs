@@ -41,7 +41,7 @@ fn fold_rate(sets: &[&str]) -> f64 {
 
 /// Native bytes that a fill may use before folding begins.
 fn usable(drive: &Drive, reserve: f64) -> f64 {
-    let native = drive.ftl().layout.native_bytes() as f64;
+    let native = drive.ftl().layout().native_bytes() as f64;
     (f64::from(drive.ftl().free_superblocks()) - (reserve / native).ceil()) * native
 }
 
@@ -67,7 +67,7 @@ fn staged_data_pays_for_both_programs_and_later_for_the_borrowed_cells() {
         "{folding} against {expected}"
     );
     let found = breaks_at(&outcome, (6.0 * GB, 39.0 * GB), (staged, folding));
-    let slack = d.ftl().layout.native_bytes() as f64 * 3.0;
+    let slack = d.ftl().layout().native_bytes() as f64 * 3.0;
     assert!(
         (found - onset).abs() < slack,
         "folding begins at {found}, not {onset}"
@@ -94,7 +94,7 @@ fn direct_data_shares_the_dies_with_folding_once_the_borrowed_cells_are_needed()
         "{folding} against {expected}"
     );
     let found = breaks_at(&outcome, (6.0 * GB, onset + 6.0 * GB), (v_direct, folding));
-    let slack = d.ftl().layout.native_bytes() as f64 * 3.0;
+    let slack = d.ftl().layout().native_bytes() as f64 * 3.0;
     assert!(
         (found - onset).abs() < slack,
         "folding begins at {found}, not {onset}"
@@ -133,7 +133,7 @@ fn a_whole_drive_cache_ends_at_a_third_of_the_flash() {
     ];
     let mut d = drive(&sets);
     let keep = f64::from(d.ftl().free_superblocks()) - 3.0;
-    let third = keep * d.ftl().layout.slc_bytes() as f64;
+    let third = keep * d.ftl().layout().slc_bytes() as f64;
     let outcome = fill(&mut d);
     let level = rate_between(&outcome, GB, 10.0 * GB) * 0.8;
     let found = falls_under(&outcome, GB, level);

@@ -310,7 +310,7 @@ fn a_crypto_erase_takes_a_command_and_the_blocks_are_erased_later() {
     // Idle time erases all of it.
     d.purge();
     rest(&mut d, Nanos::from_secs(60));
-    assert_eq!(d.ftl().free_superblocks(), d.ftl().layout.superblocks);
+    assert_eq!(d.ftl().free_superblocks(), d.ftl().layout().superblocks);
     let total = erased(&d);
     rest(&mut d, Nanos::from_secs(60));
     assert_eq!(erased(&d), total, "nothing is erased twice");

@@ -158,7 +158,7 @@ fn reads_of_parts_of_units_are_a_stream_too() {
 #[test]
 fn a_unit_may_span_planes() {
     let mut d = drive(64, &[]);
-    assert_eq!(d.ftl().layout.row_units, 1, "four planes of 16 KiB");
+    assert_eq!(d.ftl().layout().row_units, 1, "four planes of 16 KiB");
     single(&mut d, Op::Write, 0, 128);
     single(&mut d, Op::Flush, 0, 0);
     let found = single(&mut d, Op::Read, 0, 128);

@@ -42,7 +42,7 @@ struct Host {
 impl Host {
     fn new(sets: &[&str]) -> Host {
         let mut drive = drive(sets);
-        let layout = &drive.ftl().layout;
+        let layout = drive.ftl().layout();
         let region_bytes = u64::from(layout.native_units) * u64::from(layout.unit_bytes);
         let regions = drive.capacity_bytes() / region_bytes;
         let mut fill = job(ReadWrite::Write, 128 << 10, 32);

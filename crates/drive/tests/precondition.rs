@@ -80,7 +80,7 @@ fn write_untimed(drive: &mut Drive, jobs: impl IntoIterator<Item = RawJob>) {
 
 /// Shares of units that are valid, of all superblocks from the emptiest to the fullest.
 fn fullness(drive: &Drive) -> Vec<f64> {
-    let units = f64::from(drive.ftl().layout.native_units);
+    let units = f64::from(drive.ftl().layout().native_units);
     let all = drive.ftl().superblocks().iter();
     let mut shares: Vec<_> = all.map(|block| f64::from(block.valid) / units).collect();
     shares.sort_by(f64::total_cmp);

@@ -71,7 +71,7 @@ fn micron_pages_give_the_write_amplification() {
     let total = smart["flashtwin"]["waf"]["total"].as_f64().expect("waf");
     assert!((waf / total - 1.0).abs() < 1e-5, "{waf} and {total}");
     assert_eq!(raw(&smart, 246), d.totals().bytes(Op::Write) / 512);
-    let erases = (c.slc_erases + c.native_erases) / u64::from(d.ftl().layout.superblocks);
+    let erases = (c.slc_erases + c.native_erases) / u64::from(d.ftl().layout().superblocks);
     assert_eq!(raw(&smart, 173), erases);
     assert_eq!(smart["smart_status"]["passed"], true);
 }
@@ -113,7 +113,7 @@ fn families_count_in_their_units() {
     assert_eq!(raw(&samsung.smart(), 241), written / 512);
     let mut sandforce = drive("sandforce", &[]);
     wear(&mut sandforce, 5 * GIB);
-    let (smart, layout) = (sandforce.smart(), &sandforce.ftl().layout);
+    let (smart, layout) = (sandforce.smart(), sandforce.ftl().layout());
     let c = sandforce.counters();
     let erased = c.slc_erases * layout.slc_bytes() + c.native_erases * layout.native_bytes();
     assert_eq!(raw(&smart, 100), erased / GIB);
@@ -153,7 +153,7 @@ fn the_percentage_used_stops_at_255() {
         let log = &smart["nvme_smart_health_information_log"];
         log["percentage_used"].as_u64().expect("a number")
     };
-    let superblocks = u64::from(d.ftl().layout.superblocks);
+    let superblocks = u64::from(d.ftl().layout().superblocks);
     let mut seen = Vec::new();
     for _ in 0..4 {
         go(&mut d, job(ReadWrite::Write, 1 << 20, 32));
@@ -197,7 +197,7 @@ fn endurance_follows_from_its_formulas() {
     close(number("rated_used_percent"), 100.0 * written / 80e12);
     let c = d.counters();
     let worn = (c.slc_erases as f64 / 40_000.0 + c.native_erases as f64 / 1500.0)
-        / f64::from(d.ftl().layout.superblocks);
+        / f64::from(d.ftl().layout().superblocks);
     let by_wear = written / worn;
     let found = number("tbw_by_wear_bytes");
     close(found, by_wear);

@@ -16,12 +16,10 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-use flashtwin_base::State;
-use flashtwin_base::state::Visitor;
-
 use crate::counters::Counters;
 use crate::layout::{Layout, NONE};
 use crate::policy::{Policy, WhenFull};
+use crate::row_lists::RowLists;
 use crate::wear::{CAUSES, Cause};
 
 /// Granules a die that a mover may have read or in programming: one is programmed while the next is
@@ -451,28 +449,40 @@ impl fmt::Display for Mover {
 }
 
 /// The movers of a drive, by their work.
-pub(crate) struct Movers([Mover; 3]);
-
-impl State for Movers {
-    fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
-        self.0.visit(visitor)
-    }
+pub(crate) struct Movers {
+    all: [Mover; 3],
+    /// What the rows hold that they read.
+    rows: RowLists,
 }
+
+flashtwin_base::state! { Movers {
+    part: all;
+    built: rows;
+} }
 
 impl Movers {
     /// None of them has begun.
     pub(crate) fn new(policy: &Policy, layout: &Layout) -> Movers {
-        Movers([
-            Mover::folding(policy, layout),
-            Mover::new(Work::Collect, layout),
-            Mover::new(Work::Map, layout),
-        ])
+        Movers {
+            all: [
+                Mover::folding(policy, layout),
+                Mover::new(Work::Collect, layout),
+                Mover::new(Work::Map, layout),
+            ],
+            rows: RowLists::new(layout),
+        }
+    }
+
+    /// Lists of the rows that are read.
+    #[inline]
+    pub(crate) fn rows(&mut self) -> &mut RowLists {
+        &mut self.rows
     }
 
     /// Free superblocks that are kept for them. The map's has a pool of its own.
     #[inline]
     pub(crate) fn pledged(&self) -> u32 {
-        let [fold, collect, _] = &self.0;
+        let [fold, collect, _] = &self.all;
         u32::from(fold.pledged) + u32::from(collect.pledged)
     }
 }
@@ -482,14 +492,14 @@ impl Index<Work> for Movers {
 
     #[inline]
     fn index(&self, work: Work) -> &Mover {
-        &self.0[work as usize]
+        &self.all[work as usize]
     }
 }
 
 impl IndexMut<Work> for Movers {
     #[inline]
     fn index_mut(&mut self, work: Work) -> &mut Mover {
-        &mut self.0[work as usize]
+        &mut self.all[work as usize]
     }
 }
 

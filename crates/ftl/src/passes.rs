@@ -184,7 +184,7 @@ impl Passes {
         let Token::FirstPass(place) = first.token else {
             return;
         };
-        let flight = &buffer.flights[place as usize];
+        let flight = buffer.flight(place);
         self.host_units += flight.host_units;
         self.by_stream[flight.stream] += 1;
         self.count_first(flight);
@@ -207,7 +207,7 @@ impl Passes {
 
     /// A pass of a granule that is not its last has ended.
     pub(crate) fn ended(&mut self, buffer: &WriteBuffer, place: u32) {
-        let flight = &buffer.flights[place as usize];
+        let flight = buffer.flight(place);
         self.first[flight.stream] -= 1;
         self.host_firsts -= u32::from(flight.host_units > 0);
         if self.paired {
@@ -286,7 +286,7 @@ impl Passes {
 
     /// The pass of a granule that has had so many.
     fn next_pass(&mut self, buffer: &WriteBuffer, half: Half, passes: u32) -> NandOp {
-        let flight = &buffer.flights[half.place as usize];
+        let flight = buffer.flight(half.place);
         let token = if passes < self.later {
             self.count_first(flight);
             Token::FirstPass(half.place)
@@ -319,7 +319,7 @@ impl Passes {
         let mut by_stream = [0; COUNTED];
         let mut host_units = 0;
         for half in self.halves.iter().flatten() {
-            let flight = buffer.flights[half.place as usize];
+            let flight = *buffer.flight(half.place);
             ensure_ne!(flight.first, NONE, "a granule landed after its first pass");
             by_stream[flight.stream] += 1;
             host_units += flight.host_units;

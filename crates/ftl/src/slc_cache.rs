@@ -300,7 +300,7 @@ impl Seen<'_> {
     /// Whether a superblock may be opened for one of the streams of direct data.
     #[inline]
     pub(crate) fn direct_openable(&self, stream: Stream) -> bool {
-        let awaited = &self.writing.buffer.awaited;
+        let awaited = &self.writing.buffer.awaited();
         let others = awaited.superblocks() - awaited.promised_to(stream);
         self.available > self.policy.gc.reserve_superblocks + others
             || (stream == Stream::Direct && self.blocks.has_half())
@@ -309,7 +309,7 @@ impl Seen<'_> {
     /// Free native superblocks that may be borrowed where so many have to stay.
     #[inline]
     fn lendable(&self, keep: u32) -> u32 {
-        let keep = keep + self.writing.buffer.awaited.promised_to(Stream::Direct);
+        let keep = keep + self.writing.buffer.awaited().promised_to(Stream::Direct);
         self.available.saturating_sub(keep)
     }
 }
@@ -364,8 +364,7 @@ impl Cache {
     /// Whether the second tier takes what the SLC cache cannot.
     #[inline]
     fn tier_takes(&self, seen: &Seen<'_>) -> bool {
-        self.tier_limit > 0
-            && (seen.writing.streams[Stream::Tier].left() > 0 || self.tier_may_open(seen))
+        self.tier_limit > 0 && (seen.writing[Stream::Tier].left() > 0 || self.tier_may_open(seen))
     }
 
     /// The borrowed part is beyond its size, or, where nothing is borrowed, the static part is all
@@ -535,7 +534,7 @@ impl Cache {
         if self.rule().shares && !tier {
             return self.mixed_stream(seen);
         }
-        if seen.writing.streams[Stream::Cache].left() > 0 || self.openable(seen) > 0 {
+        if seen.writing[Stream::Cache].left() > 0 || self.openable(seen) > 0 {
             return Stream::Cache;
         }
         if tier {
@@ -555,7 +554,7 @@ impl Cache {
     /// no room.
     #[inline]
     fn mixed_stream(&self, seen: &Seen<'_>) -> Stream {
-        let streams = &seen.writing.streams;
+        let streams = seen.writing;
         let cache = streams[Stream::Cache].left() > 0 || self.openable(seen) > 0;
         let native = streams[Stream::Direct].left() > 0 || seen.direct_openable(Stream::Direct);
         match (self.direct_next, cache, native) {
@@ -573,7 +572,7 @@ impl Cache {
         let ahead = self.direct_ahead_milli + i64::from(units) * (gone - share);
         let full = self.is_full(seen);
         self.direct_ahead_milli = if full { ahead } else { 0 };
-        if seen.writing.buffer.awaited.units() == 0 {
+        if seen.writing.buffer.awaited().units() == 0 {
             self.direct_next = full && ahead < 0;
         }
     }
@@ -604,7 +603,7 @@ impl Cache {
     /// granules.
     #[inline]
     fn look_for_reclaim(&mut self, seen: &Seen<'_>) {
-        let sequence = seen.writing.sequence;
+        let sequence = seen.writing.sequence();
         if self.reclaiming || sequence < self.look_again {
             return;
         }
@@ -632,7 +631,7 @@ impl Cache {
     #[inline]
     fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
         let room = || {
-            let folded = &seen.writing.streams[Stream::Fold];
+            let folded = &seen.writing[Stream::Fold];
             seen.available > seen.policy.gc.reserve_superblocks
                 || folded.left() >= block.valid + seen.row_most
         };

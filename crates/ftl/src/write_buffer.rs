@@ -76,16 +76,16 @@ impl Flight {
 
 /// What is in RAM and not yet on flash.
 pub(crate) struct WriteBuffer {
-    pub(crate) capacity_units: u32,
-    pub(crate) used_units: u32,
+    capacity_units: u32,
+    used_units: u32,
     /// What is reserved and not handed over yet.
-    pub(crate) awaited: Reservations,
-    pub(crate) flights: Vec<Flight>,
+    awaited: Reservations,
+    flights: Vec<Flight>,
     vacant: Vec<u32>,
     /// Units of collected data in flight in granules of the host's.
-    pub(crate) moved: u32,
+    moved: u32,
     /// How many of each stream are in flight, and how many of parity.
-    pub(crate) by_stream: [u32; COUNTED],
+    by_stream: [u32; COUNTED],
 }
 
 flashtwin_base::state! { WriteBuffer {
@@ -131,6 +131,79 @@ impl WriteBuffer {
         self.moved -= flight.moved;
         self.used_units -= flight.host_units;
         flight
+    }
+
+    /// A granule that is in flight, by its place.
+    #[inline]
+    pub(crate) fn flight(&self, place: u32) -> &Flight {
+        &self.flights[place as usize]
+    }
+
+    /// The granules in flight, with their places.
+    #[inline]
+    pub(crate) fn flights(&self) -> impl Iterator<Item = (u32, &Flight)> {
+        (0..).zip(&self.flights).filter(|(_, f)| f.first != NONE)
+    }
+
+    /// Whoever waits for a granule below a sequence number waits for these too.
+    pub(crate) fn lower(&mut self, sequence: u64, of: impl Fn(&Flight) -> bool) {
+        let flying = self.flights.iter_mut().filter(|f| f.first != NONE);
+        for flight in flying.filter(|f| of(f)) {
+            flight.sequence = flight.sequence.min(sequence);
+        }
+    }
+
+    /// Granules of a stream in flight.
+    #[inline]
+    pub(crate) fn flying_of(&self, stream: Stream) -> u32 {
+        self.by_stream[stream]
+    }
+
+    /// Units of collected data in flight in granules of the host's.
+    #[inline]
+    pub(crate) fn moved(&self) -> u32 {
+        self.moved
+    }
+
+    /// Units of buffer.
+    pub(crate) fn capacity(&self) -> u32 {
+        self.capacity_units
+    }
+
+    /// Units of buffer that are taken.
+    #[inline]
+    pub(crate) fn used(&self) -> u32 {
+        self.used_units
+    }
+
+    /// Units of buffer that are not taken.
+    #[inline]
+    pub(crate) fn free(&self) -> u32 {
+        self.capacity_units - self.used_units
+    }
+
+    /// Takes units of buffer.
+    #[inline]
+    pub(crate) fn take(&mut self, units: u32) {
+        self.used_units += units;
+    }
+
+    /// Gives units of buffer back.
+    #[inline]
+    pub(crate) fn give_back(&mut self, units: u32) {
+        self.used_units -= units;
+    }
+
+    /// What is reserved and not handed over yet.
+    #[inline]
+    pub(crate) fn awaited(&self) -> &Reservations {
+        &self.awaited
+    }
+
+    /// What is reserved, to be changed.
+    #[inline]
+    pub(crate) fn awaited_mut(&mut self) -> &mut Reservations {
+        &mut self.awaited
     }
 
     /// Notes that a die has taken the data of a granule.

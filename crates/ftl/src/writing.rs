@@ -6,6 +6,10 @@
 //! is numbered: each granule gets the next sequence number as it is begun, so that "everything
 //! before this is on flash" is a comparison.
 
+mod parity;
+
+use std::ops::{Index, IndexMut};
+
 use crate::blocks::{Blocks, State};
 use crate::counters::Counters;
 use crate::ensure::Checked;
@@ -16,31 +20,30 @@ use crate::lifetimes::Lifetimes;
 use crate::op::NandOp;
 use crate::passes::{Lane, Passes};
 use crate::policy::Policy;
-use crate::row_lists::RowLists;
 use crate::streams::{InUse, STREAMS, Stream};
 use crate::write_buffer::{Flight, WriteBuffer};
+
+pub use parity::Mate;
 
 /// The state of the room.
 pub(crate) struct Writing {
     /// How far each stream has filled its open superblock.
-    pub(crate) streams: [Frontier; STREAMS],
+    streams: [Frontier; STREAMS],
     /// The streams that this drive's policy has data for.
-    pub(crate) in_use: InUse,
-    pub(crate) lanes: Lanes,
+    in_use: InUse,
+    lanes: Lanes,
     pub(crate) passes: Passes,
     pub(crate) buffer: WriteBuffer,
     /// The number of the next granule that is begun.
-    pub(crate) sequence: u64,
+    sequence: u64,
     /// The host waits for a superblock.
-    pub(crate) starved: bool,
-    /// What the rows hold that movers read.
-    pub(crate) row_lists: RowLists,
+    starved: bool,
 }
 
 flashtwin_base::state! { Writing {
     kept: sequence, starved;
     part: streams, lanes, passes, buffer;
-    built: in_use, row_lists;
+    built: in_use;
 } }
 
 impl Writing {
@@ -59,8 +62,105 @@ impl Writing {
             buffer: WriteBuffer::new(buffer_units),
             sequence: 0,
             starved: false,
-            row_lists: RowLists::new(layout),
         }
+    }
+
+    /// How far each stream has come.
+    #[inline]
+    pub(crate) fn frontiers(&self) -> impl Iterator<Item = (Stream, &Frontier)> {
+        Stream::ALL.into_iter().zip(&self.streams)
+    }
+
+    /// The streams that this drive has host data for.
+    #[inline]
+    pub(crate) fn of_host(&self) -> &'static [Stream] {
+        self.in_use.host
+    }
+
+    /// The streams that this drive has collected data for.
+    #[inline]
+    pub(crate) fn of_collected(&self) -> &'static [Stream] {
+        self.in_use.collected
+    }
+
+    /// The stream whose current lane fills a superblock.
+    pub(crate) fn filling(&self, superblock: u32) -> Option<Stream> {
+        let mut all = Stream::ALL.into_iter();
+        all.find(|&stream| self.streams[stream].superblock == superblock)
+    }
+
+    /// The superblocks that a stream has open, in all lanes.
+    pub(crate) fn open_superblocks(&self, stream: Stream) -> impl Iterator<Item = u32> {
+        let own = Some(self.streams[stream].superblock).filter(|&s| s != NONE);
+        own.into_iter().chain(self.lanes.superblocks(stream))
+    }
+
+    /// The number of the next granule that is begun.
+    #[inline]
+    pub(crate) fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The number of the next granule that is begun, for a page of the journal to take.
+    #[inline]
+    pub(crate) fn sequence_mut(&mut self) -> &mut u64 {
+        &mut self.sequence
+    }
+
+    /// Takes the next number for what is no granule of a stream.
+    #[inline]
+    pub(crate) fn number(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    /// The granule that a stream fills is begun, if it is not yet.
+    #[inline]
+    pub(crate) fn begin_granule(&mut self, stream: Stream) -> &mut Frontier {
+        let s = &mut self.streams[stream];
+        if s.next == s.begun {
+            s.sequence = self.sequence;
+            self.sequence += 1;
+        }
+        s
+    }
+
+    /// Units are placed in a stream; true where its granule or its lane is full.
+    #[inline]
+    pub(crate) fn fill(&mut self, stream: Stream, units: u32) -> bool {
+        let s = self.begin_granule(stream);
+        s.next += units;
+        s.next >= s.begun + s.granule || s.next == s.stop
+    }
+
+    /// The granule that a stream was filling is issued, and the next one begun if data waits.
+    #[inline]
+    pub(crate) fn end_granule(&mut self, stream: Stream) {
+        let s = &mut self.streams[stream];
+        s.begun += s.granule;
+        s.granule = s.full;
+        if s.next > s.begun {
+            s.sequence = self.sequence;
+            self.sequence += 1;
+        }
+    }
+
+    /// The host waits for a superblock.
+    #[inline]
+    pub(crate) fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// Notes whether the host waits for a superblock; the answer is whether it did.
+    #[inline]
+    pub(crate) fn set_starved(&mut self, starved: bool) -> bool {
+        std::mem::replace(&mut self.starved, starved)
+    }
+
+    /// The power goes: nothing is in RAM or under way.
+    pub(crate) fn power_lost(&mut self, layout: &Layout) {
+        self.buffer = WriteBuffer::new(self.buffer.capacity());
+        self.passes = Passes::new(layout);
     }
 
     /// Issues the later passes that have become due in the superblock that a stream fills.
@@ -94,7 +194,7 @@ impl Writing {
 
     /// A program has ended for good: where it is the last of its wordline, the others are safe.
     pub(crate) fn wordline_programmed(&mut self, place: u32) {
-        self.passes.wordline_programmed(&mut self.buffer, place);
+        self.passes.wordline_programmed(&self.buffer, place);
     }
 
     /// Whether a power cut at this moment leaves a page as it is.
@@ -111,7 +211,6 @@ impl Writing {
     pub(crate) fn close_all(&mut self, layout: &Layout, policy: &Policy) {
         self.streams = Stream::ALL.map(|stream| Frontier::new(layout, policy, stream));
         self.lanes = Lanes::new(layout);
-        self.row_lists = RowLists::new(layout);
         self.starved = false;
     }
 }
@@ -163,8 +262,8 @@ impl Writing {
         if open || block.in_flight == 0 {
             return open;
         }
-        let wanted = |f: &Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
-        self.buffer.flights.iter().any(wanted)
+        let mut flying = self.buffer.flights();
+        flying.any(|(_, f)| ppn.wrapping_sub(f.first) < f.units)
     }
 
     /// Whether other data can take the place of a physical unit's in RAM: that is in a granule of
@@ -182,9 +281,10 @@ impl Writing {
             return false;
         }
         let block = &blocks[superblock];
-        let holds = |f: &&Flight| f.first != NONE && ppn.wrapping_sub(f.first) < f.units;
-        let flight = self.buffer.flights.iter().find(holds);
-        block.in_flight > 0 && flight.is_some_and(|f| !f.begun && f.host_units > 0 && f.moved == 0)
+        let mut flying = self.buffer.flights();
+        let flight = flying.find(|(_, f)| ppn.wrapping_sub(f.first) < f.units);
+        let replaceable = |f: &Flight| !f.begun && f.host_units > 0 && f.moved == 0;
+        block.in_flight > 0 && flight.is_some_and(|(_, f)| replaceable(f))
     }
 
     /// Units of the host that wait in granules that are not full.
@@ -200,10 +300,8 @@ impl Writing {
     /// Lowest sequence number of a granule with host data that is not programmed yet.
     #[inline]
     pub(crate) fn oldest_of_host(&self) -> u64 {
-        let flying = self.buffer.flights.iter();
-        let flying = flying
-            .filter(|f| f.first != NONE && f.host_units > 0)
-            .map(|f| f.sequence);
+        let flying = self.buffer.flights().filter(|(_, f)| f.host_units > 0);
+        let flying = flying.map(|(_, f)| f.sequence);
         let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
@@ -214,14 +312,28 @@ impl Writing {
     /// The same of granules of some streams, whatever data they hold.
     #[inline]
     pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {
-        let flying = self.buffer.flights.iter();
-        let flying = flying
-            .filter(|f| f.first != NONE && of(f.stream))
-            .map(|f| f.sequence);
+        let flying = self.buffer.flights().filter(|(_, f)| of(f.stream));
+        let flying = flying.map(|(_, f)| f.sequence);
         let open = Stream::ALL.into_iter().zip(&self.streams);
         let open = open
             .filter(|(i, s)| of(*i) && s.next > s.begun)
             .map(|(_, s)| s.sequence);
         flying.chain(open).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Index<Stream> for Writing {
+    type Output = Frontier;
+
+    #[inline]
+    fn index(&self, stream: Stream) -> &Frontier {
+        &self.streams[stream]
+    }
+}
+
+impl IndexMut<Stream> for Writing {
+    #[inline]
+    fn index_mut(&mut self, stream: Stream) -> &mut Frontier {
+        &mut self.streams[stream]
     }
 }

@@ -187,7 +187,7 @@ fn tables_stay_within_sixteen_bytes_a_unit() {
         "{each} bytes a unit, {own} of them superblocks"
     );
     assert_eq!(
-        bench.ftl.layout.whole_units(Mode::Native) * 2,
-        bench.ftl.layout.native_units
+        bench.ftl.layout().whole_units(Mode::Native) * 2,
+        bench.ftl.layout().native_units
     );
 }

@@ -191,6 +191,6 @@ fn a_purge_forgets_the_map() {
     let own = superblocks.iter().filter(|b| b.map).count() as u32;
     assert_eq!(
         bench.ftl.free_superblocks() + own,
-        bench.ftl.layout.superblocks
+        bench.ftl.layout().superblocks
     );
 }

@@ -15,7 +15,7 @@ fn a_row_is_rebuilt_from_one_row_of_each_other_die() {
         let mut policy = policy();
         policy.parity = Parity::Stripe;
         let mut bench = Bench::new(&p, policy, 2000, 1);
-        let layout = bench.ftl.layout.clone();
+        let layout = bench.ftl.layout().clone();
         // A whole superblock, then a stripe and a granule of the next one.
         let granule = layout.native_granule;
         let units = layout.native_units + 4 * granule;
@@ -62,11 +62,11 @@ fn a_superblock_that_is_given_up_early_ends_without_parity() {
     let mut policy = policy();
     policy.parity = Parity::Stripe;
     let mut bench = Bench::new(&p, policy, 2000, 1);
-    let granule = bench.ftl.layout.native_granule;
+    let granule = bench.ftl.layout().native_granule;
     bench.write(0, 4 * granule);
     bench.drain();
     let ppn = |bench: &Bench, lpn| bench.ftl.locate(lpn).expect("written");
-    let superblock = bench.ftl.layout.superblock_of(ppn(&bench, 0));
+    let superblock = bench.ftl.layout().superblock_of(ppn(&bench, 0));
     assert!(bench.ftl.stripe_mates(ppn(&bench, 3 * granule)).is_some());
     // It is closed where it is, and its data will be moved.
     assert!(bench.refresh(superblock));

@@ -82,7 +82,7 @@ fn parity_loses_nothing_and_takes_a_share_of_every_stripe() {
                 let c = bench.ftl.counters();
                 let data = c.programmed_units() - c.parity_units;
                 let most = data / u64::from(channels - 1);
-                let few = 6 * u64::from(bench.ftl.layout.native_granule);
+                let few = 6 * u64::from(bench.ftl.layout().native_granule);
                 assert!(c.parity_units <= most && most <= c.parity_units + few);
             }
         }
@@ -211,7 +211,7 @@ fn several_passes_lose_nothing_and_every_granule_gets_all() {
                 assert!(c.second_pass_units > 0);
                 if mode == CacheMode::None {
                     // Padding behind the last data waits for its own second pass.
-                    let lanes = 2 * bench.ftl.layout.groups * bench.ftl.layout.group_dies;
+                    let lanes = 2 * bench.ftl.layout().groups * bench.ftl.layout().group_dies;
                     let more = u64::from(passes - 1);
                     let waiting = u64::from(later.wordlines() * lanes * granule) * more;
                     let all = c.programmed_units() * more;
@@ -233,7 +233,7 @@ fn trim_of_everything_gives_every_superblock_back() {
     bench.drain();
     bench.verify();
     let open = 4;
-    assert!(bench.ftl.free_superblocks() + open >= bench.ftl.layout.superblocks);
+    assert!(bench.ftl.free_superblocks() + open >= bench.ftl.layout().superblocks);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn overwritten_cache_is_erased_and_not_folded() {
     let p = part(Cell::Tlc, true, 48);
     let policy = cached(CacheMode::Dynamic, DIRECT, FoldPath::Controller, 4);
     let mut bench = Bench::new(&p, policy, 2000, 3);
-    let slc = bench.ftl.layout.slc_units;
+    let slc = bench.ftl.layout().slc_units;
     for _ in 0..50 {
         bench.write(0, slc / 2);
     }
@@ -275,13 +275,13 @@ fn lower_pages_of_all_blocks_come_first() {
         // A first fill up to the reserve takes lower pages alone.
         let units = bench.ftl.logical_units();
         let mut bench = Bench::new(&p, policy.clone(), units, 4);
-        let lower = bench.ftl.layout.slc_units * (40 - policy.gc.reserve_superblocks);
+        let lower = bench.ftl.layout().slc_units * (40 - policy.gc.reserve_superblocks);
         bench.write(0, lower.min(units));
         for lpn in 0..lower.min(units) {
             let ppn = bench.ftl.locate(lpn).expect("written");
-            let (_, offset) = bench.ftl.layout.split(ppn);
+            let (_, offset) = bench.ftl.layout().split(ppn);
             assert!(
-                offset < bench.ftl.layout.slc_units,
+                offset < bench.ftl.layout().slc_units,
                 "unit {lpn} at {offset}"
             );
         }
@@ -302,7 +302,7 @@ fn collected_data_among_the_hosts_is_not_padded_row_by_row_for_power_cuts() {
         bench.write(lpn, 1);
         let c = bench.ftl.counters();
         // A granule for each victim that the host waited for, and one in each of two streams.
-        let granule = u64::from(bench.ftl.layout.native_granule);
+        let granule = u64::from(bench.ftl.layout().native_granule);
         let most = (c.gc_victims + 2) * granule;
         assert!(
             c.pad_units <= most,

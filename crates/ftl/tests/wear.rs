@@ -84,7 +84,7 @@ fn levelling_costs_the_data_of_what_it_moves() {
     for threshold in [4, 8, 16] {
         let bench = skewed(levelled(Levelling::LeastWorn, threshold), 75, 12_000);
         let c = bench.ftl.counters();
-        let size = f64::from(bench.ftl.layout.native_units);
+        let size = f64::from(bench.ftl.layout().native_units);
         let erases = f64::from(cycles(&bench).iter().sum::<u32>());
         // A superblock that gave up its resting data serves what is hot until it is the threshold
         // ahead, so that a move comes with about so many erases.
@@ -115,7 +115,7 @@ fn refreshed_data_moves_once_and_is_all_there() {
     bench.pad();
     bench.drain();
     let full = (0..BLOCKS)
-        .find(|&s| bench.ftl.superblocks()[s as usize].valid == bench.ftl.layout.native_units)
+        .find(|&s| bench.ftl.superblocks()[s as usize].valid == bench.ftl.layout().native_units)
         .expect("a full superblock");
     assert!(bench.refresh(full));
     assert!(!bench.refresh(full), "twice");
@@ -123,7 +123,7 @@ fn refreshed_data_moves_once_and_is_all_there() {
     bench.drain();
     bench.verify();
     let c = bench.ftl.counters();
-    assert_eq!(c.refresh_units, u64::from(bench.ftl.layout.native_units));
+    assert_eq!(c.refresh_units, u64::from(bench.ftl.layout().native_units));
     assert_eq!(bench.ftl.superblocks()[full as usize].native_cycles, 1);
     assert_eq!((c.gc_units, c.wear_units), (0, 0));
 }

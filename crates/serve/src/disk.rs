@@ -573,7 +573,7 @@ impl Disk {
                 lose_where(drive, lost, |d, ppn| d.ftl().read_place(ppn).0 == die);
             }
             Fault::DeadBlock { superblock } => {
-                let within = |d: &Drive, ppn| d.ftl().layout.superblock_of(ppn) == superblock;
+                let within = |d: &Drive, ppn| d.ftl().layout().superblock_of(ppn) == superblock;
                 lose_where(drive, lost, within);
             }
             Fault::Unreadable { lpn, units } => (lpn..lpn + units).for_each(|lpn| lost.lose(lpn)),

@@ -61,7 +61,7 @@ impl Fault {
     /// # Errors
     /// Says which the last one is.
     pub fn check(self, drive: &Drive) -> Result<(), String> {
-        let layout = &drive.ftl().layout;
+        let layout = drive.ftl().layout();
         let below = |what: &str, number: u64, end: u64| match number < end {
             true => Ok(()),
             false => Err(format!(

@@ -78,7 +78,7 @@ macro_rules! law {
 /// # Errors
 /// More were collected in a rest than the flash has granules.
 pub fn collection_ends(drive: &Drive, victims: u64) -> Result<(), String> {
-    let layout = &drive.ftl().layout;
+    let layout = drive.ftl().layout();
     let granules = layout.whole_units(Mode::Native) / layout.native_granule;
     let most = u64::from(layout.superblocks) * u64::from(granules);
     law!(
@@ -136,10 +136,10 @@ impl Laws {
     /// Superblocks: what is free, valid and neither; cycles and erases; programs and room.
     fn cells(&self, drive: &Drive) -> Result<(), String> {
         let (ftl, c) = (drive.ftl(), drive.counters());
-        let units_of = |mode| u64::from(ftl.layout.whole_units(mode));
+        let units_of = |mode| u64::from(ftl.layout().whole_units(mode));
         let blocks = ftl.superblocks();
         for (index, block) in blocks.iter().enumerate() {
-            let room = ftl.layout.units(block.mode);
+            let room = ftl.layout().units(block.mode);
             let (valid, written) = (block.valid, block.written);
             let right = valid <= written && written <= room;
             law!(right, "superblock {index}: {valid} of {written} of {room}");
@@ -163,7 +163,7 @@ impl Laws {
         let reported = u64::from(ftl.free_superblocks());
         law!(reported <= free, "{reported} superblocks free of {free}");
         for (name, (given, valid)) in [("cache", ftl.cache_units()), ("tier", ftl.tier_units())] {
-            let ratio = u64::from(ftl.layout.ratio);
+            let ratio = u64::from(ftl.layout().ratio);
             let most = given * ratio;
             law!(
                 valid <= most,
@@ -187,7 +187,7 @@ impl Laws {
             + c.tier_erases * units_of(Mode::Tier);
         let used = blocks
             .iter()
-            .map(|b| u64::from(b.written / ftl.layout.ratio));
+            .map(|b| u64::from(b.written / ftl.layout().ratio));
         let most = erased + used.sum::<u64>();
         let programmed = c.programmed_units() - c.parity_units - c.journal_units;
         let failed = u64::from(ftl.grown_bad_blocks()) > 0;

@@ -282,7 +282,7 @@ impl Host {
             assert_eq!(c.host_units, self.written, "units from the host");
         }
         if !self.purged && ftl.grown_bad_blocks() == 0 {
-            let of = |mode| u64::from(ftl.layout.whole_units(mode));
+            let of = |mode| u64::from(ftl.layout().whole_units(mode));
             let [slc, native] = self.erased_before;
             let erased = (c.slc_erases - slc) * of(Mode::Slc)
                 + (c.native_erases - native) * of(Mode::Native)
@@ -290,10 +290,10 @@ impl Host {
             let used = ftl.superblocks().iter().filter(|b| b.written > 0);
             let most = erased
                 + used
-                    .map(|b| u64::from(b.written / ftl.layout.ratio))
+                    .map(|b| u64::from(b.written / ftl.layout().ratio))
                     .sum::<u64>();
             let programmed = c.programmed_units() - c.parity_units - c.journal_units;
-            let open = 8 * u64::from(ftl.layout.groups) * of(Mode::Native);
+            let open = 8 * u64::from(ftl.layout().groups) * of(Mode::Native);
             // Refresh closes superblocks that are half written.
             let open = open + if self.may_lose { erased } else { 0 };
             assert!(

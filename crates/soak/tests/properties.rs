@@ -163,7 +163,7 @@ fn wear_never_decreases_and_pages_add_up() {
             let valid = (0..units as u32).filter(|&lpn| ftl.locate(lpn).is_some());
             let valid = valid.count() as u64;
             let counters = ftl.counters();
-            let erased = counters.native_erases * u64::from(ftl.layout.whole_units(Mode::Native));
+            let erased = counters.native_erases * u64::from(ftl.layout().whole_units(Mode::Native));
             let invalid = counters.programmed_units() - erased - valid;
             let written: u64 = blocks.iter().map(|b| u64::from(b.written)).sum();
             // What an open superblock has left is neither programmed nor counted as free.

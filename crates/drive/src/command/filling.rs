@@ -231,7 +231,7 @@ impl<P: Policies> Drive<P> {
         let Some(reserved) = self.ftl.reserve_at_once(command.route, units) else {
             return self.admit();
         };
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
         let first = command.sent == 0;
         self.commands.crossing = Some(reserved);
         self.waits.release(self.now);

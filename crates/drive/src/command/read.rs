@@ -17,7 +17,7 @@ impl<P: Policies> Drive<P> {
         let end = command.lpn + command.units;
         self.reads_of_nothing += u64::from(self.ftl.holds_nothing(command.lpn, command.units));
         let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
-        let unit_sectors = u64::from(self.ftl.layout.unit_bytes) / SECTOR_BYTES;
+        let unit_sectors = u64::from(self.ftl.layout().unit_bytes) / SECTOR_BYTES;
         let ends_unit = u64::from(end) * unit_sectors == sectors.end;
         let stream = self.read_ahead.note(sectors, end - u32::from(!ends_unit));
         self.read_on(slot, self.known_from_the_start());
@@ -85,7 +85,7 @@ impl<P: Policies> Drive<P> {
         let Found::Flash(ppn) = self.ftl.find(at) else {
             return (1, false);
         };
-        let row = self.ftl.layout.row_of(ppn);
+        let row = self.ftl.layout().row_of(ppn);
         let mut units = 1;
         while at + units < end && self.ftl.in_row(at + units, row) {
             units += 1;
@@ -118,7 +118,7 @@ impl<P: Policies> Drive<P> {
     #[inline]
     fn hand_out(&mut self, slot: u32, units: u32) {
         let command = &mut self.commands.slots[slot as usize];
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
         let first = command.sent == 0;
         command.sent += units;
         self.commands.slots[slot as usize].crossed = self.send(bytes, Way::Out, first);

@@ -88,7 +88,7 @@ impl<P: Policies> Drive<P> {
     /// covered in part.
     fn read_rests(&mut self, slot: u32, units: Range<u32>) {
         let command = self.commands.slots[slot as usize];
-        let unit = u64::from(self.ftl.layout.unit_bytes);
+        let unit = u64::from(self.ftl.layout().unit_bytes);
         let begin = command.lba * SECTOR_BYTES;
         let last = command.lpn + command.units - 1;
         let head = !begin.is_multiple_of(unit);
@@ -179,7 +179,7 @@ impl<P: Policies> Drive<P> {
         self.commands.crossing = Some(reserved);
         self.waits.release(self.now);
         let command = &self.commands.slots[slot as usize];
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout.unit_bytes);
+        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
         if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
             arrives = self.compressed(bytes, arrives);

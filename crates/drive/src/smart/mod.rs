@@ -198,7 +198,7 @@ impl<P: Policies> Drive<P> {
     }
 
     fn facts(&self) -> Facts<'_> {
-        let layout = &self.ftl.layout;
+        let layout = self.ftl.layout();
         let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
         // Repeated work is told with the simulated one.
         let mut lived = self.mark().into_stretch();

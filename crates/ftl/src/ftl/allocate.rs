@@ -41,7 +41,7 @@ impl<P: Policies> Ftl<P> {
             return self.append_packed(stream, lpn, count, ops);
         }
         self.ensure_open(stream);
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         let taken = count.min(s.here());
         let ppn = self.layout.base(s.superblock) + s.next;
         self.invalidate_run(lpn, taken);
@@ -61,7 +61,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(super) fn append_unit(&mut self, stream: Stream, lpn: u32, ops: &mut Vec<NandOp>) {
         self.ensure_open(stream);
-        let s = &self.writing.streams[stream];
+        let s = &self.writing[stream];
         let superblock = s.superblock;
         let ppn = self.layout.base(superblock) + s.next;
         let old = self.map.point_unit(lpn, ppn);
@@ -88,7 +88,7 @@ impl<P: Policies> Ftl<P> {
         let mut rest = lpns;
         while !rest.is_empty() {
             self.ensure_open(stream);
-            let s = &self.writing.streams[stream];
+            let s = &self.writing[stream];
             let superblock = s.superblock;
             let (now, later) = rest.split_at(rest.len().min(s.here() as usize));
             let ppn = self.layout.base(superblock) + s.next;
@@ -106,13 +106,7 @@ impl<P: Policies> Ftl<P> {
     /// Moves a stream on and issues the granules that became full.
     #[inline]
     pub(super) fn advance_stream(&mut self, stream: Stream, count: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
-        if s.next == s.begun {
-            s.sequence = self.writing.sequence;
-            self.writing.sequence += 1;
-        }
-        s.next += count;
-        if s.next >= s.begun + s.granule || s.next == s.stop {
+        if self.writing.fill(stream, count) {
             self.issue_full(stream, ops);
         }
     }
@@ -120,13 +114,12 @@ impl<P: Policies> Ftl<P> {
     /// Issues the granules of a stream that are full, and goes on to the next lane.
     #[inline(never)]
     fn issue_full(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        while self.writing.streams[stream].begun + self.writing.streams[stream].granule
-            <= self.writing.streams[stream].next
+        while self.writing[stream].begun + self.writing[stream].granule <= self.writing[stream].next
         {
-            let granule = self.writing.streams[stream].granule;
+            let granule = self.writing[stream].granule;
             self.issue_program(stream, granule, granule, ops);
         }
-        let s = &self.writing.streams[stream];
+        let s = &self.writing[stream];
         if s.next == s.stop {
             self.end_turn(stream);
         }
@@ -134,7 +127,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The granule or the whole superblock of the current lane is full.
     pub(super) fn end_turn(&mut self, stream: Stream) {
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         if s.next == s.end {
             self.close(stream);
         }
@@ -152,11 +145,11 @@ impl<P: Policies> Ftl<P> {
         sent: u32,
         ops: &mut Vec<NandOp>,
     ) {
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         self.count_programmed(stream, filled - s.moved);
         if s.moved > 0 {
             self.movers[Work::Collect].count_programmed(s.moved, &mut self.counters);
-            self.writing.streams[stream].moved = 0;
+            self.writing[stream].moved = 0;
         }
         let flight = Flight {
             begun: false,
@@ -181,18 +174,8 @@ impl<P: Policies> Ftl<P> {
             let before = s;
             self.protect(stream, &before, ops);
         }
-        let s = &mut self.writing.streams[stream];
-        s.begun += s.granule;
-        s.granule = s.full;
-        if s.next > s.begun {
-            s.sequence = self.writing.sequence;
-            self.writing.sequence += 1;
-        }
-        if self
-            .writing
-            .passes
-            .are_of(self.writing.streams[stream].mode)
-        {
+        self.writing.end_granule(stream);
+        if self.writing.passes.are_of(self.writing[stream].mode) {
             self.writing.later_passes(stream, &mut self.counters, ops);
         }
     }
@@ -261,7 +244,7 @@ impl<P: Policies> Ftl<P> {
     /// Fills the rest of a partly filled granule with padding and issues it. Only the pages that
     /// hold data cross the channel.
     pub(super) fn pad(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         if s.next == s.begun {
             return;
         }
@@ -274,9 +257,9 @@ impl<P: Policies> Ftl<P> {
             return self.pad_pages(filled, sent, ops);
         }
         self.counters.pad_units += u64::from(s.granule - filled);
-        self.writing.streams[stream].next = s.begun + s.granule;
+        self.writing[stream].next = s.begun + s.granule;
         self.issue_program(stream, filled, sent, ops);
-        if self.writing.streams[stream].next == s.stop {
+        if self.writing[stream].next == s.stop {
             self.end_turn(stream);
         }
     }
@@ -284,13 +267,13 @@ impl<P: Policies> Ftl<P> {
     /// Fills the last page of a partly filled wordline of the cache and programs the planes that
     /// hold data. What comes next fills the others.
     fn pad_pages(&mut self, filled: u32, sent: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[Stream::Cache];
+        let s = &mut self.writing[Stream::Cache];
         let rest = s.granule - sent;
         s.next = s.begun + sent;
         s.granule = sent;
         self.counters.pad_units += u64::from(sent - filled);
         self.issue_program(Stream::Cache, filled, sent, ops);
-        self.writing.streams[Stream::Cache].granule = rest;
+        self.writing[Stream::Cache].granule = rest;
     }
 
     /// Pads a stream until none of its data waits: the granule being filled, and as many
@@ -310,7 +293,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Programs a granule of padding.
     fn pad_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         assert!(
             s.here() >= s.granule,
             "a full superblock waits for its passes"
@@ -323,7 +306,7 @@ impl<P: Policies> Ftl<P> {
         if self.layout.parity {
             self.protect(stream, &s, ops);
         }
-        let moved = &mut self.writing.streams[stream];
+        let moved = &mut self.writing[stream];
         moved.next += s.granule;
         moved.begun = moved.next;
         self.writing.later_passes(stream, &mut self.counters, ops);
@@ -351,19 +334,15 @@ impl<P: Policies> Ftl<P> {
 
     /// Passes over a whole granule that copyback fills and no program from the buffer.
     pub(super) fn skip_granule(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        self.writing.sequence += 1;
-        let s = &mut self.writing.streams[stream];
+        self.writing.number();
+        let s = &mut self.writing[stream];
         s.next += s.granule;
         s.begun = s.next;
         if self.layout.groups > 1 {
             s.stop = s.next + s.granule;
         }
         let full = s.next == s.end;
-        if self
-            .writing
-            .passes
-            .are_of(self.writing.streams[stream].mode)
-        {
+        if self.writing.passes.are_of(self.writing[stream].mode) {
             self.writing.later_passes(stream, &mut self.counters, ops);
         }
         if full {
@@ -385,7 +364,7 @@ impl<P: Policies> Ftl<P> {
         let size = self.packing.incoming();
         let taken = count.min(self.fit_packed(stream, size, ops));
         self.invalidate_run(lpn, taken);
-        let s = &self.writing.streams[stream];
+        let s = &self.writing[stream];
         let ppn = self.layout.base(s.superblock) + s.next;
         self.cuts.placed(lpn, ppn, taken);
         self.put_packed(stream, lpn, taken, size, ops);
@@ -404,7 +383,7 @@ impl<P: Policies> Ftl<P> {
         assert_eq!(sizes.len(), lpns.len(), "sizes of what is moved");
         for (&lpn, &size) in lpns.iter().zip(&sizes) {
             self.fit_packed(stream, size, ops);
-            let s = &self.writing.streams[stream];
+            let s = &self.writing[stream];
             self.blocks.received(s.superblock, written);
             let ppn = self.layout.base(s.superblock) + s.next;
             self.cuts.copied(&[lpn], ppn);
@@ -418,7 +397,7 @@ impl<P: Policies> Ftl<P> {
     fn fit_packed(&mut self, stream: Stream, size: u8, ops: &mut Vec<NandOp>) -> u32 {
         loop {
             self.ensure_open(stream);
-            let s = &self.writing.streams[stream];
+            let s = &self.writing[stream];
             let fit = self.packing.fit(&self.layout, s, size);
             if fit > 0 {
                 return fit;
@@ -436,11 +415,7 @@ impl<P: Policies> Ftl<P> {
         size: u8,
         ops: &mut Vec<NandOp>,
     ) {
-        let s = &mut self.writing.streams[stream];
-        if s.next == s.begun {
-            s.sequence = self.writing.sequence;
-            self.writing.sequence += 1;
-        }
+        let s = self.writing.begin_granule(stream);
         let superblock = s.superblock;
         let ppn = self.layout.base(superblock) + s.next;
         let full = self.packing.put(&self.layout, s, ppn, count, size);
@@ -453,7 +428,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Ends the row being filled; when it was the last of its granule, that is issued.
     fn close_row(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
+        let s = &mut self.writing[stream];
         let sent = self.layout.granule_grains(s.mode);
         if s.close_row(&self.layout) {
             self.issue_packed(stream, sent, ops);
@@ -462,15 +437,15 @@ impl<P: Policies> Ftl<P> {
 
     /// Fills the rest of a partly filled granule with nothing and issues it.
     fn pad_packed(&mut self, stream: Stream, ops: &mut Vec<NandOp>) {
-        let sent = self.writing.streams[stream].close_granule(&self.layout);
+        let sent = self.writing[stream].close_granule(&self.layout);
         self.issue_packed(stream, sent, ops);
     }
 
     fn issue_packed(&mut self, stream: Stream, sent: u32, ops: &mut Vec<NandOp>) {
-        let s = &mut self.writing.streams[stream];
+        let s = &mut self.writing[stream];
         let held = self.packing.issued(&self.layout, s, &mut self.counters);
         self.issue_program(stream, held, sent, ops);
-        let s = &self.writing.streams[stream];
+        let s = &self.writing[stream];
         if s.next == s.stop {
             self.end_turn(stream);
         }
@@ -481,7 +456,7 @@ impl<P: Policies> Ftl<P> {
     /// Makes sure that the current lane of a stream has space.
     #[inline]
     pub(super) fn ensure_open(&mut self, stream: Stream) {
-        if self.writing.streams[stream].here() == 0 {
+        if self.writing[stream].here() == 0 {
             self.find_space(stream);
         }
     }
@@ -495,8 +470,8 @@ impl<P: Policies> Ftl<P> {
         if lower_only && self.reopen_half() {
             return;
         }
-        let mode = self.writing.streams[stream].mode;
-        let group = self.writing.streams[stream].lane;
+        let mode = self.writing[stream].mode;
+        let group = self.writing[stream].lane;
         let superblock = match stream {
             Stream::Cache => {
                 let blocks = &mut self.blocks;
@@ -523,7 +498,7 @@ impl<P: Policies> Ftl<P> {
         };
         match stream {
             Stream::Fold => self.movers[Work::Fold].pledge(false),
-            _ if stream.is_host() => self.writing.buffer.awaited.cancel(stream),
+            _ if stream.is_host() => self.writing.buffer.awaited_mut().cancel(stream),
             _ if stream.is_collected() && stream == self.collect_stream() => {
                 self.movers[Work::Collect].pledge(false);
             }
@@ -544,7 +519,7 @@ impl<P: Policies> Ftl<P> {
         self.blocks.open(superblock, (stream, mode), pool, now);
         self.collection.opened(superblock);
         self.cuts.opened(superblock);
-        let s = &mut self.writing.streams[stream];
+        let s = &mut self.writing[stream];
         s.superblock = superblock;
         (s.next, s.begun) = (0, 0);
         s.end = if lower_only {
@@ -570,7 +545,7 @@ impl<P: Policies> Ftl<P> {
         let Some(superblock) = self.blocks.take_half() else {
             return false;
         };
-        self.writing.buffer.awaited.cancel(Stream::Direct);
+        self.writing.buffer.awaited_mut().cancel(Stream::Direct);
         let block = &mut self.blocks[superblock];
         assert_eq!(
             (block.state, block.written),
@@ -578,7 +553,7 @@ impl<P: Policies> Ftl<P> {
         );
         block.state = State::Open;
         self.cuts.opened(superblock);
-        let s = &mut self.writing.streams[Stream::Direct];
+        let s = &mut self.writing[Stream::Direct];
         s.superblock = superblock;
         (s.next, s.begun) = (block.written, block.written);
         s.end = self.layout.native_units;
@@ -588,10 +563,9 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(super) fn close(&mut self, stream: Stream) {
-        let superblock = self.writing.streams[stream].superblock;
-        let half =
-            stream == Stream::Direct && self.writing.streams[stream].end < self.layout.native_units;
-        let s = &mut self.writing.streams[stream];
+        let superblock = self.writing[stream].superblock;
+        let half = stream == Stream::Direct && self.writing[stream].end < self.layout.native_units;
+        let s = &mut self.writing[stream];
         s.superblock = NONE;
         (s.next, s.begun, s.end, s.stop) = (0, 0, 0, 0);
         s.granule = s.full;
@@ -606,7 +580,7 @@ impl<P: Policies> Ftl<P> {
     /// much as the drive holds: left open, it would be lost to collection and never be worn until
     /// more data is to be levelled, which under some loads is never.
     pub(super) fn levels_no_more(&self) -> bool {
-        let superblock = self.writing.streams[Stream::Levelled].superblock;
+        let superblock = self.writing[Stream::Levelled].superblock;
         let opened = |s: u32| self.blocks[s].opened_at;
         let holds = u64::from(self.logical_units());
         superblock != NONE && opened(superblock) + holds <= self.counters.host_units
@@ -620,10 +594,10 @@ impl<P: Policies> Ftl<P> {
         let in_a_stripe = |s: &Frontier, layout: &Layout| {
             layout.parity && s.superblock != NONE && layout.stripe_of(s.mode, s.next).1 > 0
         };
-        while in_a_stripe(&self.writing.streams[stream], &self.layout) {
+        while in_a_stripe(&self.writing[stream], &self.layout) {
             self.pad_granule(stream, ops);
         }
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         if s.superblock == NONE {
             return;
         }
@@ -656,7 +630,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         for _ in 0..self.layout.groups {
-            if self.writing.streams[stream].here() > 0 {
+            if self.writing[stream].here() > 0 {
                 return;
             }
             if self.may_open_lane(stream) {
@@ -677,7 +651,7 @@ impl<P: Policies> Ftl<P> {
         let reserve = self.policy.gc.reserve_superblocks;
         match stream {
             Stream::Cache => {
-                let group = self.writing.streams[stream].lane;
+                let group = self.writing[stream].lane;
                 self.blocks.has_fixed(&self.layout, group)
                     || (self.lane_has_free(stream) && self.cache.borrowable(&self.seen()) > 0)
             }
@@ -689,7 +663,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The group of a stream's current lane has a free superblock for it.
     pub(super) fn lane_has_free(&self, stream: Stream) -> bool {
-        let group = self.writing.streams[stream].lane;
+        let group = self.writing[stream].lane;
         self.blocks.has_free(&self.layout, group)
     }
 
@@ -741,15 +715,15 @@ impl<P: Policies> Ftl<P> {
     /// one.
     #[inline]
     pub(super) fn set_aside(&mut self, stream: Stream) {
-        let coming = self.writing.buffer.awaited.coming_to(stream);
-        if coming > self.writing.streams[stream].left() {
-            self.writing.buffer.awaited.reserve_superblock(stream);
+        let coming = self.writing.buffer.awaited().coming_to(stream);
+        if coming > self.writing[stream].left() {
+            self.writing.buffer.awaited_mut().reserve_superblock(stream);
         }
     }
 
     /// The same for every stream, one of which has lost its superblock.
     pub(super) fn set_aside_for_all(&mut self) {
-        for &stream in self.writing.in_use.host {
+        for &stream in self.writing.of_host() {
             self.set_aside(stream);
         }
     }

@@ -49,7 +49,9 @@ impl<P: Policies> Ftl<P> {
     /// Idle time is all that collection goes on for: the host neither waits for space nor has to be
     /// kept pace with.
     fn is_at_leisure(&self) -> bool {
-        self.collects_idle() && !self.writing.starved && !self.movers[Work::Collect].is_behind()
+        self.collects_idle()
+            && !self.writing.is_starved()
+            && !self.movers[Work::Collect].is_behind()
     }
 
     /// Whether the host waits until collection ends.
@@ -64,12 +66,12 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(super) fn collection_keeps_pace(&self) -> bool {
         let mover = &self.movers[Work::Collect];
-        let collected = self.writing.buffer.by_stream[Stream::Collected];
+        let collected = self.writing.buffer.flying_of(Stream::Collected);
         mover.is_working()
             && mover.cursor() < self.layout.native_units
             && mover.cause() == Cause::Space
             && (!mover.is_behind() || mover.is_far_ahead(collected))
-            && !self.writing.starved
+            && !self.writing.is_starved()
             && mover.is_active()
             && !mover.is_idle()
             && !mover.waiting()
@@ -82,7 +84,7 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn collection_rests(&self) -> bool {
         self.movers[Work::Collect].rests()
             && !self.wear.is_busy()
-            && !self.writing.starved
+            && !self.writing.is_starved()
             && !self.collection.halts_host()
             && self.blocks.free_or_half() >= self.rest_superblocks()
             && !self.is_settled()
@@ -121,7 +123,7 @@ impl<P: Policies> Ftl<P> {
         }
         // A source that was begun in idle time has a free superblock set aside, and the host may be
         // waiting for one.
-        let in_the_way = self.writing.starved && self.movers[Work::Collect].is_working();
+        let in_the_way = self.writing.is_starved() && self.movers[Work::Collect].is_working();
         let aside = self.wear.is_busy()
             || self.movers[Work::Collect].is_idle()
             || in_the_way
@@ -152,7 +154,7 @@ impl<P: Policies> Ftl<P> {
                 self.movers[Work::Collect].owe(0, 0);
                 if self.movers[Work::Collect].waiting() && self.movers[Work::Collect].reading() == 0
                 {
-                    let awaited = self.writing.starved || self.stops_the_world();
+                    let awaited = self.writing.is_starved() || self.stops_the_world();
                     self.pad_moved(Work::Collect, awaited, ops);
                 }
                 self.wear.look_on();
@@ -176,7 +178,8 @@ impl<P: Policies> Ftl<P> {
     /// space.
     #[inline]
     fn may_collect(&mut self) -> bool {
-        let urgent = self.writing.starved || self.movers[Work::Collect].cause() != Cause::Space;
+        let urgent =
+            self.writing.is_starved() || self.movers[Work::Collect].cause() != Cause::Space;
         let goes = urgent || self.movers[Work::Collect].is_behind() || self.stops_the_world();
         (goes || self.collects_idle()) && self.may_read(Work::Collect)
     }
@@ -184,7 +187,7 @@ impl<P: Policies> Ftl<P> {
     /// Data that is moved for another reason than space goes first. The host does not pay for it.
     #[cold]
     fn start_relocation(&mut self) -> bool {
-        if self.writing.starved || self.available_to_movers() < SPARE_SUPERBLOCKS {
+        if self.writing.is_starved() || self.available_to_movers() < SPARE_SUPERBLOCKS {
             return false;
         }
         let Some((superblock, cause)) = self.wear.next(&mut self.blocks) else {
@@ -248,7 +251,7 @@ impl<P: Policies> Ftl<P> {
 
     /// The victim of the policy, unless enough is `coming` anyway.
     fn victim_for_space(&mut self, coming: bool) -> Option<u32> {
-        let (sequence, starved) = (self.writing.sequence, self.writing.starved);
+        let (sequence, starved) = (self.writing.sequence(), self.writing.is_starved());
         if coming || (!starved && !self.collection.may_search(sequence)) {
             return None;
         }

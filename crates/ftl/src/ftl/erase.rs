@@ -109,11 +109,11 @@ impl<P: Policies> Ftl<P> {
                 .cache
                 .gives_up(superblock, &self.wear, &mut self.blocks)
         {
-            self.writing.starved = false;
+            self.writing.set_starved(false);
             return;
         }
         self.blocks.put_free(superblock);
-        let starved = std::mem::take(&mut self.writing.starved);
+        let starved = self.writing.set_starved(false);
         let rest = Rest {
             layout: &self.layout,
             packing: &self.packing,
@@ -132,7 +132,7 @@ impl<P: Policies> Ftl<P> {
         if self.cuts.is_on() {
             self.flush_journal(ops);
         }
-        let sequence = self.writing.sequence;
+        let sequence = self.writing.sequence();
         if map || !self.cuts.is_on() || self.oldest_pending_host() >= sequence {
             self.start_erase(superblock, ops);
             return;
@@ -165,9 +165,9 @@ impl<P: Policies> Ftl<P> {
         let waiting = self.cuts.erases_wait();
         let waiting =
             waiting || self.movers[Work::Fold].waiting() || self.movers[Work::Collect].waiting();
-        if self.cuts.is_on() && waiting && self.writing.buffer.awaited.units() == 0 {
+        if self.cuts.is_on() && waiting && self.writing.buffer.awaited().units() == 0 {
             // Host granules that hold nothing but moved data too.
-            for &stream in self.writing.in_use.host {
+            for &stream in self.writing.of_host() {
                 self.pad_through(stream, ops);
             }
         }
@@ -227,7 +227,7 @@ impl<P: Policies> Ftl<P> {
     /// Programs the trims that wait for the journal; a flush does so.
     pub fn flush_journal(&mut self, ops: &mut Vec<NandOp>) {
         let (layout, counters) = (&self.layout, &mut self.counters);
-        let sequence = &mut self.writing.sequence;
+        let sequence = self.writing.sequence_mut();
         self.cuts.flush_journal(sequence, layout, counters, ops);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::blocks::{Pool, State};
-use crate::layout::{Mode, NONE};
+use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token};
 use crate::orders::Policies;
@@ -182,7 +182,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether a program that has ended has failed. Where there is no other superblock to go on in,
     /// it is repeated until it succeeds.
     pub(super) fn program_fails(&mut self, place: u32) -> bool {
-        let flight = self.writing.buffer.flights[place as usize];
+        let flight = *self.writing.buffer.flight(place);
         let block = &self.blocks[flight.superblock];
         if self.cuts.is_recovering() {
             return false;
@@ -197,7 +197,7 @@ impl<P: Policies> Ftl<P> {
         if map {
             return self.map_can_fall_back();
         }
-        let streams = self.writing.buffer.awaited.streams();
+        let streams = self.writing.buffer.awaited().streams();
         self.available_to_movers() >= FALL_BACK + streams.saturating_sub(1)
     }
 
@@ -215,7 +215,7 @@ impl<P: Policies> Ftl<P> {
     /// what waited for the same superblock, which takes no more and is emptied.
     #[cold]
     pub(super) fn program_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.writing.buffer.flights[place as usize];
+        let flight = *self.writing.buffer.flight(place);
         let (mut lpns, mut moved) = (Vec::new(), 0);
         self.hold_erases(flight.sequence);
         if flight.stream != Stream::Parity {
@@ -228,7 +228,7 @@ impl<P: Policies> Ftl<P> {
             }
             if flight.stream.is_host() {
                 // Its place in the buffer is given back as it lands, and taken again.
-                self.writing.buffer.used_units += own;
+                self.writing.buffer.take(own);
             }
         }
         self.await_replacements(&flight);
@@ -241,7 +241,8 @@ impl<P: Policies> Ftl<P> {
             Some(flight.stream)
         };
         if let Some(stream) = stream {
-            self.place_again(stream, &flight, (&lpns, moved + moved_too), ops);
+            let failed = (flight.superblock, flight.sequence);
+            self.place_again(stream, failed, (&lpns, moved + moved_too), ops);
         }
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
@@ -254,13 +255,10 @@ impl<P: Policies> Ftl<P> {
         if !self.cuts.is_on() {
             return;
         }
-        for flight in &mut self.writing.buffer.flights {
-            if flight.first != NONE && flight.stream.is_host() {
-                flight.sequence = flight.sequence.min(failed.sequence);
-            }
-        }
-        for &stream in self.writing.in_use.host {
-            let s = &mut self.writing.streams[stream];
+        let hosts = |flight: &Flight| flight.stream.is_host();
+        self.writing.buffer.lower(failed.sequence, hosts);
+        for &stream in self.writing.of_host() {
+            let s = &mut self.writing[stream];
             if s.next > s.begun {
                 s.sequence = s.sequence.min(failed.sequence);
             }
@@ -286,7 +284,7 @@ impl<P: Policies> Ftl<P> {
     /// A copyback has failed: the data is still in its source, and goes through the controller.
     #[cold]
     pub(super) fn copyback_failed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
-        let flight = self.writing.buffer.flights[place as usize];
+        let flight = *self.writing.buffer.flight(place);
         for rows in self.copyback_rows(place) {
             let valid = self.map.count_valid(rows.start, rows.end - rows.start);
             if valid > 0 {
@@ -307,7 +305,8 @@ impl<P: Policies> Ftl<P> {
         self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
         self.granule_landed(place, ops);
-        self.place_again(Stream::Fold, &flight, (&lpns, 0), ops);
+        let failed = (flight.superblock, flight.sequence);
+        self.place_again(Stream::Fold, failed, (&lpns, 0), ops);
         self.condemn(flight.superblock, ops);
         self.release_erases(ops);
     }
@@ -370,12 +369,10 @@ impl<P: Policies> Ftl<P> {
             self.close_superblock(stream, superblock);
             stream
         });
-        let mut all = Stream::ALL.into_iter();
-        let open = all.find(|&s| self.writing.streams[s].superblock == superblock);
-        let Some(stream) = open else {
+        let Some(stream) = self.writing.filling(superblock) else {
             return (parked, 0);
         };
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         let slots = s.next - s.begun;
         let before = lpns.len();
         if slots > 0 {
@@ -390,7 +387,7 @@ impl<P: Policies> Ftl<P> {
             moved = taken.saturating_sub(s.waiting() - s.moved);
             self.movers[Work::Collect].unplace(s.moved - moved);
             lost -= s.moved - moved;
-            self.writing.buffer.used_units -= lost;
+            self.writing.buffer.give_back(lost);
             self.counters.dropped_units += u64::from(lost);
         } else if stream.is_collected() {
             self.movers[Work::Collect].unplace(lost);
@@ -399,8 +396,8 @@ impl<P: Policies> Ftl<P> {
         }
         self.cut_short(stream, superblock, s.begun, ops);
         // The upper pages of its wordlines are not used either.
-        self.writing.streams[stream].end = self.layout.native_units;
-        self.writing.streams[stream].drop_waiting();
+        self.writing[stream].end = self.layout.native_units;
+        self.writing[stream].drop_waiting();
         self.close(stream);
         (Some(stream), moved)
     }
@@ -410,7 +407,7 @@ impl<P: Policies> Ftl<P> {
     fn cut_short(&mut self, stream: Stream, superblock: u32, offset: u32, ops: &mut Vec<NandOp>) {
         let lane = (stream, self.layout.group_of(superblock));
         self.writing.last_passes(lane, &mut self.counters, ops);
-        let granule = self.writing.streams[stream].granule;
+        let granule = self.writing[stream].granule;
         let layout = &self.layout;
         let bare = self
             .blocks
@@ -424,18 +421,18 @@ impl<P: Policies> Ftl<P> {
     fn place_again(
         &mut self,
         stream: Stream,
-        failed: &Flight,
+        (superblock, failed): (u32, u64),
         (lpns, moved): (&[u32], u32),
         ops: &mut Vec<NandOp>,
     ) {
-        let s = self.writing.streams[stream];
+        let s = self.writing[stream];
         let since = if s.next > s.begun {
             s.sequence
         } else {
-            self.writing.sequence
+            self.writing.sequence()
         };
-        let written = self.blocks.written(failed.superblock);
-        let sequence = failed.sequence.min(self.health.homeless());
+        let written = self.blocks.written(superblock);
+        let sequence = failed.min(self.health.homeless());
         let (own, collected) = lpns.split_at(lpns.len() - moved as usize);
         self.append_moved(stream, own, written, ops);
         self.append_among_hosts(stream, collected, written, ops);
@@ -447,12 +444,9 @@ impl<P: Policies> Ftl<P> {
         if stream.is_host() && !lpns.is_empty() {
             self.health.note_placed_again();
         }
-        for flight in &mut self.writing.buffer.flights {
-            if flight.first != NONE && flight.stream == stream && flight.sequence >= since {
-                flight.sequence = flight.sequence.min(sequence);
-            }
-        }
-        let s = &mut self.writing.streams[stream];
+        let later = |flight: &Flight| flight.stream == stream && flight.sequence >= since;
+        self.writing.buffer.lower(sequence, later);
+        let s = &mut self.writing[stream];
         if s.next > s.begun {
             s.sequence = s.sequence.min(sequence);
         }
@@ -464,7 +458,7 @@ impl<P: Policies> Ftl<P> {
         for work in [Work::Fold, Work::Collect] {
             let owed = self.movers[work].reading() * self.layout.row_units;
             let stream = self.stream_of(work);
-            if self.writing.streams[stream].left() < owed {
+            if self.writing[stream].left() < owed {
                 self.movers[work].pledge(true);
             }
         }
@@ -475,34 +469,18 @@ impl<P: Policies> Ftl<P> {
     /// to go on in.
     fn close_early(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
         let block = &self.blocks[superblock];
-        let coming = self.writing.buffer.awaited.units() > 0;
+        let coming = self.writing.buffer.awaited().units() > 0;
         let may = !coming && self.available_to_movers() >= FALL_BACK;
         let filling = matches!(block.state, State::Open | State::Half);
         if !filling || block.map || !may {
             return;
         }
-        let open = self
-            .writing
-            .streams
-            .iter()
-            .find(|s| s.superblock == superblock);
-        let flight = Flight {
-            begun: false,
-            first: NONE,
-            units: 0,
-            superblock,
-            host_units: 0,
-            stream: Stream::Direct,
-            moved: 0,
-            sequence: open.map_or(self.writing.sequence, |s| s.sequence),
-            source: NONE,
-            die: 0,
-            stripe: 0,
-        };
+        let open = self.writing.filling(superblock);
+        let sequence = open.map_or(self.writing.sequence(), |s| self.writing[s].sequence);
         let mut lpns = Vec::new();
-        self.hold_erases(flight.sequence);
+        self.hold_erases(sequence);
         if let (Some(stream), moved) = self.abandon(superblock, &mut lpns, ops) {
-            self.place_again(stream, &flight, (&lpns, moved), ops);
+            self.place_again(stream, (superblock, sequence), (&lpns, moved), ops);
         }
         self.release_erases(ops);
     }

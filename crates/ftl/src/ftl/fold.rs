@@ -45,7 +45,7 @@ impl<P: Policies> Ftl<P> {
     /// left to collection.
     #[inline]
     pub(super) fn fold_can_write(&self) -> bool {
-        self.writing.streams[Stream::Fold].left() >= self.packing.row_most()
+        self.writing[Stream::Fold].left() >= self.packing.row_most()
             || self.movers[Work::Fold].is_pledged()
             || self.available_to_movers() > self.kept_from(Work::Fold)
     }
@@ -132,24 +132,22 @@ impl<P: Policies> Ftl<P> {
             return false;
         }
         let first = self.layout.base(self.movers[Work::Fold].source()) + start;
-        let programming = self.writing.buffer.by_stream[Stream::Fold];
+        let programming = self.writing.buffer.flying_of(Stream::Fold);
         let busy = self.movers[Work::Fold].reading() > 0
             || self.movers[Work::Fold].programs_enough(programming)
             || self.paged.holds();
         if busy || self.map.count_valid(first, group) != group {
             return false;
         }
-        if start == 0
-            && self.writing.streams[Stream::Fold].next > self.writing.streams[Stream::Fold].begun
-        {
+        if start == 0 && self.writing[Stream::Fold].next > self.writing[Stream::Fold].begun {
             self.pad(Stream::Fold, ops);
         }
-        if self.writing.streams[Stream::Fold].next != self.writing.streams[Stream::Fold].begun {
+        if self.writing[Stream::Fold].next != self.writing[Stream::Fold].begun {
             return false;
         }
         let own_dies = self.layout.group_of(self.movers[Work::Fold].source());
         self.writing.switch_lane(Stream::Fold, own_dies);
-        let s = self.writing.streams[Stream::Fold];
+        let s = self.writing[Stream::Fold];
         let left = s.end - s.next;
         if left < group && (left > 0 || !self.fold_may_open()) {
             return false;
@@ -186,12 +184,12 @@ impl<P: Policies> Ftl<P> {
 
     /// Issues one copyback a die for a group of fully valid rows.
     fn copy_group(&mut self, first: u32, ops: &mut Vec<NandOp>) {
-        if self.writing.streams[Stream::Fold].superblock == NONE {
+        if self.writing[Stream::Fold].superblock == NONE {
             self.open(Stream::Fold);
         }
         let (dies, row) = (self.layout.group_dies, self.layout.row_units);
         for _ in 0..dies {
-            let s = self.writing.streams[Stream::Fold];
+            let s = self.writing[Stream::Fold];
             let die = self.layout.place(Mode::Native, s.superblock, s.next).0;
             let within = die - self.layout.dies_of(s.superblock).start;
             let place = self.writing.buffer.launch(Flight {
@@ -202,7 +200,7 @@ impl<P: Policies> Ftl<P> {
                 host_units: 0,
                 moved: 0,
                 stream: Stream::Fold,
-                sequence: self.writing.sequence,
+                sequence: self.writing.sequence(),
                 source: first + within * row,
                 die: 0,
                 stripe: 0,
@@ -224,7 +222,7 @@ impl<P: Policies> Ftl<P> {
             self.copyback_failed(place, ops);
             return;
         }
-        let flight = self.writing.buffer.flights[place as usize];
+        let flight = *self.writing.buffer.flight(place);
         let (row, stride) = (
             self.layout.row_units,
             self.layout.row_units * self.layout.group_dies,
@@ -257,7 +255,7 @@ impl<P: Policies> Ftl<P> {
     /// The source rows of a copyback under way, as ranges of physical units; for inspection.
     #[must_use]
     pub fn copyback_rows(&self, place: u32) -> Vec<std::ops::Range<u32>> {
-        let first = self.writing.buffer.flights[place as usize].source;
+        let first = self.writing.buffer.flight(place).source;
         let stride = self.layout.row_units * self.layout.group_dies;
         let row = |page| first + page * stride..first + page * stride + self.layout.row_units;
         (0..self.layout.bits).map(row).collect()

@@ -6,17 +6,24 @@ use super::{Found, Ftl};
 use crate::counters::Counters;
 use crate::cycles::Cycles;
 use crate::ensure::{Checked, ensure, ensure_eq};
-use crate::layout::{Mode, NONE};
+use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Work;
 use crate::op::{Origin, Token, class};
 use crate::orders::Policies;
-use crate::parity::Mate;
 use crate::slc_cache::Seen;
 use crate::streams::Stream;
 use crate::superblock::Superblock;
 use crate::wear::Rated;
+use crate::writing::Mate;
 
 impl<P: Policies> Ftl<P> {
+    /// Address arithmetic.
+    #[inline]
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Logical units that the host can address; those above them are pages of the map.
     #[inline]
     #[must_use]
@@ -62,7 +69,7 @@ impl<P: Policies> Ftl<P> {
     pub fn cache_units(&self) -> (u64, u64) {
         let each = self.layout.whole_units(Mode::Slc);
         let (superblocks, valid) = self.cache.in_use(&self.blocks);
-        let left = self.writing.streams[Stream::Cache].left();
+        let left = self.writing[Stream::Cache].left();
         let given = u64::from(superblocks) * u64::from(each) - u64::from(left);
         (given, u64::from(valid))
     }
@@ -72,7 +79,7 @@ impl<P: Policies> Ftl<P> {
     pub fn tier_units(&self) -> (u64, u64) {
         let each = self.layout.whole_units(Mode::Tier);
         let (superblocks, valid) = self.cache.tier_in_use();
-        let left = self.writing.streams[Stream::Tier].left();
+        let left = self.writing[Stream::Tier].left();
         let given = u64::from(superblocks) * u64::from(each) - u64::from(left);
         (given, u64::from(valid))
     }
@@ -262,7 +269,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn is_starved(&self) -> bool {
-        self.writing.starved
+        self.writing.is_starved()
     }
 
     /// Whether a host granule is partly filled and waits for more data.
@@ -287,7 +294,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that a granule in flight is programmed into.
     #[must_use]
     pub fn superblock_of_flight(&self, place: u32) -> u32 {
-        self.writing.buffer.flights[place as usize].superblock
+        self.writing.buffer.flight(place).superblock
     }
 
     /// Superblock and wordline that an operation works on, which may be of any wordline; none of a
@@ -296,13 +303,13 @@ impl<P: Policies> Ftl<P> {
     pub fn worked_on(&self, token: Token) -> Option<(u32, u32)> {
         match token {
             Token::Program(place) | Token::FirstPass(place) => {
-                let flight = &self.writing.buffer.flights[place as usize];
+                let flight = self.writing.buffer.flight(place);
                 let mode = self.blocks[flight.superblock].mode;
                 let wordline = self.layout.wordline(mode, flight.stripe);
                 Some((flight.superblock, wordline))
             }
             Token::Copyback(place) => {
-                let first = self.writing.buffer.flights[place as usize].first;
+                let first = self.writing.buffer.flight(place).first;
                 Some(self.wordline_at(first))
             }
             Token::Erase(superblock) => Some((superblock, 0)),
@@ -313,7 +320,7 @@ impl<P: Policies> Ftl<P> {
     /// The superblock that a copyback in flight copies from.
     #[must_use]
     pub fn source_of_copyback(&self, place: u32) -> u32 {
-        let source = self.writing.buffer.flights[place as usize].source;
+        let source = self.writing.buffer.flight(place).source;
         self.layout.superblock_of(source)
     }
 
@@ -336,7 +343,7 @@ impl<P: Policies> Ftl<P> {
     /// collection, refresh or wear levelling moves.
     #[must_use]
     pub fn is_hosts_data(&self, place: u32) -> bool {
-        let stream = self.writing.buffer.flights[place as usize].stream;
+        let stream = self.writing.buffer.flight(place).stream;
         stream.is_host() || stream == Stream::Fold
     }
 
@@ -346,7 +353,7 @@ impl<P: Policies> Ftl<P> {
         Some(match token {
             Token::Host(_) => Origin::Host,
             Token::Program(place) | Token::FirstPass(place) | Token::Copyback(place) => {
-                match self.writing.buffer.flights[place as usize].stream {
+                match self.writing.buffer.flight(place).stream {
                     Stream::Fold => Origin::Fold,
                     Stream::Levelled => Origin::Levelling,
                     Stream::Map => Origin::Map,
@@ -369,7 +376,7 @@ impl<P: Policies> Ftl<P> {
     /// Sequence number that the next granule to be begun will get.
     #[must_use]
     pub fn next_sequence(&self) -> u64 {
-        self.writing.sequence
+        self.writing.sequence()
     }
 
     /// Lowest sequence number of a host granule that is not programmed yet: all before it are
@@ -422,14 +429,14 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     #[inline]
     pub fn buffer_free(&self) -> u32 {
-        self.writing.buffer.capacity_units - self.writing.buffer.used_units
+        self.writing.buffer.free()
     }
 
     /// Units of buffer that come free as the programs under way end.
     #[must_use]
     pub fn buffer_programming(&self) -> u32 {
         let waiting = self.writing.host_units_waiting() + self.writing.passes.host_units();
-        self.writing.buffer.used_units - self.writing.buffer.awaited.units() - waiting
+        self.writing.buffer.used() - self.writing.buffer.awaited().units() - waiting
     }
 
     /// Free native superblocks that are not kept for a mover.
@@ -443,7 +450,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     pub(super) fn available_to_movers(&self) -> u32 {
         self.available()
-            .saturating_sub(self.writing.buffer.awaited.superblocks())
+            .saturating_sub(self.writing.buffer.awaited().superblocks())
     }
 
     /// What the cache looks at.
@@ -498,7 +505,7 @@ impl<P: Policies> Ftl<P> {
     /// or took the place of one that did.
     fn check_counters(&self) -> Checked {
         let c = &self.counters;
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
+        for (stream, s) in self.writing.frontiers() {
             let (moved, waiting) = (s.moved, s.waiting());
             ensure!(moved <= waiting, "{moved} of {waiting} units in {stream:?}");
         }
@@ -506,7 +513,7 @@ impl<P: Policies> Ftl<P> {
         let gone = c.dropped_units + c.lost_units + c.coalesced_units;
         let host = c.slc_units + c.tier_units + c.direct_units + gone + u64::from(waiting);
         ensure_eq!(host, c.host_units, "host units are lost or doubled");
-        let waiting = self.writing.streams[Stream::Map].waiting();
+        let waiting = self.writing[Stream::Map].waiting();
         let pages = c.map_units + u64::from(waiting);
         ensure_eq!(pages, c.map_written, "map pages are lost or doubled");
         self.check_parity()
@@ -542,10 +549,10 @@ impl<P: Policies> Ftl<P> {
         let _ = writeln!(
             out,
             "buffer {} of {} units, bypass {}, starved {}, halted {}, to be moved {}",
-            buffer.used_units,
-            buffer.capacity_units,
+            buffer.used(),
+            buffer.capacity(),
             self.cache.is_bypassed(),
-            self.writing.starved,
+            self.writing.is_starved(),
             self.collection.halts_host(),
             self.wear.waiting()
         );

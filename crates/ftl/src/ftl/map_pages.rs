@@ -159,8 +159,7 @@ impl<P: Policies> Ftl<P> {
     /// Map pages that fit into the open and the free superblocks of the pool.
     fn map_space(&self) -> u32 {
         let free = self.blocks.free_of_map() as u32;
-        self.writing.streams[Stream::Map].left()
-            + free * self.layout.units(self.writing.streams[Stream::Map].mode)
+        self.writing[Stream::Map].left() + free * self.layout.units(self.writing[Stream::Map].mode)
     }
 
     /// Map pages that may be written now: what fits, without what collection of the pool needs.
@@ -168,12 +167,11 @@ impl<P: Policies> Ftl<P> {
         let Some(paged) = self.paged.cache() else {
             return 0;
         };
-        if self.writing.buffer.by_stream[Stream::Map] >= GRANULES_AHEAD * self.layout.dies {
+        if self.writing.buffer.flying_of(Stream::Map) >= GRANULES_AHEAD * self.layout.dies {
             return 0;
         }
         let coming = self.movers[Work::Map].reading() * self.layout.row_units;
-        let held =
-            self.layout.units(self.writing.streams[Stream::Map].mode) + coming + paged.updating();
+        let held = self.layout.units(self.writing[Stream::Map].mode) + coming + paged.updating();
         self.map_space().saturating_sub(held)
     }
 
@@ -260,9 +258,9 @@ impl<P: Policies> Ftl<P> {
         let Some(paged) = self.paged.cache_mut() else {
             return;
         };
-        paged.begin_checkpoint(self.writing.sequence);
+        paged.begin_checkpoint(self.writing.sequence());
         // A flush that has to wait for this checkpoint gets a higher number.
-        self.writing.sequence += 1;
+        self.writing.number();
         self.pump_map(ops);
     }
 
@@ -284,11 +282,11 @@ impl<P: Policies> Ftl<P> {
     fn movers_rest(&self) -> bool {
         let reading = self.movers[Work::Fold].under_way() + self.movers[Work::Collect].reading();
         // A granule that only waits for later passes of its wordline is not on the move.
-        let (flying, passes) = (&self.writing.buffer.by_stream, &self.writing.passes);
-        let programming = |stream: Stream| flying[stream] - passes.waiting_of(stream);
-        let collected = self.writing.in_use.collected.iter().copied();
+        let (buffer, passes) = (&self.writing.buffer, &self.writing.passes);
+        let programming = |stream: Stream| buffer.flying_of(stream) - passes.waiting_of(stream);
+        let collected = self.writing.of_collected().iter().copied();
         let programming: u32 = collected.chain([Stream::Fold]).map(programming).sum();
-        reading + programming + self.writing.buffer.moved == 0
+        reading + programming + self.writing.buffer.moved() == 0
             && !self.cache.wants_allowance(&self.seen())
     }
 
@@ -318,7 +316,7 @@ impl<P: Policies> Ftl<P> {
                 Checkpoint::Off => return,
                 Checkpoint::Writing(since) if paged.is_all_written() => {
                     self.pad(Stream::Map, ops);
-                    let until = self.writing.sequence;
+                    let until = self.writing.sequence();
                     if let Some(paged) = self.paged.cache_mut() {
                         paged.program_checkpoint(since, until);
                     }
@@ -332,7 +330,7 @@ impl<P: Policies> Ftl<P> {
                 }
                 Checkpoint::Programming(_, until) => {
                     // Pages of a program that failed have gone into a granule that waits for more.
-                    let s = self.writing.streams[Stream::Map];
+                    let s = self.writing[Stream::Map];
                     if s.next > s.begun && s.sequence < until {
                         self.pad(Stream::Map, ops);
                     }
@@ -367,7 +365,7 @@ impl<P: Policies> Ftl<P> {
                     return;
                 }
             } else if self.movers[Work::Map]
-                .is_far_ahead(self.writing.buffer.by_stream[Stream::Map])
+                .is_far_ahead(self.writing.buffer.flying_of(Stream::Map))
             {
                 return;
             } else {
@@ -389,7 +387,7 @@ impl<P: Policies> Ftl<P> {
         let Some(victim) = at_risk.or_else(|| paged.emptiest(&self.blocks)) else {
             return false;
         };
-        let granule = self.writing.streams[Stream::Map].granule;
+        let granule = self.writing[Stream::Map].granule;
         if self.blocks[victim].valid + granule > self.map_space() {
             return false;
         }
@@ -410,7 +408,7 @@ impl<P: Policies> Ftl<P> {
     /// Whether there is room for the map elsewhere if the superblock that it fills fails: another
     /// superblock, one more for collection, and room for what is being read.
     pub(super) fn map_can_fall_back(&self) -> bool {
-        let s = &self.writing.streams[Stream::Map];
+        let s = &self.writing[Stream::Map];
         let coming = self.movers[Work::Map].reading() * self.layout.row_units;
         let updating = self.paged.cache().map_or(0, MapCache::updating);
         let held = self.layout.units(s.mode) + coming + updating + 2 * s.granule;
@@ -445,7 +443,7 @@ impl<P: Policies> Ftl<P> {
     /// Pads the granule with the last copies of emptied superblocks, if nothing will fill it: their
     /// erases wait for it.
     fn unblock_map(&mut self, ops: &mut Vec<NandOp>) {
-        let units = self.layout.units(self.writing.streams[Stream::Map].mode);
+        let units = self.layout.units(self.writing[Stream::Map].mode);
         if self.movers[Work::Map].waiting() && self.map_space() <= units {
             self.pad(Stream::Map, ops);
         }

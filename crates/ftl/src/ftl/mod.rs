@@ -71,7 +71,7 @@ pub enum Load {
 /// The firmware of one drive.
 pub struct Ftl<P: Policies = BuiltIn> {
     /// Address arithmetic.
-    pub layout: Layout,
+    layout: Layout,
     policy: Policy,
     /// What the program that built the drive may have brought itself.
     policies: P,
@@ -234,7 +234,7 @@ impl<P: Policies> Ftl<P> {
                 self.pump_movers(ops);
             }
         }
-        let awaited = self.writing.starved || self.collection.halts_host();
+        let awaited = self.writing.is_starved() || self.collection.halts_host();
         // While a source is being emptied, what is moved from it will fill the granules that erases
         // wait for.
         if awaited && !self.movers[Work::Collect].is_working() && self.cuts.is_on() {
@@ -270,12 +270,12 @@ impl<P: Policies> Ftl<P> {
     /// place.
     pub fn pad_host(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(
-            self.writing.buffer.awaited.units(),
+            self.writing.buffer.awaited().units(),
             0,
             "padding under data to come"
         );
-        for &stream in self.writing.in_use.host {
-            let s = &self.writing.streams[stream];
+        for &stream in self.writing.of_host() {
+            let s = &self.writing[stream];
             if s.next - s.begun > s.moved {
                 self.pad(stream, ops);
             }
@@ -285,12 +285,12 @@ impl<P: Policies> Ftl<P> {
     /// The same, and what waits for a second pass gets it, so that all of it will be durable.
     pub fn pad_host_through(&mut self, ops: &mut Vec<NandOp>) {
         debug_assert_eq!(
-            self.writing.buffer.awaited.units(),
+            self.writing.buffer.awaited().units(),
             0,
             "padding under data to come"
         );
-        for &stream in self.writing.in_use.host {
-            let s = &self.writing.streams[stream];
+        for &stream in self.writing.of_host() {
+            let s = &self.writing[stream];
             if s.next - s.begun > s.moved || self.writing.passes.holds_host(stream) {
                 self.pad_through(stream, ops);
             }
@@ -314,7 +314,7 @@ impl<P: Policies> Ftl<P> {
             map.physical[(first + page) as usize] = NONE;
         });
         let (layout, counters) = (&self.layout, &mut self.counters);
-        let sequence = &mut self.writing.sequence;
+        let sequence = self.writing.sequence_mut();
         self.cuts
             .note_trim((lpn, count), sequence, layout, counters, ops);
         self.erase_dead(ops);
@@ -360,10 +360,10 @@ impl<P: Policies> Ftl<P> {
         self.map.forget_all();
         self.blocks.forget(&self.layout);
         self.counters.bare_units += self.writing.unprotected_units(&self.layout);
-        let s = self.writing.streams[Stream::Map];
+        let s = self.writing[Stream::Map];
         self.counters.map_written -= u64::from(s.next - s.begun);
         self.writing.close_all(&self.layout, &self.policy);
-        debug_assert_eq!(self.writing.buffer.used_units, 0, "erase with host data");
+        debug_assert_eq!(self.writing.buffer.used(), 0, "erase with host data");
         self.cache = Cache::new(&self.policy, &self.layout);
         self.cache.set_own(self.blocks.fixed_count());
         self.wear.forget();
@@ -385,7 +385,7 @@ impl<P: Policies> Ftl<P> {
         if self.cuts.is_on() {
             return;
         }
-        let used = self.writing.buffer.used_units;
+        let used = self.writing.buffer.used();
         assert_eq!(used, 0, "host data in the buffer");
         let host_units = self.logical_units();
         self.cuts.enable(&self.map, &self.blocks, host_units);
@@ -407,7 +407,7 @@ impl<P: Policies> Ftl<P> {
     /// has a higher sequence number.
     pub fn write_journal_page(&mut self, ops: &mut Vec<NandOp>) {
         let (layout, counters) = (&self.layout, &mut self.counters);
-        let sequence = &mut self.writing.sequence;
+        let sequence = self.writing.sequence_mut();
         let row = layout.row_units / layout.page_units;
         let pages = if self.policy.pads_pages { 1 } else { row };
         self.cuts

@@ -24,12 +24,14 @@ impl<P: Policies> Ftl<P> {
             return false;
         }
         let owed = self.units_owed(work);
-        if self.writing.streams[stream].left() >= owed || self.movers[work].is_pledged() {
+        if self.writing[stream].left() >= owed || self.movers[work].is_pledged() {
             return true;
         }
         if self.available_to_movers() <= self.kept_from(work) {
             // Without a place to write only collection can help, and it has to do so at once.
-            self.writing.starved |= work == Work::Fold;
+            if work == Work::Fold {
+                self.writing.set_starved(true);
+            }
             return false;
         }
         self.movers[work].pledge(true);
@@ -41,15 +43,15 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn programs_of(&self, work: Work, stream: Stream) -> u32 {
         if work != Work::Collect {
-            return self.writing.buffer.by_stream[stream];
+            return self.writing.buffer.flying_of(stream);
         }
-        let shared = match self.writing.buffer.moved {
+        let shared = match self.writing.buffer.moved() {
             0 => 0,
             moved => moved / self.layout.native_granule,
         };
-        let own = self.writing.in_use.collected.iter();
+        let own = self.writing.of_collected().iter();
         own.fold(shared, |most, &own| {
-            most.max(self.writing.buffer.by_stream[own])
+            most.max(self.writing.buffer.flying_of(own))
         })
     }
 
@@ -81,7 +83,7 @@ impl<P: Policies> Ftl<P> {
     /// into the last free one becomes free, and nothing else makes room for a host that waits.
     pub(super) fn kept_from(&self, work: Work) -> u32 {
         let last_is_for_fold = work == Work::Fold
-            && self.writing.starved
+            && self.writing.is_starved()
             && !self.movers[Work::Collect].is_working()
             && self.folds_borrowed()
             && self.has_no_victim();
@@ -97,7 +99,7 @@ impl<P: Policies> Ftl<P> {
         mover.pass(row_units);
         let first = self.layout.base(superblock) + offset;
         let number = self.layout.row_of(first);
-        let lpns = self.writing.row_lists.list(&self.map, number, first);
+        let lpns = self.movers.rows().list(&self.map, number, first);
         if work == Work::Collect && !lpns.is_empty() {
             self.map.expect_moves(first, row_units, lpns);
         }
@@ -130,7 +132,7 @@ impl<P: Policies> Ftl<P> {
             self.layout.row_units,
             self.layout.whole(self.layout.row_units),
         );
-        let mut row_lists = std::mem::take(&mut self.writing.row_lists);
+        let mut row_lists = std::mem::take(self.movers.rows());
         let lpns = row_lists.still_valid(&self.map, self.layout.row_of(first), first);
         self.packing.note_moved(&self.map, first, row_units);
         self.map.clear_valid_run(first, row_units);
@@ -151,7 +153,7 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_moved(stream, lpns, written, ops);
         }
-        self.writing.row_lists = row_lists;
+        *self.movers.rows() = row_lists;
     }
 
     /// Ends the work on a source that has been read to its end; false while reads of it are under
@@ -172,7 +174,7 @@ impl<P: Policies> Ftl<P> {
         if work == Work::Collect && self.levels_no_more() {
             self.close_filled_in_part(Stream::Levelled, ops);
         }
-        let sequence = self.writing.sequence;
+        let sequence = self.writing.sequence();
         self.movers[work].wait(superblock, sequence);
         self.erase_emptied(ops);
         true
@@ -186,7 +188,7 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         let stream = self.stream_of(work);
-        let full = self.writing.streams[stream].left() < self.packing.row_most();
+        let full = self.writing[stream].left() < self.packing.row_most();
         if full && self.available_to_movers() <= self.kept_from(work) {
             self.pad_moved(work, true, ops);
             self.hasten_erases(ops);

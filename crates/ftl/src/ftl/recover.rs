@@ -16,11 +16,10 @@ use crate::blocks::State;
 use crate::layout::NONE;
 use crate::op::{Token, class};
 use crate::orders::Policies;
-use crate::passes::Passes;
 use crate::power_cut::Recovery;
 use crate::streams::Stream;
 use crate::victims::Victims;
-use crate::write_buffer::WriteBuffer;
+use crate::write_buffer::Flight;
 
 /// A superblock that was open at the cut, and the stream that filled it.
 #[derive(Clone, Copy, Debug)]
@@ -54,19 +53,20 @@ impl<P: Policies> Ftl<P> {
 
     /// Forgets what was in the buffer and in flight; with `protected` the programs are finished.
     fn lose_buffer(&mut self, protected: bool) {
-        for index in 0..self.writing.buffer.flights.len() {
-            let flight = self.writing.buffer.flights[index];
+        let flying = self.writing.buffer.flights();
+        let flying: Vec<(u32, Flight)> = flying.map(|(place, &flight)| (place, flight)).collect();
+        for (place, flight) in flying {
             let finished = protected && flight.source == NONE;
-            if flight.first != NONE && !protected {
+            if !protected {
                 self.blocks.tear_parity(&self.layout, &flight);
             }
             let data = flight.first < self.layout.physical_units();
-            if data && !finished && !self.writing.stands_alone(index as u32) {
+            if data && !finished && !self.writing.stands_alone(place) {
                 self.cuts.wipe(flight.first, flight.units);
             }
         }
         for stream in Stream::ALL {
-            let s = self.writing.streams[stream];
+            let s = self.writing[stream];
             if s.superblock == NONE {
                 continue;
             }
@@ -108,13 +108,11 @@ impl<P: Policies> Ftl<P> {
     /// and which stream filled each of them, as their spare areas say.
     fn forget_ram(&mut self) -> (Vec<Opened>, Victims) {
         let mut opened = Vec::new();
-        for (stream, s) in Stream::ALL.into_iter().zip(&self.writing.streams) {
-            let own = std::iter::once(s.superblock).filter(|&s| s != NONE);
-            let all = own.chain(self.writing.lanes.superblocks(stream));
-            opened.extend(all.map(|superblock| Opened { superblock, stream }));
+        for stream in Stream::ALL {
+            let superblocks = self.writing.open_superblocks(stream);
+            opened.extend(superblocks.map(|superblock| Opened { superblock, stream }));
         }
-        self.writing.buffer = WriteBuffer::new(self.writing.buffer.capacity_units);
-        self.writing.passes = Passes::new(&self.layout);
+        self.writing.power_lost(&self.layout);
         let (before, collection) = (
             self.blocks.start_anew(&self.layout),
             self.collection.after_cut(),
@@ -198,7 +196,7 @@ impl<P: Policies> Ftl<P> {
     /// Programs units into a stream, padded to a whole granule, with nothing else going on.
     fn write_back(&mut self, stream: Stream, lpns: &[u32], recovery: &mut Recovery) {
         if stream.is_host() {
-            self.writing.buffer.used_units += lpns.len() as u32;
+            self.writing.buffer.take(lpns.len() as u32);
         }
         let mut ops = Vec::new();
         self.append_moved(stream, lpns, 0, &mut ops);

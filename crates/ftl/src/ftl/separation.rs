@@ -59,7 +59,7 @@ impl<P: Policies> Ftl<P> {
         if self.infers_lifetimes() {
             let with = self.sharing.place_host(class);
             // The superblock that a class has open is filled to its end.
-            if class > 0 && self.writing.streams[stream].left() == 0 {
+            if class > 0 && self.writing[stream].left() == 0 {
                 stream = Stream::of_host(with);
             }
         }
@@ -83,7 +83,7 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether units may go to a stream for which no superblock is set aside.
     fn has_place(&self, stream: Stream, units: u32) -> bool {
-        self.writing.streams[stream].left() >= units
+        self.writing[stream].left() >= units
             || self.available_to_movers() > self.policy.gc.reserve_superblocks
     }
 
@@ -158,7 +158,7 @@ impl<P: Policies> Ftl<P> {
     /// goes with the class that it shares superblocks with.
     fn stream_of_class(&self, class: u8, units: u32) -> Stream {
         let own = Stream::of_collected(class);
-        if self.infers_lifetimes() && self.writing.streams[own].left() < units {
+        if self.infers_lifetimes() && self.writing[own].left() < units {
             return Stream::of_collected(self.sharing.of_collected(class));
         }
         own
@@ -185,11 +185,11 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether collected data fits into the host's superblock beside what the host is sending.
     fn host_has_place(&self, units: u32) -> bool {
-        let coming = self.writing.buffer.awaited.units();
-        let fits = self.writing.streams[Stream::Direct].left() >= coming + units;
+        let coming = self.writing.buffer.awaited().units();
+        let fits = self.writing[Stream::Direct].left() >= coming + units;
         let opens = self.available_to_movers() > self.policy.gc.reserve_superblocks
             && self.layout.native_units >= coming + units;
-        self.writing.buffer.awaited.superblocks() == 0 && (fits || opens)
+        self.writing.buffer.awaited().superblocks() == 0 && (fits || opens)
     }
 
     /// Places collected data in a stream of the host's, granule by granule, so that each granule
@@ -203,7 +203,7 @@ impl<P: Policies> Ftl<P> {
     ) {
         let mut rest = lpns;
         while !rest.is_empty() {
-            let s = &mut self.writing.streams[stream];
+            let s = &mut self.writing[stream];
             let fits = s.granule - (s.next - s.begun);
             let (now, later) = rest.split_at(rest.len().min(fits as usize));
             s.moved += now.len() as u32;
@@ -230,12 +230,12 @@ impl<P: Policies> Ftl<P> {
             Work::Fold => self.pad_through(Stream::Fold, ops),
             Work::Map => self.pad_through(Stream::Map, ops),
             Work::Collect => {
-                for &stream in self.writing.in_use.collected {
+                for &stream in self.writing.of_collected() {
                     self.pad_through(stream, ops);
                 }
                 if awaited
                     && self.takes_moved(work, Stream::Direct)
-                    && self.writing.buffer.awaited.units() == 0
+                    && self.writing.buffer.awaited().units() == 0
                 {
                     self.pad_through(Stream::Direct, ops);
                 }

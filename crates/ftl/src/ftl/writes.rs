@@ -97,11 +97,11 @@ impl<P: Policies> Ftl<P> {
             return None;
         }
         let stream = self.host_stream(route);
-        let awaited = &self.writing.buffer.awaited;
+        let awaited = &self.writing.buffer.awaited();
         let can_open = awaited.promised_to(stream) > 0 || self.may_open(stream);
-        let left = self.writing.streams[stream].left();
+        let left = self.writing[stream].left();
         let left = left.saturating_sub(awaited.coming_to(stream));
-        self.writing.starved = !can_open && left == 0;
+        self.writing.set_starved(!can_open && left == 0);
         let room = if can_open { buffer } else { buffer.min(left) };
         (room > 0).then_some(Placement {
             route,
@@ -116,7 +116,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn makes_host_wait(&self) -> bool {
         (self.movers[Work::Collect].holds_host() || self.movers[Work::Fold].holds_host())
-            && !self.writing.starved
+            && !self.writing.is_starved()
             && self.buffer_free() > 0
             && !self.is_read_only()
     }
@@ -135,7 +135,7 @@ impl<P: Policies> Ftl<P> {
             self.movers[Work::Fold].source(),
             self.movers[Work::Fold].waiting(),
         );
-        let starved = self.writing.starved;
+        let starved = self.writing.is_starved();
         match (
             starved && collecting || collects,
             starved && folding || folds,
@@ -166,8 +166,8 @@ impl<P: Policies> Ftl<P> {
     /// it: so no handle can make a drive stick, and at the edge of the reserve they are mixed.
     fn handle_stream(&self, handle: u8) -> Stream {
         let stream = Stream::of_host(handle);
-        let awaited = &self.writing.buffer.awaited;
-        let left = self.writing.streams[stream].left() > awaited.coming_to(stream);
+        let awaited = &self.writing.buffer.awaited();
+        let left = self.writing[stream].left() > awaited.coming_to(stream);
         let opens = awaited.promised_to(stream) > 0 || self.may_open(stream);
         if left || opens {
             stream
@@ -193,8 +193,8 @@ impl<P: Policies> Ftl<P> {
     pub fn reserve(&mut self, placement: Placement, units: u32) -> Reserved {
         let Placement { route, stream, .. } = placement;
         debug_assert!(units <= placement.room, "{units} units, {placement:?}");
-        self.writing.buffer.used_units += units;
-        self.writing.buffer.awaited.reserve(stream, units);
+        self.writing.buffer.take(units);
+        self.writing.buffer.awaited_mut().reserve(stream, units);
         self.set_aside(stream);
         Reserved {
             route,
@@ -208,7 +208,7 @@ impl<P: Policies> Ftl<P> {
     /// nothing is set aside, where the two have to be asked.
     #[inline]
     pub fn reserve_at_once(&mut self, route: Route, units: u32) -> Option<Reserved> {
-        let free = self.writing.buffer.capacity_units - self.writing.buffer.used_units;
+        let free = self.writing.buffer.free();
         let held = self.movers[Work::Fold].holds_host()
             || self.movers[Work::Collect].holds_host()
             || self.paged.is_on();
@@ -216,19 +216,19 @@ impl<P: Policies> Ftl<P> {
             Route::Cache | Route::Direct => Stream::Direct,
             Route::Handle(handle) => Stream::of_host(handle),
         };
-        let s = &self.writing.streams[stream];
+        let s = &self.writing[stream];
         if self.cache.is_on()
             || held
             || self.collection.halts_host()
             || s.ratio > 1
             || units > free
-            || self.writing.buffer.awaited.units() + units > s.left()
+            || self.writing.buffer.awaited().units() + units > s.left()
         {
             return None;
         }
-        self.writing.starved = false;
-        self.writing.buffer.used_units += units;
-        self.writing.buffer.awaited.reserve(stream, units);
+        self.writing.set_starved(false);
+        self.writing.buffer.take(units);
+        self.writing.buffer.awaited_mut().reserve(stream, units);
         Some(Reserved {
             route,
             stream,
@@ -241,7 +241,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn stream_for(&mut self, reserved: &Reserved) -> Stream {
         let stream = reserved.stream;
-        if stream.is_direct() || self.writing.streams[stream].left() > 0 || self.may_open(stream) {
+        if stream.is_direct() || self.writing[stream].left() > 0 || self.may_open(stream) {
             return stream;
         }
         self.host_stream(reserved.route)
@@ -249,10 +249,10 @@ impl<P: Policies> Ftl<P> {
 
     /// What was set aside is not needed: the data took the place of other data.
     fn give_back(&mut self, reserved: Reserved) {
-        self.writing.buffer.used_units -= reserved.units;
+        self.writing.buffer.give_back(reserved.units);
         self.writing
             .buffer
-            .awaited
+            .awaited_mut()
             .commit(reserved.stream, reserved.units);
     }
 
@@ -337,7 +337,10 @@ impl<P: Policies> Ftl<P> {
         } else {
             self.append_run(&reserved, lpn, ops)
         };
-        self.writing.buffer.awaited.commit(reserved.stream, count);
+        self.writing
+            .buffer
+            .awaited_mut()
+            .commit(reserved.stream, count);
         if self.cache.rule().shares {
             let (cache, seen) = self.cache_and_seen();
             cache.placed(&seen, stream, count);
@@ -346,7 +349,7 @@ impl<P: Policies> Ftl<P> {
         self.erase_dead(ops);
         if self.cuts.is_checkpoint_due(self.counters.host_units) {
             self.cuts.begin_checkpoint(
-                self.writing.sequence,
+                self.writing.sequence(),
                 &self.map,
                 &self.blocks,
                 &self.layout,
@@ -456,7 +459,7 @@ impl<P: Policies> Ftl<P> {
         }
         let placed = self.point_units(&lpns[..most]);
         self.counters.host_units += u64::from(placed);
-        self.writing.buffer.used_units += placed;
+        self.writing.buffer.take(placed);
         self.advance_stream(Stream::Direct, placed, ops);
         let pace = self.collect_pace_milli();
         self.movers[Work::Collect].owe(placed, pace);
@@ -470,16 +473,16 @@ impl<P: Policies> Ftl<P> {
     /// first that makes collection read.
     #[inline]
     fn undisturbed_units(&self) -> u32 {
-        let s = &self.writing.streams[Stream::Direct];
+        let s = &self.writing[Stream::Direct];
         let buffer = &self.writing.buffer;
         let mover = &self.movers[Work::Collect];
-        let asked = buffer.awaited.units() > 0 || mover.holds_host();
+        let asked = buffer.awaited().units() > 0 || mover.holds_host();
         if asked || !self.keeps_pace() || self.blocks.has_dead() {
             return 0;
         }
         let room = s.here().min((s.begun + s.granule).saturating_sub(s.next));
-        let free = buffer.capacity_units - buffer.used_units;
-        let programming = buffer.by_stream[Stream::Collected];
+        let free = buffer.free();
+        let programming = buffer.flying_of(Stream::Collected);
         let paid = mover.units_until_disturbed(self.collect_pace_milli(), programming);
         room.min(free).min(paid)
     }
@@ -488,7 +491,7 @@ impl<P: Policies> Ftl<P> {
     /// ends with the first that leaves a superblock without valid data, which is erased at once.
     #[inline]
     fn point_units(&mut self, lpns: &[u32]) -> u32 {
-        let s = &self.writing.streams[Stream::Direct];
+        let s = &self.writing[Stream::Direct];
         let (superblock, count) = (s.superblock, lpns.len() as u32);
         let first = self.layout.base(superblock) + s.next;
         // A unit may come twice: its first place is valid before the second one replaces it.
@@ -542,8 +545,8 @@ impl<P: Policies> Ftl<P> {
             && !self.blocks.has_stale()
             && !self.blocks.has_dead()
             && !self.is_read_only()
-            && self.writing.streams[Stream::Direct].moved == 0
-            && buffer.in_flight() == buffer.by_stream[Stream::Direct] as usize
+            && self.writing[Stream::Direct].moved == 0
+            && buffer.in_flight() == buffer.flying_of(Stream::Direct) as usize
     }
 
     /// Whether data that has arrived is written for the first time, and leaves room in the open
@@ -552,7 +555,7 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn is_filled_by(&self, reserved: &Reserved, lpn: u32) -> bool {
         let units = reserved.units();
-        let s = &self.writing.streams[Stream::Direct];
+        let s = &self.writing[Stream::Direct];
         reserved.is_for(Stream::Direct)
             && units < s.stop - s.next
             && self.map.is_unwritten(lpn, units)
@@ -563,19 +566,17 @@ impl<P: Policies> Ftl<P> {
     pub fn fill(&mut self, reserved: &Reserved, lpn: u32, ops: &mut Vec<NandOp>) {
         let units = reserved.units();
         self.counters.host_units += u64::from(units);
-        let s = &mut self.writing.streams[Stream::Direct];
+        let s = &self.writing[Stream::Direct];
         let superblock = s.superblock;
         let ppn = self.layout.base(superblock) + s.next;
-        if s.next == s.begun {
-            s.sequence = self.writing.sequence;
-            self.writing.sequence += 1;
-        }
-        s.next += units;
-        let full = s.next >= s.begun + s.granule;
+        let full = self.writing.fill(Stream::Direct, units);
         self.map.point(lpn, ppn, units);
         self.map.expect_run(lpn + units, ppn + units, units);
         self.blocks[superblock].valid += units;
-        self.writing.buffer.awaited.commit(Stream::Direct, units);
+        self.writing
+            .buffer
+            .awaited_mut()
+            .commit(Stream::Direct, units);
         if full {
             self.program_filled(ops);
         }
@@ -585,19 +586,23 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     fn program_filled(&mut self, ops: &mut Vec<NandOp>) {
         let writing = &mut self.writing;
-        let s = &mut writing.streams[Stream::Direct];
-        while s.begun + s.granule <= s.next {
-            let (stripe, die) = self.layout.stripe_of(s.mode, s.begun);
+        loop {
+            let s = &writing[Stream::Direct];
+            if s.begun + s.granule > s.next {
+                return;
+            }
+            let (superblock, mode, granule) = (s.superblock, s.mode, s.granule);
+            let (stripe, die) = self.layout.stripe_of(mode, s.begun);
             let page = if self.layout.one_shot {
                 0
             } else {
-                self.layout.place(s.mode, s.superblock, s.begun).1
+                self.layout.place(mode, superblock, s.begun).1
             };
-            let place = writing.buffer.launch(Flight {
-                first: self.layout.base(s.superblock) + s.begun,
-                units: s.granule,
-                superblock: s.superblock,
-                host_units: s.granule,
+            let flight = Flight {
+                first: self.layout.base(superblock) + s.begun,
+                units: granule,
+                superblock,
+                host_units: granule,
                 begun: false,
                 moved: 0,
                 stream: Stream::Direct,
@@ -605,20 +610,17 @@ impl<P: Policies> Ftl<P> {
                 source: NONE,
                 die: die as u16,
                 stripe,
-            });
+            };
+            let place = writing.buffer.launch(flight);
             ops.push(NandOp::new(
                 die as u16,
-                self.layout.program_class(s.mode, page),
-                s.granule as u16,
-                writing.passes.first_token(s.mode, page, place),
+                self.layout.program_class(mode, page),
+                granule as u16,
+                writing.passes.first_token(mode, page, place),
             ));
-            self.counters.direct_units += u64::from(s.granule);
-            self.blocks[s.superblock].in_flight += 1;
-            s.begun += s.granule;
-            if s.next > s.begun {
-                s.sequence = writing.sequence;
-                writing.sequence += 1;
-            }
+            self.counters.direct_units += u64::from(granule);
+            self.blocks[superblock].in_flight += 1;
+            writing.end_granule(Stream::Direct);
         }
     }
 
@@ -627,7 +629,7 @@ impl<P: Policies> Ftl<P> {
     #[inline]
     #[must_use]
     pub fn granule_filled(&mut self, place: u32) -> bool {
-        let superblock = self.writing.buffer.flights[place as usize].superblock;
+        let superblock = self.writing.buffer.flight(place).superblock;
         let block = &mut self.blocks[superblock];
         if block.valid == 0 {
             return false;
@@ -643,9 +645,9 @@ impl<P: Policies> Ftl<P> {
     #[must_use]
     pub fn waits_for_programs(&self, units: u32) -> bool {
         let buffer = &self.writing.buffer;
-        let s = &self.writing.streams[Stream::Direct];
+        let s = &self.writing[Stream::Direct];
         let free = self.buffer_free();
-        let coming = buffer.awaited.units();
+        let coming = buffer.awaited().units();
         units > free && coming + units <= s.left() && units <= free + self.buffer_programming()
     }
 }

@@ -43,16 +43,17 @@ impl Pairs {
 impl Passes {
     /// The wordline of a granule in flight.
     fn wordline_of(&self, buffer: &WriteBuffer, place: u32) -> Wordline {
-        let flight = &buffer.flights[place as usize];
+        let flight = buffer.flight(place);
         (flight.superblock, flight.die, flight.stripe / self.bits)
     }
 
-    /// Whether the last page of a wordline is being programmed.
-    fn ends_under_way(&self, buffer: &WriteBuffer, wordline: Wordline) -> bool {
+    /// Whether the last page of a wordline is being programmed. The program of a granule that has
+    /// `ended` and is still in the list does not count.
+    fn ends_under_way(&self, buffer: &WriteBuffer, wordline: Wordline, ended: u32) -> bool {
         let last = wordline.2 * self.bits + self.bits - 1;
-        let flights = buffer.flights.iter();
-        let mut flying = flights.filter(|f| f.first != NONE && f.superblock == wordline.0);
-        flying.any(|f| f.die == wordline.1 && f.stripe == last)
+        let flying = buffer.flights().filter(|&(place, _)| place != ended);
+        let mut flying = flying.filter(|(_, f)| f.superblock == wordline.0);
+        flying.any(|(_, f)| f.die == wordline.1 && f.stripe == last)
     }
 
     /// So many stripes of a lane's superblock are full. Pages whose wordline's last page has been
@@ -63,7 +64,7 @@ impl Passes {
             let last = half.stripe / bits * bits + bits - 1;
             // A stripe that is being filled has its last page on some dies only.
             let issued = last < full_stripes
-                || self.ends_under_way(buffer, self.wordline_of(buffer, half.place));
+                || self.ends_under_way(buffer, self.wordline_of(buffer, half.place), NONE);
             if issued {
                 self.of(lane, 1).remove(at);
                 self.begin_closing(buffer, half);
@@ -78,12 +79,12 @@ impl Passes {
     pub(super) fn leave_wordlines(&mut self, buffer: &WriteBuffer, lane: Lane) {
         while let Some(half) = self.of(lane, 1).pop_front() {
             self.begin_closing(buffer, half);
-            self.close_if_quiet(buffer, self.wordline_of(buffer, half.place));
+            self.close_if_quiet(buffer, self.wordline_of(buffer, half.place), NONE);
         }
     }
 
     fn begin_closing(&mut self, buffer: &WriteBuffer, half: Half) {
-        let flight = &buffer.flights[half.place as usize];
+        let flight = buffer.flight(half.place);
         self.host_units -= half.host_units;
         self.by_stream[flight.stream] -= 1;
         self.pairs.closing.push(half);
@@ -92,32 +93,26 @@ impl Passes {
     /// The program of a page that is not the last of its wordline has ended.
     pub(super) fn page_programmed(&mut self, buffer: &WriteBuffer, place: u32) {
         self.pairs.ended.push(place);
-        self.close_if_quiet(buffer, self.wordline_of(buffer, place));
+        self.close_if_quiet(buffer, self.wordline_of(buffer, place), NONE);
     }
 
     /// A program has ended for good: where it is the last of its wordline, the others are safe.
-    pub(crate) fn wordline_programmed(&mut self, buffer: &mut WriteBuffer, place: u32) {
-        let wordline = self.wordline_of(buffer, place);
-        let flight = &mut buffer.flights[place as usize];
-        let stripe = flight.stripe;
-        if stripe % self.bits + 1 == self.bits {
-            // It is still in the list, and its program has ended.
-            flight.stripe = NONE;
-            self.close_if_quiet(buffer, wordline);
-            buffer.flights[place as usize].stripe = stripe;
+    pub(crate) fn wordline_programmed(&mut self, buffer: &WriteBuffer, place: u32) {
+        if buffer.flight(place).stripe % self.bits + 1 == self.bits {
+            self.close_if_quiet(buffer, self.wordline_of(buffer, place), place);
         }
     }
 
-    /// Closes the pages of a wordline if no program is under way on it.
-    fn close_if_quiet(&mut self, buffer: &WriteBuffer, wordline: Wordline) {
+    /// Closes the pages of a wordline if no program is under way on it but one that has `ended`.
+    fn close_if_quiet(&mut self, buffer: &WriteBuffer, wordline: Wordline, ended: u32) {
         let own = |half: &Half, bits: u32| {
-            let flight = &buffer.flights[half.place as usize];
+            let flight = buffer.flight(half.place);
             (flight.superblock, flight.die, flight.stripe / bits) == wordline
         };
         let (pairs, bits) = (&self.pairs, self.bits);
         let mut all = pairs.closing.iter().filter(|half| own(half, bits));
         if !all.all(|half| pairs.ended.contains(&half.place))
-            || self.ends_under_way(buffer, wordline)
+            || self.ends_under_way(buffer, wordline, ended)
         {
             return;
         }
@@ -148,8 +143,7 @@ impl Passes {
             return pairs.closed.contains(&place);
         }
         let wordline = self.wordline_of(buffer, place);
-        let flights = (0u32..).zip(&buffer.flights);
-        let mut flying = flights.filter(|(_, f)| f.first != NONE);
+        let mut flying = buffer.flights();
         let own = |at: u32| at != place && self.wordline_of(buffer, at) == wordline;
         !flying.any(|(at, _)| own(at) && !pairs.ended.contains(&at))
     }

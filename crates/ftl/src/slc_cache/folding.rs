@@ -58,7 +58,7 @@ impl Cache {
     /// Whether folding should go on now.
     #[inline]
     pub(crate) fn wants_fold(&self, seen: &Seen<'_>) -> bool {
-        self.folds_in_background(seen) || seen.folding.is_behind() || seen.writing.starved
+        self.folds_in_background(seen) || seen.folding.is_behind() || seen.writing.is_starved()
     }
 
     /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
@@ -115,7 +115,7 @@ impl Cache {
     /// worth reclaiming, else the oldest; the second tier's after the first's. For a host that
     /// waits it is a borrowed one, which leaves a free native superblock.
     pub(crate) fn next_source(&mut self, seen: &Seen<'_>) -> Option<u32> {
-        let starved = seen.writing.starved;
+        let starved = seen.writing.is_starved();
         let own = |at: &usize| seen.blocks[seen.blocks.cached()[*at]].fixed;
         let no_help = starved && self.bypass;
         let emptiest = self.emptiest(seen);
@@ -137,7 +137,7 @@ impl Cache {
     /// are the only reason to fold, which this one need not be, and where the host waits for a
     /// superblock that folding the drive's own SLC superblocks cannot give it.
     fn oldest_source(&self, seen: &Seen<'_>) -> Option<u32> {
-        let starved = seen.writing.starved;
+        let starved = seen.writing.is_starved();
         let background = self.folds_in_background(seen);
         let asked = background || starved || self.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli(seen) == 0 && !self.rearms() {

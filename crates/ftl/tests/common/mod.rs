@@ -191,8 +191,8 @@ impl Bench {
             u64::from(buffer_units) * u64::from(UNIT),
             1,
         );
-        let ftl_places = ftl.layout.physical_units() as usize;
-        let dies = (0..ftl.layout.dies).map(|_| VecDeque::new()).collect();
+        let ftl_places = ftl.layout().physical_units() as usize;
+        let dies = (0..ftl.layout().dies).map(|_| VecDeque::new()).collect();
         Bench {
             ftl,
             dies,
@@ -290,8 +290,8 @@ impl Bench {
         let mut before: Vec<u32> = rows.iter().cloned().flatten().collect();
         // Only what a failed program leaves in the buffer moves without having been read.
         if let (Some(superblock), true) = (self.programmed(op.token), self.fails) {
-            let first = self.ftl.layout.base(superblock);
-            let units = first..first + self.ftl.layout.native_units;
+            let first = self.ftl.layout().base(superblock);
+            let units = first..first + self.ftl.layout().native_units;
             let buffered = |&ppn: &u32| {
                 let lpn = self.held[ppn as usize];
                 lpn != NONE && self.ftl.find(lpn) == Found::Buffer
@@ -337,7 +337,7 @@ impl Bench {
 
     /// Physical units that an operation brings into RAM or copies.
     fn sources(&self, token: Token) -> Vec<std::ops::Range<u32>> {
-        let row = self.ftl.layout.row_units;
+        let row = self.ftl.layout().row_units;
         match token {
             Token::FoldRead(first) | Token::GcRead(first) => {
                 std::iter::once(first..first + row).collect()

@@ -6,13 +6,13 @@
 //! a stripe without parity; so does one whose parity was torn by a power cut. From there on its
 //! data stands alone ([`crate::blocks::Superblock::bare`]).
 
+use super::Writing;
 use crate::blocks::{Blocks, State};
 use crate::frontier::Frontier;
 use crate::layout::{Layout, NONE};
 use crate::op::class;
 use crate::streams::Stream;
 use crate::write_buffer::Flight;
-use crate::writing::Writing;
 
 /// A row that is read to rebuild another of its stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,9 +133,8 @@ impl Writing {
     ) -> bool {
         let block = &blocks[superblock];
         let begins = layout.base(superblock) + first;
-        let coming =
-            |f: &Flight| f.first != NONE && f.stream == Stream::Parity && f.source == begins;
-        if block.in_flight > 0 && self.buffer.flights.iter().any(coming) {
+        let coming = |f: &Flight| f.stream == Stream::Parity && f.source == begins;
+        if block.in_flight > 0 && self.buffer.flights().any(|(_, f)| coming(f)) {
             return false;
         }
         let end = first + layout.granule(block.mode) * layout.stripe_granules();
