@@ -2,9 +2,10 @@
 //!
 //! The life of one: it is *free*; it is *opened* and filled (some wait half filled in between); it
 //! is *closed* and waits to be folded or collected, in a queue of the cache's or among the
-//! candidates; it is the *source* of a mover, until nothing valid is left in it; *emptied*, it waits
-//! until what replaced its data is on flash; it is *erased* and free again. What has lost its last
-//! valid unit by itself is *dead*, what a crypto erase leaves is *stale*: both go on with the erase.
+//! candidates; it is the *source* of a mover, until nothing valid is left in it; *emptied*, it
+//! waits until what replaced its data is on flash; it is *erased* and free again. What has lost its
+//! last valid unit by itself is *dead*, what a crypto erase leaves is *stale*: both go on with the
+//! erase.
 
 mod validity;
 
@@ -136,7 +137,7 @@ impl Blocks {
         &self.free
     }
 
-    /// Takes the free native superblock that has so many before it.
+    /// Takes the free native superblock at a place in the queue.
     pub(crate) fn take_free_at(&mut self, place: usize) -> Option<u32> {
         self.free.remove(place)
     }
@@ -261,8 +262,8 @@ impl Blocks {
 
 /// From the first unit that is written to the erase.
 impl Blocks {
-    /// A stream opens a free superblock in a pool of candidates, to fill it in a mode, when the
-    /// host has written so many units.
+    /// A stream opens a free superblock in a pool of candidates, to fill it in a mode; `now` are
+    /// the units that the host has written.
     pub(crate) fn open(
         &mut self,
         superblock: u32,
@@ -343,7 +344,7 @@ impl Blocks {
         }
     }
 
-    /// The erase of a superblock begins, on so many dies.
+    /// The erase of a superblock begins on a number of dies.
     pub(crate) fn begin_erase(&mut self, superblock: u32, dies: u32) {
         let block = &mut self[superblock];
         block.state = State::Erasing;
@@ -525,8 +526,8 @@ impl IndexMut<u32> for Blocks {
 }
 
 impl Blocks {
-    /// Checks what the superblocks say of themselves and each other while so many granules are in
-    /// flight. `cached` says that the drive has an SLC cache.
+    /// Checks what the superblocks say of themselves and each other while `granules` are in flight.
+    /// `cached` says that the drive has an SLC cache.
     pub(crate) fn check(
         &self,
         map: &Map,

@@ -204,8 +204,8 @@ impl Collector {
         self.search_again = sequence + SEARCH_AGAIN_GRANULES * u64::from(layout.dies);
     }
 
-    /// The next victim of a pool, of superblocks of so many units, in the order of the policy; none
-    /// where each is full of valid data. `now` are the units that the host has written.
+    /// The next victim of a pool in the order of the policy; none where each is full of valid data.
+    /// `units` are those of a superblock, `now` those that the host has written.
     pub(crate) fn choose(
         &mut self,
         pool: usize,

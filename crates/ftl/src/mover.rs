@@ -298,16 +298,16 @@ impl Mover {
         self.cursor += units;
     }
 
-    /// A row of at most so many units is being read.
+    /// A row of at most this number of units is being read.
     #[inline]
     pub(crate) fn begin_read(&mut self, units: u32) {
         self.outstanding += 1;
         self.owed += units;
     }
 
-    /// A row has been read that holds at least so many units. What is owed is an upper bound: units
-    /// of the row may have been overwritten while it was read. It is exact again when no read is
-    /// under way.
+    /// A row has been read that holds at least this number of units. What is owed is an upper
+    /// bound: units of the row may have been overwritten while it was read. It is exact again when
+    /// no read is under way.
     #[inline]
     pub(crate) fn end_read(&mut self, units: u32) {
         self.outstanding -= 1;

@@ -448,7 +448,7 @@ impl Cache {
         self.fixed_total
     }
 
-    /// So many superblocks turned out to be its own.
+    /// Notes how many superblocks turned out to be its own.
     pub(crate) fn set_own(&mut self, superblocks: u32) {
         self.fixed_total = superblocks;
     }

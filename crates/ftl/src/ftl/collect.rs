@@ -13,7 +13,7 @@ use crate::wear::Cause;
 /// Superblocks that have to be to spare before data is moved for another reason than space.
 const SPARE_SUPERBLOCKS: u32 = 2;
 /// In idle time, and while the host is stopped, a superblock is worth collecting when at least this
-/// part of it is invalid, and at least so many granules. A collection may end with a padded granule
+/// part of it is invalid, and at least these granules. A collection may end with a padded granule
 /// in each of two streams: with less to gain, the padding could use up the gain and collection
 /// would never end. In idle time with too few free superblocks the granules alone decide: a worn
 /// drive may be unable to free as many as it should, and would copy full superblocks for as long as
@@ -106,7 +106,7 @@ impl<P: Policies> Ftl<P> {
             && self.blocks.free_or_half() > self.rest_superblocks() + 2
     }
 
-    /// With so many free superblocks collection neither begins nor goes on.
+    /// Free superblocks with which collection neither begins nor goes on.
     #[inline]
     fn rest_superblocks(&self) -> u32 {
         let gc = &self.policy.gc;

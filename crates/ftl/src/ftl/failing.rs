@@ -416,7 +416,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Programs units again that a failure left in the buffer. Until that is done, everything that
-    /// waits for the failed program goes on waiting. So many of them as `moved` are collection's,
+    /// waits for the failed program goes on waiting. The last `moved` of them are collection's,
     /// among the host's.
     fn place_again(
         &mut self,

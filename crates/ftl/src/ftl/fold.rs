@@ -2,7 +2,7 @@
 //! from those of the cache's second tier.
 //!
 //! When: in the background (in idle time that the drive offers, or while few superblocks are free),
-//! at no more than a rate if the spec gives one; under pressure, so much for each byte that the
+//! at no more than a rate if the spec gives one; under pressure, an amount for each byte that the
 //! host writes; on demand, while the host waits for a superblock. A page is readable at every
 //! instant: the old copy becomes invalid only once the new one is placed, and the superblock is
 //! erased only once that copy is programmed.

@@ -215,7 +215,7 @@ impl<P: Policies> Ftl<P> {
         (die as u16, class::read(mode, page))
     }
 
-    /// What crosses the channel when so many logical units from `lpn` on are read, all of which lie
+    /// What crosses the channel when `count` logical units from `lpn` on are read, all of which lie
     /// in one row of a drive that compresses: in eighths of a unit.
     #[must_use]
     pub fn read_grains(&self, lpn: u32, count: u32) -> u32 {

@@ -438,8 +438,8 @@ impl<P: Policies> Ftl<P> {
         self.cuts.settle_slots()
     }
 
-    /// Grants folding in the background so many units. Units that were granted before and not used
-    /// are not carried over; what was folded beyond them is taken off.
+    /// Grants folding in the background a number of units. Units that were granted before and not
+    /// used are not carried over; what was folded beyond them is taken off.
     pub fn allow(&mut self, units: u32, ops: &mut Vec<NandOp>) {
         self.cache.allow(units);
         self.pump(ops);

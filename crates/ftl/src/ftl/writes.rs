@@ -390,7 +390,7 @@ impl<P: Policies> Ftl<P> {
         stream
     }
 
-    /// The route of a write of so many bytes with a placement handle; `run_bytes` says how long the
+    /// The route of a write of a length with a placement handle; `run_bytes` says how long the
     /// sequential run is that it continues, itself included. A handle that the drive does not have
     /// is the first one, as is any where it has but one.
     #[inline]

@@ -37,7 +37,7 @@ impl Recovery {
         self.operations[class as usize] += u64::from(dies);
     }
 
-    /// So many rows of a superblock that was open are saved in the system area: each is read,
+    /// Rows of a superblock that was open are saved in the system area: each is read,
     /// programmed there, and read again to be written back.
     pub(crate) fn saves(&mut self, rows: u64, read: u8, layout: &Layout, counters: &mut Counters) {
         self.operations[read as usize] += rows;

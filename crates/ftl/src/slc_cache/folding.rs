@@ -77,8 +77,8 @@ impl Cache {
         work && wanted && (seen.folding.is_idle() || self.scarce)
     }
 
-    /// Grants folding in the background so many units. Units that were granted before and not used
-    /// are not carried over; what was folded beyond them is taken off.
+    /// Grants folding in the background a number of units. Units that were granted before and not
+    /// used are not carried over; what was folded beyond them is taken off.
     pub(crate) fn allow(&mut self, units: u32) {
         if let Some(left) = &mut self.allowance {
             *left = (*left).min(0) + i64::from(units);
