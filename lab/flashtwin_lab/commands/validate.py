@@ -93,7 +93,7 @@ def command(
 ) -> None:
     """Hold the twin of each DRIVE against every published outcome whose battery exists.
 
-    Without DRIVE all that something was published about are run, some four minutes on two cores.
+    Without DRIVE every drive with published outcomes is run, some four minutes on two cores.
     Comparisons of two drives are made when both are named; a drive that an article only describes
     is stood in for by another of the catalogue. Exit code 1 if anything was missed.
 

@@ -43,16 +43,19 @@ MOST_DRIVES = 1_000_000
     "--vary",
     multiple=True,
     metavar="KEY=V1,V2,...",
-    help="Ask once for each value of full, trim (on, off), handles (on, off) or a key of the spec;"
-    " `as is` leaves it.",
+    help="Ask once for each value of KEY: full, trim (on, off), handles (on, off) or a key of the"
+    " spec; `as is` keeps the drive's own.",
 )
 @click.option(
     "--rests",
     metavar="T1,T2,...",
-    help="Ask how long it has to rest between bursts of the load, of these times.",
+    help="Ask which of these rests between bursts of the load is long enough.",
 )
 @click.option(
-    "--fleet", type=options.Integer(2, MOST_DRIVES), metavar="N", help="Ask of as many drives."
+    "--fleet",
+    type=options.Integer(2, MOST_DRIVES),
+    metavar="N",
+    help="Ask how many of N drives last.",
 )
 @click.option(
     "--spread",
@@ -60,14 +63,14 @@ MOST_DRIVES = 1_000_000
     show_default=True,
     type=click.FloatRange(1.0, 1000.0),
     metavar="FACTOR",
-    help="Of a fleet: 90 % of its hosts write within this factor of the load.",
+    help="With --fleet: 90 % of the hosts write within this factor of the load.",
 )
 @click.option(
     "--draws",
     type=options.Integer(0, MOST_DRAWS),
     default=4,
     show_default=True,
-    help="Drives drawn over what is not known of each.",
+    help="Copies of each drive whose unknown values are drawn at random.",
 )
 @click.option(
     "--jobs", "at_once", type=options.Integer(1, 1024), metavar="N", help="Copies at a time."
@@ -97,13 +100,13 @@ def command(
 ) -> None:
     """Say how long drives last under a load, what it costs them, and how long a host waits.
 
-    A small copy of each drive is given the load until its write amplification stays where it is;
-    copies that are drawn over what nobody printed of it make the interval. Loads by name: desktop,
+    A small copy of each drive is given the load until its write amplification is steady. The
+    interval comes from copies whose unprinted values are drawn at random. Loads by name: desktop,
     proxmox-zfs, home-assistant, etcd, postgres-oltp, surveillance, kv-cache, build-server,
-    ceph-osd, data-centre. Of a job file or a trace, --per-day says how much of it a day has.
+    ceph-osd, data-centre. With a job file or a trace, --per-day says how much is written a day.
 
     --vary asks in several ways and ranks them. --rests asks how long a drive has to rest between
-    bursts, --fleet how many of many drives last: both of one drive.
+    bursts, --fleet how many of N drives last; each takes one DRIVE.
     """
     lasting, varied = _years(years), dict(map(_varied, vary))
     ladder = None if rests is None else _ladder(rests)

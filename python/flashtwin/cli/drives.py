@@ -211,11 +211,11 @@ def check(
 ) -> None:
     """Check SPEC, a file that ends in .toml or an id of the catalogue, and its firmware profiles.
 
-    All errors are told at once, each as file:line: key: message and a hint; exit code 2 if any.
+    It prints all errors at once, each as file:line: key: message and a hint; exit code 2 if any.
 
-    With --catalogue all that lies in a folder: specs parse and build and are called as their files,
-    published outcomes have conditions, submissions are what flashtwin submit wrote, and nothing
-    holds a serial number or a path of a machine. A line a fault, exit code 1 if any.
+    --catalogue checks a folder: specs parse, build and bear the name of their file, published
+    outcomes have conditions, submissions are as flashtwin submit wrote them, and nothing holds a
+    serial number or a path of a machine. It prints a line a fault; exit code 1 if any.
     """
     if (spec is None) == (catalogue is None):
         raise click.UsageError("give a SPEC, or --catalogue with a folder")

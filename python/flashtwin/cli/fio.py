@@ -77,7 +77,7 @@ class Words(click.Command):
     "status_s",
     type=options.TIME,
     metavar="TIME",
-    help="What is counted so far, each time that so long has passed; e.g. 1s. Simulated drives.",
+    help="Print the counts so far every TIME, such as 1s; on simulated drives.",
 )
 @click.option(
     "--section",
@@ -98,23 +98,23 @@ class Words(click.Command):
     "--trace-format",
     type=click.Choice(get_args(TraceFormat)),
     metavar="NAME",
-    help=f"What traces are, where their lines do not tell: {', '.join(get_args(TraceFormat))}.",
+    help=f"The traces' format, if their lines do not show it: {', '.join(get_args(TraceFormat))}.",
 )
 @click.option(
     "--trace-event",
     metavar="LETTER",
     default="D",
     show_default=True,
-    help="Of blkparse and biosnoop: the action that counts as the request; Q is what the programs"
-    " asked for.",
+    help="With blkparse and biosnoop: replay the requests of this action; Q is what programs asked"
+    " for.",
 )
-@click.option("--trace-disk", metavar="NAME", help="This disk or volume of traces alone.")
+@click.option("--trace-disk", metavar="NAME", help="Replay only this disk or volume of the traces.")
 @click.option(
     "--trace-fit",
     type=click.Choice(["refuse", "wrap"]),
     default="refuse",
     show_default=True,
-    help="Requests beyond the drive: refused, or begun anew at the beginning.",
+    help="Requests beyond the end of the drive: refuse them, or wrap them to its beginning.",
 )
 @click.option(
     "--speed",

@@ -40,7 +40,7 @@ MOST_SIMULATIONS = 100_000
 @click.option(
     "--simulations",
     type=options.Integer(300, MOST_SIMULATIONS),
-    help="Simulated drives; 500 by default, as most fits need. More are nearer, and take longer.",
+    help="Simulated drives; 500 by default, which most fits need. More fit closer and take longer.",
 )
 @options.seed
 @click.option(

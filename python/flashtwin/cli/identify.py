@@ -54,8 +54,8 @@ class Identified(Document, frozen=True):
 def command(device: Path, as_json: bool) -> None:
     """What DEVICE says that it is: label, link, SMART data, and what the catalogue knows of it.
 
-    Nothing is written, and nothing is stored. What speaks against writing to it is told, and what
-    would have to be measured.
+    It writes and stores nothing. It says why DEVICE could not be written to, and what would have
+    to be measured.
     """
     if not is_device(device):
         raise FlashtwinError(

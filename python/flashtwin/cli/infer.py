@@ -50,11 +50,11 @@ FILE = options.FilePath(dir_okay=False)
     metavar="NAME[=UNIT]",
     help="The column of the rate, such as speed=MB/s.",
 )
-@click.option("--device", metavar="NAME", help="Of several drives in a report, the one to read.")
+@click.option("--device", metavar="NAME", help="The drive to read, in a report of several.")
 @click.option(
     "--interval",
     metavar="TIME",
-    help="Time between rows that bear none, such as 1s.",
+    help="Time between rows that have no time stamp, such as 1s.",
 )
 @click.option(
     "--block-size",
@@ -91,6 +91,6 @@ def command(**chosen: Any) -> Any:
     FILE is a bandwidth log of fio or its JSON with --status-interval=1, what iostat, dstat, dd, pv
     or DiskSpd print, a table of HWiNFO or perfmon, or CSV whose header names units: time or bytes,
     and a rate; temperature_C where there is one. Logs of several files are jobs that ran at once
-    and are summed. Figures of CrystalDiskMark and its kind are shown.
+    and are summed. Figures of CrystalDiskMark and similar programs are only listed.
     """
     return named("flashtwin.cli.infer_run:run")(**chosen)

@@ -150,8 +150,8 @@ preparation: Decorator = click.option(
     type=click.Choice(("timed", "untimed", "auto")),
     default="timed",
     show_default=True,
-    help="How simulated drives are filled where no battery looks: as a host does; without time, by"
-    " the firmware alone, which is sooner over; or auto, without time where the drive can.",
+    help="How simulated drives are filled before a test: timed, as a host writes; untimed, by the"
+    " firmware alone, which is quicker; auto, untimed where the drive can.",
 )
 seed: Decorator = click.option(
     "--seed",
@@ -225,7 +225,7 @@ def metered(command: Callable[..., Any]) -> Callable[..., Any]:
     def collecting(*words: Any, **values: Any) -> Any:
         path, ahead_s = values.pop("power"), values.pop("power_ahead")
         if path is None and ahead_s:
-            raise click.UsageError("--power-ahead is of --power, which is not there")
+            raise click.UsageError("--power-ahead needs --power")
         power = None if path is None else PowerLog(path, ahead_s=ahead_s)
         return command(*words, power=power, **values)
 

@@ -26,12 +26,12 @@ from flashtwin.model.lazy import named
 @options.as_json
 @options.quiet
 def command(**chosen: Any) -> Any:
-    """Make a page on which DRIVE can be changed and is filled anew at once: its cache and what it
-    does when that is full, over-provisioning, dies, a pause.
+    """Make a page on which a reader changes DRIVE and sees it filled anew at once: its cache and
+    what it does when that is full, over-provisioning, dies, a pause.
 
-    The page is one file and needs no network: the simulator is in it and runs in the browser. What
-    the analysis finds is computed now, with one value moved at a time, and the whole drive is
-    filled once, to tell by how much the small one in the page differs from it. DRIVE is an id of
-    the catalogue or a spec file that ends in .toml.
+    The page is one file and needs no network: the simulator is in it and runs in the browser. The
+    findings are computed now, with one value changed at a time. The whole drive is filled once, to
+    show how far the small one in the page differs from it. DRIVE is an id of the catalogue or a
+    spec file that ends in .toml.
     """
     return named("flashtwin.cli.play_run:run")(**chosen)

@@ -22,8 +22,10 @@ WAYS = ("blktrace", "tracepoints", "diskstats")
     ),
 )
 @click.argument("target", type=options.FilePath(), metavar="[TARGET]", required=False)
-@click.option("--pid", type=options.Integer(1, 1 << 22), metavar="PID", help="This process.")
-@click.option("--command", "words", metavar="'CMD'", help="A command of the shell, until it ends.")
+@click.option("--pid", type=options.Integer(1, 1 << 22), metavar="PID", help="Record this process.")
+@click.option(
+    "--command", "words", metavar="'CMD'", help="Record a command of the shell until it ends."
+)
 @click.option("--out", type=options.FilePath(), metavar="FILE", required=True, help="The trace.")
 @click.option(
     "--for",
@@ -53,8 +55,8 @@ def command(
 
     TARGET is a disk, or a file or folder on it. It is recorded by blktrace, else by the tracepoints
     of the kernel (both need root), else by the counters of /proc/diskstats, which tell how much and
-    not where. A process or a command is recorded by strace. What a way leaves out is said. Ctrl-C
-    ends the recording and keeps it (exit code 130).
+    not where. A process or a command is recorded by strace. A note names what the recording
+    lacks. Ctrl-C ends it and keeps it (exit code 130).
     """
     if sum(value is not None for value in (target, pid, words)) != 1:
         raise FlashtwinError(

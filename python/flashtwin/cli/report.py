@@ -47,7 +47,7 @@ class Report(Document, frozen=True):
 def command(runs: tuple[Path, ...], out: Path | None, card: Path | None, as_json: bool) -> None:
     """Make the report of one or more RUNs: run directories, or names in ./flashtwin-runs.
 
-    A run to which a twin was fitted has the twin's curve beside its own.
+    If a twin was fitted to a run, its curve is drawn beside the run's.
     """
     stored = fitted.with_twins(listing.named(runs))
     default = listing.find(runs[0]) / "report.html" if len(runs) == 1 else Path("report.html")

@@ -33,9 +33,9 @@ from flashtwin.model.lazy import named
 def command(**chosen: Any) -> Any:
     """How likely it is that each DRIVE is built as the drive of RUN, with what says so.
 
-    Other flash under one name, and fakes, bear the right label and behave otherwise. A DRIVE is a
-    run; anything else is measured first by the batteries of RUN: a drive of the catalogue is
-    simulated, a device only read unless --destroy-data is given, a path gets a file. A likelihood
-    rests on priors, which are told with it: docs/concepts/same.md.
+    Drives sold under one name may hold other flash, and a fake bears the right label too. A DRIVE
+    is a run; anything else is measured first by the batteries of RUN: a drive of the catalogue is
+    simulated, a device only read unless --destroy-data is given, and a path gets a file. The
+    answer depends on priors, which are printed with it: docs/concepts/same.md.
     """
     return named("flashtwin.cli.same_run:run")(**chosen)

@@ -73,10 +73,10 @@ from flashtwin.model.lazy import named
     type=options.Share(),
     default=0.0,
     metavar="P",
-    help="Cut the power with any request, by this chance.",
+    help="Cut the power at each request with this probability.",
 )
 @click.option(
-    "--cut-seed", type=options.Integer(0), default=1, metavar="N", help="Decides by chance."
+    "--cut-seed", type=options.Integer(0), default=1, metavar="N", help="The seed of --cut-chance."
 )
 @click.option(
     "--worse",

@@ -40,7 +40,7 @@ def command(source: Path, as_json: bool) -> None:
     """Explain SMART data: what was written, the wear, write amplification, years left.
 
     FILE is what smartctl --json or nvme smart-log --output-format=json printed; a DEVICE is asked
-    by smartctl. What contradicts itself is said to be doubtful.
+    by smartctl. Values that contradict each other are marked as doubtful.
     """
     rows = explained(_of_device(source) if is_device(source) else _of_file(source))
     if as_json:

@@ -235,8 +235,8 @@ def rate_held(curve: Curve, shape: Shape, write: Writer) -> Finding:
     highest = Estimate(value=float(rates[best]), low=float(rates[best]), high=None)
     start, end = curve.bytes_at[best], curve.bytes_at[best + samples]
     note = (
-        f"held for {readable_seconds(float(took[best]))}: the interface, and whatever else lies "
-        "between program and flash, carries no less"
+        f"held for {readable_seconds(float(took[best]))}: the interface, and all else between the "
+        "program and the flash, carries at least that"
     )
     return write.value("rate_held", highest, float(start), float(end), note, means="bound")
 

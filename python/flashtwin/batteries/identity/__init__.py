@@ -113,7 +113,7 @@ def conclude(record: Record) -> list[Finding]:
             findings.append(
                 teller.tell(
                     f"{name}.rated",
-                    "of its rating",
+                    "share of the rating",
                     "fraction",
                     shares[name],
                     beside=name,
@@ -182,7 +182,9 @@ def _of_label(info: DriveInfo) -> list[Finding]:
     if raw:
         findings += [
             finding("raw", "Flash in it", raw / GIB, "GiB"),
-            finding("spare", "Flash beyond the capacity, of it", raw / capacity - 1, "fraction"),
+            finding(
+                "spare", "Flash beyond the capacity, as a share", raw / capacity - 1, "fraction"
+            ),
         ]
     stated = _stated(info)
     if (cell := stated.get("nand.cell", "")) in CELLS:
