@@ -33,7 +33,8 @@ from flashtwin import _core
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
-from flashtwin.errors import FlashtwinError
+from flashtwin.errors import INTERRUPTED, MISS, FlashtwinError
+from flashtwin.model.target import Interrupted
 from flashtwin.runner.estimate import Estimate, estimate
 from flashtwin.runner.run import run_batteries
 
@@ -255,9 +256,12 @@ def main() -> None:
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     words = parser.parse_args()
     if words.here:
-        measured_row = row(words.names[0])
+        try:
+            measured_row = row(words.names[0])
+        except Interrupted:
+            sys.exit(INTERRUPTED)
         if measured_row is None:
-            sys.exit(1)
+            sys.exit(MISS)
         print(json.dumps(asdict(measured_row)))
         return
     done: list[Row] = []
@@ -279,7 +283,7 @@ def main() -> None:
         print(f"{right} of {len(done)} within a factor of two, {hold} within the most told")
     if failed:
         print(f"not measured: {', '.join(failed)}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(MISS)
 
 
 if __name__ == "__main__":

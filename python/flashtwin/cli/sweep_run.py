@@ -106,7 +106,7 @@ class _ShownProgress:
         parts += [f"{there} there already"] if there else []
         parts += [f"{len(refused)} are not valid drives"] if refused else []
         terminal.note(f"{self._name}: {', '.join(parts)}")
-        counter = progress.counted(self._name, max(remaining, 1), self._quiet)
+        counter = progress.counted(self._name, max(remaining, 1), self._quiet, even=False)
         self._tell = self._stack.enter_context(counter)
 
     def ended(self, count: int, total: int, point: str, failure: Failure | None) -> None:

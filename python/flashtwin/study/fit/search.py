@@ -35,6 +35,8 @@ from flashtwin.study.fit.trials import (
 )
 
 FILL_STEPS = 2
+# Kinds of which a simulation is timed, to foretell the search.
+TIMED = 5
 # So many kinds of caches are searched on everything, and so many of these are searched on; steps of
 # least squares for each.
 FINALISTS, LAST = 8, 3
@@ -124,12 +126,21 @@ def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[
         tried += search.descended(space, place_of(tried), FILL_STEPS, fill, OF_FILL)
         runs.append((space, tried))
         if len(runs) == 1:
-            # The first kind says what each takes; what is simulated whole comes on top.
-            fills_s = len(kinds) * len(tried) * search.seconds_each(space, fill)
-            whole_s = simulations * search.seconds_each(space, search.seen.chapters)
-            search.foretell(fills_s + whole_s)
+            search.foretell(_expected_s(search, kinds, len(tried), simulations))
     runs.sort(key=_total)
     return runs
+
+
+def _expected_s(search: Search, kinds: Sequence[Space], fills: int, simulations: int) -> float:
+    """Seconds that the search takes, by a few kinds: a cache that is folded takes three times what
+    one takes past which data goes direct. `fills`: how many are simulated of each kind at first."""
+    chapters = search.seen.chapters
+    timed = kinds[:: max(len(kinds) // TIMED, 1)]
+    fill_s, whole_s = (
+        sum(search.seconds_each(space, of) for space in timed) / len(timed)
+        for of in (chapters[:1], chapters)
+    )
+    return len(kinds) * fills * fill_s + simulations * whole_s
 
 
 def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
