@@ -28,7 +28,9 @@ words = sys.argv[1:]
 with open({log!r}, "a") as log:
     log.write(" ".join(words) + "\\n")
 if words[0] == "id-ctrl":
-    print(json.dumps({{"sanicap": {sanicap}, "oacs": {oacs}, "nn": 1}}))
+    print(json.dumps({{"sanicap": {sanicap}, "oacs": {oacs}, "nn": 32}}))
+elif words[0] == "list-ns" and {spaces}:
+    print(json.dumps({{"nsid_list": [{{"nsid": 1 + number}} for number in range({spaces})]}}))
 elif words[0] == "id-ns":
     print(json.dumps({{"flbas": 0x21}}))
 elif words[0] == "sanitize-log":
@@ -64,6 +66,7 @@ class Stand:
         sanicap: int = 0,
         oacs: int = 0,
         status: int = 1,
+        spaces: int = 1,
         erases: tuple[str, ...] = (),
         fails: tuple[str, ...] = (),
     ) -> None:
@@ -77,6 +80,7 @@ class Stand:
             sanicap=sanicap,
             oacs=oacs,
             status=status,
+            spaces=spaces,
             erases=erases,
             fails=fails,
         )
@@ -110,7 +114,7 @@ def go_on(progress: object) -> bool:
 
 
 def test_sanitize_comes_first(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand.nvme(monkeypatch, sanicap=3, oacs=2, erases=("sanitize",))
+    stand.nvme(monkeypatch, sanicap=3, oacs=2 | 8, erases=("sanitize",))
     with stand.held() as held:
         outcome = purge.purge(held, go_on)
     assert not isinstance(outcome, str)
@@ -167,6 +171,17 @@ def test_another_namespace_is_never_erased_with_it(
         assert isinstance(purge.purge(held, go_on), str)
     assert {"sanitize", "format"}.isdisjoint(stand.asked())
     assert stand.image.read_bytes() == b"precious" * (SIZE // 8)
+
+
+@pytest.mark.parametrize("spaces", [0, 2])
+def test_a_namespace_that_is_not_attached_is_kept(
+    spaces: int, stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no device of this machine; where the list of them cannot be read nobody knows."""
+    stand.nvme(monkeypatch, sanicap=3, oacs=2 | 8, spaces=spaces, erases=("sanitize", "format"))
+    with stand.held() as held:
+        assert not purge.can_purge(held)
+    assert {"sanitize", "format"}.isdisjoint(stand.asked())
 
 
 def test_nothing_is_erased_once_somebody_uses_it(

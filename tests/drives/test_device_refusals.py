@@ -154,6 +154,14 @@ def _two_on_one_file(machine: Machine) -> None:
     machine.mounted("7:9", "/data", "/dev/loop9")
 
 
+def _exported(place: str, source: str) -> Change:
+    def change(machine: Machine) -> None:
+        machine.partition(1, MIB, MIB)
+        machine.put(machine.place / "sys/kernel/config" / place, source)
+
+    return change
+
+
 def _unreadable(name: str) -> Change:
     return lambda machine: (machine.place / "proc" / name).unlink()
 
@@ -195,6 +203,18 @@ REASONS: dict[str, tuple[Change, str]] = {
     "loop_of_a_device": (
         lambda m: m.put(m.disk / "loop/backing_file", "/dev/sdq"),
         "sda is made of /dev/sdq and is no drive",
+    ),
+    "exported_by_nvmet": (
+        _exported("nvmet/subsystems/nqn.a/namespaces/1/device_path", "/dev/sda"),
+        "sda is exported to other machines by nvmet/subsystems/nqn.a/namespaces/1",
+    ),
+    "exported_by_iscsi": (
+        _exported("target/core/iblock_0/disk/udev_path", "/dev/sda1"),
+        "sda1 is exported to other machines by target/core/iblock_0/disk",
+    ),
+    "exported_by_usb": (
+        _exported("usb_gadget/g1/functions/mass_storage.0/lun.0/file", "/dev/sda"),
+        "sda is exported",
     ),
     "btrfs_of_several": (_btrfs_of_several, "sda is mounted at a btrfs of several drives"),
     "swap": (lambda m: m.swaps("/dev/sda"), "sda holds swap that is in use"),

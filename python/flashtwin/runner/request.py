@@ -326,7 +326,10 @@ def _offer_to_remove(path: Path, request: Request) -> None:
     """Ask whether the file that a killed run left may go, where somebody can be asked."""
     left = real_file.remains(path)
     if left is not None and request.consent.ask is not None:
-        question = f"a run that was killed left {left}; type remove to remove it"
+        question = (
+            f"a run that was killed left {left}, with which --resume of that run goes on; type"
+            " remove to remove it"
+        )
         if request.consent.ask(question).strip() == "remove":
             real_file.remove_remains(left)
 

@@ -26,6 +26,12 @@ SECTOR_BYTES = 512
 _LINE_BYTES = 4096
 # Who reads a device to see what it is has it open for less than this.
 _GLANCE_S = 0.3
+# Files of configfs that name a device which is exported.
+_EXPORTS = (
+    "nvmet/subsystems/*/namespaces/*/device_path",
+    "target/core/*/*/udev_path",
+    "usb_gadget/*/functions/mass_storage.*/lun.*/file",
+)
 # Layers that stand on each other are not followed further.
 _MOST_LAYERS = 8
 # How /proc/self/mountinfo writes blanks, tabs, line feeds and backslashes.
@@ -316,6 +322,7 @@ class _Machine:
         for link in sorted((self.roots.sys / "fs" / "btrfs").glob("*/devices/*")):
             if (member := by_number.get(line(link / "dev"))) is not None:
                 yield Use(how="mounted", by="a btrfs of several drives", part=member.name)
+        yield from self._exports(by_number)
         yield from self._loops(by_number)
         yield from self._open(by_number, disk.name, backing)
 
@@ -427,6 +434,15 @@ class _Machine:
         if name.startswith("bcache"):
             kind = "bcache"
         return " ".join(word for word in (name, called, f"({kind})" if kind else "") if word)
+
+    def _exports(self, by_number: dict[str, Part]) -> Iterator[Use]:
+        """What the kernel gives to other machines, which holds nothing exclusively: NVMe over
+        fabrics, iSCSI, USB gadgets."""
+        for pattern in _EXPORTS:
+            for place in sorted((self.roots.sys / "kernel" / "config").glob(pattern)):
+                if (part := self._by_source(line(place), by_number)) is not None:
+                    by = place.parent.relative_to(self.roots.sys / "kernel" / "config")
+                    yield Use(how="exported", by=str(by), part=part.name)
 
     def _loops(self, by_number: dict[str, Part]) -> Iterator[Use]:
         """Loop devices whose backing file is a part, or lies on a file system on one: an exclusive

@@ -30,6 +30,8 @@ _FORMAT_S, _SANITIZE_S, _SECURE_ERASE_S = 4 * 3600.0, 12 * 3600.0, 12 * 3600.0
 _POLL_S = 0.5
 # The user data erase of NVMe format; sanitize by block erase and by a new key.
 _SES, _BLOCK_ERASE, _CRYPTO_ERASE = 1, 2, 4
+# Of the optional commands (oacs): format, and the management of namespaces.
+_FORMATS, _MANAGES = 2, 8
 _PASSWORD = "flashtwin"
 _DISCARD_BYTES = 1 << 30
 
@@ -117,7 +119,7 @@ def _nvme(held: Held, watch: Watch) -> Iterator[_Method]:
     path = str(held.path)
     controller = re.sub(r"n\d+$", "", path)
     about = tools.asked(["nvme", "id-ctrl", controller, "--output-format=json"])
-    if not about or held.facts.siblings:
+    if not about or held.facts.siblings or not _is_alone(controller, about):
         return
     can = _bits(about.get("sanicap"))
     for action, bit, name in ((_BLOCK_ERASE, 2, "block erase"), (_CRYPTO_ERASE, 1, "new key")):
@@ -130,7 +132,7 @@ def _nvme(held: Held, watch: Watch) -> Iterator[_Method]:
 
             yield _Method(name=f"NVMe sanitize ({name})", erase=sanitize)
             break
-    if _bits(about.get("oacs")) & 2:
+    if _bits(about.get("oacs")) & _FORMATS:
 
         def format_() -> str:
             space = tools.asked(["nvme", "id-ns", path, "--output-format=json"])
@@ -143,6 +145,16 @@ def _nvme(held: Held, watch: Watch) -> Iterator[_Method]:
             return (complaint or "refused") if code else ""
 
         yield _Method(name="NVMe format", erase=format_)
+
+
+def _is_alone(controller: str, about: dict[str, Any]) -> bool:
+    """True where no other namespace can be lost: one that is not attached is no device here, and
+    only a drive that manages namespaces has such."""
+    if about.get("nn") == 1 or not _bits(about.get("oacs")) & _MANAGES:
+        return True
+    told = tools.asked(["nvme", "list-ns", controller, "--all", "--output-format=json"])
+    rows = _member(told, "nsid_list")
+    return isinstance(rows, list) and len(rows) == 1
 
 
 def _bits(value: object) -> int:

@@ -18,6 +18,7 @@ _HOW = {
     "held": "{part} is held by {by}",
     "loop": "the loop device {by} stands on {part}",
     "open": "{part} is open in {by}",
+    "exported": "{part} is exported to other machines by {by}",
 }
 _HINTS = {
     "mounted": "umount it first, if nothing of it is needed",
@@ -25,6 +26,7 @@ _HINTS = {
     "held": "take that apart first, if nothing of it is needed",
     "loop": "losetup --detach it first",
     "open": "end that process first",
+    "exported": "take that export away first",
 }
 
 
