@@ -46,7 +46,7 @@ def test_without_consent_it_is_only_read(loop: Path, image: Path, tmp_path: Path
                 "--out",
                 "r",
             ],
-            *["--json"],
+            *["--json", "--no-report"],
             cwd=tmp_path,
         )
     assert done.returncode == 0, done.stderr
@@ -57,7 +57,9 @@ def test_without_consent_it_is_only_read(loop: Path, image: Path, tmp_path: Path
 
 def test_a_battery_that_writes_is_left_out(loop: Path, image: Path, tmp_path: Path) -> None:
     with unchanged(image):
-        done = flashtwin("test", str(loop), "--battery", FILL, "--out", "r", cwd=tmp_path)
+        done = flashtwin(
+            "test", str(loop), "--battery", FILL, "--out", "r", "--no-report", cwd=tmp_path
+        )
     assert done.returncode == 0, done.stderr
     assert "cannot be erased or be written to without --destroy-data" in done.stderr
 
@@ -88,7 +90,7 @@ def test_a_label_is_a_word_too(loop: Path, image: Path, tmp_path: Path) -> None:
         done = flashtwin(*command, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert "its label was not given" in done.stderr
-    done = flashtwin(*command, "--yes-destroy", "holiday", cwd=tmp_path)
+    done = flashtwin(*command, "--yes-destroy", "holiday", "--no-report", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -105,7 +107,8 @@ def test_a_mounted_device_is_refused_whatever_is_said(
                 *["test", str(loop), "--battery", FILL, "--yes-destroy", str(image)], cwd=tmp_path
             )
             # It may be read meanwhile.
-            read = flashtwin("test", str(loop), "--battery", FILL, "--out", "r", cwd=tmp_path)
+            words = ["--battery", FILL, "--out", "r", "--no-report"]
+            read = flashtwin("test", str(loop), *words, cwd=tmp_path)
     finally:
         subprocess.run(["umount", str(tmp_path / "at")], check=True)
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
@@ -138,7 +141,7 @@ def test_a_run_says_nothing_of_who_the_device_is(loop: Path, image: Path, tmp_pa
 def test_no_purge_is_said(loop: Path, image: Path, tmp_path: Path) -> None:
     done = flashtwin(
         *["test", str(loop), "--battery", FILL, "--out", "r", "--yes-destroy", str(image)],
-        *["--no-purge", "--json"],
+        *["--no-purge", "--json", "--no-report"],
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
@@ -158,7 +161,7 @@ def test_it_goes_on_with_the_device_by_its_hash(loop: Path, image: Path, tmp_pat
         refused = flashtwin("test", "--resume", "r", cwd=tmp_path)
     assert refused.returncode == 4, refused.stderr
     assert "--destroy-data" in refused.stderr
-    resumed = flashtwin("test", "--resume", "r", *words, cwd=tmp_path)
+    resumed = flashtwin("test", "--resume", "r", *words, "--no-report", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert "taken up on the drive as it is now" in resumed.stderr
 
