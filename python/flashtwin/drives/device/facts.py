@@ -484,12 +484,15 @@ class _Machine:
             for handle in _entries(process / "fd"):
                 with contextlib.suppress(OSError):
                     about = os.stat(handle)
-                    by = f"{line(process / 'comm') or 'process'} ({process.name})"
                     part = by_number.get(_number_of(about.st_rdev))
                     if stat.S_ISBLK(about.st_mode) and part is not None:
-                        uses.add(Use(how="open", by=by, part=part.name))
+                        opened_part = part.name
                     elif backing is not None and (about.st_dev, about.st_ino) == backing:
-                        uses.add(Use(how="open", by=by, part=f"the file under {name}"))
+                        opened_part = f"the file under {name}"
+                    else:
+                        continue
+                    by = f"{line(process / 'comm') or 'process'} ({process.name})"
+                    uses.add(Use(how="open", by=by, part=opened_part))
         return uses
 
     def _beneath(

@@ -152,8 +152,8 @@ def _is_alone(controller: str, about: dict[str, Any]) -> bool:
     only a drive that manages namespaces has such."""
     if about.get("nn") == 1 or not _bits(about.get("oacs")) & _MANAGES:
         return True
-    told = tools.asked(["nvme", "list-ns", controller, "--all", "--output-format=json"])
-    rows = _member(told, "nsid_list")
+    listed = tools.asked(["nvme", "list-ns", controller, "--all", "--output-format=json"])
+    rows = _member(listed, "nsid_list")
     return isinstance(rows, list) and len(rows) == 1
 
 
