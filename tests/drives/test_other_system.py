@@ -100,6 +100,7 @@ def test_files_are_measured_there(tmp_path: Path) -> None:
     done = there("test", "d", "--size", "64MiB", "--battery", battery, "--out", "r", "--no-report")
     assert done.returncode == 0, done.stderr
     assert "F_NOCACHE" in done.stderr and "Traceback" not in done.stderr
+    assert "keeps no mark on the file" in done.stderr
     identity = json.loads((tmp_path / "r" / "manifest.json").read_text())["target"]["identity"]
     assert identity["engine"] == "posixaio"
     assert not (tmp_path / "d").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -143,6 +144,22 @@ def test_signals_are_given_back(tmp_path: Path) -> None:
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
 
 
+def test_a_file_that_is_larger_than_any_may_be(tmp_path: Path) -> None:
+    """As on FAT from 4 GiB on; here a limit of the process stands for it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
+        with pytest.raises(FlashtwinError, match="File too large") as caught:
+            real_file.create(tmp_path / "target", 2 * MIB)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert caught.value.exit_code == ENVIRONMENT
+    assert caught.value.hint is not None and "--size" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_file_system_of_a_path(tmp_path: Path) -> None:
     assert real_file.file_system(tmp_path)[0]
     assert real_file.file_system(Path("/proc/self"))[0] in ("proc", "unknown")
@@ -166,7 +183,10 @@ def test_what_a_file_system_does_is_said(
 ) -> None:
     told = f"1 0 8:1 / / rw - ext4 /dev/root rw\n2 1 0:9 / /mnt/ssd rw,noatime - {row}\n"
     monkeypatch.setattr(Path, "read_text", lambda path, **options: told)
-    notes = real_file.remarks(Path("/mnt/ssd/target"))
+    place = Path("/mnt/ssd/target")
+    file = real_file.OwnFile(path=place, device=9, inode=1, process=1, handle=-1)
+    *notes, unmarked = real_file.remarks(file)
+    assert "keeps no mark" in unmarked and unmarked.endswith("rm target")
     assert len(notes) == len(words)
     assert all(word in note for word, note in zip(words, notes, strict=True))
 

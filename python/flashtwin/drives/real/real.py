@@ -131,7 +131,7 @@ class Real(ThroughFio):
         return {**super().identity(), "file_system": system, "notes": self.notes()}
 
     def notes(self) -> list[str]:
-        return [*caveats(self._engine), *real_file.remarks(self._file.path)]
+        return [*caveats(self._engine), *real_file.remarks(self._file)]
 
     def thermometer(self) -> Thermometer | None:
         under = disk.under(self._path if self._path.is_dir() else self._path.absolute().parent)

@@ -259,14 +259,20 @@ def file_system(path: Path) -> tuple[str, str]:
     return about
 
 
-def remarks(path: Path) -> list[str]:
-    """Notes on how a file system changes a measurement in a file of it."""
-    system, options = file_system(path)
+def remarks(file: OwnFile) -> list[str]:
+    """Notes on how a file system changes a measurement in a file of it, and where it keeps no mark
+    by which a killed run's file is found again."""
+    system, options = file_system(file.path)
     notes = [f"the file lies on {system}, {words}" for kinds, words in _SYSTEMS if system in kinds]
     if system.startswith("fuse"):
         notes.append(f"the file lies on {system}, which a program answers: it is measured too")
     if re.search(r"\bcompress(-force)?=(?!no\b)", options):
         notes.append("the file system compresses: data that can be made smaller write less")
+    if _mark_of(file.handle) is None:
+        notes.append(
+            f"{system} keeps no mark on the file: what kill -9 leaves is not found again and is"
+            f" removed with rm {file.path.name}"
+        )
     return notes
 
 
@@ -482,8 +488,11 @@ def _dying(number: int, frame: FrameType | None) -> None:
 
 def _failed(path: Path, error: OSError) -> FlashtwinError:
     lacking = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)
+    hint = "name a directory that you may write to" if lacking else None
+    if error.errno in (errno.EFBIG, errno.EDQUOT):
+        hint = "give a smaller --size: FAT takes files below 4 GiB, ulimit -f and quotas bound them"
     return FlashtwinError(
         f"{path} cannot be made: {error.strerror}",
-        hint="name a directory that you may write to" if lacking else None,
-        exit_code=ENVIRONMENT if lacking else USAGE,
+        hint=hint,
+        exit_code=ENVIRONMENT if hint else USAGE,
     )
