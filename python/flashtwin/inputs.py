@@ -21,6 +21,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
+from flashtwin import system
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError, shortened
 
 # Nothing that flashtwin, fio or smartctl writes is nested so deep.
@@ -76,7 +77,7 @@ def open_regular(place: Place) -> int:
     try:
         # Looked at before it is opened: to open a device may be to use it.
         _refuse_others(place, os.stat(place).st_mode)
-        handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        handle = os.open(place, os.O_RDONLY | system.NONBLOCK | system.BYTES)
         try:
             _refuse_others(place, os.fstat(handle).st_mode)
         except BaseException:

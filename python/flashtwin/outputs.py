@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -31,6 +30,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
+from flashtwin import system
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 
 UNFINISHED = ".new"
@@ -206,7 +206,7 @@ def place_of(path: Path, *, within: Path | None = None) -> Path:
         kind = _KINDS.get(stat.S_IFMT(there.st_mode), "no file")
         raise _refused(path, f"is {kind}, and only files are written")
     # A file that may not be written is not replaced either.
-    os.close(os.open(place, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+    os.close(os.open(place, os.O_WRONLY | system.NOFOLLOW | system.NONBLOCK | system.BYTES))
     return place
 
 
@@ -242,6 +242,8 @@ def check_empty(out: Path, hint: str) -> None:
 
 def sync_directory(path: Path) -> None:
     """The names in a directory are on the disk; where a file system cannot do so, it does not."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):
@@ -275,14 +277,14 @@ class _Part:
     def create(self) -> None:
         """Make the file, empty: one of ours, whatever somebody put there."""
         self._cleaning.callback(_remove, self.file)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.BYTES
         os.close(os.open(self.file, flags, 0o666))
 
     def settle(self, *, durable: bool) -> None:
         """What is in it is whole; it gets the owner and the mode of what it replaces."""
-        handle = os.open(self.file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(self.file, os.O_RDONLY | system.NOFOLLOW | system.BYTES)
         try:
-            if self._old is not None:
+            if self._old is not None and hasattr(os, "fchmod"):
                 with contextlib.suppress(PermissionError):
                     os.fchown(handle, self._old.st_uid, self._old.st_gid)
                 os.fchmod(handle, stat.S_IMODE(self._old.st_mode) & 0o777)
@@ -389,27 +391,16 @@ def _refused(path: Path, why: str) -> FlashtwinError:
     )
 
 
-def lock(handle: int, *, shared: bool = False) -> bool:
-    """Lock an open file for as long as it is open here or in a child. False where another process
-    has locked it; a file system without locks counts as nobody."""
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
-    return True
-
-
 def is_locked(path: Path) -> bool:
     """Whether some process has locked a regular file; anything else is not opened."""
     try:
         # To open another kind of file may be to use it, or to wait.
         if not stat.S_ISREG(os.stat(path).st_mode):
             return False
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | system.NONBLOCK | system.BYTES)
     except OSError:
         return False
     try:
-        return not lock(handle, shared=True)
+        return not system.lock(handle, shared=True)
     finally:
         os.close(handle)

@@ -133,7 +133,7 @@ def test_a_burst_of_the_host_is_no_cache_of_a_kind(
     curve[0] = np.log(1 / (48 * share + (1 - 48 * share) / second))
     facts = replace(_facts(share, second), fill_s=seconds / share, fill=tuple(curve))
     seen = Seen(test="past", curve=(cells, cells, 0.0))
-    likely = inference.posterior(facts, (seen,), 4).by(0)
+    likely = inference.posterior(facts, (seen,), 2).by(0)
     assert (likely["none"] > 0.95) if is_none else (likely["none"] < 0.05)
 
 

@@ -17,7 +17,7 @@ from processes import wait_for
 from flashtwin.drives.device import drive
 from flashtwin.drives.real import launch
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
-from flashtwin.runner.host import processors
+from flashtwin.system import processors
 
 AS_MAC = "import runpy, sys; sys.platform = 'darwin'; del sys.argv[0];"
 LAUNCH = f"{AS_MAC} runpy.run_path({launch.__file__!r}, run_name='__main__')"

@@ -8,11 +8,11 @@ touches the memory that it speaks of; what cannot be read about this machine is 
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from flashtwin import system
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.units import readable_size
 
@@ -141,6 +141,9 @@ def _free_bytes(root: Path, path: str, limit: str, usage: str, reclaimed: str) -
 
 def _of_process() -> Iterator[int]:
     """What the process's own limits leave of its address space and its data."""
+    resource = system.resource
+    if resource is None:
+        return
     for kind, name in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
         limit, _ = resource.getrlimit(kind)
         used = next(_fields(_PROC / "self" / "status", name, 1024), 0)

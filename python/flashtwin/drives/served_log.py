@@ -94,6 +94,7 @@ def replay(
 
     Raises `FlashtwinError` where the drive cannot be made again.
     """
+    serving.check_system()
     values = _values(path)
     spec = _spec(path, values)
     if image is not None:

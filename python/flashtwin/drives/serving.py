@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from flashtwin import _core
+from flashtwin import _core, system
 from flashtwin.drives import control, memory, untimed
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import ENVIRONMENT, INTERRUPTED, REFUSED, USAGE, FlashtwinError
@@ -155,6 +155,12 @@ def serve(
             shutil.rmtree(home, ignore_errors=True)
 
 
+def check_system() -> None:
+    """Refuse where the compiled part has no server."""
+    if not hasattr(_core, "serve"):
+        raise system.only_on("Linux", "drives are served, and what they were asked is replayed,")
+
+
 def _serve(
     spec: _core.Spec,
     prepare: Callable[[], Twin],
@@ -163,6 +169,7 @@ def _serve(
     callbacks: tuple[Ready, Hear],
     with_state: bool,
 ) -> dict[str, Any]:
+    check_system()
     socket = service.socket or home / control.SOCKET
     orders = control.beside(socket)
     for path in (socket, orders):

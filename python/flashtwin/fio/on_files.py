@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from flashtwin import outputs
+from flashtwin import outputs, system
 from flashtwin.drives.real import output, real_file, real_fio
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.drives.real.through_fio import to_stderr
@@ -525,6 +524,7 @@ def _filling(prepared: Prepared) -> str:
 
 def _open_more_files(count: int) -> None:
     """Raise the limit of open files: ours stay open while fio runs."""
+    resource = system.resource
     least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if least < count + _OTHER_FILES <= most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count + _OTHER_FILES, most))

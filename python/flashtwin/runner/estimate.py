@@ -13,12 +13,12 @@ and on top of the largest step its tables as they are written.
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flashtwin import system
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.drive import Paces
 from flashtwin.model.pace import USUAL, Pace, busy
@@ -36,7 +36,6 @@ from flashtwin.model.step import (
     Step,
     Trim,
 )
-from flashtwin.runner.host import processors
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request, Steps
@@ -239,8 +238,7 @@ def expected(
     roughly = estimate(requests, info)
     if not isinstance(drive, Paces):
         return roughly
-    load = os.getloadavg()[0]
-    slower = busy(load, beside, processors())
+    slower = busy(system.load(), beside, system.processors())
     return estimate(requests, info, pace=drive.pace(roughly.wall_s), slower=slower)
 
 

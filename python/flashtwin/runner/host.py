@@ -16,6 +16,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from flashtwin import system
+
 _PACKAGES = ("numpy",)
 
 
@@ -52,20 +54,12 @@ def describe(out: Path, more: Mapping[str, object]) -> dict[str, Any]:
         "kernel": platform.release(),
         "processor": _processor(),
         "cpus": os.cpu_count(),
-        "memory_bytes": _memory_bytes(),
+        "memory_bytes": system.memory_bytes(),
         "python": platform.python_version(),
         "arguments": sys.argv[1:],
         "packages": {name: metadata.version(name) for name in _PACKAGES},
         **more,
     }
-
-
-def processors() -> int:
-    """How many processors this process may use; outside of Linux, how many there are."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def _processor() -> str | None:
@@ -76,10 +70,3 @@ def _processor() -> str | None:
         return platform.processor() or None
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else None
-
-
-def _memory_bytes() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return None

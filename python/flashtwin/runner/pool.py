@@ -20,23 +20,25 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flashtwin import system
 from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.target import Interrupted
-from flashtwin.runner.host import processors
 from flashtwin.runner.stop import Stop, listening
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 # How long a stop may stay unseen.
 POLL_S = 0.2
 # How long a run has to close its directory before its worker is killed.
 PATIENCE_S = 60.0
-_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # How long work whose beginner is gone has to hear that it is told to stop.
 GRACE_S = 3.0
 # What the server of workers has imported, which most work needs; named, since some of it imports
@@ -103,7 +105,7 @@ class Pool:
     """Workers at once, by default one a processor, and as memory allows."""
 
     def __init__(self, at_once: int | None = None) -> None:
-        self.at_once = at_once or processors()
+        self.at_once = at_once or system.processors()
         self._there = memory.shared_bytes()
         self._workers: list[_Worker] = []
         self._waiting: list[tuple[int, Work]] = []
@@ -158,7 +160,10 @@ class Pool:
         return needs <= self._there
 
     def _started(self) -> _Worker:
-        context = get_context("forkserver")
+        # Windows has no fork: each worker there is a Python of its own.
+        context: ForkServerContext | SpawnContext = get_context("spawn")
+        if "forkserver" in get_all_start_methods():
+            context = get_context("forkserver")
         context.set_forkserver_preload(_IMPORTED)
         near_end, far_end = context.Pipe()
         # The server is started once, and would give each worker the environment of that time.
@@ -166,12 +171,8 @@ class Pool:
         process = context.Process(target=_worker, args=args, daemon=True)
         # Until the worker listens, a Ctrl-C waits for it instead of ending it with a traceback;
         # the server, which is started in here, never hears one.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
-        try:
-            with _without_main(), _one_thread_for_algebra():
-                process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with system.stops_wait(), _without_main(), _one_thread_for_algebra():
+            process.start()
         far_end.close()
         self._workers.append(_Worker(process=process, connection=near_end))
         return self._workers[-1]
@@ -293,7 +294,7 @@ def _worker(connection: Connection, environment: dict[str, str]) -> None:
             raise Interrupted("the process that asked for the run is gone") from error
 
     with listening() as stop:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)
+        system.hear_stops()
         while not stop.asked:
             try:
                 call = connection.recv()

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+from flashtwin.system import STOPS, interrupt_soon
 
 
 class Stop:
@@ -40,7 +40,8 @@ def program_begins() -> None:
     """This process is the program: a signal that nobody listens to raises KeyboardInterrupt."""
     _program.begun = True
     sys.unraisablehook = _unraisable
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
     for number in _caught():
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
@@ -50,7 +51,7 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
     """Send a signal again that came within a callback of the interpreter (of a weak reference,
     say, or of an import's lock). There it would be printed as a fault and forgotten."""
     if lost.exc_type is KeyboardInterrupt and not _program.over:
-        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        interrupt_soon()
     elif not _program.over:
         sys.__unraisablehook__(lost)
 
@@ -59,14 +60,16 @@ def nothing_left() -> None:
     """Everything is reported and written: in the program, signals change nothing from here on."""
     if _program.begun:
         _program.over = True
-        for number in (*_SIGNALS, signal.SIGALRM):
+        alarms = [signal.SIGALRM] if hasattr(signal, "SIGALRM") else []
+        for number in (*STOPS, *alarms):
             signal.signal(number, signal.SIG_IGN)
 
 
 def _caught() -> list[signal.Signals]:
     """Those signals that this process was not told to ignore."""
-    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
+    hangup = getattr(signal, "SIGHUP", None)
+    ignored = hangup is not None and signal.getsignal(hangup) is signal.SIG_IGN
+    return [number for number in STOPS if not (ignored and number is hangup)]
 
 
 @contextmanager

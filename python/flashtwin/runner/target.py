@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flashtwin import system
 from flashtwin.drives import memory, nbd, untimed
 from flashtwin.drives.consent import DESTROY, Consent, Word, require
 from flashtwin.drives.device import refusals
@@ -489,6 +490,8 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
             hint="make it, or leave the stroke at its end out to name a file",
             exit_code=USAGE,
         )
+    if not system.MEASURES:
+        raise system.only_on("Linux and macOS", "files are measured")
     # What may not be written to is refused first, which is more to the point than a missing size.
     real_file.place(path)
     return path

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flashtwin import _core
+from flashtwin import _core, system
 from flashtwin.model.lazy import Lazy
 from flashtwin.model.step import NotPossible, Result
 from flashtwin.outputs import disk
@@ -51,7 +51,7 @@ class Blocks:
     @classmethod
     def created(cls, run: Path) -> Blocks:
         """A new file, to write to; of two processes that make it at once, one is refused."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BYTES
         return cls(run, os.open(run / TABLES, flags, 0o666))
 
     @classmethod
@@ -65,7 +65,7 @@ class Blocks:
             elif is_there(path) and not path.is_file():
                 remove_tree(path)
             create = os.O_CREAT if repeatable else 0
-            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            flags = os.O_RDWR | system.NOFOLLOW | system.NONBLOCK | system.BYTES
             return cls(run, os.open(path, flags | create, 0o666))
 
     @classmethod

@@ -12,13 +12,14 @@ process.
 from __future__ import annotations
 
 import json
-import resource
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from flashtwin import system
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,7 +59,6 @@ def main() -> None:
     seconds, most = int(sys.argv[1]), int(sys.argv[2])
     data = sys.stdin.buffer.read()
     question = json.loads(data)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     connection = duckdb.connect(
         config={
             "enable_external_access": False,
@@ -70,7 +70,8 @@ def main() -> None:
     )
     for name, (shape, rows) in question["tables"].items():
         _fill(connection, name, shape, rows)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         with _bounded_memory(most + len(data)):
             answer = _judged(connection, question["condition"], question["table"])
@@ -87,6 +88,11 @@ def _bounded_memory(most: int) -> Iterator[None]:
     much address space it has by then is mostly chance, by how many regions its threads were given.
     The bound ends with the judging: DuckDB takes memory as the process ends too, and crashes where
     it gets none."""
+    resource = system.resource
+    if resource is None:
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from flashtwin import outputs
+from flashtwin import outputs, system
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.outputs import disk
 from flashtwin.runs.storage import MOST_JSON, object_of, read_file
@@ -23,7 +23,7 @@ JOURNAL = "steps.jsonl"
 def hold(descriptor: int, run: Path) -> None:
     """Lock the journal of a run for as long as its file is open; refused where another process
     has locked it."""
-    if not outputs.lock(descriptor):
+    if not system.lock(descriptor):
         raise FlashtwinError(
             f"another process is writing {run}{_who(run)}",
             hint="wait for it, end it and go on with --resume, or use another --out",
@@ -45,7 +45,7 @@ def holding(folder: Path, name: str) -> Iterator[None]:
     """Lock a file that stands for a whole folder; refused where somebody has it."""
     while True:
         with disk(folder / name, "read"):
-            descriptor = os.open(folder / name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(folder / name, os.O_RDONLY | system.NONBLOCK | system.BYTES)
         try:
             hold(descriptor, folder)
             # A former holder of the lock may have replaced the file.

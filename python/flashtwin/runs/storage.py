@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from flashtwin import _core, outputs
+from flashtwin import _core, outputs, system
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import InputError, Place, open_regular, parse_json, read_regular
 from flashtwin.model.lazy import Lazy
@@ -192,8 +192,8 @@ def read_parquet(path: Path, digest: str) -> dict[str, NDArray[np.int64]]:
 
 
 def memory_bytes() -> int:
-    """The memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """The memory of this machine; of one that does not tell, what a small one has."""
+    return system.memory_bytes() or 4 << 30
 
 
 AS_PART = " cannot be read as part of a run: "

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from flashtwin import __version__
+from flashtwin import __version__, system
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import NotPossible, Result
@@ -70,7 +70,7 @@ class Writer:
         # Unbuffered: after an error there must be nothing left that close() tries again.
         with disk(path / JOURNAL, "write"):
             descriptor = os.open(
-                path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666
+                path / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BYTES, 0o666
             )
         values = {"schema": SCHEMA, "state": "running", **manifest, "steps": []}
         self._begin(
@@ -101,7 +101,7 @@ class Writer:
         _checked_for_resume(Run(path))
         with disk(path / JOURNAL, "write"):
             descriptor = os.open(
-                path / JOURNAL, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                path / JOURNAL, os.O_RDWR | system.NOFOLLOW | system.NONBLOCK | system.BYTES
             )
         try:
             lock.hold(descriptor, path)

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from flashtwin import system
 from flashtwin.drives.device import health, tools
 from flashtwin.drives.device.drive import looked_at
 from flashtwin.drives.device.facts import Facts, Roots, line
@@ -47,6 +48,10 @@ class Check(Document, frozen=True):
 
 def of_machine() -> Iterator[Check]:
     """What measuring needs of any machine."""
+    if not system.MEASURES:
+        text = "simulated drives alone: files and devices are measured on Linux"
+        yield Check(name="system", fine=False, text=text)
+        return
     try:
         fio = real_fio.find()
         yield Check(name="fio", fine=True, text=f"{fio.version} at {fio.program}")
@@ -61,7 +66,7 @@ def of_machine() -> Iterator[Check]:
             command = None if place else _installing(package)
             yield Check(name=program, fine=place is not None, text=text, command=command)
     if takes_devices:
-        is_root = os.geteuid() == 0
+        is_root = system.user() == 0
         text = "root: devices may be opened"
         yield Check(
             name="user",
@@ -98,7 +103,7 @@ def _engines(fio: real_fio.Fio) -> Check:
 def of_device(path: Path, roots: Roots | None = None) -> Iterator[Check]:
     """What may be done with one device."""
     roots = roots or Roots()
-    user = os.environ.get("USER") or str(os.geteuid())
+    user = os.environ.get("USER") or str(system.user())
     try:
         facts = looked_at(path, [("the running system", Path("/"))], roots)
     except FlashtwinError as error:
@@ -129,7 +134,7 @@ def _smart(facts: Facts) -> Check:
     if health.of(facts):
         return Check(name="SMART", fine=True, text="SMART data are told")
     why = tools.ran(["smartctl", "--json", "--info", str(facts.path)])[2]
-    command = f"sudo smartctl --all {facts.path}" if os.geteuid() else None
+    command = f"sudo smartctl --all {facts.path}" if system.user() else None
     return Check(name="SMART", fine=False, text=f"no SMART data: {why or 'none'}", command=command)
 
 

@@ -10,7 +10,6 @@ Invariant: before each command the device is looked at again (`Held.writable`).
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import struct
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from flashtwin import system
 from flashtwin.drives.device import tools
 from flashtwin.drives.device.held import Held
 from flashtwin.model.target import Interrupted, Progress, Watch
@@ -90,7 +90,7 @@ def discard(held: Held, offset: int, size: int, watch: Watch) -> None:
     began_s = time.monotonic()
     while at < end:
         length = min(end - at, _DISCARD_BYTES)
-        fcntl.ioctl(handle, _BLKDISCARD, struct.pack("QQ", at, length))
+        system.control(handle, _BLKDISCARD, struct.pack("QQ", at, length))
         at += length
         if not watch(Progress(bytes=0, drive_s=time.monotonic() - began_s)):
             raise Interrupted("the TRIM was cut short")
@@ -259,4 +259,4 @@ def _forget(handle: int) -> None:
     with contextlib.suppress(OSError):
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     with contextlib.suppress(OSError):
-        fcntl.ioctl(handle, _BLKFLSBUF)
+        system.control(handle, _BLKFLSBUF)

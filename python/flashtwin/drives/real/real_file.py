@@ -31,7 +31,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from flashtwin import outputs
+from flashtwin import outputs, system
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model.units import readable_size
 
@@ -142,7 +142,7 @@ class Leftover:
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
 # What ends a process that does not listen, of which it can still tidy up.
-_DEADLY = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_DEADLY = tuple(number for number in system.STOPS if number is not signal.SIGINT)
 
 _open_files: set[OwnFile] = set()
 # A signal may come while it is held, and its handler ends in `remove`.
@@ -362,7 +362,7 @@ def _identity(run: Path) -> str:
 
 def _lock_file(handle: int, path: Path) -> None:
     """Lock the file while it is measured or removed; refused where another process measures it."""
-    if not outputs.lock(handle):
+    if not system.lock(handle):
         raise FlashtwinError(
             f"another process is measuring {path}",
             hint="wait for it, or end it",

@@ -9,7 +9,6 @@ minute stays, for its maker may not have locked it yet.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -18,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Literal, Self
+
+from flashtwin import system
 
 _OWN_NAME = re.compile(r"flashtwin-(fio|validation|point)-[a-z0-9_]{8}")
 _YOUNG_S = 60.0
@@ -33,10 +34,7 @@ class Scratch:
             prefix=f"flashtwin-{purpose}-", ignore_cleanup_errors=True
         )
         self.path = Path(self._directory.name)
-        self._handle: int | None = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        # A file system without locks: what is left there stays.
-        with contextlib.suppress(OSError):
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._handle = system.locked_directory(self.path)
 
     def close(self) -> None:
         """Remove it. A second call does nothing."""
@@ -64,14 +62,14 @@ def remove_abandoned(parent: Path) -> None:
 
 def _remove_abandoned(path: Path) -> None:
     status = os.lstat(path)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != system.user():
         return
     if time.time() - status.st_mtime < _YOUNG_S:
         return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        # Raises where its maker still uses it.
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(path)
-    finally:
-        os.close(handle)
+    # None where its maker still uses it.
+    handle = system.locked_directory(path)
+    if handle is not None:
+        try:
+            shutil.rmtree(path)
+        finally:
+            os.close(handle)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import re
 import socket
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flashtwin import __version__, outputs
+from flashtwin import __version__, outputs, system
 from flashtwin.catalogue import private
 from flashtwin.errors import REFUSED, USAGE, FlashtwinError
 from flashtwin.model.lazy import Lazy
@@ -350,8 +349,11 @@ def _machine() -> Iterator[str]:
     """The names of this machine, with its domain and without, and of its user."""
     name = socket.gethostname()
     yield from (name, name.partition(".")[0])
+    if system.pwd is None:
+        yield os.environ.get("USERNAME", "")
+        return
     with contextlib.suppress(KeyError):
-        yield pwd.getpwuid(os.getuid()).pw_name
+        yield system.pwd.getpwuid(os.getuid()).pw_name
 
 
 def _smart(run: Run) -> list[Any]:

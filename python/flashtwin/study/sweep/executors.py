@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from flashtwin import system
 from flashtwin._core import Spec
 from flashtwin.catalogue.loader import load
 from flashtwin.drives import memory
@@ -31,7 +32,6 @@ from flashtwin.outputs import disk
 from flashtwin.runner import cluster as clusters
 from flashtwin.runner import pool
 from flashtwin.runner.events import unseen
-from flashtwin.runner.host import processors
 from flashtwin.runner.pool import Pool, Send, Work
 from flashtwin.runner.request import Request, test
 from flashtwin.runner.stop import Stop
@@ -83,7 +83,7 @@ class Local:
     """Processes on this machine, by default one a processor."""
 
     def __init__(self, at_once: int | None = None) -> None:
-        self._most = at_once or processors()
+        self._most = at_once or system.processors()
 
     @property
     def at_once(self) -> int | None:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from flashtwin import _core
+from flashtwin import _core, system
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
@@ -28,7 +28,6 @@ from flashtwin.model.document import Document
 from flashtwin.outputs import UNFINISHED, disk
 from flashtwin.runner.batch import plain_name
 from flashtwin.runner.estimate import Estimate, expected
-from flashtwin.runner.host import processors
 from flashtwin.runs.folders import (
     FAILURES,
     POINTS,
@@ -147,7 +146,7 @@ def resolve(
             refused.append(_refused(point, error))
             continue
         if expects is not None and not orders:
-            beside = processors() - 1
+            beside = system.processors() - 1
             expects(expected(requests, Twin(spec), info_of(spec), beside))
         orders.append(
             Order(
