@@ -271,9 +271,31 @@ def test_the_whole_chromium_does_where_its_shell_is_not_to_be_had(
 
 
 def test_the_core_of_pages_says_what_it_takes(
-    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dev, "WASM", "wasm32-of-nobody")
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)
     with pytest.raises(dev.DevError, match="rustup target add wasm32-of-nobody"):
-        dev.ensure_wasm_target(io.BytesIO())
+        dev.compiler_of_wasm(io.BytesIO())
+
+
+@pytest.mark.parametrize("there", [{"apt-get", "dpkg-deb"}, {"apt-get", "dpkg-deb", "rustup"}])
+def test_where_rustup_does_not_answer_debian_has_a_compiler(
+    dev: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: set[str]
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[object], out: object, **variables: str) -> int:
+        asked.append([str(word) for word in command])
+        return int("rustup" in asked[-1])
+
+    monkeypatch.setattr(dev, "WASM", "wasm32-of-nobody")
+    monkeypatch.setattr(dev, "TOOLS", tmp_path)
+    monkeypatch.setattr(dev, "run", run)
+    monkeypatch.setattr(dev.shutil, "which", lambda name: name if name in there else None)
+    words, variables = dev.compiler_of_wasm(io.BytesIO())
+    assert ["rustup" in command for command in asked] == [True, False]["rustup" not in there :]
+    assert asked[-1][-2:] == [str(dev.RUST_WEB), str(tmp_path / "rust-web")]
+    assert words == ["-Zbuild-std=std,panic_abort"]
+    assert variables["RUSTC"] == str(tmp_path / "rust-web" / "rustc")
+    assert variables["PATH"].startswith(str(tmp_path / "rust-web" / "bin"))
