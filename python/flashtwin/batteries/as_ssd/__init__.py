@@ -16,12 +16,10 @@ from flashtwin.batteries.as_ssd.score import Row, cells_of, scores
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.files import Copies, Tree, copy_finding
 from flashtwin.batteries.base.loads import KIB, Teller, cell_findings
-from flashtwin.batteries.base.parameter import (
-    seconds_of,
-)
+from flashtwin.batteries.base.parameter import seconds_of
 from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Evidence, Finding
+from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
 from flashtwin.model.units import readable_size, show_size
 
@@ -130,13 +128,7 @@ def _whole(size: int) -> int:
 
 def _job(parameters: Any, info: DriveInfo, row: Row, way: str, offset: int, size: int) -> Job:
     load = row.load(way)
-    job = replace(
-        load.job(
-            info, size=_whole(size), seconds=parameters.seconds, host_ns=host_ns(parameters, info)
-        ),
-        offset=offset,
-        threads=row.threads,
-    )
+    job = load.job_for(parameters, info, size=_whole(size), offset=offset, threads=row.threads)
     if not row.random:
         return replace(job, runtime_s=None, io_bytes=job.size)
     if row.name == "ACC" and way == "read":
@@ -161,8 +153,7 @@ def _percents(parameters: Any) -> list[int]:
 
 def _compressed(parameters: Any, info: DriveInfo, offset: int, percent: int, way: str) -> Run:
     size = _whole(min(COMPRESSED_BYTES, info.capacity_bytes - offset))
-    load = ROWS[0].load(way)
-    job = load.job(info, size=size, seconds=0.0, host_ns=host_ns(parameters, info))
+    job = ROWS[0].load(way).job_for(parameters, info, size=size)
     job = replace(job, offset=offset, runtime_s=None, io_bytes=size, compress_percent=percent)
     return Run(label=f"{NAME}/compression/{percent}/{way}", jobs=(job,), sample_s=SAMPLE_S)
 
@@ -196,15 +187,9 @@ def _row_findings(record: Record, size: int) -> Iterator[Finding]:
         load = row.load(way)
         if row.name == "ACC" and way == "write":
             load = replace(load, block_bytes=512)
-        teller = Teller(
-            battery=NAME,
-            load=load,
-            variant=f"{row.name}-{show_size(size)}",
-            label=label,
-            title=f"{row.name} {way}, {show_size(size)}",
-            axis="cell",
-        )
-        yield from cell_findings(record, teller, way)
+        variant, title = f"{row.name}-{show_size(size)}", f"{row.name} {way}, {show_size(size)}"
+        teller = Teller(battery=NAME, label=label, title=title, variant=variant, axis="cell")
+        yield from cell_findings(record, teller, load, way)
 
 
 def _falls(parameters: Any, findings: list[Finding]) -> list[Finding]:
@@ -217,17 +202,10 @@ def _falls(parameters: Any, findings: list[Finding]) -> list[Finding]:
         if first is None or last is None or not first.number:
             continue
         assert last.evidence is not None, "a row rests on its step"
-        falls.append(
-            Finding(
-                battery=NAME,
-                name=f"fall.{way}",
-                title=f"Fall of sequential {way} from {least} to {most}",
-                value=1 - (last.number or 0.0) / first.number,
-                unit="fraction",
-                better="lower",
-                evidence=replace(last.evidence, axis="seconds"),
-            )
-        )
+        title = f"Fall of sequential {way} from {least} to {most}"
+        teller = Teller(battery=NAME, label=last.evidence.label, title=title)
+        fall = 1 - (last.number or 0.0) / first.number
+        falls.append(teller.tell(f"fall.{way}", "", "fraction", fall, better="lower"))
     return falls
 
 
@@ -237,15 +215,9 @@ def _curve(record: Record) -> list[Finding]:
     for percent in _percents(record.parameters):
         for way in ("write", "read"):
             label = f"{NAME}/compression/{percent}/{way}"
-            teller = Teller(
-                battery=NAME,
-                load=ROWS[0].load(way),
-                variant=f"{percent}%",
-                label=label,
-                title=f"SEQ {way}, {percent} % compressible",
-                axis="cell",
-            )
-            points += cell_findings(record, teller, way)[:1]
+            variant, title = f"{percent}%", f"SEQ {way}, {percent} % compressible"
+            teller = Teller(battery=NAME, label=label, title=title, variant=variant, axis="cell")
+            points += cell_findings(record, teller, ROWS[0].load(way), way)[:1]
     ends: Mapping[tuple[str, str], float] = {
         (point.name, point.variant): point.number or 0.0 for point in points
     }
@@ -257,17 +229,9 @@ def _curve(record: Record) -> list[Finding]:
 
 
 def _gain(way: str, random: float, zeros: float) -> Finding:
-    return Finding(
-        battery=NAME,
-        name=f"gain.{way}",
-        title=f"Speed of compressible data over that of random data, {way}",
-        value=zeros / random,
-        unit="",
-        better="higher",
-        evidence=Evidence(
-            battery=NAME, label=f"{NAME}/compression/100/{way}", axis="seconds", start=0.0, end=0.0
-        ),
-    )
+    title = f"Speed of compressible data over that of random data, {way}"
+    teller = Teller(battery=NAME, label=f"{NAME}/compression/100/{way}", title=title)
+    return teller.tell(f"gain.{way}", "", "", zeros / random, better="higher")
 
 
 def departs(parameters: Any, info: DriveInfo) -> list[str]:

@@ -6,10 +6,10 @@ writes, which is what most published results add up to (M).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from flashtwin.batteries.base.loads import Load
+from flashtwin.batteries.base.loads import Load, Teller
 from flashtwin.model.finding import Finding
 
 if TYPE_CHECKING:
@@ -63,15 +63,8 @@ def scores(battery: str, cells: Sequence[Finding], size: str) -> list[Finding]:
 
 def _score(battery: str, name: str, title: str, points: float, row: Finding, size: str) -> Finding:
     assert row.evidence is not None, "a row rests on its step"
-    return Finding(
-        battery=battery,
-        name=name,
-        variant=size,
-        title=f"{title}, {size}",
-        value=points,
-        unit="points",
-        better="higher",
-        headline=name == "score",
-        evidence=replace(row.evidence, axis="seconds"),
-        note="like AS SSD's",
+    teller = Teller(
+        battery=battery, label=row.evidence.label, title=f"{title}, {size}", variant=size
     )
+    is_total, note = name == "score", "like AS SSD's"
+    return teller.tell(name, "", "points", points, better="higher", headline=is_total, note=note)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.atto.interface import interface
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import Load, check_fits, load_cell
-from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
+from flashtwin.batteries.base.loads import Load, Teller, check_fits, load_cell
+from flashtwin.batteries.base.registry import Part, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Mark, Purge, Result, Run
@@ -52,8 +52,8 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
     yield Purge(label=f"{NAME}/prepare/purge")
     yield Fill(label=f"{NAME}/prepare/file", size=parameters.size // 4096 * 4096)
     for load in _cells(parameters):
-        job = load.job(info, size=parameters.size, seconds=0.0, host_ns=host_ns(parameters, info))
         compress = 100 if parameters.data == "compressible" else 0
+        job = load.job_for(parameters, info, size=parameters.size, seconds=0.0)
         job = replace(job, runtime_s=None, io_bytes=job.size, compress_percent=compress)
         answer = yield Run(label=_label(load), jobs=(job,), sample_s=SAMPLE_S)
         if isinstance(answer, Result) and load.way == WAYS[-1]:
@@ -110,16 +110,10 @@ def _full(depth: int, way: str, cells: list[tuple[int, Finding]]) -> Finding:
         if (finding.number or 0.0) >= FULL * most
     )
     assert cell.evidence is not None, "a cell rests on its step"
-    return Finding(
-        battery=NAME,
-        name=f"full.{way}-Q{depth}",
-        title=f"Least size with {100 * FULL:.0f} % of the highest speed, {way} Q{depth}",
-        value=block / 1024,
-        unit="KiB",
-        better="lower",
-        evidence=replace(cell.evidence, axis="seconds"),
-        note=f"the highest is {most:.4g} MB/s",
-    )
+    title = f"Least size with {100 * FULL:.0f} % of the highest speed, {way} Q{depth}"
+    teller = Teller(battery=NAME, label=cell.evidence.label, title=title)
+    note = f"the highest is {most:.4g} MB/s"
+    return teller.tell(f"full.{way}-Q{depth}", "", "KiB", block / 1024, better="lower", note=note)
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:

@@ -9,49 +9,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from flashtwin.batteries.base.loads import Load, Teller
-from flashtwin.model.finding import Better, Evidence, Finding
+from flashtwin.batteries.base.loads import Teller
+from flashtwin.model.finding import Better, Finding
 
 LATENCY, SIZE = "latency", "size"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Knee:
-    """Makes the findings of one battery: its name, its load, and how its `size` is called."""
+    """Makes the findings of one battery: its name, and how its `size` is called."""
 
     battery: str
-    load: Load
     title: str
     unit: str
 
     def cell(self, variant: str, label: str, title: str, seconds: float) -> Finding:
         """How long a request of a size takes on average."""
         teller = Teller(
-            battery=self.battery,
-            load=self.load,
-            variant=variant,
-            label=label,
-            title=title,
-            axis="cell",
+            battery=self.battery, label=label, title=title, variant=variant, axis="cell"
         )
         return teller.tell(LATENCY, "latency", "us", seconds * 1e6, better="lower")
 
     def size(self, label: str, note: str) -> Finding:
         """Where requests begin to take longer, without a value; `label`: the step of the largest
         size."""
-        return Finding(
-            battery=self.battery,
-            name=SIZE,
-            title=self.title,
-            value=None,
-            unit=self.unit,
-            better="higher",
-            headline=True,
-            evidence=Evidence(
-                battery=self.battery, label=label, axis="seconds", start=0.0, end=0.0
-            ),
-            note=note,
-        )
+        teller = Teller(battery=self.battery, label=label, title=self.title)
+        return teller.tell(SIZE, "", self.unit, None, better="higher", headline=True, note=note)
 
 
 def beside(

@@ -9,10 +9,10 @@ Invariant: a load over time is read from the step's series alone.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.parameter import integer, parameter
+from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Better, Evidence, Finding, Interval
 from flashtwin.model.step import Fill, Job, Purge, Run
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 KIB, MIB = 1 << 10, 1 << 20
 Way = Literal["read", "write", "mix"]
+Axis = Literal["cell", "seconds", "bytes"]
 # A target has to hold as many blocks for a load to be at random.
 FEWEST_BLOCKS = 64
 # A load that is kept up for less than a minute is sampled so often.
@@ -94,6 +95,21 @@ class Load:
             host_ns=host_ns,
         )
 
+    def job_for(
+        self,
+        parameters: Any,
+        info: DriveInfo,
+        *,
+        size: int | None = None,
+        seconds: float | None = None,
+        **changes: Any,
+    ) -> Job:
+        """The job with a battery's parameters: for its `seconds` where none are said, with its
+        host's time a command; and with `changes` of the job's fields."""
+        seconds = parameters.seconds if seconds is None else seconds
+        job = self.job(info, size=size, seconds=seconds, host_ns=host_ns(parameters, info))
+        return replace(job, **changes) if changes else job
+
 
 def check_fits(battery: str, loads: Sequence[Load], info: DriveInfo) -> None:
     """Refuse a target that holds too few of the largest blocks."""
@@ -105,12 +121,6 @@ def check_fits(battery: str, loads: Sequence[Load], info: DriveInfo) -> None:
             hint=f"measure a target of {least} bytes or more",
             exit_code=USAGE,
         )
-
-
-def fills_before(default: int) -> Any:
-    """The parameter that `prepared` takes for its number of fills."""
-    meaning = "how often everything is written in order before, erased first"
-    return parameter(default, integer(1, 9), meaning)
 
 
 def prepared(
@@ -180,35 +190,45 @@ def mean_rate(curve: Curve, first: int = 0) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Teller:
-    """Makes the findings of one load of a battery, which rest on one step."""
+    """Makes findings of a battery that rest on one step, up to its second `end_s`."""
 
     battery: str
-    load: Load
-    variant: str
     label: str
     title: str
-    axis: Literal["cell", "seconds"] = "seconds"
+    variant: str = ""
+    axis: Axis = "seconds"
     end_s: float = 0.0
+
+    @staticmethod
+    def of(record: Record, battery: str, label: str, title: str, variant: str = "") -> Teller:
+        """For findings that rest on all of a step."""
+        end_s = record.seconds(label)
+        return Teller(battery=battery, label=label, title=title, variant=variant, end_s=end_s)
 
     def tell(
         self,
         name: str,
         title: str,
         unit: str,
-        value: Estimate | float,
+        value: Estimate | float | None,
         *,
+        interval: Interval | None = None,
         beside: str | None = None,
         better: Better | None = None,
         headline: bool = False,
         note: str | None = None,
     ) -> Finding:
-        """A finding in its unit; an estimate has its interval."""
-        number, interval = (value, None) if isinstance(value, int | float) else _parts(value)
+        """A finding in its unit; an estimate has its own interval."""
+        number: float | None
+        if value is None or isinstance(value, int | float):
+            number = value
+        else:
+            number, interval = value.value, Interval.of(value.low, value.high)
         return Finding(
             battery=self.battery,
             name=name,
             variant=self.variant,
-            title=f"{self.title}{', ' if title else ''}{title}",
+            title=", ".join(part for part in (self.title, title) if part),
             value=number,
             unit=unit,
             interval=interval,
@@ -222,11 +242,7 @@ class Teller:
         )
 
 
-def _parts(estimate: Estimate) -> tuple[float, Interval | None]:
-    return estimate.value, Interval.of(estimate.low, estimate.high)
-
-
-def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
+def cell_findings(record: Record, teller: Teller, load: Load, name: str) -> list[Finding]:
     """Speed, mean latency and rate of a step as a cell of a grid, under a name."""
     totals, curve = totals_of(record, teller.label), rates_of(record, teller.label)
     if totals is None or curve is None:
@@ -234,7 +250,7 @@ def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
     rate = mean_rate(curve)
     failed = f"{totals.errors} requests failed" if totals.errors else None
     return [
-        teller.tell(name, "", "MB/s", rate.scaled(teller.load.block_bytes / 1e6), note=failed),
+        teller.tell(name, "", "MB/s", rate.scaled(load.block_bytes / 1e6), note=failed),
         teller.tell(f"{name}.latency", "latency", "us", totals.latency_mean_ns / 1000, beside=name),
         teller.tell(f"{name}.iops", "rate", "IOPS", rate, beside=name),
     ]
@@ -242,34 +258,11 @@ def cell_findings(record: Record, teller: Teller, name: str) -> list[Finding]:
 
 def load_cell(record: Record, battery: str, load: Load, label: str, name: str) -> list[Finding]:
     """The findings of a load as a cell that is its own variant; see `cell_findings`."""
-    teller = Teller(
-        battery=battery,
-        load=load,
-        variant=load.name,
-        label=label,
-        title=load.title,
-        axis="cell",
-    )
-    return cell_findings(record, teller, name)
+    teller = Teller(battery=battery, label=label, title=load.title, variant=load.name, axis="cell")
+    return cell_findings(record, teller, load, name)
 
 
-def load_over_time(
-    record: Record, battery: str, load: Load, label: str, *, variant: str, title: str
-) -> list[Finding]:
-    """The findings of a load over time that is a step of its own."""
-    step = record.step(label)
-    teller = Teller(
-        battery=battery,
-        load=load,
-        variant=variant,
-        label=label,
-        title=title,
-        end_s=0.0 if step is None else step.duration_ns / 1e9,
-    )
-    return time_findings(record, teller)
-
-
-def time_findings(record: Record, teller: Teller) -> list[Finding]:
+def time_findings(record: Record, teller: Teller, load: Load) -> list[Finding]:
     """Findings of a load over time: mean, last quarter, lowest and highest second, and latency
     in two ways. Their texts are those of over_time.toml (`meaning.shared`).
 
@@ -280,34 +273,18 @@ def time_findings(record: Record, teller: Teller) -> list[Finding]:
     if totals is None or curve is None:
         return []
     # A sequential load is told in MB/s, a random one in requests.
-    scale, unit = (1.0, "IOPS") if teller.load.random else (teller.load.block_bytes / 1e6, "MB/s")
+    scale, unit = (1.0, "IOPS") if load.random else (load.block_bytes / 1e6, "MB/s")
     moving = curve.rate[curve.rate > 0]
     stalled = int(len(curve) - moving.size)
     stalls = f"{stalled} samples without a completed request" if stalled else None
+    quarter = mean_rate(curve, 3 * len(curve) // 4).scaled(scale)
+    lowest, highest = (float(rate) * scale for rate in (curve.rate.min(), curve.rate.max()))
+    over_time = float((load.depth / moving).mean()) * 1e6
     return [
         teller.tell("mean", "mean", unit, mean_rate(curve).scaled(scale), headline=True),
-        teller.tell(
-            "settled",
-            "last quarter",
-            unit,
-            mean_rate(curve, 3 * len(curve) // 4).scaled(scale),
-            beside="mean",
-        ),
-        teller.tell(
-            "least",
-            "lowest second",
-            unit,
-            float(curve.rate.min()) * scale,
-            beside="mean",
-            note=stalls,
-        ),
-        teller.tell("most", "highest second", unit, float(curve.rate.max()) * scale, beside="mean"),
+        teller.tell("settled", "last quarter", unit, quarter, beside="mean"),
+        teller.tell("least", "lowest second", unit, lowest, beside="mean", note=stalls),
+        teller.tell("most", "highest second", unit, highest, beside="mean"),
         teller.tell("latency", "latency", "us", totals.latency_mean_ns / 1000, beside="mean"),
-        teller.tell(
-            "latency.time",
-            "latency over time",
-            "us",
-            float((teller.load.depth / moving).mean()) * 1e6,
-            beside="mean",
-        ),
+        teller.tell("latency.time", "latency over time", "us", over_time, beside="mean"),
     ]

@@ -82,6 +82,11 @@ class Record:
         answer = self.answer(label)
         return answer if isinstance(answer, Result) else None
 
+    def seconds(self, label: str) -> float:
+        """How long a step took; 0 where it is not there."""
+        step = self.step(label)
+        return 0.0 if step is None else step.duration_ns / 1e9
+
     @cached_property
     def _by_label(self) -> dict[str, Answered]:
         return {step.label: step for step in reversed(self.steps)}

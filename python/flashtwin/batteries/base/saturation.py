@@ -15,14 +15,13 @@ ends at the same round.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.analysis.steady import WINDOW, Window, window_of
 from flashtwin.batteries.base import pts
-from flashtwin.batteries.base.loads import Load, rates_of, totals_of
-from flashtwin.batteries.base.registry import Part
+from flashtwin.batteries.base.loads import KIB, Load, Teller, rates_of, totals_of
+from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.base.rounds import Rounds
-from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.step import Purge, Run
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from flashtwin.analysis.curve import Curve
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer
+    from flashtwin.model.finding import Finding
     from flashtwin.model.step import Job, Step
     from flashtwin.model.target import DriveInfo
 
@@ -57,6 +57,23 @@ class Saturation:
     def first(self) -> str:
         """The step that writes everything once."""
         return f"{self.battery}/first"
+
+    @staticmethod
+    def of(battery: str, parameters: Any, info: DriveInfo) -> Saturation:
+        """With a battery's parameters: of 4 KiB, over all of the target and with a sample a minute
+        where it has none for these."""
+        block = getattr(parameters, "block", 4 * KIB)
+        return Saturation(
+            battery=battery,
+            load=Load(random=True, block_bytes=block, read_percent=0, depth=parameters.depth),
+            threads=parameters.threads,
+            sample_s=getattr(parameters, "sample_s", 60.0),
+            percent=parameters.round_percent,
+            fills=parameters.fills,
+            most_s=parameters.hours * 3600,
+            host_ns=host_ns(parameters, info),
+            range_percent=getattr(parameters, "range_percent", 100.0),
+        )
 
     def rounds(self, info: DriveInfo) -> Rounds:
         """The rounds after the first write."""
@@ -111,24 +128,19 @@ class Saturation:
         known = {label: rates_of(record, label) for label in (self.first, *labels)}
         return {label: curve for label, curve in known.items() if curve is not None}
 
-    def drift(self, record: Record) -> Finding | None:
-        """By how much the rate still changes while the drive is filled once, by the line through
-        the last rounds."""
-        window = self.window(record)
+    def steadiness(self, record: Record, title: str) -> list[Finding]:
+        """The steady rate with the figures of both criteria, and by how much it still changes while
+        the drive is filled once, by the line through the last rounds."""
+        values, window = self.values(record), self.window(record)
+        label = self.label(record.info, len(values))
+        findings = pts.steadiness(self.battery, label, values, window, title=title)
         if window is None:
-            return None
-        label = self.label(record.info, len(self.values(record)))
-        return Finding(
-            battery=self.battery,
-            name="drift",
-            title="Change a drive fill, by that line",
-            value=window.each_round * 100 / self.percent,
-            unit="fraction",
-            beside="steady",
-            evidence=Evidence(
-                battery=self.battery, label=label, axis="seconds", start=0.0, end=0.0
-            ),
+            return findings
+        teller = Teller(
+            battery=self.battery, label=label, title="Change a drive fill, by that line"
         )
+        drift = window.each_round * 100 / self.percent
+        return [*findings, teller.tell("drift", "", "fraction", drift, beside="steady")]
 
     def values(self, record: Record) -> list[float]:
         """The rate of each round after the first write."""

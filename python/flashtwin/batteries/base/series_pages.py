@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.loads import Load, Teller, cell_findings, totals_of
+from flashtwin.batteries.base.loads import Load, Teller, rates_of, totals_of
 from flashtwin.batteries.base.registry import Part
 from flashtwin.model.series import READ, WRITE
 from flashtwin.model.step import Fill, Mark, Purge, Rest, Run
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 Way = Literal["write", "read"]
+STEPS: dict[Way, tuple[str, ...]] = {"write": ("write",), "read": ("read", "rest")}
 ACCESS_S = 5.0
 ACCESS = Load(random=True, block_bytes=4096, read_percent=100, depth=1)
 # A stretch is sampled about so often, at rates that drives have, within what a page shows.
@@ -45,46 +46,63 @@ def load_of(way: Way, block_bytes: int) -> Load:
     return Load(random=False, block_bytes=block_bytes, read_percent=percent, depth=1)
 
 
-def steps(battery: str, parameters: Any, job_of: Callable[[Way], Job], range_bytes: int) -> Steps:
-    """Erase, and fill what is read without having been written; the ways, a rest before reads."""
-    yield Purge(label=f"{battery}/purge")
-    if "write" not in parameters.ways:
-        yield Fill(label=f"{battery}/fill", size=range_bytes)
-    for way in parameters.ways:
-        if way == "read":
-            yield Rest(label=f"{battery}/rest", seconds=parameters.rest_s)
-        job = job_of(way)
-        moved = job.size if job.io_bytes is None else job.io_bytes
-        yield Run(label=f"{battery}/{way}", jobs=(job,), sample_s=sample_s(moved or 0))
-        yield Mark(label=f"{battery}/{way}/found")
+@dataclass(frozen=True, kw_only=True)
+class Along:
+    """A tool that goes along the drive: `job_of` is the job of a way, `moved` names what it goes
+    through. What is only read is written before, in whole `fill_unit`."""
 
+    battery: str
+    job_of: Callable[[Any, DriveInfo, Way], Job]
+    moved: str
+    fill_unit: int = 1
 
-def findings(battery: str, record: Record, job_of: Callable[[Way], Job]) -> list[Finding]:
-    """What is told of each way, in data moved, and the access time."""
-    of_ways = [
-        finding
-        for way in record.parameters.ways
-        for finding in Stretch(
-            battery=battery, label=f"{battery}/{way}", way=way, job=job_of(way)
-        ).findings(record)
-    ]
-    return of_ways + access_findings(record, battery, f"{battery}/access")
+    def functions(self) -> dict[str, Any]:
+        """What the battery does, by the names of `Battery`."""
+        return {"measure": self.measure, "conclude": self.conclude, "parts": self.parts}
 
-
-def parts(battery: str, moved: str, parameters: Any, info: DriveInfo) -> list[Part]:
-    """Writing, then reading what was written, then the access time."""
-    titles = {way: f"{way} {moved}" for way in parameters.ways}
-    before = (titles["write"],) if "write" in titles else ()
-    rows = [
-        Part(
-            title=title,
-            labels=(f"{battery}/{way}", *((f"{battery}/rest",) if way == "read" else ())),
-            needs=before if way == "read" else (),
-            begins=True,
+    def measure(self, parameters: Any, info: DriveInfo) -> Steps:
+        """Erase, and fill what is read without having been written; the ways, a rest before reads;
+        then reads anywhere."""
+        jobs = {way: self.job_of(parameters, info, way) for way in parameters.ways}
+        yield Purge(label=f"{self.battery}/purge")
+        if "write" not in jobs:
+            size = (jobs["read"].size or 0) // self.fill_unit * self.fill_unit
+            yield Fill(label=f"{self.battery}/fill", size=size)
+        for way, job in jobs.items():
+            if way == "read":
+                yield Rest(label=f"{self.battery}/rest", seconds=parameters.rest_s)
+            moved = job.size if job.io_bytes is None else job.io_bytes
+            step = Run(label=f"{self.battery}/{way}", jobs=(job,), sample_s=sample_s(moved or 0))
+            yield step
+            yield Mark(label=f"{step.label}/found")
+        access = ACCESS.job_for(
+            parameters, info, size=getattr(parameters, "size", None), seconds=ACCESS_S
         )
-        for way, title in titles.items()
-    ]
-    return [*rows, Part(title="access time", labels=(f"{battery}/access",), needs=before)]
+        yield Run(label=f"{self.battery}/access", jobs=(access,))
+
+    def conclude(self, record: Record) -> list[Finding]:
+        """What is told of each way, in data moved, and the access time."""
+        findings: list[Finding] = []
+        for way in record.parameters.ways:
+            label = f"{self.battery}/{way}"
+            findings += _of_way(record, self.battery, label, way)
+        return findings + access_findings(record, self.battery, f"{self.battery}/access")
+
+    def parts(self, parameters: Any, info: DriveInfo) -> list[Part]:
+        """Writing, then reading what was written, then the access time."""
+        titles = {way: f"{way} {self.moved}" for way in parameters.ways}
+        before = (titles["write"],) if "write" in titles else ()
+        rows = [
+            Part(
+                title=title,
+                labels=tuple(f"{self.battery}/{step}" for step in STEPS[way]),
+                needs=before if way == "read" else (),
+                begins=True,
+            )
+            for way, title in titles.items()
+        ]
+        access = Part(title="access time", labels=(f"{self.battery}/access",), needs=before)
+        return [*rows, access]
 
 
 def curve_of(record: Record, label: str, way: Way) -> Curve | None:
@@ -100,68 +118,41 @@ def curve_of(record: Record, label: str, way: Way) -> Curve | None:
     return curve.curve_of(series.t_ns, series.dt_ns, series.bytes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stretch:
-    """A step of a battery whose curve is read."""
-
-    battery: str
-    label: str
-    way: Way
-    job: Job
-
-    def findings(self, record: Record) -> list[Finding]:
-        """Mean, lowest and highest point; for writes also the end of the first plateau, and the
-        speed behind it."""
-        from flashtwin.analysis.estimate import speed
-
-        curve = curve_of(record, self.label, self.way)
-        if curve is None:
-            return []
-        teller = self._teller(record)
-        mean = speed(curve, [(0, len(curve))])
-        assert mean is not None, "a curve has points"
-        # The last point may be of a shorter sample.
-        points = curve.rate[:-1]
-        rates = [
-            teller.tell("mean", "mean", "MB/s", mean.scaled(1e-6), headline=True),
-            teller.tell("least", "lowest point", "MB/s", float(points.min()) / 1e6, beside="mean"),
-            teller.tell("most", "highest point", "MB/s", float(points.max()) / 1e6, beside="mean"),
-        ]
-        return rates + (_edge(teller, curve) if self.way == "write" else [])
-
-    def _teller(self, record: Record) -> Teller:
-        step = record.step(self.label)
-        return Teller(
-            battery=self.battery,
-            load=load_of(self.way, self.job.block_bytes),
-            variant=self.way,
-            label=self.label,
-            title=self.way.capitalize(),
-            end_s=0.0 if step is None else step.duration_ns / 1e9,
-        )
-
-
-def _edge(teller: Teller, curve: Curve) -> list[Finding]:
-    """Where the first plateau of writes ends, and the speeds on both sides of it."""
+def _of_way(record: Record, battery: str, label: str, way: Way) -> list[Finding]:
+    """Mean, lowest and highest point of a stretch; for writes also the end of the first plateau,
+    and the speeds on both sides of it."""
+    from flashtwin.analysis.estimate import speed
     from flashtwin.batteries.base.writing import burst_of
 
-    burst = burst_of(curve)
-    if isinstance(burst, str):
+    curve = curve_of(record, label, way)
+    if curve is None:
         return []
+    teller = Teller.of(record, battery, label, way.capitalize(), way)
+    mean = speed(curve, [(0, len(curve))])
+    assert mean is not None, "a curve has points"
+    # The last point may be of a shorter sample.
+    least, most = (float(rate) / 1e6 for rate in (curve.rate[:-1].min(), curve.rate[:-1].max()))
+    findings = [
+        teller.tell("mean", "mean", "MB/s", mean.scaled(1e-6), headline=True),
+        teller.tell("least", "lowest point", "MB/s", least, beside="mean"),
+        teller.tell("most", "highest point", "MB/s", most, beside="mean"),
+    ]
+    burst = burst_of(curve) if way == "write" else ""
+    if isinstance(burst, str):
+        return findings
+    fast, past = burst.fast.scaled(1e-6), burst.slow / 1e6
     return [
+        *findings,
         teller.tell("cache", "size of the SLC cache", "GB", burst.size.scaled(1e-9)),
-        teller.tell("fast", "in the SLC cache", "MB/s", burst.fast.scaled(1e-6), beside="cache"),
-        teller.tell("past", "past the SLC cache", "MB/s", burst.slow / 1e6, beside="cache"),
+        teller.tell("fast", "in the SLC cache", "MB/s", fast, beside="cache"),
+        teller.tell("past", "past the SLC cache", "MB/s", past, beside="cache"),
     ]
 
 
 def access_findings(record: Record, battery: str, label: str) -> list[Finding]:
     """The access time: the mean latency of single reads anywhere."""
-    teller = Teller(
-        battery=battery, load=ACCESS, variant="", label=label, title="Access time", axis="seconds"
-    )
-    cells = cell_findings(record, teller, "access")
     totals = totals_of(record, label)
-    if totals is None or not cells:
+    if totals is None or rates_of(record, label) is None:
         return []
+    teller = Teller(battery=battery, label=label, title="Access time")
     return [teller.tell("access", "", "us", totals.latency_mean_ns / 1000)]

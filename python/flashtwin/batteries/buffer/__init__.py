@@ -20,7 +20,6 @@ from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.edges import Knee
 from flashtwin.batteries.base.edges import beside as beside_knee
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, totals_of
-from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Purge, Rest, Run
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 NAME = "buffer"
 LOAD = Load(random=False, block_bytes=64 * KIB, read_percent=0, depth=1)
 
-KNEE = Knee(battery=NAME, load=LOAD, title="Write buffer", unit="MB")
+KNEE = Knee(battery=NAME, title="Write buffer", unit="MB")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +67,8 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
     yield Purge(label=f"{NAME}/purge")
     for number, burst in enumerate(bursts, 1):
         yield Rest(label=f"{NAME}/rest/{number}", seconds=parameters.rest_s)
-        job = LOAD.job(info, size=burst.size, seconds=0.0, host_ns=host_ns(parameters, info))
-        job = replace(job, offset=burst.offset, runtime_s=None)
+        job = LOAD.job_for(parameters, info, size=burst.size, seconds=0.0, offset=burst.offset)
+        job = replace(job, runtime_s=None)
         yield Run(label=burst.label, jobs=(job,), sample_s=0.1)
     yield Mark(label=f"{NAME}/burst/found")
 

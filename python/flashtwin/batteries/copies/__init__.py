@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
-from flashtwin.batteries.base.parameter import (
-    seconds_of,
-)
+from flashtwin.batteries.base.parameter import seconds_of
 from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
 
@@ -54,7 +52,6 @@ WAYS: dict[str, tuple[CopyWay, ...]] = {
     "photos": ALL_WAYS,
 }
 WAY_TITLES = {"write": "written", "duplicate": "duplicated", "read": "read"}
-# Between two copies; on a real drive somebody waits for it.
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:

@@ -9,25 +9,20 @@ host's time a command is a prior: 20 us, which is what the 545s review's 466 MB/
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base import series_pages
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.registry import host_ns
+from flashtwin.batteries.base.series_pages import Along, Way
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.fio_job import Fio, Strides
-from flashtwin.model.step import Job, Run
+from flashtwin.model.step import Job
 
 if TYPE_CHECKING:
-    from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Steps
-    from flashtwin.batteries.base.series_pages import Way
-    from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
 NAME = "hdtach"
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
 FEWEST_ZONES = 8
 
 
@@ -55,20 +50,8 @@ class Zones:
         return Zones(count=count, bytes=size, apart=apart)
 
 
-def measure(parameters: Any, info: DriveInfo) -> Steps:
-    """Erase; write all zones, rest, read them, and reads anywhere."""
-    zones = Zones.of(parameters, info)
-    range_bytes = zones.count * zones.apart // MIB * MIB
-    yield from series_pages.steps(
-        NAME, parameters, lambda way: _job(parameters, info, way), range_bytes
-    )
-    access = series_pages.ACCESS.job(
-        info, size=None, seconds=series_pages.ACCESS_S, host_ns=host_ns(parameters, info)
-    )
-    yield Run(label=f"{NAME}/access", jobs=(access,))
-
-
-def _job(parameters: Any, info: DriveInfo, way: Way) -> Job:
+def job_of(parameters: Any, info: DriveInfo, way: Way) -> Job:
+    """All zones, one after another."""
     zones = Zones.of(parameters, info)
     return Job(
         name=way,
@@ -83,12 +66,6 @@ def _job(parameters: Any, info: DriveInfo, way: Way) -> Job:
     )
 
 
-def conclude(record: Record) -> list[Finding]:
-    """What is told of each way, and the access time."""
-    parameters, info = record.parameters, record.info
-    return series_pages.findings(NAME, record, lambda way: _job(parameters, info, way))
-
-
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Fewer zones than asked for."""
     size = max(parameters.zone // parameters.block * parameters.block, 1)
@@ -98,10 +75,6 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return []
 
 
-BATTERY = declared(
-    __name__,
-    measure=measure,
-    conclude=conclude,
-    departs=departs,
-    parts=partial(series_pages.parts, NAME, "of zones"),
-)
+ALONG = Along(battery=NAME, job_of=job_of, moved="of zones", fill_unit=MIB)
+
+BATTERY = declared(__name__, departs=departs, **ALONG.functions())

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Purge
@@ -80,12 +80,7 @@ def _size(parameters: Any, info: DriveInfo) -> int:
 def _job(name: str, parameters: Any, info: DriveInfo) -> Job:
     """A load over the test file; what is read has been written whole before."""
     load = LOADS[name]
-    job = load.job(
-        info,
-        size=_size(parameters, info),
-        seconds=parameters.seconds,
-        host_ns=host_ns(parameters, info),
-    )
+    job = load.job_for(parameters, info, size=_size(parameters, info))
     if name == "write":
         # Once over the file: a cache is not written past its end.
         return replace(job, runtime_s=None)
@@ -103,9 +98,7 @@ def conclude(record: Record) -> list[Finding]:
         if curve is None:
             continue
         unit, scale = ("IOPS", 1.0) if load.random else ("MB/s", load.block_bytes / 1e6)
-        teller = Teller(
-            battery=NAME, load=load, variant="", label=f"{NAME}/{name}", title=TITLES[name]
-        )
+        teller = Teller(battery=NAME, label=f"{NAME}/{name}", title=TITLES[name])
         estimate = mean_of(curve).scaled(scale)
         findings.append(teller.tell(name, "at its best", unit, estimate, better="higher"))
         if name in rated:

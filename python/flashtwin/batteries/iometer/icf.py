@@ -7,9 +7,9 @@ file from `text_of` asks for is read back as it was.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.iometer import ACCESS, Access, Parameters
+from flashtwin.batteries.iometer import ACCESS, Access
 from flashtwin.batteries.iometer.asked import Asked, asked
 from flashtwin.batteries.iometer.grammar import COLUMNS, read
 from flashtwin.errors import USAGE, FlashtwinError
@@ -25,7 +25,7 @@ def parse(text: str, name: str, targets: Sequence[str] = ()) -> Asked:
     return asked(read(text, name), targets)
 
 
-def text_of(parameters: Parameters) -> str:
+def text_of(parameters: Any) -> str:
     """A file that asks Iometer for the loads: test setup, specifications, no managers."""
     hours, rest = divmod(round(parameters.seconds), 3600)
     depths = parameters.depths

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, load_cell
-from flashtwin.batteries.base.registry import Part, host_ns
+from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Job, Mark, Purge, Run
 from flashtwin.model.units import readable_size
@@ -60,9 +60,7 @@ def _label(load: Load) -> str:
 
 
 def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
-    job = load.job(
-        info, size=parameters.size, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
-    )
+    job = load.job_for(parameters, info, size=parameters.size)
     return job if load.random else replace(job, runtime_s=None)
 
 

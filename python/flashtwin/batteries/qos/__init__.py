@@ -22,7 +22,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
     scattered,
 )
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -78,10 +78,7 @@ def load_of(parameters: Any) -> Load:
 
 def _job(parameters: Any, info: DriveInfo, number: int) -> Job:
     """The load of a window: the same again would find its data where it put them."""
-    job = load_of(parameters).job(
-        info, size=None, seconds=parameters.window_s, host_ns=host_ns(parameters, info)
-    )
-    return replace(job, seed=number)
+    return load_of(parameters).job_for(parameters, info, seconds=parameters.window_s, seed=number)
 
 
 def label_of(number: int) -> str:
@@ -112,7 +109,7 @@ def _teller(record: Record, variant: str, number: int) -> Teller:
     """Findings rest on a window: on the last one where they are of all."""
     load = load_of(record.parameters)
     title = load.title if not variant or load.way != "mix" else f"{load.title}, {variant}s"
-    return Teller(battery=NAME, load=load, variant=variant, label=label_of(number), title=title)
+    return Teller(battery=NAME, label=label_of(number), title=title, variant=variant)
 
 
 def _worst(record: Record, direction: str, there: dict[int, Result]) -> list[Finding]:

@@ -29,10 +29,8 @@ from flashtwin.batteries.base.loads import (
     prepared,
     totals_of,
 )
-from flashtwin.batteries.base.parameter import (
-    seconds_of,
-)
-from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
+from flashtwin.batteries.base.parameter import seconds_of
+from flashtwin.batteries.base.registry import Part, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Rest, Run
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 
 NAME = "reach"
 LOAD = Load(random=True, block_bytes=4 * KIB, read_percent=100, depth=1)
-KNEE = Knee(battery=NAME, load=LOAD, title="Reach of the map cache", unit="GB")
+KNEE = Knee(battery=NAME, title="Reach of the map cache", unit="GB")
 # Places at which the smallest range is read, from the beginning of the drive to its end.
 PLACES = 5
 # Reads elsewhere may take longer by this part of what a knee makes of reads, and it is the map's.
@@ -105,8 +103,7 @@ def place_label(number: int) -> str:
 def _reads(
     parameters: Any, info: DriveInfo, label: str, size: int, *, offset: int, seed: int
 ) -> Run:
-    job = LOAD.job(info, size=size, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
-    return over_time(label, replace(job, offset=offset, seed=seed))
+    return over_time(label, LOAD.job_for(parameters, info, size=size, offset=offset, seed=seed))
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -9,70 +9,16 @@ in order and once at random, and the three run back to back. The host's time a c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import (
-    KIB,
-    Load,
-    check_fits,
-    load_over_time,
-    over_time,
-    prepared,
-    scattered,
-)
-from flashtwin.batteries.base.registry import (
-    Part,
-    host_ns,
-    prepared_parts,
-    with_mark,
-)
+from flashtwin.batteries.base.forms import OverTime
+from flashtwin.batteries.base.loads import KIB, Load
 
-if TYPE_CHECKING:
-    from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Steps
-    from flashtwin.model.finding import Finding
-    from flashtwin.model.target import DriveInfo
-
-NAME = "servers"
 LOADS = {
     "web": Load(random=True, block_bytes=4 * KIB, read_percent=80, depth=32),
     "warehouse": Load(random=True, block_bytes=8 * KIB, read_percent=60, depth=128),
     "streaming": Load(random=False, block_bytes=64 * KIB, read_percent=90, depth=128),
 }
 TITLES = {"web": "Web server", "warehouse": "Data warehouse", "streaming": "Streaming media"}
-PREPARE = f"{NAME}/prepare"
+FORM = OverTime(battery="servers", loads=LOADS, titles=TITLES, anew=False)
 
-
-def measure(parameters: Any, info: DriveInfo) -> Steps:
-    """Prepare the drive once; then the loads back to back."""
-    check_fits(NAME, [LOADS[kind] for kind in parameters.kinds], info)
-    yield from prepared(PREPARE, parameters.fills)
-    yield from scattered(f"{PREPARE}/random", info, parameters.random_percent)
-    for kind in parameters.kinds:
-        job = LOADS[kind].job(
-            info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info)
-        )
-        yield from with_mark(over_time(f"{NAME}/{kind}", job))
-
-
-def conclude(record: Record) -> list[Finding]:
-    """What is told of each load over time."""
-    findings: list[Finding] = []
-    for kind in record.parameters.kinds:
-        label, load = f"{NAME}/{kind}", LOADS[kind]
-        findings += load_over_time(record, NAME, load, label, variant=kind, title=TITLES[kind])
-    return findings
-
-
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The preparation, then each load."""
-    return prepared_parts(NAME, {kind: TITLES[kind] for kind in parameters.kinds})
-
-
-BATTERY = declared(
-    __name__,
-    measure=measure,
-    conclude=conclude,
-    parts=parts,
-)
+BATTERY = declared(__name__, **FORM.functions())

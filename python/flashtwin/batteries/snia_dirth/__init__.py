@@ -17,15 +17,8 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.analysis.steady import window_of
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import (
-    KIB,
-    Load,
-    Teller,
-    check_fits,
-    prepared,
-    totals_of,
-)
-from flashtwin.batteries.base.registry import PREPARATION, Forecast, Part, host_ns
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared, totals_of
+from flashtwin.batteries.base.registry import PREPARATION, Forecast, Part
 from flashtwin.batteries.base.rounds import Rounds
 from flashtwin.batteries.base.tail import bins_in, tail_findings
 from flashtwin.model.step import Mark, Result, Run
@@ -82,9 +75,9 @@ def _rounds(parameters: Any) -> Rounds:
 
 def _job(parameters: Any, info: DriveInfo, place: Place, seconds: float, seed: int = 1) -> Job:
     threads, depth = place
-    host = host_ns(parameters, info)
-    job = _load(parameters, depth).job(info, size=None, seconds=seconds, host_ns=host)
-    return replace(job, name=_name(place), threads=threads, seed=seed)
+    return _load(parameters, depth).job_for(
+        parameters, info, seconds=seconds, name=_name(place), threads=threads, seed=seed
+    )
 
 
 def _busiest(parameters: Any, info: DriveInfo) -> Job:
@@ -188,14 +181,8 @@ def _cell(parameters: Any, place: Place, totals: JobTotals) -> list[Finding]:
     """Speed, latency and rate of a cell."""
     load = _load(parameters, place[1])
     way = load.way_name
-    teller = Teller(
-        battery=NAME,
-        load=load,
-        variant=_name(place),
-        label=_cell_label(place),
-        title=f"{load.access} {place[0]} threads Q{place[1]}",
-        axis="cell",
-    )
+    title, label = f"{load.access} {place[0]} threads Q{place[1]}", _cell_label(place)
+    teller = Teller(battery=NAME, label=label, title=title, variant=_name(place), axis="cell")
     rate = pts.rate(totals)
     return [
         teller.tell(way, "", "MB/s", rate * load.block_bytes / 1e6),
@@ -210,15 +197,8 @@ def _point(record: Record, point: str, place: Place) -> list[Finding]:
     result, totals = record.result(label), totals_of(record, label)
     if result is None or totals is None:
         return []
-    load = _load(record.parameters, place[1])
-    teller = Teller(
-        battery=NAME,
-        load=load,
-        variant=point,
-        label=label,
-        title=f"{TITLES[point]} ({_name(place)})",
-        end_s=result.duration_ns / 1e9,
-    )
+    title = f"{TITLES[point]} ({_name(place)})"
+    teller = Teller.of(record, NAME, label, title, point)
     findings = [teller.tell("rate", "rate", "IOPS", pts.rate(totals), headline=point == "highest")]
     findings.append(
         teller.tell("latency", "mean latency", "us", pts.latency_us(totals), beside="rate")

@@ -16,7 +16,7 @@ from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
-from flashtwin.batteries.base.registry import Forecast, Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Forecast, Part, with_mark
 from flashtwin.batteries.base.saturation import UNTIL, Saturation
 from flashtwin.model.fio_job import Fio, Think
 from flashtwin.model.step import Run
@@ -32,14 +32,13 @@ if TYPE_CHECKING:
     from flashtwin.model.target import DriveInfo
 
 NAME = "snia_hir"
-SAMPLE_S = 60.0
 # A rate within so much of the baseline is that of the baseline.
 STAYS = 0.1
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Saturate; then each wait, and back."""
-    saturation = _saturation(parameters, info)
+    saturation = Saturation.of(NAME, parameters, info)
     check_fits(NAME, [_load(parameters)], info)
     yield from saturation.steps(info)
     for step in _waits(parameters, info):
@@ -48,19 +47,6 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 def _load(parameters: Any) -> Load:
     return Load(random=True, block_bytes=4 * KIB, read_percent=0, depth=parameters.depth)
-
-
-def _saturation(parameters: Any, info: DriveInfo) -> Saturation:
-    return Saturation(
-        battery=NAME,
-        load=_load(parameters),
-        threads=parameters.threads,
-        sample_s=SAMPLE_S,
-        percent=parameters.round_percent,
-        fills=parameters.fills,
-        most_s=parameters.hours * 3600,
-        host_ns=host_ns(parameters, info),
-    )
 
 
 def _waits(parameters: Any, info: DriveInfo) -> Iterator[Run]:
@@ -85,9 +71,7 @@ def _waits(parameters: Any, info: DriveInfo) -> Iterator[Run]:
 
 
 def _job(parameters: Any, info: DriveInfo, seconds: float) -> Job:
-    host = host_ns(parameters, info)
-    job = _load(parameters).job(info, size=None, seconds=seconds, host_ns=host)
-    return replace(job, threads=parameters.threads)
+    return _load(parameters).job_for(parameters, info, seconds=seconds, threads=parameters.threads)
 
 
 def label_of(wait: float, kind: str) -> str:
@@ -97,7 +81,7 @@ def label_of(wait: float, kind: str) -> str:
 
 def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds of saturation after everything was written once, and as many as may be."""
-    saturation = _saturation(parameters, info)
+    saturation = Saturation.of(NAME, parameters, info)
     waits = list(_waits(parameters, info))
     expected, most = (
         [*saturation.expected(info, number), *waits]
@@ -108,16 +92,13 @@ def estimate(parameters: Any, info: DriveInfo) -> Forecast:
 
 def conclude(record: Record) -> list[Finding]:
     """The baseline; the rate of the bursts of each wait, and the rate without waits after them."""
-    saturation = _saturation(record.parameters, record.info)
+    saturation = Saturation.of(NAME, record.parameters, record.info)
     values = saturation.values(record)
     window = saturation.window(record)
     if not values or window is None:
         return []
-    label = saturation.label(record.info, len(values))
-    title = "4 KiB random writes, saturated"
-    drift = saturation.drift(record)
-    findings = pts.steadiness(NAME, label, values, window, title=title) + ([drift] if drift else [])
-    findings = pts.marked(findings, values, window)
+    steady = saturation.steadiness(record, "4 KiB random writes, saturated")
+    findings = pts.marked(steady, values, window)
     for wait in record.parameters.waits:
         findings += _of_wait(record, wait, window.mean)
     return findings
@@ -133,14 +114,7 @@ def _of_wait(record: Record, wait: float, baseline: float) -> list[Finding]:
     words = show_seconds(wait)
     share = parameters.burst_s / (parameters.burst_s + wait)
     rate = totals.ios / (step.duration_ns / 1e9 * share)
-    teller = Teller(
-        battery=NAME,
-        load=_load(parameters),
-        variant=words,
-        label=label,
-        title=f"Bursts with {words} of rest",
-        end_s=step.duration_ns / 1e9,
-    )
+    teller = Teller.of(record, NAME, label, f"Bursts with {words} of rest", words)
     after = totals_of(record, label_of(wait, "after"))
     findings = [
         teller.tell("bursts", "", "IOPS", rate, better="higher"),
@@ -172,7 +146,7 @@ def _moved(after: JobTotals | None, baseline: float) -> str | None:
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Saturation, then each wait."""
-    first, until = _saturation(parameters, info).parts()
+    first, until = Saturation.of(NAME, parameters, info).parts()
     waits = [show_seconds(wait) for wait in parameters.waits]
     return [
         first,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import Load, Teller, check_fits
-from flashtwin.batteries.base.registry import Forecast, Part, host_ns, with_mark
+from flashtwin.batteries.base.loads import Teller, check_fits
+from flashtwin.batteries.base.registry import Forecast, Part, with_mark
 from flashtwin.batteries.base.saturation import Saturation
 from flashtwin.batteries.snia_wsat import rhythm, spare
 
@@ -34,31 +34,15 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Purge, everything once, then round after round; a close look in the end."""
-    saturation = _saturation(parameters, info)
+    saturation = Saturation.of(NAME, parameters, info)
     check_fits(NAME, [saturation.load], info)
     yield from saturation.steps(info)
     yield from with_mark(rhythm.step(NAME, saturation, info, parameters.watch_s))
 
 
-def _saturation(parameters: Any, info: DriveInfo) -> Saturation:
-    return Saturation(
-        battery=NAME,
-        load=Load(
-            random=True, block_bytes=parameters.block, read_percent=0, depth=parameters.depth
-        ),
-        threads=parameters.threads,
-        sample_s=parameters.sample_s,
-        percent=parameters.round_percent,
-        fills=parameters.fills,
-        most_s=parameters.hours * 3600,
-        host_ns=host_ns(parameters, info),
-        range_percent=parameters.range_percent,
-    )
-
-
 def estimate(parameters: Any, info: DriveInfo) -> Forecast:
     """Five rounds after everything was written once, and as many as there may be."""
-    saturation = _saturation(parameters, info)
+    saturation = Saturation.of(NAME, parameters, info)
     last = rhythm.step(NAME, saturation, info, parameters.watch_s)
     return Forecast(
         expected=[*saturation.expected(info, WINDOW), last],
@@ -68,7 +52,7 @@ def estimate(parameters: Any, info: DriveInfo) -> Forecast:
 
 def conclude(record: Record) -> list[Finding]:
     """The fresh rate, the rate on the way, the steady one, and what was written until then."""
-    saturation = _saturation(record.parameters, record.info)
+    saturation = Saturation.of(NAME, record.parameters, record.info)
     curve = saturation.curve(record)
     if curve is None:
         return []
@@ -82,12 +66,9 @@ def conclude(record: Record) -> list[Finding]:
     findings += spare.findings(NAME, saturation, record)
     window = saturation.window(record)
     label = saturation.label(record.info, len(values))
-    size = f"{saturation.load.access} writes"
-    steady = pts.steadiness(NAME, label, values, window, title=f"{size}, steady")
-    drift = saturation.drift(record)
-    steady += [drift] if drift else []
+    steady = saturation.steadiness(record, f"{saturation.load.access} writes, steady")
     written, seconds = saturation.written(record)
-    teller = Teller(battery=NAME, load=saturation.load, variant="", label=label, title="Until then")
+    teller = Teller(battery=NAME, label=label, title="Until then")
     of = _of(saturation)
     steady += [
         teller.tell("written", "written", "GB", written / 1e9, beside="steady"),
@@ -108,20 +89,9 @@ def _on_the_way(saturation: Saturation, curve: Curve, capacity: int) -> list[Fin
     """The first minute, and the minutes in which shares of the capacity had been written."""
     import numpy as np
 
-    title = f"{saturation.load.access} writes"
-    teller = Teller(
-        battery=NAME,
-        load=saturation.load,
-        variant="",
-        label=saturation.first,
-        title=title,
-        end_s=curve.total_s,
-    )
-    findings = [
-        teller.tell(
-            "fresh", "first minute", "IOPS", float(curve.rate[0]), better="higher", headline=True
-        )
-    ]
+    teller = _teller(saturation, saturation.first, curve)
+    first = float(curve.rate[0])
+    findings = [teller.tell("fresh", "first minute", "IOPS", first, better="higher", headline=True)]
     written = curve.bytes_at[1:] * saturation.load.block_bytes
     for share in SHARES:
         place = min(int(np.searchsorted(written, share * capacity * 0.999)), len(curve) - 1)
@@ -136,20 +106,19 @@ def _on_the_way(saturation: Saturation, curve: Curve, capacity: int) -> list[Fin
 def _lowest(saturation: Saturation, curves: Mapping[str, Curve]) -> Finding:
     """The slowest minute from the purge to the end."""
     label, curve = min(curves.items(), key=lambda row: float(row[1].rate.min()))
-    teller = Teller(
-        battery=NAME,
-        load=saturation.load,
-        variant="",
-        label=label,
-        title=f"{saturation.load.access} writes",
-        end_s=curve.total_s,
-    )
-    return teller.tell("least", "lowest minute", "IOPS", float(curve.rate.min()), beside="fresh")
+    lowest = float(curve.rate.min())
+    teller = _teller(saturation, label, curve)
+    return teller.tell("least", "lowest minute", "IOPS", lowest, beside="fresh")
+
+
+def _teller(saturation: Saturation, label: str, curve: Curve) -> Teller:
+    title = f"{saturation.load.access} writes"
+    return Teller(battery=NAME, label=label, title=title, end_s=curve.total_s)
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Everything once, as many rounds as there is time for, and the close look."""
-    first, rounds = _saturation(parameters, info).parts()
+    first, rounds = Saturation.of(NAME, parameters, info).parts()
     watched = Part(title="rhythm", labels=(rhythm.label(NAME),), needs=(first.title, rounds.title))
     return [first, rounds, watched]
 

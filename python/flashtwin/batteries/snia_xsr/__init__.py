@@ -17,13 +17,14 @@ from flashtwin.batteries.base.loads import (
     KIB,
     MIB,
     Load,
+    Teller,
     check_fits,
-    load_over_time,
     prepared,
     rates_of,
+    time_findings,
 )
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Run
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
     yield from prepared(NAME, 0)
     for kind, load in loads.items():
         seconds = parameters.random_s if kind == RANDOM else parameters.stream_s
-        job = load.job(info, size=None, seconds=seconds, host_ns=host_ns(parameters, info))
+        job = load.job_for(parameters, info, seconds=seconds)
         sample_s = max(1.0, seconds / MOST_SAMPLES) if seconds >= 60 else seconds / 60
         yield from with_mark(Run(label=f"{NAME}/{kind}", jobs=(job,), sample_s=sample_s))
 
@@ -62,8 +63,8 @@ def conclude(record: Record) -> list[Finding]:
     """Each write over time, and how long the stream was slow after the random writes."""
     findings: list[Finding] = []
     for kind, load in _loads(record.parameters).items():
-        label, title = f"{NAME}/{kind}", TITLES[kind]
-        findings += load_over_time(record, NAME, load, label, variant=kind, title=title)
+        teller = Teller.of(record, NAME, f"{NAME}/{kind}", TITLES[kind], kind)
+        findings += time_findings(record, teller, load)
     before, after = (rates_of(record, f"{NAME}/{kind}") for kind in (BEFORE, AFTER))
     if before is None or after is None:
         return findings
@@ -85,23 +86,12 @@ def _recovery(before: Curve, after: Curve) -> Finding:
     note = f"its first hundredth has {100 * first:.0f} % of the rate before"
     if seconds is None:
         note = f"not within {after.total_s:.0f} s; {note}"
-    return Finding(
-        battery=NAME,
-        name="recovery",
-        title=f"Until the stream keeps {100 * BACK:.0f} % of its rate again",
-        value=seconds,
-        unit="s",
-        interval=None if seconds is None else Interval.of(seconds - sample, seconds, "bound"),
-        better="lower",
-        headline=True,
-        evidence=Evidence(
-            battery=NAME,
-            label=f"{NAME}/{AFTER}",
-            axis="seconds",
-            start=0.0,
-            end=after.total_s if seconds is None else seconds,
-        ),
-        note=note,
+    title = f"Until the stream keeps {100 * BACK:.0f} % of its rate again"
+    end_s = after.total_s if seconds is None else seconds
+    teller = Teller(battery=NAME, label=f"{NAME}/{AFTER}", title=title, end_s=end_s)
+    known = None if seconds is None else Interval.of(seconds - sample, seconds, "bound")
+    return teller.tell(
+        "recovery", "", "s", seconds, interval=known, better="lower", headline=True, note=note
     )
 
 

@@ -9,7 +9,6 @@ command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
@@ -23,7 +22,7 @@ from flashtwin.batteries.base.loads import (
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.model.finding import Interval
 from flashtwin.model.step import Fill, Job, Purge, Rest, Result, Trim
 
@@ -81,8 +80,7 @@ def _before(parameters: Any, state: str) -> list[Step]:
 
 
 def _job(parameters: Any, info: DriveInfo) -> Job:
-    job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
-    return replace(job, compress_percent=round(parameters.compress_percent))
+    return LOAD.job_for(parameters, info, compress_percent=round(parameters.compress_percent))
 
 
 def conclude(record: Record) -> list[Finding]:
@@ -95,12 +93,7 @@ def conclude(record: Record) -> list[Finding]:
             continue
         rates[state] = mean_rate(curve)
         teller = Teller(
-            battery=NAME,
-            load=LOAD,
-            variant="",
-            label=_label(state),
-            title=f"Random writes, {title}",
-            end_s=curve.total_s,
+            battery=NAME, label=_label(state), title=f"Random writes, {title}", end_s=curve.total_s
         )
         findings.append(teller.tell(state, "", "IOPS", rates[state], headline=state == FRESH))
         findings += _beside_fresh(teller, state, rates)
@@ -118,11 +111,12 @@ def _beside_fresh(teller: Teller, state: str, rates: Mapping[str, Estimate]) -> 
         "share of the fresh rate",
         "fraction",
         rate.value / fresh.value,
+        interval=_quotient(rate, fresh),
         beside=state,
         better="higher",
         headline=state == "trimmed",
     )
-    findings = [replace(share, interval=_quotient(rate, fresh))]
+    findings = [share]
     dirty = rates.get(DIRTY)
     if dirty is not None and state != DIRTY:
         lost = fresh.value - dirty.value

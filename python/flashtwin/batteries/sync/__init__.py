@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flashtwin.batteries.base.counters import from_smart
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fits
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.finding import Finding
 from flashtwin.model.fio_job import Blocks, Fio, Pace, Syncs
@@ -128,13 +128,8 @@ def _writer(cell: Cell, number: int, parameters: Any, info: DriveInfo) -> Job:
     if cell.two_pages:
         split = ((PAGE, 100 - cell.two_pages), (2 * PAGE, cell.two_pages))
         fio = replace(fio, blocks=(Blocks(least=PAGE, most=2 * PAGE, split=split),) * 3)
-    job = cell.load.job(
-        info,
-        size=_span(parameters, info),
-        seconds=parameters.seconds,
-        host_ns=host_ns(parameters, info),
-    )
-    return replace(job, name=f"writer{number}", seed=number, sync=cell.way == "fua", fio=fio)
+    job = cell.load.job_for(parameters, info, size=_span(parameters, info), fio=fio)
+    return replace(job, name=f"writer{number}", seed=number, sync=cell.way == "fua")
 
 
 def _beside(parameters: Any, info: DriveInfo) -> Job:
@@ -142,10 +137,8 @@ def _beside(parameters: Any, info: DriveInfo) -> Job:
     block, first = 128 * KIB, _span(parameters, info)
     size = (info.capacity_bytes - first) // block * block
     load = Load(random=False, block_bytes=block, read_percent=0, depth=4)
-    host = host_ns(parameters, info)
-    job = load.job(info, size=size, seconds=parameters.seconds, host_ns=host)
-    pace = Pace(bytes_s=(0, parameters.pace * MB, 0))
-    return replace(job, name=BESIDE, offset=first, fio=Fio(time_based=True, pace=pace))
+    fio = Fio(time_based=True, pace=Pace(bytes_s=(0, parameters.pace * MB, 0)))
+    return load.job_for(parameters, info, size=size, name=BESIDE, offset=first, fio=fio)
 
 
 def label_of(state: str, cell: Cell) -> str:
@@ -189,10 +182,9 @@ def _teller(state: str, cell: Cell, result: Result) -> Teller:
     where = {"fresh": "on an erased drive", "full": "with the cache full"}
     return Teller(
         battery=NAME,
-        load=cell.load,
-        variant=f"{state}-{cell.name}",
         label=label_of(state, cell),
         title=f"{cell.title} {where.get(state, 'beside a writer')}",
+        variant=f"{state}-{cell.name}",
         end_s=result.duration_ns / 1e9,
     )
 
@@ -216,9 +208,11 @@ def _waf(teller: Teller, before: object, after: object) -> Iterable[Finding]:
     if isinstance(before, Result) and isinstance(after, Result):
         ratio = from_smart(before.smart, after.smart)
         if not isinstance(ratio, str):
-            value, interval = ratio
-            finding = teller.tell("waf", "write amplification", "x", value, beside="iops")
-            yield replace(finding, interval=interval, better="lower")
+            value, grain = ratio
+            title = "write amplification"
+            yield teller.tell(
+                "waf", title, "x", value, interval=grain, beside="iops", better="lower"
+            )
 
 
 def _gain(state: str, rates: dict[int, float]) -> Iterable[Finding]:

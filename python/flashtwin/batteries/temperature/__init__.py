@@ -16,15 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import (
-    KIB,
-    Load,
-    Teller,
-    check_fits,
-    prepared,
-    rates_of,
-)
-from flashtwin.batteries.base.registry import Part, host_ns, with_mark
+from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared, rates_of
+from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.batteries.base.watched import degrees_of, told_by
 from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
@@ -54,7 +47,7 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
         return
     yield from prepared(f"{NAME}/prepare", parameters.fills)
     yield Rest(label=IDLE, seconds=parameters.idle_s)
-    job = LOAD.job(info, size=None, seconds=parameters.seconds, host_ns=host_ns(parameters, info))
+    job = LOAD.job_for(parameters, info)
     yield from with_mark(Run(label=WRITE, jobs=(job,), sample_s=parameters.sample_s))
     yield from with_mark(Rest(label=COOL, seconds=parameters.cool_s))
 
@@ -84,11 +77,7 @@ def _degrees(record: Record, label: str) -> tuple[Floats, Floats] | None:
 
 
 def _teller(record: Record, label: str) -> Teller:
-    step = record.step(label)
-    end_s = 0.0 if step is None else step.duration_ns / 1e9
-    return Teller(
-        battery=NAME, load=LOAD, variant="", label=label, title="Temperature", end_s=end_s
-    )
+    return Teller.of(record, NAME, label, "Temperature")
 
 
 def _of_write(

@@ -9,24 +9,11 @@ time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.loads import (
-    KIB,
-    SAMPLES,
-    Load,
-    Teller,
-    check_fits,
-    prepared,
-)
-from flashtwin.batteries.base.registry import (
-    Part,
-    host_ns,
-    prepared_parts,
-    with_mark,
-)
+from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fits, prepared
+from flashtwin.batteries.base.registry import Part, prepared_parts, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.step import Rest, Result, Run
 
@@ -65,15 +52,10 @@ def _reads(parameters: Any) -> Load:
 
 def _jobs(parameters: Any, info: DriveInfo, pace: int) -> list[Job]:
     """The reader, and the writer where there is one."""
-
-    def job(load: Load) -> Job:
-        host = host_ns(parameters, info)
-        return load.job(info, size=None, seconds=parameters.seconds, host_ns=host)
-
-    jobs = [replace(job(_reads(parameters)), name="reads")]
+    jobs = [_reads(parameters).job_for(parameters, info, name="reads")]
     if pace:
-        writer = job(WRITES[parameters.writes])
-        jobs.append(replace(writer, name="writes", rate_bytes_s=pace * MB, seed=2))
+        rate, writes = pace * MB, WRITES[parameters.writes]
+        jobs.append(writes.job_for(parameters, info, name="writes", rate_bytes_s=rate, seed=2))
     return jobs
 
 
@@ -111,10 +93,9 @@ def _teller(parameters: Any, pace: int, result: Result) -> Teller:
     reads = f"{_reads(parameters).access} Q{parameters.read_depth} read"
     return Teller(
         battery=NAME,
-        load=_reads(parameters),
-        variant=_variant(pace),
         label=label_of(pace),
         title=f"{reads} beside {pace} MB/s" if pace else f"{reads} alone",
+        variant=_variant(pace),
         end_s=result.duration_ns / 1e9,
     )
 
