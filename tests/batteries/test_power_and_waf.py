@@ -8,7 +8,7 @@ import pytest
 from fakes import FakeDrive, played
 
 from flashtwin.batteries.base import registry
-from flashtwin.batteries.waf import from_smart
+from flashtwin.batteries.base.counters import from_smart
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError

@@ -8,12 +8,18 @@ unit either way: the interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.catalogue import counters
 from flashtwin.model import smart
 from flashtwin.model.finding import Interval
+from flashtwin.model.step import NotPossible, Result
 
+if TYPE_CHECKING:
+    from flashtwin.batteries.base.registry import Answer
+
+# As a finding has it: the value, its interval, and why there is none.
+Told = tuple[float | None, Interval | None, str | None]
 _NOT_COUNTED = "the drive's SMART data do not count what it programs"
 
 
@@ -46,6 +52,16 @@ def from_smart(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[flo
             grains = (sum(row.programmed.values()), sum(row.host.values()))
             return _ratio(programmed, host, *grains)
     return _NOT_COUNTED
+
+
+def between(before: Answer, after: Answer) -> Told:
+    """What two readings of SMART data tell, or the reason why they tell nothing."""
+    for answer in (before, after):
+        if isinstance(answer, NotPossible):
+            return None, None, answer.reason
+    assert isinstance(before, Result) and isinstance(after, Result)
+    ratio = from_smart(before.smart, after.smart)
+    return (None, None, ratio) if isinstance(ratio, str) else (*ratio, None)
 
 
 def _ratio(programmed: int, host: int, grain: int, host_grain: int) -> tuple[float, Interval] | str:

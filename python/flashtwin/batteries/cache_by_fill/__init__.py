@@ -8,15 +8,15 @@ the cache, read as `fill` reads it. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.base.writing import GB, MIB, Burst, burst_of, curve_of, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Fill, Mark, Purge, Rest, Result
 from flashtwin.model.units import readable_gb, readable_mb_s
 
@@ -110,40 +110,29 @@ def _none_left(percent: float, rate: float, curve: Curve) -> tuple[Estimate, Fin
         f"no cache is left: it begins at {readable_mb_s(rate)}, as the emptiest drive writes past "
         "its cache"
     )
-    size = _size_of(percent, none, curve, note=note)
     bound = Interval.of(0.0, least / GB, "bound")
-    return none, replace(size, interval=bound, evidence=_evidence(percent, curve.total_bytes))
+    title = f"Cache at {percent:g} % full"
+    return none, _teller(percent, curve.total_bytes).tell(
+        f"size.{percent:g}", title, "GB", 0.0, interval=bound, better="higher", note=note
+    )
 
 
 def _size_of(
     percent: float, size: Estimate | None, curve: Curve, note: str | None = None
 ) -> Finding:
     in_gb = None if size is None else size.scaled(1 / GB)
-    end = curve.total_bytes if size is None else size.value
-    return Finding(
-        battery=NAME,
-        name=f"size.{percent:g}",
-        title=f"Cache at {percent:g} % full",
-        value=None if in_gb is None else in_gb.value,
-        unit="GB",
-        interval=None if in_gb is None else Interval.of(in_gb.low, in_gb.high),
-        better="higher",
-        evidence=_evidence(percent, end),
-        note=note,
-    )
+    teller = _teller(percent, curve.total_bytes if size is None else size.value)
+    title = f"Cache at {percent:g} % full"
+    return teller.tell(f"size.{percent:g}", title, "GB", in_gb, better="higher", note=note)
 
 
 def _speed_of(percent: float, speed: Estimate, curve: Curve) -> Finding:
-    in_mb = speed.scaled(1e-6)
-    return Finding(
-        battery=NAME,
-        name=f"speed.{percent:g}",
-        title=f"Speed in the cache at {percent:g} % full",
-        value=in_mb.value,
-        unit="MB/s",
-        interval=Interval.of(in_mb.low, in_mb.high),
+    return _teller(percent, curve.total_bytes).tell(
+        f"speed.{percent:g}",
+        f"Speed in the cache at {percent:g} % full",
+        "MB/s",
+        speed.scaled(1e-6),
         beside=f"size.{percent:g}",
-        evidence=_evidence(percent, curve.total_bytes),
     )
 
 
@@ -162,24 +151,22 @@ def _left(sizes: dict[float, Estimate], fills: tuple[float, ...]) -> list[Findin
     if least.low is not None and least.high is not None and most.low and most.high:
         interval = Interval(low=least.low / most.high, high=least.high / most.low)
     return [
-        Finding(
-            battery=NAME,
-            name="left",
-            title="What is left of the cache on a full drive",
-            value=least.value / most.value,
-            unit="fraction",
+        _teller(full, least.value).tell(
+            "left",
+            "What is left of the cache on a full drive",
+            "fraction",
+            least.value / most.value,
             interval=interval,
             better="higher",
             headline=True,
-            evidence=_evidence(full, least.value),
             note=f"at {full:g} % full over at {empty:g} %; a cache of fixed size keeps 1",
         )
     ]
 
 
-def _evidence(percent: float, end: float) -> Evidence:
+def _teller(percent: float, end: float) -> Teller:
     label = f"{_stem(percent)}/write"
-    return Evidence(battery=NAME, label=label, axis="bytes", start=0.0, end=end)
+    return Teller(battery=NAME, label=label, title="", axis="bytes", end_s=end)
 
 
 def _stem(percent: float) -> str:

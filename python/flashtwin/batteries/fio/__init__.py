@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.parameter import Kind, parameter
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import parse_json
 from flashtwin.model import histogram
-from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.job import job_of
 from flashtwin.model.step import Fill, Job, Result, Run
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
+    from flashtwin.model.finding import Finding
     from flashtwin.model.step import JobTotals
     from flashtwin.model.target import DriveInfo
 
@@ -200,16 +201,8 @@ def _tails(label: str, variant: str, direction: str, counts: Any) -> list[Findin
 def _finding(
     label: str, name: str, variant: str, title: str, value: float | None, unit: str
 ) -> Finding:
-    return Finding(
-        battery=NAME,
-        name=name,
-        variant=variant,
-        title=title,
-        value=value,
-        unit=unit,
-        better="lower" if unit == "us" else "higher",
-        evidence=Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0),
-    )
+    teller = Teller(battery=NAME, label=label, title=title, variant=variant, axis="cell")
+    return teller.tell(name, "", unit, value, better="lower" if unit == "us" else "higher")
 
 
 BATTERY = declared(

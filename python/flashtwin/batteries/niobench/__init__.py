@@ -16,10 +16,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.parameter import SIZE, choice, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Job, Mark, Purge, Run
 from flashtwin.model.units import readable_size
 
@@ -212,12 +213,14 @@ def _sums(way: str, points: Sequence[Point]) -> list[Finding]:
     rates = [point.rate / 1e6 for point in points]
     mean = sum(point.bytes for point in points) / sum(point.seconds for point in points) / 1e6
     scatter = Interval(low=min(rates), high=max(rates), means="range")
-    title = f"{way.capitalize()} speed of the files"
-    label = points[-1].label
-    return [
-        _finding(f"{way}.mean", f"{title}, mean", "MB/s", mean, label, scatter, headline=True),
-        _finding(f"{way}.median", f"{title}, median", "MB/s", median(rates), label, scatter),
+    teller = Teller(
+        battery=NAME, label=points[-1].label, title=f"{way.capitalize()} speed of the files"
+    )
+    findings = [
+        teller.tell(f"{way}.mean", "mean", "MB/s", mean, interval=scatter, headline=True),
+        teller.tell(f"{way}.median", "median", "MB/s", median(rates), interval=scatter),
     ]
+    return [replace(finding, better="higher") for finding in findings]
 
 
 def overflow(points: Sequence[Point]) -> list[Finding]:
@@ -247,12 +250,16 @@ def overflow(points: Sequence[Point]) -> list[Finding]:
         high=(points[slow_at].file_bytes_before + file_bytes) / MB,
         means="bound",
     )
-    label = points[slow_at].label
-    return [
-        _finding("cache", "Where the cache overflows", "MB", edge / MB, label, interval),
-        _finding("fast", "Write speed before that", "MB/s", fast / MB, points[0].label),
-        _finding("past", "Write speed past it", "MB/s", past / MB, label),
+    at_edge = Teller(battery=NAME, label=points[slow_at].label, title="")
+    title = "Where the cache overflows"
+    findings = [
+        at_edge.tell("cache", title, "MB", edge / MB, interval=interval),
+        replace(at_edge, label=points[0].label).tell(
+            "fast", "Write speed before that", "MB/s", fast / MB
+        ),
+        at_edge.tell("past", "Write speed past it", "MB/s", past / MB),
     ]
+    return [replace(finding, better="higher") for finding in findings]
 
 
 def _fast_share(rate: float, fast: float, slow: float) -> float:
@@ -261,29 +268,6 @@ def _fast_share(rate: float, fast: float, slow: float) -> float:
         return 0.0
     share = (1 / rate - 1 / slow) / (1 / fast - 1 / slow)
     return min(max(share, 0.0), 1.0)
-
-
-def _finding(
-    name: str,
-    title: str,
-    unit: str,
-    value: float,
-    label: str,
-    interval: Interval | None = None,
-    *,
-    headline: bool = False,
-) -> Finding:
-    return Finding(
-        battery=NAME,
-        name=name,
-        title=title,
-        value=value,
-        unit=unit,
-        interval=interval,
-        better="higher",
-        headline=headline,
-        evidence=Evidence(battery=NAME, label=label, axis="seconds", start=0.0, end=0.0),
-    )
 
 
 def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:

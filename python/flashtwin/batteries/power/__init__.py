@@ -9,18 +9,19 @@ A target without a meter answers the first step with the reason, and that is the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding
 from flashtwin.model.step import Ask, Job, Mark, NotPossible, Purge, ReadWrite, Rest, Result, Run
 
 if TYPE_CHECKING:
-    from flashtwin.analysis.estimate import Estimate
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.target import DriveInfo
@@ -162,38 +163,25 @@ def _findings(name: str, step: Run | Rest, result: Result) -> list[Finding]:
 
     readings = Readings.of(result.meter["dt_ns"], result.meter["power_uw"])
     end = result.duration_ns / 1e9
-    start = end * SETTLED if name == "idle" else 0.0
-    evidence = Evidence(battery=NAME, label=step.label, axis="seconds", start=start, end=end)
-
-    def finding(
-        aspect: str, title: str, unit: str, value: Estimate | None, note: str | None
-    ) -> Finding:
-        return Finding(
-            battery=NAME,
-            name=name + aspect,
-            title=f"Power, {TITLES[name]}{title}",
-            value=None if value is None else value.value,
-            unit=unit,
-            interval=None if value is None else Interval.of(value.low, value.high),
-            beside=name if aspect else None,
-            evidence=evidence,
-            note=note,
-        )
+    teller = Teller(battery=NAME, label=step.label, title=f"Power, {TITLES[name]}", end_s=end)
 
     if name == "idle":
         settled = "the second half of the rest, when the drive has settled"
-        return [finding("", "", "W", readings.from_share(SETTLED).mean(), settled)]
-    mean = finding("", "", "W", readings.mean(), None)
+        mean = teller.tell(name, "", "W", readings.from_share(SETTLED).mean(), note=settled)
+        assert mean.evidence is not None, "a teller tells of a step"
+        return [replace(mean, evidence=replace(mean.evidence, start=end * SETTLED))]
+    mean = teller.tell(name, "", "W", readings.mean())
     if isinstance(step, Rest):
         return [mean]
     sample = f"the largest of the samples of {units.readable_period(step.sample_s)}"
     moved, once = sum(job.bytes for job in result.jobs), None
     if step.jobs[0].rw == "rw":
         moved, once = moved // 2, "each byte is read and written, and counts once"
+    joule, per_joule = "data for each joule", readings.efficiency(moved)
     return [
         mean,
-        finding(".most", ", most", "W", readings.most(), sample),
-        finding(".efficiency", ", data for each joule", "MB/J", readings.efficiency(moved), once),
+        teller.tell(f"{name}.most", "most", "W", readings.most(), beside=name, note=sample),
+        teller.tell(f"{name}.efficiency", joule, "MB/J", per_joule, beside=name, note=once),
     ]
 
 

@@ -12,16 +12,17 @@ two speeds. The host's time a command is a prior: 5 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns, with_mark
 from flashtwin.batteries.base.writing import GB, MIB, burst_of, curve_of, fast_part, whole_blocks
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Better, Finding, Interval
 from flashtwin.model.step import Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
@@ -183,20 +184,12 @@ def _finding(
     """A finding in GB or MB/s of a write; estimates come in bytes and bytes a second."""
     in_unit = None if estimate is None else estimate.scaled(1 / (GB if unit == "GB" else 1e6))
     end = curve.total_bytes if estimate is None or unit != "GB" else estimate.value
-    bounds = label != FIRST
-    return Finding(
-        battery=NAME,
-        name=name,
-        title=title,
-        value=None if in_unit is None else in_unit.value,
-        unit=unit,
-        interval=None
-        if in_unit is None
-        else Interval.of(in_unit.low, in_unit.high, "bound" if bounds else "estimate"),
-        better="higher" if unit == "GB" else None,
-        evidence=Evidence(battery=NAME, label=label, axis="bytes", start=0.0, end=end),
-        note=note,
-    )
+    teller = Teller(battery=NAME, label=label, title=title, axis="bytes", end_s=end)
+    better: Better | None = "higher" if unit == "GB" else None
+    finding = teller.tell(name, "", unit, in_unit, better=better, note=note)
+    if finding.interval is None or label == FIRST:
+        return finding
+    return replace(finding, interval=replace(finding.interval, means="bound"))
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.counters import from_smart
+from flashtwin.batteries.base.counters import between
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fits
 from flashtwin.batteries.base.registry import Part, with_mark
@@ -26,7 +26,7 @@ from flashtwin.model.step import Ask, Fill, Job, Purge, Rest, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.base.registry import Answer, Steps
     from flashtwin.model.target import DriveInfo
 
 NAME = "sync"
@@ -203,16 +203,12 @@ def _tails(state: str, cell: Cell, teller: Teller, result: Result) -> Iterable[F
         yield replace(holds, value=value, choices=("yes", "no"))
 
 
-def _waf(teller: Teller, before: object, after: object) -> Iterable[Finding]:
+def _waf(teller: Teller, before: Answer, after: Answer) -> Iterable[Finding]:
     """Where the drive's counters tell it."""
-    if isinstance(before, Result) and isinstance(after, Result):
-        ratio = from_smart(before.smart, after.smart)
-        if not isinstance(ratio, str):
-            value, grain = ratio
-            title = "write amplification"
-            yield teller.tell(
-                "waf", title, "x", value, interval=grain, beside="iops", better="lower"
-            )
+    value, grain, _ = between(before, after)
+    if value is not None:
+        title = "write amplification"
+        yield teller.tell("waf", title, "x", value, interval=grain, beside="iops", better="lower")
 
 
 def _gain(state: str, rates: dict[int, float]) -> Iterable[Finding]:

@@ -9,25 +9,28 @@ reason, and that is the whole answer. `base.counters` knows which counters tell 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.counters import from_smart
+from flashtwin.batteries.base.counters import between
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Rest, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Answer, Steps
+    from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
 MIB = 1 << 20
 NAME = "waf"
 SMART = f"{NAME}/smart"
 BLOCK, DEPTH = 4096, 32
+COUNTED = "bytes programmed over bytes from the host; the interval is the counters' grain"
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
@@ -87,35 +90,12 @@ def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     ]
 
 
-def _finding(
-    variant: str, title: str, before: Answer, after: Answer, label: str | None = None
-) -> Finding:
-    ratio: tuple[float, Interval] | str = ""
-    note = "bytes programmed over bytes from the host; the interval is the counters' grain"
-    if isinstance(before, NotPossible):
-        note = before.reason
-    elif isinstance(after, NotPossible):
-        note = after.reason
-    else:
-        ratio = from_smart(before.smart, after.smart)
-        if isinstance(ratio, str):
-            note = ratio
-    evidence = None
-    if label is not None:
-        evidence = Evidence(battery=NAME, label=label, axis="cell", start=0.0, end=0.0)
-    value, interval = (None, None) if isinstance(ratio, str) else ratio
-    return Finding(
-        battery=NAME,
-        name="",
-        variant=variant,
-        title=title,
-        value=value,
-        unit="x",
-        interval=interval,
-        better="lower",
-        evidence=evidence,
-        note=note,
-    )
+def _finding(variant: str, title: str, before: Answer, after: Answer, label: str = "") -> Finding:
+    value, grain, why = between(before, after)
+    finding = Teller(
+        battery=NAME, label=label or "", title=title, variant=variant, axis="cell"
+    ).tell("", "", "x", value, interval=grain, better="lower", note=why or COUNTED)
+    return finding if label else replace(finding, evidence=None)
 
 
 BATTERY = declared(

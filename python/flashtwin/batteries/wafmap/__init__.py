@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.counters import from_smart
+from flashtwin.batteries.base.counters import between
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Evidence, Finding, Interval
+from flashtwin.model.finding import Finding
 from flashtwin.model.fio_job import Blocks, Distribution, Fio, Sequence
-from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Result, Run
+from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, Purge, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -150,59 +151,28 @@ def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int)
 
 
 def conclude(record: Record) -> list[Finding]:
-    """Write amplification and rate of each load that is over."""
+    """Write amplification of each load that is over, and its rate where it was not cut off."""
     findings = []
     for way in _ways(record.parameters, record.info):
-        if record.step(f"{way.label}/found") is not None:
-            rate = _rate(record, way)
-            findings += [_waf(record, way), *([rate] if rate else [])]
+        if record.step(f"{way.label}/found") is None:
+            continue
+        before, after = (record.answer(f"{way.label}/{when}") for when in ("before", "after"))
+        value, grain, why = between(before, after)
+        findings.append(
+            _teller(way, "Write amplification").tell(
+                "waf", way.title, "x", value, interval=grain, better="lower", note=why
+            )
+        )
+        result = record.result(f"{way.label}/write")
+        if result is not None and result.duration_ns and not result.cut:
+            rate = sum(job.bytes for job in result.jobs) * 1e3 / result.duration_ns
+            findings.append(_teller(way, "Write rate").tell("rate", way.title, "MB/s", rate))
     return findings
 
 
-def _waf(record: Record, way: _Way) -> Finding:
-    """What the counters say; without any the reason."""
-    before, after = record.answer(f"{way.label}/before"), record.answer(f"{way.label}/after")
-    ratio: tuple[float, Interval] | str
-    if isinstance(before, NotPossible):
-        ratio = before.reason
-    elif isinstance(after, NotPossible):
-        ratio = after.reason
-    else:
-        ratio = from_smart(before.smart, after.smart)
-    value, interval = (None, None) if isinstance(ratio, str) else ratio
-    return Finding(
-        battery=NAME,
-        name="waf",
-        variant=way.name,
-        title=f"Write amplification, {way.title}",
-        value=value,
-        unit="x",
-        interval=interval,
-        better="lower",
-        evidence=_evidence(way),
-        note=ratio if isinstance(ratio, str) else None,
-    )
-
-
-def _rate(record: Record, way: _Way) -> Finding | None:
-    """Bytes over time of the part that counts; none where it was cut off."""
-    result = record.result(f"{way.label}/write")
-    if not isinstance(result, Result) or not result.duration_ns or result.cut:
-        return None
-    moved = sum(job.bytes for job in result.jobs)
-    return Finding(
-        battery=NAME,
-        name="rate",
-        variant=way.name,
-        title=f"Write rate, {way.title}",
-        value=moved * 1e3 / result.duration_ns,
-        unit="MB/s",
-        evidence=_evidence(way),
-    )
-
-
-def _evidence(way: _Way) -> Evidence:
-    return Evidence(battery=NAME, label=f"{way.label}/write", axis="cell", start=0.0, end=0.0)
+def _teller(way: _Way, title: str) -> Teller:
+    label = f"{way.label}/write"
+    return Teller(battery=NAME, label=label, title=title, variant=way.name, axis="cell")
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:
