@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from flashtwin.cli import completions, options
+from flashtwin.cli import options
 from flashtwin.model.lazy import named
 
 
@@ -18,15 +18,11 @@ from flashtwin.model.lazy import named
         "flashtwin compare flashtwin-runs/two-drives --out page.html",
     ),
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completions.runs)
-@click.option(
-    "--fail-on",
-    "limits",
-    multiple=True,
-    metavar="[NAME=]P%",
-    help="Exit code 1 if a finding is worse by more than P % beyond its interval; may be repeated.",
+@options.held(
+    fail_on="Exit code 1 if a finding is worse by more than P % beyond its interval; may be "
+    "repeated.",
+    every="Also what does not differ.",
 )
-@click.option("--all", "every", is_flag=True, help="Also what does not differ.")
 @options.out("An HTML page with the differences and the curves over one another.")
 @options.as_json
 def command(**chosen: Any) -> Any:

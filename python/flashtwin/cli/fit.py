@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 from flashtwin.cli import completions, options
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.lazy import named
 
 MOST_SIMULATIONS = 100_000
 
@@ -58,18 +58,7 @@ MOST_SIMULATIONS = 100_000
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @options.as_json
 @options.quiet
-def command(
-    run: Path | None,
-    published: str | None,
-    out: Path | None,
-    simulations: int | None,
-    seed: int,
-    study: str | None,
-    measured: bool,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def command(**chosen: Any) -> Any:
     """Fit a twin to what RUN measured: a spec whose simulated drive shows the same.
 
     RUN holds a fill of the erased drive, and better the batteries discover, crystaldiskmark and
@@ -77,32 +66,4 @@ def command(
     value and is marked. The same fill then measures the twin, in the run RUN-twin, and flashtwin
     report RUN draws both curves.
     """
-    if (run is None) == (published is None):
-        raise FlashtwinError(
-            "fit needs either a run or --published",
-            hint="flashtwin fit RUN, or flashtwin fit --published FILE",
-            exit_code=USAGE,
-        )
-    from flashtwin.cli import fit_run
-
-    if run is not None:
-        fit_run.to_a_run(
-            run,
-            out,
-            simulations=simulations,
-            seed=seed,
-            study=study,
-            measured=measured,
-            force=force,
-            as_json=as_json,
-            quiet=quiet,
-        )
-        return
-    if study is not None or simulations is not None:
-        raise FlashtwinError(
-            "--study and --simulations are for fits of a run",
-            hint="leave them out with --published",
-            exit_code=USAGE,
-        )
-    assert published is not None, "one of both is given"
-    fit_run.to_figures(published, out, seed=seed, force=force, as_json=as_json, quiet=quiet)
+    return named("flashtwin.cli.fit_run:run")(**chosen)

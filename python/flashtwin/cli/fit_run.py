@@ -6,29 +6,24 @@ from pathlib import Path
 
 from flashtwin import outputs
 from flashtwin.cli import options, progress, terminal
+from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run
-from flashtwin.study.fit import beside, published, settled_twin
+from flashtwin.study.fit import beside, settled_twin
 from flashtwin.study.fit import fit as fitting
 from flashtwin.study.fit.fit import Twin
+from flashtwin.study.fit.published import find as find_figures
+from flashtwin.study.fit.published import read as read_figures
 from flashtwin.study.fit.settled_twin import SettledTwin
 
 # Simulated drives for each published figure, about as many as a search takes.
 SEARCHED = 15
 
 
-def _path(out: Path | None, name: str, force: bool) -> Path:
-    """The spec to write; refused where it may not be written."""
-    path = out or Path(f"{name}-fitted.toml")
-    options.check_new_spec(path, force)
-    outputs.check(path)
-    return path
-
-
-def to_a_run(
-    run: Path,
+def run(
+    run: Path | None,
+    published: str | None,
     out: Path | None,
-    *,
     simulations: int | None,
     seed: int,
     study: str | None,
@@ -37,7 +32,34 @@ def to_a_run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Fit a twin to what a run measured, and measure it as well."""
+    """Fit a twin to what a run measured, and measure it as well; or to published figures."""
+    if (run is None) == (published is None):
+        raise FlashtwinError(
+            "fit needs either a run or --published",
+            hint="flashtwin fit RUN, or flashtwin fit --published FILE",
+            exit_code=USAGE,
+        )
+    if published is not None:
+        if study is not None or simulations is not None:
+            raise FlashtwinError(
+                "--study and --simulations are for fits of a run",
+                hint="leave them out with --published",
+                exit_code=USAGE,
+            )
+        table = read_figures(find_figures(published))
+        path = _path(out, table.label.id, force)
+        count = len(table.fitted) * SEARCHED
+        with progress.counted("fit", count, quiet) as report:
+            settled = settled_twin.fit_published(
+                table, seed=seed, tell=lambda done, label: report(min(done, count), label)
+            )
+        outputs.write(path, settled.toml)
+        if as_json:
+            terminal.print_json(settled.document(path))
+        else:
+            _show_settled(settled, path, quiet)
+        return
+    assert run is not None, "one of both is given"
     stored = Run(listing.find(run))
     path = _path(out, stored.target["name"], force)
     if measured:
@@ -68,22 +90,12 @@ def to_a_run(
         terminal.note(f"next: flashtwin report {run}, flashtwin compare {run}: both curves")
 
 
-def to_figures(
-    word: str, out: Path | None, *, seed: int, force: bool, as_json: bool, quiet: bool
-) -> None:
-    """Fit a twin to a table of published figures."""
-    table = published.read(published.find(word))
-    path = _path(out, table.label.id, force)
-    count = len(table.fitted) * SEARCHED
-    with progress.counted("fit", count, quiet) as report:
-        twin = settled_twin.fit_published(
-            table, seed=seed, tell=lambda done, label: report(min(done, count), label)
-        )
-    outputs.write(path, twin.toml)
-    if as_json:
-        terminal.print_json(twin.document(path))
-        return
-    _show_settled(twin, path, quiet)
+def _path(out: Path | None, name: str, force: bool) -> Path:
+    """The spec to write; refused where it may not be written."""
+    path = out or Path(f"{name}-fitted.toml")
+    options.check_new_spec(path, force)
+    outputs.check(path)
+    return path
 
 
 def _show_settled(twin: SettledTwin, path: Path, quiet: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, get_args
 
 import click
 
-from flashtwin.cli import terminal
+from flashtwin.cli import completions, terminal
 from flashtwin.drives.consent import DESTROY, YES, Consent
 from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.errors import USAGE, FlashtwinError, shortened, wrong_value
@@ -305,6 +305,28 @@ def older_than(text: str) -> Decorator:
 def run(text: str) -> Decorator:
     """--run, with what is told of the run."""
     return click.option("--run", metavar="RUN", help=text)
+
+
+def held(fail_on: str, every: str) -> Decorator:
+    """Runs that are held against one another: which, how much worse one may be, how much of it is
+    told, and the page."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("--all", "every", is_flag=True, help=every),
+            click.option("--fail-on", "limits", multiple=True, metavar="[NAME=]P%", help=fail_on),
+            click.argument(
+                "runs",
+                nargs=-1,
+                required=True,
+                metavar="RUN...",
+                shell_complete=completions.runs,
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 def out(text: str) -> Decorator:

@@ -18,21 +18,16 @@ from flashtwin.model.lazy import named
         "flashtwin rank unit-2 unit-3 --golden unit-1 --fail-on 3%",
     ),
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completions.runs)
 @click.option(
     "--golden",
     metavar="RUN",
     shell_complete=completions.runs,
     help="The run that the others have to be as good as; exit code 1 if one is not.",
 )
-@click.option(
-    "--fail-on",
-    "limits",
-    multiple=True,
-    metavar="[NAME=]P%",
-    help="With --golden: how much worse than it a finding may be; 5 % by default.",
+@options.held(
+    fail_on="With --golden: how much worse than it a finding may be; 5 % by default.",
+    every="All findings and not only the headlines.",
 )
-@click.option("--all", "every", is_flag=True, help="All findings and not only the headlines.")
 @options.out("An HTML page with the bars.")
 @options.as_json
 def command(**chosen: Any) -> Any:
