@@ -15,7 +15,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner import target as targets
 from flashtwin.runner.events import EVENTS, Observer
 from flashtwin.runner.pool import Ended, Message, Pool, Send, Work
-from flashtwin.runner.run import BatteryRequest, requests_of, run_batteries, stopped
+from flashtwin.runner.run import Task, carry_out, requests_of, stopped
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Say, Target
 from flashtwin.runs import lock, schema
@@ -37,26 +37,6 @@ from flashtwin.runs.rundir import Run, find_runs
 from flashtwin.runs.schema import SchemaError
 from flashtwin.runs.storage import damaged
 from flashtwin.runs.writer import abandoned, tidy
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """One target with its batteries, its run directory and the observer that shows the run. A
-    task without batteries resumes the run in `place`, with the batteries of that run.
-
-    `budget_s`: see `runner.budget`. `command`, `label`: see `runner.request`. `beside`: how many
-    other runs go on at the same time.
-    """
-
-    target: Target
-    place: Path
-    batteries: Sequence[BatteryRequest] | None = None
-    observer: Observer = field(default_factory=Observer)
-    budget_s: float | None = None
-    seed: int = 1
-    command: Sequence[str] = ()
-    label: str | None = None
-    beside: int = 0
 
 
 def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]:
@@ -69,25 +49,10 @@ def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]
         for note in task.target.notes:
             task.observer.noted(note)
         if not task.target.apart or len(apart) == 1:
-            _carry_out(task, task.observer)
+            carry_out(task)
     if len(apart) > 1:
         _side_by_side(apart, at_once)
     return [Run(task.place) for task in tasks]
-
-
-def _carry_out(task: Task, observer: Observer) -> None:
-    run_batteries(
-        task.target.make(),
-        task.batteries,
-        task.place,
-        seed=task.seed,
-        command=task.command,
-        observer=observer,
-        host=task.target.host,
-        budget_s=task.budget_s,
-        label=task.label,
-        beside=task.beside,
-    )
 
 
 def _side_by_side(tasks: Sequence[Task], at_once: int | None) -> None:
@@ -117,7 +82,7 @@ def _work(task: Task) -> Work:
 
 
 def _in_worker(task: Task, send: Send) -> None:
-    _carry_out(task, cast(Observer, _Sender(send)))
+    carry_out(replace(task, observer=cast(Observer, _Sender(send))))
 
 
 class _Sender:

@@ -28,7 +28,6 @@ from flashtwin.model.units import parse_seconds, parse_size
 from flashtwin.outputs import check_empty
 from flashtwin.runner import target as targets
 from flashtwin.runner.batch import (
-    Task,
     Unfinished,
     default_out,
     directories,
@@ -38,7 +37,7 @@ from flashtwin.runner.batch import (
 )
 from flashtwin.runner.estimate import estimate
 from flashtwin.runner.events import Observer
-from flashtwin.runner.run import BatteryRequest, requests_of
+from flashtwin.runner.run import BatteryRequest, Task, requests_of
 from flashtwin.runner.target import Say, Target, Variant
 from flashtwin.runs import listing
 from flashtwin.runs.rundir import Run

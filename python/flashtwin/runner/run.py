@@ -13,7 +13,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from flashtwin.runner.events import Meter, Observer
 from flashtwin.runner.host import Clock, describe
 from flashtwin.runner.replay import CannotGoOnError, Replay, States, check_target, detail_of
 from flashtwin.runner.stop import Stop, listening
+from flashtwin.runner.target import Target
 from flashtwin.runs.rundir import Moment, Run, State
 from flashtwin.runs.writer import Writer
 
@@ -41,26 +42,27 @@ MOST_EMPTY = 100_000
 BatteryRequest = Request | tuple[str, Mapping[str, object] | object]
 
 
-@dataclass
-class _Going:
-    """A run that is under way: what its steps need in order to be carried out and reported."""
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A run that is asked for: its target and batteries, its directory, and who watches it.
 
-    drive: Drive
-    writer: Writer
-    meter: Meter
-    observer: Observer
-    stop: Stop
-    budget: Budget | None
-    states: States
-    replay: Replay
-    teller: Teller
-    requests: Sequence[Request]
-    clock_s: float = 0.0
-    note: str | None = None
+    `batteries` are requests or (name, parameters), the latter text to parse, values, or the
+    battery's own parameters; without any the run in `place`, which is not finished, is gone on
+    with: then batteries, seed, command and budget are those of its manifest. `command` goes into
+    the manifest, so it must not name the host. `budget_s` is the time on the drive's clock, see
+    `runner.budget`. `label` is what the run is called, `beside` how many other runs go on at the
+    same time.
+    """
 
-    def watch(self, progress: Progress) -> bool:
-        self.meter.moved(progress)
-        return not self.stop.asked
+    target: Target
+    place: Path
+    batteries: Sequence[BatteryRequest] | None = None
+    observer: Observer = field(default_factory=Observer)
+    budget_s: float | None = None
+    seed: int = 1
+    command: Sequence[str] = ()
+    label: str | None = None
+    beside: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,41 +75,57 @@ class _Plan:
     budget: Budget | None
 
 
+@dataclass
+class _Going:
+    """A run that is under way: what its steps need in order to be carried out and reported."""
+
+    observer: Observer
+    plan: _Plan
+    drive: Drive
+    writer: Writer
+    meter: Meter
+    stop: Stop
+    states: States
+    replay: Replay
+    teller: Teller
+    clock_s: float = 0.0
+    note: str | None = None
+
+    def watch(self, progress: Progress) -> bool:
+        self.meter.moved(progress)
+        return not self.stop.asked
+
+
 def run_batteries(
     drive: Drive,
     batteries: Sequence[BatteryRequest] | None,
     out: Path,
     *,
-    seed: int = 1,
-    command: Sequence[str] = (),
-    observer: Observer | None = None,
     host: Mapping[str, object] | None = None,
-    budget_s: float | None = None,
-    label: str | None = None,
-    beside: int = 0,
+    **how: Any,
 ) -> Run:
-    """Run batteries one after another on a drive, write `out`, and close the drive.
+    """Run batteries one after another on a drive that is there, write `out`, and close the drive:
+    `host` goes into host.json, and `how` are the other fields of `Task`."""
+    target = Target(name=out.name, make=lambda: drive, host=host or {})
+    return carry_out(Task(target=target, batteries=batteries, place=out, **how))
 
-    `batteries` are requests or (name, parameters), the latter text to parse, values, or the
-    battery's own parameters; without any the run in `out`, which is not finished, is gone on with:
-    then batteries, seed, command and budget are those of its manifest. `command` goes into the
-    manifest, so it must not name the host; `host` goes into host.json. `budget_s` is the time on
-    the drive's clock, see `runner.budget`. `label` is what the run is called, `beside` how many
-    other runs go on at the same time. The drive is opened once nobody else writes the run.
+
+def carry_out(task: Task) -> Run:
+    """Carry out a task. The drive is opened once nobody else writes the run, and closed.
 
     Raises `FlashtwinError` where the run cannot be gone on with, for the drive is another or the
     batteries are, and `Interrupted` once the run is closed if somebody asked it to stop.
     """
-    watcher: Observer = observer or Observer()
+    drive, watcher = task.target.make(), task.observer
     with listening() as stop, closing(drive), ExitStack() as leaving:
         before = None
-        if batteries is None:
-            before = _Before(out, leaving)
-            batteries, budget_s = before.batteries, before.budget_s
+        if task.batteries is None:
+            before = _Before(task.place, leaving)
+            task = replace(task, batteries=before.batteries, budget_s=before.budget_s)
         info = drive.open().info
         if before:
             before.check(info, watcher)
-        plan = _plan(requests_of(batteries), drive, info, budget_s, beside)
+        plan = _plan(task, drive, info)
         watcher.estimated(info, plan.expected, plan.departs)
         if plan.budget is not None:
             watcher.noted(plan.budget.text(plan.expected))
@@ -115,20 +133,32 @@ def run_batteries(
         clock = Clock(there)
         needs = {"memory_needed_bytes": plan.expected.memory_bytes}
         facts = drive.host() if isinstance(drive, TellsHost) else {}
-        machine = {**there, **describe(out, host or {}), **facts, **needs}
+        machine = {**there, **describe(task.place, task.target.host), **facts, **needs}
         if before:
             writer = before.writer
             writer.host({**machine, **clock.begin()})
         else:
             writer = Writer(
-                out,
-                _manifest(info, plan, seed, command, label),
+                task.place,
+                _manifest(task, info, plan),
                 {**machine, **clock.begin()},
                 durable=not info.can.repeatable,
             )
         if isinstance(drive, BelongsToRun):
-            drive.claim(out)
-        return _go(drive, plan, writer, machine, clock, watcher, stop)
+            drive.claim(task.place)
+        states = States(drive, writer.path)
+        going = _Going(
+            observer=watcher,
+            plan=plan,
+            drive=drive,
+            writer=writer,
+            meter=Meter(info, plan.expected, watcher),
+            stop=stop,
+            states=states,
+            replay=Replay(writer, drive, states),
+            teller=Teller(info, watcher, writer.answer),
+        )
+        return _go(going, machine, clock)
 
 
 class _Before:
@@ -174,14 +204,14 @@ class _Before:
             return {}
 
 
-def _plan(
-    requests: list[Request], drive: Drive, info: DriveInfo, budget_s: float | None, beside: int
-) -> _Plan:
-    estimated = expected(requests, drive, info, beside)
+def _plan(task: Task, drive: Drive, info: DriveInfo) -> _Plan:
+    requests = requests_of(task.batteries or ())
+    estimated = expected(requests, drive, info, task.beside)
     departs = {
         request.name: request.battery.departures(request.parameters, info) for request in requests
     }
-    budget = None if budget_s is None else Budget(budget_s, requests, info, estimated)
+    seconds = task.budget_s
+    budget = None if seconds is None else Budget(seconds, requests, info, estimated)
     within = budget.without_left_out(estimated) if budget else estimated
     memory.require(
         within.samples_memory_bytes,
@@ -191,34 +221,14 @@ def _plan(
     return _Plan(requests=requests, departs=departs, expected=within, budget=budget)
 
 
-def _go(
-    drive: Drive,
-    plan: _Plan,
-    writer: Writer,
-    machine: Mapping[str, object],
-    clock: Clock,
-    observer: Observer,
-    stop: Stop,
-) -> Run:
+def _go(going: _Going, machine: Mapping[str, object], clock: Clock) -> Run:
     """Carry out the plan; what the journal has is answered from there."""
-    states = States(drive, writer.path)
-    going = _Going(
-        drive=drive,
-        writer=writer,
-        meter=Meter(drive.info, plan.expected, observer),
-        observer=observer,
-        stop=stop,
-        budget=plan.budget,
-        states=states,
-        replay=Replay(writer, drive, states),
-        teller=Teller(drive.info, observer, writer.answer),
-        requests=plan.requests,
-    )
+    requests, writer = going.plan.requests, going.writer
     state: State | None = "failed"
     try:
         if not len(going.replay):
             _smart(going, "before")
-        for request in plan.requests:
+        for request in requests:
             _battery(going, request)
         _catch_up(going)
         state = "finished"
@@ -227,7 +237,7 @@ def _go(
         raise
     except (Interrupted, KeyboardInterrupt) as error:
         state = "interrupted"
-        raise Interrupted(stopped(writer.path, plan.requests)) from error
+        raise Interrupted(stopped(writer.path, requests)) from error
     finally:
         if state and going.replay.over:
             _close(going, state, {**machine, **clock.read()})
@@ -276,10 +286,10 @@ def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
     """Answer one step: from the journal, not at all, or by the drive and then into the journal."""
     work = not isinstance(step, Mark)
     bound = unbound(step)
-    if work and going.budget:
-        if going.budget.leaves_out(battery, step, going.clock_s):
+    if work and going.plan.budget:
+        if going.plan.budget.leaves_out(battery, step, going.clock_s):
             return NotPossible(reason=LEFT_OUT)
-        left_s = going.budget.left_s(going.clock_s)
+        left_s = going.plan.budget.left_s(going.clock_s)
         bound = within(step, left_s, going.drive.info.capacity_bytes)
     if going.replay.over:
         answer = _do(going, battery, bound)
@@ -289,8 +299,8 @@ def _step(going: _Going, battery: str, step: Step) -> Result | NotPossible:
             going.meter.skipped(battery, step.label)
     if isinstance(answer, Result):
         going.clock_s = max(going.clock_s, (answer.start_ns + answer.duration_ns) / 1e9)
-        if going.budget:
-            going.budget.ended(battery, step.label, answer)
+        if going.plan.budget:
+            going.plan.budget.ended(battery, step.label, answer)
     return answer
 
 
@@ -307,7 +317,7 @@ def _do(going: _Going, battery: str, bound: BoundStep) -> Result | NotPossible:
     try:
         answer = bound.marked(going.drive.do(step, going.watch))
     except FlashtwinError as error:
-        error.add_hint(_way_on(going.writer.path, going.requests))
+        error.add_hint(_way_on(going.writer.path, going.plan.requests))
         raise
     took_s = time.monotonic() - began
     if isinstance(going.drive, Remarks):
@@ -358,9 +368,9 @@ def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:
     """Leave the directory readable; on a failed run the first error is the one that is told."""
     try:
         _smart(going, "after")
-        more = {"budget": going.budget.to_json()} if going.budget else {}
+        more = {"budget": going.plan.budget.to_json()} if going.plan.budget else {}
         findings = findings_of(
-            going.requests,
+            going.plan.requests,
             going.drive.info,
             going.writer.records,
             going.writer.answer,
@@ -385,9 +395,7 @@ def requests_of(batteries: Sequence[BatteryRequest]) -> list[Request]:
     ]
 
 
-def _manifest(
-    info: DriveInfo, plan: _Plan, seed: int, command: Sequence[str], label: str | None
-) -> dict[str, Any]:
+def _manifest(task: Task, info: DriveInfo, plan: _Plan) -> dict[str, Any]:
     manifest = {
         "flashtwin": __version__,
         "target": {
@@ -397,7 +405,7 @@ def _manifest(
             "can": asdict(info.can),
             "identity": info.identity,
         },
-        "seed": seed,
+        "seed": task.seed,
         "batteries": [
             {
                 "name": request.name,
@@ -406,8 +414,8 @@ def _manifest(
             }
             for request in plan.requests
         ],
-        "command": list(command),
+        "command": list(task.command),
     }
-    called = {"label": label} if label else {}
+    called = {"label": task.label} if task.label else {}
     budget = {"budget": plan.budget.to_json()} if plan.budget else {}
     return {**manifest, **called, **budget}
