@@ -6,8 +6,9 @@ loads one after another. `InRounds`: loads in rounds until one of them is steady
 that are kept up, each a curve. Others are `series_pages.Along`, tools that go along the drive, and
 `traces.Traces`, synthetic traces of programs.
 
-Invariant: what is asked for and what is concluded follow from the same loads, labels and
-parameters, so that a stored run is concluded as a live one.
+Invariants: what is asked for and what is concluded follow from the same loads, labels and
+parameters, so that a stored run is concluded as a live one; a form goes to other processes, so its
+functions have names.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ class Grid:
         needs."""
         findings: list[Finding] = []
         depths = sorted(record.parameters.depths)
-        for _, loads in groupby(self.loads(record.parameters), key=self._sweep):
+        sweeps = groupby(self.loads(record.parameters), key=partial(replace, depth=0))
+        for _, loads in sweeps:
             rates = []
             for load in loads:
                 cells = load_cell(record, self.battery, load, self.label(load), load.way_name)
@@ -106,9 +108,6 @@ class Grid:
             if [load.depth for load, _ in rates] == depths:
                 findings += highest(rates, rates[0][0].way_name)
         return findings
-
-    def _sweep(self, load: Load) -> Load:
-        return replace(load, depth=0)
 
     def parts(self, parameters: Any, info: DriveInfo) -> list[Part]:
         """The preparation, then each row: a depth alone says little."""
@@ -131,7 +130,7 @@ class InRounds:
     steady: str
     unit: str = "IOPS"
     better: Better = "higher"
-    job_of: Callable[[Job], Job] = lambda job: job
+    job_of: Callable[[Job], Job] | None = None
     told: Callable[[Record, Rounds, Load], list[Finding]] | None = None
 
     def functions(self) -> dict[str, Any]:
@@ -168,7 +167,8 @@ class InRounds:
         """The job of a load in a round."""
         size = int(info.capacity_bytes * getattr(parameters, "range_percent", 100) / 100)
         threads = getattr(parameters, "threads", 1)
-        return self.job_of(load.job_for(parameters, info, size=size, threads=threads))
+        job = load.job_for(parameters, info, size=size, threads=threads)
+        return job if self.job_of is None else self.job_of(job)
 
     def estimate(self, parameters: Any, info: DriveInfo) -> Forecast:
         """Five rounds where it is steady from the first, and as many as there may be."""

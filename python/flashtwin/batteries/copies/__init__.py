@@ -18,8 +18,6 @@ from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
@@ -83,16 +81,11 @@ def _label(name: str, way: CopyWay) -> str:
     return f"{NAME}/{name}/{way}"
 
 
-def _cells(parameters: Any) -> Iterator[tuple[str, CopyWay]]:
-    for name in parameters.sets:
-        for way in WAYS[name]:
-            yield name, way
-
-
 def conclude(record: Record) -> list[Finding]:
     """The speed of each copy."""
     findings: list[Finding] = []
-    for name, way in _cells(record.parameters):
+    cells = [(name, way) for name in record.parameters.sets for way in WAYS[name]]
+    for name, way in cells:
         findings += copy_finding(
             record,
             battery=NAME,

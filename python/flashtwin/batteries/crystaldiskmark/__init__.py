@@ -16,20 +16,9 @@ prior: 30 us for Windows and the tool together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
-from flashtwin.batteries.base.parameter import (
-    SECONDS,
-    SIZE,
-    choice,
-    decimal,
-    host_time,
-    integer,
-    or_word,
-    parameter,
-)
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS, Cell, Direction, Scoring, score
 from flashtwin.errors import USAGE, FlashtwinError
@@ -70,52 +59,14 @@ PROFILES: dict[str, tuple[Cell, ...]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of CrystalDiskMark."""
-
-    profile: Literal["article", "default", "nvme", "real"] = parameter(
-        "article", choice(*PROFILES), "which cells: those of the BX500 article, or the tool's own"
-    )
-    size: int | None = parameter(
-        None,
-        or_word("auto", SIZE),
-        "the test file; auto: 1 GiB, as much less as a drive is scaled, and what fits into a small"
-        " target",
-    )
-    loops: int | None = parameter(
-        None,
-        or_word("auto", integer(1, 9)),
-        "scored runs a cell; auto: 2 with the article's cells, else 3, kdiskmark 5",
-    )
-    mix: int | None = parameter(
-        70, or_word("off", integer(1, 99)), "share of reads in the mixed cells, in %"
-    )
-    variant: Literal["cdm", "kdiskmark"] = parameter(
-        "cdm", choice("cdm", "kdiskmark"), "whose scoring and runs"
-    )
-    fill_percent: float = parameter(
-        0.0, decimal(0, 99), "how full the drive is: purged, then so much written before the file"
-    )
-    settle_s: float = parameter(
-        600.0, SECONDS, "rest after that filling, so that the drive can tidy up as in use"
-    )
-    host_us: float = host_time(30.0)
-
-    @property
-    def scoring(self) -> Scoring:
-        """How the scored runs of a cell become one number."""
-        return Scoring(mean=self.variant == "kdiskmark")
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """The names of a cell's runs, the unscored one first."""
-        usual = 5 if self.variant == "kdiskmark" else 2 if self.profile == "article" else 3
-        scored = tuple(str(number + 1) for number in range(self.loops or usual))
-        return scored if self.variant == "kdiskmark" else (WARM, *scored)
+def runs_of(parameters: Any) -> tuple[str, ...]:
+    """The names of a cell's runs, the unscored one first."""
+    usual = 5 if parameters.variant == "kdiskmark" else 2 if parameters.profile == "article" else 3
+    scored = tuple(str(number + 1) for number in range(parameters.loops or usual))
+    return scored if parameters.variant == "kdiskmark" else (WARM, *scored)
 
 
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare, then every cell by direction."""
     offset = _place(parameters, info)
     yield Purge(label="cdm/purge")
@@ -128,7 +79,7 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
         if number:
             yield Rest(label=f"cdm/rest-{number}", seconds=REST_S)
         counted = False
-        for name in parameters.runs:
+        for name in runs_of(parameters):
             answer = yield _run(parameters, info, cell, direction, name, offset)
             if isinstance(answer, Result) and name != WARM:
                 counted |= any(job.ios and job.duration_ns for job in answer.jobs)
@@ -139,14 +90,14 @@ def measure(parameters: Parameters, info: DriveInfo) -> Steps:
 def conclude(record: Record) -> list[Finding]:
     """Every cell whose runs are done; a run that a budget cut counts where no other does."""
     findings: list[Finding] = []
+    scoring = Scoring(mean=record.parameters.variant == "kdiskmark")
     for direction, cell in _grid(record.parameters):
         if record.step(_mark(cell, direction)) is None:
             continue
-        names = [name for name in record.parameters.runs if name != WARM]
+        names = [name for name in runs_of(record.parameters) if name != WARM]
         steps = [record.step(_label(cell, direction, name)) for name in names]
         answered = [step for step in steps if step is not None and step.jobs]
         uncut = [(step.label, step.jobs[0]) for step in answered if not step.cut]
-        scoring = record.parameters.scoring
         if uncut:
             findings += score(cell, direction, uncut, scoring)
         elif answered:
@@ -169,7 +120,7 @@ def _cell(cell: Cell, direction: Direction) -> str:
     return f"cdm/{cell}/{direction}"
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """A part a cell and direction: reading and writing of the first cells first, mixes last."""
     cells = PROFILES[parameters.profile]
     numbered = {
@@ -186,7 +137,7 @@ def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
     return [numbered[key] for key in worth if key in numbered]
 
 
-def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
+def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from CrystalDiskMark 9."""
     departures = []
     if parameters.size is None and (size := _size(parameters, info)) < USUAL_SIZE:
@@ -197,7 +148,9 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     else:
         departures.append("runs through fio on Linux, not through DiskSpd on Windows")
     if info.can.purge:
-        departures.append("the drive is purged first" + _and_filled(parameters))
+        full = parameters.fill_percent
+        filled = f", then filled to {full:g} %" if full else ""
+        departures.append(f"the drive is purged first{filled}")
     else:
         under = "the drive" if info.can.whole_drive else "the drive under the file"
         departures.append(f"{under} cannot be purged, so what it holds stays")
@@ -210,29 +163,26 @@ def departs(parameters: Parameters, info: DriveInfo) -> list[str]:
     return departures
 
 
-def _size(parameters: Parameters, info: DriveInfo) -> int:
+def _size(parameters: Any, info: DriveInfo) -> int:
     """The bytes of the test file, in whole MiB.
 
     The tool's own 1 GiB would overflow the cache of a scaled drive, where it is as much smaller as
     the drive is; of a small target it is a power of two that fits.
     """
     if parameters.size is not None:
-        return parameters.size // MIB * MIB
+        size: int = parameters.size
+        return size // MIB * MIB
     free = info.capacity_bytes - _offset(parameters, info)
     size = max(USUAL_SIZE // info.scale, LEAST_SIZE)
     return min(size // MIB * MIB, 1 << max(free.bit_length() - 1, 0))
 
 
-def _offset(parameters: Parameters, info: DriveInfo) -> int:
+def _offset(parameters: Any, info: DriveInfo) -> int:
     """Where the test file begins: after what was filled, on a whole MiB."""
     return int(info.capacity_bytes * parameters.fill_percent / 100) // MIB * MIB
 
 
-def _and_filled(parameters: Parameters) -> str:
-    return f", then filled to {parameters.fill_percent:g} %" if parameters.fill_percent else ""
-
-
-def _place(parameters: Parameters, info: DriveInfo) -> int:
+def _place(parameters: Any, info: DriveInfo) -> int:
     """Where the test file begins; refused where it does not fit."""
     offset = _offset(parameters, info)
     size = _size(parameters, info)
@@ -254,7 +204,7 @@ def _place(parameters: Parameters, info: DriveInfo) -> int:
     return offset
 
 
-def _grid(parameters: Parameters) -> Iterator[tuple[Direction, Cell]]:
+def _grid(parameters: Any) -> Iterator[tuple[Direction, Cell]]:
     """All reads, all writes, all mixes."""
     for direction in DIRECTIONS:
         if direction == "mix" and parameters.mix is None:
@@ -264,7 +214,7 @@ def _grid(parameters: Parameters) -> Iterator[tuple[Direction, Cell]]:
 
 
 def _run(
-    parameters: Parameters,
+    parameters: Any,
     info: DriveInfo,
     cell: Cell,
     direction: Direction,
@@ -285,7 +235,7 @@ def _run(
         read_percent=parameters.mix if direction == "mix" and parameters.mix else 50,
         host_ns=host_ns(parameters, info),
         shared_stream=cell.sequential and cell.threads > 1,
-        seed=parameters.runs.index(name) + 1,
+        seed=runs_of(parameters).index(name) + 1,
     )
     return Run(
         label=_label(cell, direction, name),
@@ -305,7 +255,6 @@ def _access(cell: Cell, direction: Direction) -> ReadWrite:
 
 BATTERY = declared(
     __name__,
-    parameters=Parameters,
     measure=measure,
     conclude=conclude,
     departs=departs,

@@ -10,6 +10,7 @@ command is a prior: 5 us.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from flashtwin.batteries.base.declaration import declared
@@ -28,8 +29,8 @@ def loads_of(parameters: Any) -> Iterator[Load]:
 FORM = Grid(
     battery="heatmap",
     loads=loads_of,
-    row=lambda load: load.way_name,
-    cell=lambda load: load.name,
+    row=attrgetter("way_name"),
+    cell=attrgetter("name"),
     mark_rows=True,
 )
 

@@ -76,12 +76,17 @@ def loads_of(parameters: Any) -> Iterator[Load]:
     return (access.at(depth) for access in parameters.access for depth in parameters.depths)
 
 
-FORM = Grid(
-    battery=NAME,
-    loads=loads_of,
-    row=lambda load: str(Access.of(load)),
-    cell=lambda load: f"q{load.depth}",
-)
+def row_of(load: Load) -> str:
+    """The specification, whose sweep over the depth belongs together."""
+    return str(Access.of(load))
+
+
+def cell_of(load: Load) -> str:
+    """The queue depth."""
+    return f"q{load.depth}"
+
+
+FORM = Grid(battery=NAME, loads=loads_of, row=row_of, cell=cell_of)
 
 BATTERY = declared(
     __name__,

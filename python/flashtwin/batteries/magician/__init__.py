@@ -14,7 +14,7 @@ from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, load_cell
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model.step import Job, Mark, Purge, Run
+from flashtwin.model.step import Mark, Purge, Run
 from flashtwin.model.units import readable_size
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
         )
     yield Purge(label=f"{NAME}/purge")
     for load in loads_of(parameters):
-        job = _job(parameters, info, load)
+        job = load.job_for(parameters, info, size=parameters.size)
+        job = job if load.random else replace(job, runtime_s=None)
         yield Run(label=_label(load), jobs=(job,), sample_s=SAMPLE_S)
     yield Mark(label=f"{NAME}/found")
 
@@ -57,11 +58,6 @@ def loads_of(parameters: Any) -> list[Load]:
 
 def _label(load: Load) -> str:
     return f"{NAME}/{load.access}/{load.way}"
-
-
-def _job(parameters: Any, info: DriveInfo, load: Load) -> Job:
-    job = load.job_for(parameters, info, size=parameters.size)
-    return job if load.random else replace(job, runtime_s=None)
 
 
 def conclude(record: Record) -> list[Finding]:

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
-from flashtwin.batteries.base.parameter import SIZE, choice, host_time, integer, parameter
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
@@ -44,50 +43,6 @@ FEWEST, DIFFERS = 4, 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the NIOBench-like test."""
-
-    file: int = parameter(100 * MB, SIZE, "the size of a file")
-    block: int = parameter(10 * MB, SIZE, "the size of a request")
-    iterations: int = parameter(50, integer(1, 10_000), "how many files")
-    repeats: int = parameter(1, integer(1, 100), "how often each file is written, then read")
-    order: str = parameter(
-        "each", choice("each", "all"), "each file is read when written, or all after the last"
-    )
-    series: str = parameter(
-        "one",
-        choice("one", "article"),
-        "one, as said; article: zoomed, with repeats, native, each on the erased drive",
-    )
-    host_us: float = host_time(100.0)
-
-    @property
-    def block_bytes(self) -> int:
-        """Whole blocks of flash's map."""
-        return max(self.block // SECTOR, 1) * SECTOR
-
-    def of_article(self, name: str) -> Series:
-        """One of the article's series."""
-        times, most, repeats = ARTICLE[name]
-        return Series(
-            name=name,
-            file_bytes=self._whole(self.file * times),
-            iterations=min(self.iterations, most),
-            repeats=repeats,
-        )
-
-    def all_series(self) -> tuple[Series, ...]:
-        """The series in their order."""
-        if self.series == "article":
-            return tuple(self.of_article(name) for name in ARTICLE)
-        file_bytes = self._whole(self.file)
-        return (Series(file_bytes=file_bytes, iterations=self.iterations, repeats=self.repeats),)
-
-    def _whole(self, size: int) -> int:
-        return size // self.block_bytes * self.block_bytes
-
-
-@dataclass(frozen=True, kw_only=True)
 class Series:
     """Files that are written one after another on the erased drive; "" is the only one."""
 
@@ -106,11 +61,39 @@ class Series:
         return f"{self.stem}/file-{number}/{way}-{repeat}"
 
 
-def measure(parameters: Parameters, info: DriveInfo) -> Steps:
+def block_of(parameters: Any) -> int:
+    """Whole blocks of flash's map."""
+    count: int = max(parameters.block // SECTOR, 1)
+    return count * SECTOR
+
+
+def series_of(parameters: Any) -> list[Series]:
+    """The series in their order: the article's, or one as the parameters say."""
+    block = block_of(parameters)
+    if parameters.series == "article":
+        return [
+            Series(
+                name=name,
+                file_bytes=parameters.file * times // block * block,
+                iterations=min(parameters.iterations, most),
+                repeats=repeats,
+            )
+            for name, (times, most, repeats) in ARTICLE.items()
+        ]
+    return [
+        Series(
+            file_bytes=parameters.file // block * block,
+            iterations=parameters.iterations,
+            repeats=parameters.repeats,
+        )
+    ]
+
+
+def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase; file after file is written and read, as often as it is repeated."""
-    for series in parameters.all_series():
+    for series in series_of(parameters):
         _check(series, info)
-    for series in parameters.all_series():
+    for series in series_of(parameters):
         yield Purge(label=f"{series.stem}/purge")
         for number, repeat, way in _order(series, parameters.order):
             yield Run(
@@ -148,11 +131,11 @@ def _order(series: Series, order: str) -> Iterator[tuple[int, int, str]]:
             yield from ((number, repeat, way) for repeat in repeats)
 
 
-def _job(parameters: Parameters, series: Series, info: DriveInfo, number: int, way: str) -> Job:
+def _job(parameters: Any, series: Series, info: DriveInfo, number: int, way: str) -> Job:
     return Job(
         name=way,
         rw="read" if way == "read" else "write",
-        block_bytes=parameters.block_bytes,
+        block_bytes=block_of(parameters),
         offset=(number - 1) * series.file_bytes,
         size=series.file_bytes,
         host_ns=host_ns(parameters, info),
@@ -176,9 +159,8 @@ class Point:
 
 def conclude(record: Record) -> list[Finding]:
     """Mean and median of all steps of a way; where the cache overflows, and the speeds around."""
-    parameters: Parameters = record.parameters
     findings: list[Finding] = []
-    for series in parameters.all_series():
+    for series in series_of(record.parameters):
         of_series: list[Finding] = []
         for way in WAYS:
             points = _points(record, series, way)
@@ -270,17 +252,16 @@ def _fast_share(rate: float, fast: float, slow: float) -> float:
     return min(max(share, 0.0), 1.0)
 
 
-def parts(parameters: Parameters, info: DriveInfo) -> list[Part]:
+def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Each series says something when it is cut: fewer files."""
     return [
         Part(title=series.name or "the files", labels=(series.stem,), begins=True)
-        for series in parameters.all_series()
+        for series in series_of(parameters)
     ]
 
 
 BATTERY = declared(
     __name__,
-    parameters=Parameters,
     measure=measure,
     conclude=conclude,
     parts=parts,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
     from flashtwin.batteries.base.registry import Steps
     from flashtwin.model.finding import Finding
-    from flashtwin.model.step import Job, Result
+    from flashtwin.model.step import Result
     from flashtwin.model.target import DriveInfo
 
 NAME = "qos"
@@ -44,7 +44,8 @@ MOST_WINDOWS = 1440
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Prepare once; then window after window."""
-    check_fits(NAME, [load_of(parameters)], info)
+    load = load_of(parameters)
+    check_fits(NAME, [load], info)
     count = windows(parameters)
     if not 1 <= count <= MOST_WINDOWS:
         raise FlashtwinError(
@@ -56,7 +57,9 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
     yield from prepared(f"{NAME}/prepare", parameters.fills)
     yield from scattered(f"{NAME}/prepare/random", info, parameters.random_percent)
     for number in range(1, count + 1):
-        yield from with_mark(over_time(label_of(number), _job(parameters, info, number)))
+        # The same addresses again would find their data where it was put.
+        job = load.job_for(parameters, info, seconds=parameters.window_s, seed=number)
+        yield from with_mark(over_time(label_of(number), job))
 
 
 def windows(parameters: Any) -> int:
@@ -74,11 +77,6 @@ def load_of(parameters: Any) -> Load:
         read_percent=parameters.read_percent,
         depth=parameters.depth,
     )
-
-
-def _job(parameters: Any, info: DriveInfo, number: int) -> Job:
-    """The load of a window: the same again would find its data where it put them."""
-    return load_of(parameters).job_for(parameters, info, seconds=parameters.window_s, seed=number)
 
 
 def label_of(number: int) -> str:

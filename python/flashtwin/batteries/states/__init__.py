@@ -24,7 +24,7 @@ from flashtwin.batteries.base.loads import (
 )
 from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.model.finding import Interval
-from flashtwin.model.step import Fill, Job, Purge, Rest, Result, Trim
+from flashtwin.model.step import Fill, Purge, Rest, Result, Trim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,9 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
             reached &= isinstance(answer, Result) or isinstance(step, Purge)
         if not reached:
             continue
-        yield from with_mark(over_time(_label(state), _job(parameters, info)))
+        percent = round(parameters.compress_percent)
+        job = LOAD.job_for(parameters, info, compress_percent=percent)
+        yield from with_mark(over_time(_label(state), job))
 
 
 def _before(parameters: Any, state: str) -> list[Step]:
@@ -77,10 +79,6 @@ def _before(parameters: Any, state: str) -> list[Step]:
         Trim(label=f"{stem}/trim"),
         Rest(label=f"{stem}/settle", seconds=parameters.settle_s),
     ]
-
-
-def _job(parameters: Any, info: DriveInfo) -> Job:
-    return LOAD.job_for(parameters, info, compress_percent=round(parameters.compress_percent))
 
 
 def conclude(record: Record) -> list[Finding]:
