@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Answer
 
 # As a finding has it: the value, its interval, and why there is none.
-Told = tuple[float | None, Interval | None, str | None]
+Ratio = tuple[float | None, Interval | None, str | None]
 _NOT_COUNTED = "the drive's SMART data do not count what it programs"
 
 
@@ -54,7 +54,7 @@ def from_smart(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[flo
     return _NOT_COUNTED
 
 
-def between(before: Answer, after: Answer) -> Told:
+def between(before: Answer, after: Answer) -> Ratio:
     """What two readings of SMART data tell, or the reason why they tell nothing."""
     for answer in (before, after):
         if isinstance(answer, NotPossible):
