@@ -142,6 +142,22 @@ def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
     assert page.evaluate(MEETING) == []
 
 
+def test_the_words_under_a_bar_wrap(page: Any) -> None:
+    """Beside a drive with a truth they pushed the other drive's values out of the card."""
+    sized(page, 1400)
+    over = page.evaluate("""() => {
+      const cell = document.querySelector("#findings table.findings td.n");
+      const beside = document.createElement("div");
+      beside.className = "beside";
+      beside.textContent = "nothing, the drive always does so 78 %, ".repeat(5);
+      cell.append(beside);
+      const box = cell.closest(".scroll"), over = box.scrollWidth - box.clientWidth;
+      beside.remove();
+      return over;
+    }""")
+    assert over <= 1
+
+
 @pytest.mark.full
 def test_a_picture_of_the_whole_page_leaves_charts_as_wide_as_they_are(page: Any) -> None:
     """Taking it makes the window a pixel wide for a moment: labels must not squeeze their plot."""
