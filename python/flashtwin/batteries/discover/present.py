@@ -6,8 +6,12 @@ from flashtwin.batteries.base.present import Column, Present, Subject
 from flashtwin.batteries.discover.tests import PAST
 from flashtwin.batteries.discover.words import FILL, NAME, PARTS
 from flashtwin.charts.curves import Phase
+from flashtwin.charts.numbers import gb
 from flashtwin.hypothesis.structures import NONE
-from flashtwin.model.units import readable_seconds
+from flashtwin.model.units import readable_seconds, rough_seconds
+
+# A rest of more is told in minutes.
+ROUGH_S = 90.0
 
 
 class DiscoverPresent(Present):
@@ -38,12 +42,16 @@ class DiscoverPresent(Present):
             return "Shows no cache"
         likely = subject.finding(f"{PARTS[0]}.{kind.value}", "")
         share = "" if likely is None or likely.number is None else f" ({likely.number:.0%})"
-        text = f"{kind.value[:1].upper()}{kind.value[1:]} cache{share}"
+        size = subject.finding("size", "")
+        of = "" if size is None or size.number is None else f" of {gb(size.number)}"
+        text = f"{kind.value[:1].upper()}{kind.value[1:]} cache{of}{share}"
         past, back = subject.finding(PARTS[1], ""), subject.finding("rest_full", "")
         if past is not None and isinstance(past.value, str):
-            text += f", past it {past.value}"
+            text += f", {past.value}"
         if back is not None and back.number is not None:
-            text += f"; back after {readable_seconds(back.number)}"
+            seconds = back.number
+            after = readable_seconds if seconds < ROUGH_S else rough_seconds
+            text += f"; back after {after(seconds)}"
         return text.replace("%)", "\u00a0%)")
 
     def columns(self, subject: Subject) -> list[Column]:

@@ -237,7 +237,7 @@ def findings(record: Record) -> list[Finding]:
         return [_choice(name, None, note, FILL) for name in PARTS]
     facts, seen, label = measured.facts, measured.seen, measured.last
     belief = posterior(facts, seen, record.parameters.candidates)
-    choice: list[Finding] = []
+    choice = [_size(facts)] if record.info.can.whole_drive else []
     for part, name in enumerate(PARTS):
         if part == 0 and not record.info.can.whole_drive:
             choice.append(_choice(name, None, A_FILE, label))
@@ -344,6 +344,20 @@ def _choice(name: str, value: str | None, note: str, label: str) -> Finding:
         headline=name == PARTS[0],
         evidence=_evidence(label),
         note=note,
+    )
+
+
+def _size(facts: Facts) -> Finding:
+    """How much of the fill was fast."""
+    end = facts.cache_share * facts.total_bytes
+    return Finding(
+        battery=NAME,
+        name="size",
+        title="Size of the cache",
+        value=float(f"{end / 1e9:.4g}"),
+        unit="GB",
+        better="higher",
+        evidence=Evidence(battery=NAME, label=FILL, axis="bytes", start=0.0, end=end),
     )
 
 
