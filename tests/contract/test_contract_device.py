@@ -16,6 +16,7 @@ from flashtwin.batteries.base import registry
 from flashtwin.drives.contract import check_drive
 from flashtwin.drives.device.drive import Device
 from flashtwin.drives.device.facts import facts_of
+from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.step import Ask, Job, NotPossible, Purge, Rest, Result, Run
 from flashtwin.model.target import Progress
 
@@ -100,6 +101,18 @@ def test_a_step_has_the_temperature(instrumented: Device) -> None:
     assert isinstance(answer, Result)
     assert set(answer.meter["temperature_mc"].tolist()) == {41850}
     assert len(answer.meter["t_ns"]) == len(answer.meter["dt_ns"]) >= 1
+
+
+def test_a_device_that_was_pulled_is_told(instrumented: Device, tmp_path: Path) -> None:
+    # No request of direct I/O has 1000 bytes.
+    run = Run(label="r", jobs=(Job(name="r", rw="read", block_bytes=1000, size=MIB),))
+    with pytest.raises(FlashtwinError, match="fio failed"):
+        instrumented.do(run, go_on)
+    (node,) = (tmp_path / "machine/sys/dev/block").iterdir()
+    node.unlink()
+    with pytest.raises(FlashtwinError, match="nvme0n1 is gone: ") as caught:
+        instrumented.do(run, go_on)
+    assert caught.value.exit_code == ENVIRONMENT
 
 
 def test_smart_data_bear_no_name(instrumented: Device) -> None:

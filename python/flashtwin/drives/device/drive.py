@@ -146,6 +146,10 @@ class Device(ThroughFio):
         roots = self._roots or Roots()
         return Thermometer(roots.sys / "class" / "block" / self._facts.name)
 
+    def is_gone(self) -> bool:
+        roots = self._roots or Roots()
+        return not (roots.sys / "dev" / "block" / self._facts.number).exists()
+
     def trim(self, step: Trim, watch: Watch) -> Result | NotPossible:
         if not self._facts.discards:
             return NotPossible(reason=self.no_trim)

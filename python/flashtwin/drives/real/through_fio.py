@@ -196,6 +196,10 @@ class ThroughFio(ABC):
     def thermometer(self) -> Thermometer | None:
         return None
 
+    def is_gone(self) -> bool:
+        """True where what was opened is no longer in this machine."""
+        return False
+
     def get_ready(self, watch: Watch) -> None:
         """Do what the first step waits for; a target that is not open refuses."""
         _ = self.info
@@ -307,6 +311,12 @@ class ThroughFio(ABC):
                 self._fio, text, self._work, report, inherited=inherited, readonly=readonly
             )
         except real_fio.FioError as error:
+            if self.is_gone():
+                raise FlashtwinError(
+                    f"{self.foreseen.name} is gone: {error.complaint}",
+                    hint="attach it again",
+                    exit_code=ENVIRONMENT,
+                ) from error
             if error.full:
                 error.hint = self.is_full
             raise
