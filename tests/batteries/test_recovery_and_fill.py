@@ -26,7 +26,7 @@ from flashtwin.runs.rundir import Run
 
 MIB = 1 << 20
 SCALE = "1/64"
-LADDER = {"rests": "0s+10s+10m", "trim_rests": "0s+60s", "host_us": "0"}
+LADDER = {"rests": "0s+10s+10m", "trim_rests": "60s", "host_us": "0"}
 SHARES = {"fills": "0+50+90", "settle_s": "60s", "host_us": "0"}
 
 
@@ -53,6 +53,8 @@ def test_a_rest_gives_back_the_cache_and_trim_all_of_it(run: Run) -> None:
     assert values["recovery.rest.0s"] == pytest.approx(0, abs=0.15 * cache)
     assert values["recovery.rest.10m"] == pytest.approx(cache, rel=0.1)
     assert values["recovery.trim.1m"] == pytest.approx(cache, rel=0.1)
+    fresh = values["recovery.fresh.1m"]
+    assert fresh is not None and values["recovery.rest.10s"] < fresh <= 1.1 * cache
     assert values["recovery.back"] in (10.0, 600.0)
 
 
@@ -141,9 +143,11 @@ def test_a_direct_rate_is_no_cache_of_a_full_drive() -> None:
 
 @dataclass
 class Rested(FakeDrive):
-    """Clears `pace` GB of a 24 GB cache a second of rest, and all of it where it is trimmed."""
+    """Clears `pace` GB of a 24 GB cache a second of rest, and all of it where it is trimmed. With
+    `drops` a rewrite of a range frees what the cache has of it."""
 
     pace: float = 0.1
+    drops: bool = False
     used: float = 0.0
     rested: list[float] = field(default_factory=list)
 
@@ -152,10 +156,12 @@ class Rested(FakeDrive):
             self.used = max(self.used - self.pace * step.seconds * GB, 0)
         if isinstance(step, Trim):
             self.used = 0
+        if self.drops and isinstance(step, StepRun) and step.jobs[0].offset == 0:
+            self.used = 0
         self.written = 0
         self.law = Law(cache_bytes=int(24 * GB - self.used))
         answer = super().do(step, watch)
-        if step.label == "recovery/first" or step.label.endswith("/write"):
+        if step.label == "recovery/first" or step.label.endswith(("/write", "/fill")):
             self.used = 24 * GB
         assert isinstance(answer, Result)
         return answer
@@ -177,6 +183,28 @@ def test_the_ladder_of_a_drive_that_is_known_on_paper() -> None:
         "recovery/rest-10s/rest",
         "recovery/rest-10s/write",
     ]
+
+
+def test_a_fresh_range_tells_what_a_rewrite_hides() -> None:
+    """A cache that drops what is overwritten is back at once for a rewrite alone."""
+    asked = {"rests": "0s+60s", "fresh_rests": "0s+60s", "host_us": "0"}
+    steps, findings = played(registry.request("recovery", asked), Rested(drops=True))
+    values = {finding.id: finding.number for finding in findings}
+    assert values["recovery.rest.0s"] == pytest.approx(24, abs=0.3)
+    assert values["recovery.fresh.0s"] == pytest.approx(0, abs=0.3)
+    assert values["recovery.fresh.1m"] == pytest.approx(6, abs=0.3)
+    assert list(labels(steps))[-4:] == [
+        f"recovery/fresh-1m/{part}" for part in ("trim", "fill", "rest", "write")
+    ]
+    before, last = [step.jobs[0] for step in steps if isinstance(step, StepRun)][-2:]
+    assert (before.offset, last.offset) == (0, before.size)
+
+
+def test_a_range_that_leaves_nothing_beside_it_has_no_fresh_one() -> None:
+    request = registry.request("recovery", {"rests": "0s", "size_percent": "100", "host_us": "0"})
+    steps, findings = played(request, Rested())
+    assert not any("fresh" in label for label in labels(steps))
+    assert not any(finding.name.startswith("fresh") for finding in findings)
 
 
 def test_a_cache_that_does_not_come_back_says_how_much_did() -> None:
@@ -223,6 +251,6 @@ def test_on_a_small_file(tmp_path: Path) -> None:
     with_file = Real(tmp_path / "probe.bin", 16 << 20).open()
     run = run_batteries(with_file, asked, tmp_path / "run")
     not_possible = {step.label for step in run.steps if step.not_possible}
-    assert not_possible == {"recovery/purge", "recovery/trim-0s/trim"}
+    assert not_possible == {"recovery/purge", "recovery/trim-0s/trim", "recovery/fresh-1m/trim"}
     assert run.step("recovery/rest-20ms/write") is not None
     assert run.step("recovery/trim-0s/write") is None

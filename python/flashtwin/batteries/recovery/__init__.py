@@ -6,6 +6,10 @@ Each write of the ladder goes past the end of the cache, so each rest begins wit
 as it overwrites the same range the drive is equally full all the while. At last everything is
 trimmed, and the range is written at once and after a short rest.
 
+A rewrite makes what it replaces worthless, so that the drive may clear its cache of it without
+copying anything. A user's next copy goes elsewhere: so after TRIM the range is written once more,
+and after a rest a fresh range, which replaces nothing.
+
 `conclude` reads each rewrite against the first write: fast is what lies above the middle of its
 two speeds. The host's time a command is a prior: 5 us.
 """
@@ -13,7 +17,7 @@ two speeds. The host's time a command is a prior: 5 us.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
@@ -53,21 +57,27 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
     yield Purge(label=f"{NAME}/purge")
     yield from with_mark(_write(parameters, info, FIRST))
     for rung in rungs(parameters):
-        if rung.trims:
+        fresh = rung.kind == "fresh"
+        if fresh and _left(parameters, info) < MIB:
+            return
+        if rung.kind != "rest":
             trimmed = yield Trim(label=f"{rung.stem}/trim")
             if not isinstance(trimmed, Result):
                 continue
+        if fresh:
+            yield from with_mark(_write(parameters, info, f"{rung.stem}/fill"))
         if rung.rest_s:
             yield Rest(label=f"{rung.stem}/rest", seconds=rung.rest_s)
-        yield from with_mark(_write(parameters, info, rung.label))
+        yield from with_mark(_write(parameters, info, rung.label, fresh=fresh))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rung:
-    """One rest of the ladder with the write after it; `trims`: everything is trimmed before."""
+    """A rest with the write after it: of the range again, of the range after TRIM of everything,
+    or of a fresh range."""
 
     rest_s: float
-    trims: bool = False
+    kind: Literal["rest", "trim", "fresh"] = "rest"
 
     @property
     def name(self) -> str:
@@ -77,12 +87,13 @@ class Rung:
     @property
     def title(self) -> str:
         """For a reader."""
-        return f"{'TRIM and ' if self.trims else ''}{self.name} of rest"
+        rest = f"{self.name} of rest"
+        return {"rest": rest, "trim": f"TRIM and {rest}", "fresh": f"{rest}, elsewhere"}[self.kind]
 
     @property
     def stem(self) -> str:
         """What the labels of its steps begin with."""
-        return f"{NAME}/{'trim' if self.trims else 'rest'}-{self.name}"
+        return f"{NAME}/{self.kind}-{self.name}"
 
     @property
     def label(self) -> str:
@@ -91,18 +102,26 @@ class Rung:
 
 
 def rungs(parameters: Any) -> Iterator[Rung]:
-    """The rests without TRIM, then those after it."""
+    """The rests before rewrites, those after TRIM, then those before writes elsewhere."""
     yield from (Rung(rest_s=seconds) for seconds in parameters.rests)
-    yield from (Rung(rest_s=seconds, trims=True) for seconds in parameters.trim_rests)
+    yield from (Rung(rest_s=seconds, kind="trim") for seconds in parameters.trim_rests)
+    yield from (Rung(rest_s=seconds, kind="fresh") for seconds in parameters.fresh_rests)
 
 
 def _size(parameters: Any, info: DriveInfo) -> int:
     return whole_blocks(info.capacity_bytes * parameters.size_percent / 100)
 
 
-def _write(parameters: Any, info: DriveInfo, label: str) -> Run:
+def _left(parameters: Any, info: DriveInfo) -> int:
+    """Bytes of the fresh range: as much as each write covers, or what is left beside it."""
     size = _size(parameters, info)
-    return write_step(label, info, offset=0, size=size, host_ns=host_ns(parameters, info))
+    return min(size, whole_blocks(info.capacity_bytes) - size)
+
+
+def _write(parameters: Any, info: DriveInfo, label: str, *, fresh: bool = False) -> Run:
+    size = _size(parameters, info)
+    offset, length = (size, _left(parameters, info)) if fresh else (0, size)
+    return write_step(label, info, offset=offset, size=length, host_ns=host_ns(parameters, info))
 
 
 def conclude(record: Record) -> list[Finding]:
@@ -124,7 +143,7 @@ def conclude(record: Record) -> list[Finding]:
             continue
         fast = fast_part(curve, cache.between)
         findings.append(_again(rung, fast, cache, curve))
-        if not rung.trims:
+        if rung.kind == "rest":
             shares[rung.rest_s] = fast.value / cache.size.value
     return [*findings, *_back(shares, len(record.parameters.rests))]
 
@@ -133,7 +152,7 @@ def _again(rung: Rung, fast: Estimate, cache: Burst, curve: Curve) -> Finding:
     """What was fast again after a rest, and which part of the cache that is."""
     share = f"{100 * fast.value / cache.size.value:.0f} % of the cache of the erased drive"
     return _finding(
-        f"{'trim' if rung.trims else 'rest'}.{rung.name}",
+        f"{rung.kind}.{rung.name}",
         f"Fast again after {rung.title}",
         "GB",
         fast,
