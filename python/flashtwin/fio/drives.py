@@ -22,6 +22,7 @@ import numpy as np
 from flashtwin import _core
 from flashtwin.batteries.fio import Group, Parameters, labels
 from flashtwin.drives.real import disk, output, real_file, real_fio, series
+from flashtwin.drives.real.answers import quiet
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.through_fio import to_stderr
 from flashtwin.drives.twin import Twin
@@ -153,9 +154,7 @@ class FilesDrive:
         """Run a group; the files are filled before the first."""
         phase = self._phase_of.get(step.label)
         if isinstance(step, Mark):
-            return Result(
-                label=step.label, start_ns=self._now_ns(), duration_ns=0, series=Series.empty()
-            )
+            return quiet(step.label, self._now_ns(), 0)
         if phase is None or not isinstance(step, Run):
             return NotPossible(reason="these files are for the groups of one job file")
         self._fill_once(watch)
