@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from fakes import FakeDrive
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.declaration import declared
@@ -19,6 +20,11 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.findings import Findings
 
+PARTS = """parts = [
+    { title = "fill", steps = ["purge", "fill"], begins = true },
+    { title = "rest", steps = ["rest"], needs = ["fill"] },
+]
+"""
 HEAD = 'title = "a test"\ntrust = "M"\n'
 WHOLE = """texts = ["tail"]
 
@@ -141,6 +147,13 @@ def test_a_page_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (rest.label, rest.name, rest.title) == ("mine/rest-5m", "300", "after 5m")
 
 
+def test_parts_are_declared(tmp_path: Path) -> None:
+    made = battery(tmp_path, f"{PARTS}[parameters]\nfills = 2\n")
+    fill, rest = made.parts(None, FakeDrive().info)
+    assert fill.labels == ("mine/purge", "mine/fill") and fill.begins
+    assert rest.needs == ("fill",) and not rest.begins
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -156,6 +169,7 @@ def test_a_page_is_declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         ("[presets]\nshort = { fills = 1 }", "`$.presets"),
         ('[[follows]]\nshared = "all"', "no shared clause 'all'"),
         ('needs = ["scope"]', "`$.needs"),
+        ('parts = [{ title = "a", steps = ["b"], needs = ["c"] }]', "there is no part c"),
         ("[findings.rate]\ntitle = 'a'", "missing required field `means`"),
     ],
 )

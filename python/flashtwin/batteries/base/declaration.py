@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flashtwin.batteries.base import meaning, parameter
-from flashtwin.batteries.base.declared import Clause, Instrument
+from flashtwin.batteries.base.declared import Clause, Instrument, Part
 from flashtwin.batteries.base.page import NAME, Page, Table, convert, wrong
 from flashtwin.batteries.base.registry import Battery
 from flashtwin.inputs import read_toml
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
+    from flashtwin.model.target import DriveInfo
 
 # Parameters and clauses that several batteries have.
 SHARED = Path(__file__).with_name("shared.toml")
@@ -98,8 +99,18 @@ class FindingRow(Table):
     mind: str | None = None
 
 
+class PartRow(Table):
+    """A part (`declared.Part`); `steps` are its labels below the battery's."""
+
+    title: str
+    steps: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    begins: bool = False
+
+
 class Declaration(Table):
-    """A battery.toml. `texts`: shared texts of findings, which are tried before its own."""
+    """A battery.toml. `texts`: shared texts of findings, which are tried before its own. `parts`:
+    where they do not depend on the parameters."""
 
     title: str
     trust: Literal["S", "P", "M"]
@@ -108,6 +119,7 @@ class Declaration(Table):
     parameters: dict[str, ParameterRow | str | int | float] = msgspec.field(default_factory=dict)
     presets: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     follows: tuple[ClauseRow, ...] = ()
+    parts: tuple[PartRow, ...] = ()
     findings: dict[str, FindingRow] = msgspec.field(default_factory=dict)
     page: Page | None = None
 
@@ -169,9 +181,24 @@ def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
         "follows": tuple(map(_clause, declaration.follows)),
         "meanings": partial(_meanings, declaration),
     }
+    if declaration.parts:
+        fields["parts"] = partial(_parts, tuple(_part(name, row) for row in declaration.parts))
+        titles = {row.title for row in declaration.parts}
+        needed = {title for row in declaration.parts for title in row.needs}
+        if unknown := needed - titles:
+            raise ValueError(f"there is no part {', '.join(sorted(unknown))}")
     if declaration.page is not None:
         fields["present"] = partial(_present, name, declaration.page)
     return fields
+
+
+def _part(battery: str, row: PartRow) -> Part:
+    labels = tuple(f"{battery}/{step}" for step in row.steps)
+    return Part(title=row.title, labels=labels, needs=row.needs, begins=row.begins)
+
+
+def _parts(parts: tuple[Part, ...], parameters: Any, info: DriveInfo) -> tuple[Part, ...]:
+    return parts
 
 
 def _clause(row: ClauseRow) -> Clause:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
-from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.batteries.base.registry import with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Purge
@@ -209,23 +209,9 @@ def _stated(info: DriveInfo) -> dict[str, str]:
     return {row["key"]: str(row["value"]) for row in rows if row.get("origin") in STATED}
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The four loads; what is read has to be written before."""
-    first = "write"
-    return [
-        Part(title=first, labels=(f"{NAME}/purge", f"{NAME}/write")),
-        *(
-            Part(title=name, labels=(f"{NAME}/{name}",), needs=(first,))
-            for name in LOADS
-            if name != first
-        ),
-    ]
-
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
-    parts=parts,
     present="flashtwin.batteries.identity.present",
 )

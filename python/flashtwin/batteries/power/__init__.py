@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
-from flashtwin.batteries.base.registry import Part, host_ns
+from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
 from flashtwin.model.finding import Finding
@@ -99,33 +99,6 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return departures
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """One part for each step that has findings, the one worth most first.
-
-    What is read has to be written before. Each workload needs the rest after the write too: a drive
-    that still clears up draws power for both.
-    """
-    written, settled = ("write",), ("write", "after-write")
-    needs = {
-        "idle": (),
-        "write": (),
-        "after-write": written,
-        "read": settled,
-        "random-read": settled,
-        "random-write": settled,
-        "copy": settled,
-    }
-    rests = {"random-write": (f"{NAME}/{BEFORE_RANDOM_WRITE}",)}
-    return [
-        Part(
-            title=TITLES[name],
-            labels=(*rests.get(name, ()), f"{NAME}/{name}"),
-            needs=tuple(TITLES[need] for need in needed),
-        )
-        for name, needed in needs.items()
-    ]
-
-
 def _work(parameters: Any, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
     """The steps by name, in order."""
 
@@ -190,5 +163,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
 )

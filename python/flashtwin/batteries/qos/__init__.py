@@ -22,7 +22,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
     scattered,
 )
-from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.batteries.base.registry import with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.errors import USAGE, FlashtwinError
 
@@ -151,20 +151,10 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return ["between two windows the drive is idle while fio starts, 0.2 to 0.4 s"]
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The preparation, then as much of the hour as there is time for."""
-    first = "preparation"
-    return [
-        Part(title=first, labels=(f"{NAME}/prepare",)),
-        Part(title="the hour", labels=(LOAD,), needs=(first,), begins=True),
-    ]
-
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
     present="flashtwin.batteries.qos.present",
 )

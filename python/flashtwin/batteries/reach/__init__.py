@@ -30,7 +30,6 @@ from flashtwin.batteries.base.loads import (
     totals_of,
 )
 from flashtwin.batteries.base.parameter import seconds_of
-from flashtwin.batteries.base.registry import Part, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Rest, Run
@@ -173,15 +172,9 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return ["reads a file: a map cache that tells of more than the file shows no reach"]
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The ranges, and the places without which they say little."""
-    return prepared_parts(NAME, {"span": "ranges", "place": "places"}, begins=False)
-
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
 )

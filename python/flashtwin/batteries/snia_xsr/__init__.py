@@ -23,7 +23,7 @@ from flashtwin.batteries.base.loads import (
     rates_of,
     time_findings,
 )
-from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.batteries.base.registry import with_mark
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Run
 
@@ -95,20 +95,9 @@ def _recovery(before: Curve, after: Curve) -> Finding:
     )
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The three in their order."""
-    titles = list(TITLES.values())
-    labels = ((f"{NAME}/purge", f"{NAME}/{BEFORE}"), (f"{NAME}/{RANDOM}",), (f"{NAME}/{AFTER}",))
-    return [
-        Part(title=title, labels=stems, needs=tuple(titles[:place]), begins=True)
-        for place, (title, stems) in enumerate(zip(titles, labels, strict=True))
-    ]
-
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
     departs=pts.departs,
-    parts=parts,
 )

@@ -22,7 +22,7 @@ from flashtwin.batteries.base.loads import (
     prepared,
     rates_of,
 )
-from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.batteries.base.registry import with_mark
 from flashtwin.model.finding import Interval
 from flashtwin.model.step import Fill, Purge, Rest, Result, Trim
 
@@ -138,15 +138,6 @@ def _label(state: str) -> str:
     return f"{NAME}/{state}/write"
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """One state after another: each begins where the one before ended."""
-    states = list(TITLES)
-    return [
-        Part(title=state, labels=(f"{NAME}/{state}",), needs=tuple(states[:place]))
-        for place, state in enumerate(states)
-    ]
-
-
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """How this run departs from the article."""
     departures = []
@@ -162,5 +153,4 @@ BATTERY = declared(
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, prepared, rates_of
-from flashtwin.batteries.base.registry import Part, with_mark
+from flashtwin.batteries.base.registry import with_mark
 from flashtwin.batteries.base.watched import degrees_of, told_by
 from flashtwin.model.step import Ask, NotPossible, Rest, Run
 
@@ -138,20 +138,9 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     return ["the drive is erased and written once before"] if info.can.purge else []
 
 
-def parts(parameters: Any, info: DriveInfo) -> list[Part]:
-    """The rest before, the write, and the rest after it."""
-    write = "write"
-    return [
-        Part(title=write, labels=(METER, f"{NAME}/prepare", WRITE), begins=True),
-        Part(title="idle", labels=(IDLE,), needs=(write,)),
-        Part(title="cooling", labels=(COOL,), needs=(write,)),
-    ]
-
-
 BATTERY = declared(
     __name__,
     measure=measure,
     conclude=conclude,
     departs=departs,
-    parts=parts,
 )
