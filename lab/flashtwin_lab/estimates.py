@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -64,8 +64,8 @@ COMMANDS = {
     "validate": "validate DRIVE",
     "fit": "fit RUN --simulations 300 --no-run -o OUT.toml",
 }
-# Commands that ask for no drive, and what a command needs before it.
-ONCE = ("demo",)
+# Commands that are run on one drive alone, as they take minutes; and what one needs before it.
+ONCE = ("demo", "fit", "validate")
 BEFORE = {"fit": "test DRIVE --scale 1/16 --battery fill --out RUN"}
 # "about 3 min (at most 8 min)", and of a sweep "together about 3 min".
 _TIME = r"(\d+(?:\.\d+)?) (ms|s|min|h|days?)"
@@ -243,8 +243,9 @@ def _measure(names: list[str], fresh: bool, tell: Callable[[Row], None]) -> list
     commands = [case for case in left if case not in batteries]
     for group, at_once in ((batteries, len(os.sched_getaffinity(0))), (commands, 1)):
         with ThreadPoolExecutor(at_once) as pool:
-            for case, row in zip(group, pool.map(_in_a_process, group), strict=True):
-                ended(case, row)
+            under_way = {pool.submit(_in_a_process, case): case for case in group}
+            for done in as_completed(under_way):
+                ended(under_way[done], done.result())
     return failed
 
 
