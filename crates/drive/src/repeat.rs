@@ -15,8 +15,9 @@
 //! they are, so that repeating nothing changes nothing. What was repeated is kept beside the
 //! counters and told with them, for units of the host are the firmware's clock; erases alone are
 //! counted with the others. Cycles are spread evenly over the superblocks of a kind, as levelling
-//! keeps them. Data that was written within the stretch stays as old as it was, and all other data
-//! gets older by the time of all repetitions.
+//! keeps them. A caller says within how many bytes of the host's its load writes again what it has
+//! written: data that was written within these stays as old as it was, and all other data gets
+//! older by the time of all repetitions.
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_ftl::{Counters, Cycles, Policies};
@@ -126,22 +127,33 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// How often a stretch can come again before the law changes.
+    /// How often a stretch can come again before the law changes, where the load writes everything
+    /// again within `again_bytes` of the host's.
     #[must_use]
-    pub fn repeats_until_change(&self, stretch: &Stretch) -> u64 {
+    pub fn repeats_until_change(&self, stretch: &Stretch, again_bytes: u64) -> u64 {
         let worn = self.ftl.repeats_until_worn(&stretch.cycles);
-        worn.min(self.repeats_until_due(stretch.counters.host_units, stretch.time))
+        worn.min(self.repeats_until_due(self.units_of(again_bytes), stretch.time))
+    }
+
+    fn units_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.map_unit_bytes()))
     }
 
     /// Adds a stretch `times` times over, or as often as the law allows; the answer is how often.
     /// `timeless_bytes` of the host were written without time meanwhile: what they would have taken
-    /// of time and energy is added too.
+    /// of time and energy is added too. `again_bytes`: see [`Drive::repeats_until_change`].
     ///
     /// # Panics
     /// Under commands that are outstanding.
-    pub fn repeat(&mut self, stretch: &Stretch, times: u64, timeless_bytes: u64) -> u64 {
+    pub fn repeat(
+        &mut self,
+        stretch: &Stretch,
+        times: u64,
+        timeless_bytes: u64,
+        again_bytes: u64,
+    ) -> u64 {
         assert_eq!(self.commands.outstanding(), 0, "repeating under commands");
-        let times = times.min(self.repeats_until_change(stretch));
+        let times = times.min(self.repeats_until_change(stretch, again_bytes));
         let before = self.repeated.time;
         self.repeated.add(stretch, times);
         let written = u128::from(stretch.written_bytes()).max(1);
@@ -159,7 +171,7 @@ impl<P: Policies> Drive<P> {
         wear.add(&stretch.cycles, times);
         self.ftl.wear_on(&wear);
         let passed = self.repeated.time - before;
-        self.grow_old(stretch.counters.host_units, passed);
+        self.grow_old(self.units_of(again_bytes), passed);
         times
     }
 }

@@ -21,6 +21,8 @@ const SMALL: [&str; 6] = [
     "smart.family=nvme",
 ];
 const NO_CACHE: &str = "slc_cache.mode=none";
+/// Bytes of the host within which these loads write everything again.
+const WRITTEN_AGAIN: u64 = 2 << 30;
 
 fn config(sets: &[&str]) -> Config {
     load_with(common::BASE, &[], &[&SMALL[..], sets].concat()).config
@@ -70,7 +72,7 @@ fn a_life_that_is_repeated_is_the_life_that_is_simulated() {
     let [mut lived, mut jumped] = [(), ()].map(|()| steady(&[NO_CACHE]));
     quarters(&mut lived, 0..24);
     let stretch = quarters(&mut jumped, 0..8);
-    assert_eq!(jumped.repeat(&stretch, 2, 0), 2);
+    assert_eq!(jumped.repeat(&stretch, 2, 0, WRITTEN_AGAIN), 2);
     jumped.ftl().check();
     let (lived_smart, jumped_smart) = (lived.smart(), jumped.smart());
     for path in [
@@ -100,7 +102,7 @@ fn writes_without_time_bring_their_time_and_energy_to_a_jump() {
     let mut drive = steady(&[NO_CACHE]);
     let stretch = quarters(&mut drive, 0..2);
     let before = drive.smart();
-    drive.repeat(&stretch, 0, stretch.written_bytes());
+    drive.repeat(&stretch, 0, stretch.written_bytes(), WRITTEN_AGAIN);
     let after = drive.smart();
     let more = |path| number(&after, path) - number(&before, path);
     assert_eq!(more("/flashtwin/waf/host_bytes"), 0.0);
@@ -133,13 +135,13 @@ fn a_jump_ends_before_the_cache_is_used_up() {
     let mark = drive.mark();
     (0..10).for_each(|_| burst(&mut drive));
     let stretch = drive.since(&mark);
-    let most = drive.repeats_until_change(&stretch);
+    let most = drive.repeats_until_change(&stretch, WRITTEN_AGAIN);
     assert!((200..2000).contains(&most), "{most} times ten bursts");
-    assert_eq!(drive.repeat(&stretch, u64::MAX, 0), most);
+    assert_eq!(drive.repeat(&stretch, u64::MAX, 0, WRITTEN_AGAIN), most);
     let before = drive.ftl().cache_limit_units();
     assert!(before > 0, "the cache is there still");
     assert_eq!(
-        drive.repeat(&stretch, 1, 0),
+        drive.repeat(&stretch, 1, 0, WRITTEN_AGAIN),
         0,
         "the law is about to change"
     );
@@ -162,10 +164,17 @@ fn a_jump_ends_before_resting_data_has_to_be_refreshed() {
     hot.io_bytes = Some(drive.capacity_bytes() / 4 / 4096 * 4096);
     go(&mut drive, hot.clone());
     let stretch = drive.since(&mark);
-    let most = drive.repeats_until_change(&stretch);
+    let again = stretch.written_bytes();
+    let most = drive.repeats_until_change(&stretch, again);
     assert!(most > 100 && most < u64::MAX, "{most}");
-    drive.repeat(&stretch, most, 0);
-    assert_eq!(drive.repeats_until_change(&stretch), 0);
+    let rewritten = drive.repeats_until_change(&stretch, 8 * drive.capacity_bytes());
+    assert_eq!(
+        rewritten,
+        u64::MAX,
+        "a load that writes all of it lets nothing rest"
+    );
+    drive.repeat(&stretch, most, 0, again);
+    assert_eq!(drive.repeats_until_change(&stretch, again), 0);
     let before = drive.counters().refresh_units;
     go(&mut drive, hot.clone());
     go(&mut drive, hot);

@@ -271,13 +271,20 @@ impl Twin {
         }
     }
 
-    fn repeats_until_change(&self, stretch: &Stretch) -> u64 {
-        self.drive.repeats_until_change(&stretch.inner)
+    fn repeats_until_change(&self, stretch: &Stretch, again_bytes: u64) -> u64 {
+        self.drive.repeats_until_change(&stretch.inner, again_bytes)
     }
 
-    fn repeat(&mut self, stretch: &Stretch, times: u64, timeless_bytes: u64) -> PyResult<u64> {
+    fn repeat(
+        &mut self,
+        stretch: &Stretch,
+        times: u64,
+        timeless_bytes: u64,
+        again_bytes: u64,
+    ) -> PyResult<u64> {
         self.quiet()?;
-        Ok(self.drive.repeat(&stretch.inner, times, timeless_bytes))
+        let inner = &stretch.inner;
+        Ok(self.drive.repeat(inner, times, timeless_bytes, again_bytes))
     }
 
     fn run<'py>(

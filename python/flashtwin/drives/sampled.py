@@ -1,16 +1,16 @@
 """Years of a steady load in a minute: timed windows, the firmware alone between them, and jumps.
 
 A window is run in its time, as a host sees it. Between two windows the firmware writes the same
-load alone, which leaves the drive as the same writes in their time do (`drives.untimed`). Some of
-both are a stage; its windows are repeated without being simulated (`_core.Twin.repeat`), up to the
+load alone, which leaves the drive as the same writes in their time do (`drives.untimed`); where the
+state of a drive depends on time its windows are longer, and nothing lies between them. Some of both
+are a stage; its windows are repeated without being simulated (`_core.Twin.repeat`), up to the
 next stage, or until the law of the drive changes: a superblock of the cache is used up, or data
 that the load leaves alone has to be refreshed. Then comes a stage again.
 
 What is told of rate, p99 and write amplification are means over stages with intervals by batch
 means. How far neighbouring stages lie apart is what the jumps between them may have got wrong: the
 error of a jump is at most the change of the law within it, and a stage stands at each end.
-Invariant: everything is marked as written without time (`NOTE`), and the same twin, job and plan
-give the same answer.
+Invariant: a life says how it was sampled (`Life.note`), and one twin, job and plan have one answer.
 """
 
 from __future__ import annotations
@@ -33,11 +33,15 @@ from flashtwin.model.step import Result, Run
 from flashtwin.model.target import Progress
 
 NOTE = "sampled: timed windows, written without time between them, and repeated without simulation"
+NOTE_TIMED = "sampled: timed windows, repeated without simulation"
 # The share of requests whose latency is told.
 P99 = 99.0
 # No window is shorter: a percentile needs a few thousand requests.
 LEAST_WINDOW = 16 << 20
 _SEEDS = 7919
+# Passes in which a load writes everything in its range again: collection has moved what
+# random writes leave alone, which counts as written.
+PASSES = 2.0
 
 # The work of a window, the latencies of its writes, and its bytes a second.
 _Window = tuple[Stretch, Bins, float]
@@ -81,7 +85,7 @@ class Life(Struct, frozen=True, kw_only=True):
     used: float
     seconds: float
     ended: str | None
-    note: str = NOTE
+    note: str
 
 
 def live(
@@ -93,8 +97,8 @@ def live(
 ) -> Life:
     """Give an open twin a steady job of writes until the host has written `host_bytes`.
 
-    Raises `FlashtwinError` where the drive cannot be prepared without time, or its wear is left to
-    chance."""
+    Raises `FlashtwinError` where the drive's wear is left to chance, or the job does more than
+    write."""
     if job.fio is not None or "write" not in job.rw or job.rw in ("rw", "randrw"):
         raise FlashtwinError(
             f"{job.name} does more than write, and a sampled life is of writes", exit_code=USAGE
@@ -117,8 +121,15 @@ class _Living:
         plan: Plan,
         watch: Callable[[Progress], bool],
     ) -> None:
+        self._is_timed = twin.precondition_refusal([job]) is not None
+        if self._is_timed:
+            # A quarter of what would be written in between: it costs several times as much in time.
+            window = plan.window + plan.between / 4
+            plan = replace(plan, window=window, between=0.0)
         self._twin, self._job, self._plan, self._watch = twin, job, plan, watch
         self._most = host_bytes
+        size = job.size or twin.info.capacity_bytes - job.offset
+        self._again_bytes = int(PASSES * size)
         self._seed = job.seed
         self._simulated = 0
         self._stages: list[Stage] = []
@@ -159,7 +170,7 @@ class _Living:
                 p99_ns=percentiles_of(summed([bins for _, bins, _ in windows]), [P99])[P99],
                 used=used,
                 repeated=self._twin.simulation.repeat(
-                    stretch, times, wrote - stretch.written_bytes
+                    stretch, times, wrote - stretch.written_bytes, self._again_bytes
                 ),
             )
         )
@@ -177,9 +188,14 @@ class _Living:
         return simulation.since(mark), bins_of(np.asarray(result.hist["write"])), rate
 
     def _write(self, share: float) -> None:
-        """Write a share of the capacity without time."""
-        if share > 0:
-            job = replace(self._part(share), depth=1, think_ns=0, rate_bytes_s=None)
+        """Write a share of the capacity, without time where the drive's state allows that."""
+        if share <= 0:
+            return
+        job = self._part(share)
+        if self._is_timed:
+            self._twin.do(Run(label="before", jobs=(job,), sample_s=3600.0), self._watch)
+        else:
+            job = replace(job, depth=1, think_ns=0, rate_bytes_s=None)
             self._twin.precondition([job], self._watch)
 
     def _part(self, share: float) -> Job:
@@ -224,6 +240,7 @@ class _Living:
             used=self._used(),
             seconds=lived_ns / 1e9,
             ended=ended,
+            note=NOTE_TIMED if self._is_timed else NOTE,
         )
 
 

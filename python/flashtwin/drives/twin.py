@@ -121,11 +121,14 @@ class Twin:
         """Why nothing that it does can be repeated without simulating it; none where it can."""
         return self._spec.repeat_refusal()
 
+    def precondition_refusal(self, jobs: Sequence[Job]) -> str | None:
+        """Why what jobs write would not leave the drive as in their time; none where it would."""
+        return self._spec.precondition_refusal(any(job.rw == "randwrite" for job in jobs))
+
     def precondition(self, jobs: Sequence[Job], watch: Watch) -> None:
         """Write what jobs write, one after another, without time. Raises `FlashtwinError` where
         that would leave the drive in another state than the same writes in their time."""
-        why = self._spec.precondition_refusal(any(job.rw == "randwrite" for job in jobs))
-        if why is not None:
+        if (why := self.precondition_refusal(jobs)) is not None:
             raise untimed.refusal(self._spec, why, "write the same with do(Fill()) or play")
         core, self._preparation = self._core, None
         try:
