@@ -13,6 +13,7 @@ from fakes import GB, FakeDrive, Law, labels, played
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.present import Subject, present_of
 from flashtwin.batteries.base.writing import fast_part
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
@@ -44,6 +45,17 @@ def test_findings_are_explained_and_rest_on_steps(run: Run, battery: str) -> Non
     for finding in mine:
         assert registry.meaning_of(finding) is not None, finding.id
         assert finding.evidence is None or run.step(finding.evidence.label) is not None
+
+
+def test_each_write_of_the_ladder_is_a_curve(run: Run) -> None:
+    written = [step.label for step in run.steps if step.label.startswith("recovery/")]
+    labels = tuple(label for label in written if label.endswith(("/write", "/first")))
+    subject = Subject(
+        index=0, name="a", battery="recovery", labels=labels, settings=LADDER | {"host_us": 0.0}
+    )
+    phases = present_of("recovery").phases(subject)
+    assert tuple(phase.label for phase in phases) == labels and len(labels) == 6
+    assert phases[-1].title == "after 1m of rest, elsewhere"
 
 
 def test_a_rest_gives_back_the_cache_and_trim_all_of_it(run: Run) -> None:
