@@ -2,36 +2,39 @@
 
 Even writes at several fills, in order, skewed, and zones that are written whole, one at a time and
 side by side. Each load is written until the drive has settled and then for a part that counts,
-between two readings of its counters. Invariant: a drive that does not count what it programs gets
-the same steps, and is told by its rates.
+between two readings of its counters. What the loads say together is `inference`'s, and zones of
+further sizes follow while one of them would tell more. Invariant: a drive that does not count what
+it programs gets the same loads, and is judged by its rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.counters import between
+from flashtwin.batteries.base.counters import Ratio, between
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
-from flashtwin.model.finding import Finding
-from flashtwin.model.fio_job import Blocks, Distribution, Fio, Sequence
-from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, Purge, Run
+from flashtwin.model.finding import Finding, Interval
+from flashtwin.model.fio_job import Blocks, Distribution, Fio
+from flashtwin.model.fio_job import Sequence as InOrder
+from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Result, Run
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Steps
+    from flashtwin.batteries.base.registry import Answer, Steps
+    from flashtwin.batteries.wafmap.inference import Inferred, Kind, Load
+    from flashtwin.model.step import Step
     from flashtwin.model.target import DriveInfo
 
 NAME = "wafmap"
 PAGE, BLOCK, DEPTH, STREAMS = 4096, 512 << 10, 32, 4
-# Blocks of zones that hold less than a few hundred of the usual ones.
-SMALL_BLOCK = 64 << 10
-LEAST_ZONES = 3
+LEAST_ZONES, LEAST_BLOCKS = 3, 16
+ZONES = "zones/"
 THETA = 0.8
 
 
@@ -42,7 +45,7 @@ class _Way:
     name: str
     title: str
     span_bytes: int
-    kind: str
+    kind: Kind
     zone_bytes: int = 0
     active: int = 1
 
@@ -53,26 +56,65 @@ class _Way:
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
-    """Each load on an erased drive that is filled as far: settle, read, write, read."""
+    """Each load on an erased drive that is filled as far; then zones of the size that tells most,
+    again and again."""
+    loads = []
     for way in _ways(parameters, info):
-        yield Purge(label=f"{way.label}/purge")
-        yield Fill(label=f"{way.label}/fill", size=way.span_bytes)
-        yield Run(
-            label=f"{way.label}/settle", jobs=_jobs(parameters, info, way, parameters.passes, 1)
-        )
-        yield Flush(label=f"{way.label}/flush")
-        yield Ask(label=f"{way.label}/before", of="smart")
-        yield Run(
-            label=f"{way.label}/write", jobs=_jobs(parameters, info, way, parameters.measured, 2)
-        )
-        yield Flush(label=f"{way.label}/end")
-        yield Ask(label=f"{way.label}/after", of="smart")
-        yield Mark(label=f"{way.label}/found")
+        loads += yield from _measured(parameters, info, way)
+    for _ in range(parameters.refine):
+        further = _further(parameters, info, loads)
+        if further is None:
+            return
+        loads += yield from _measured(parameters, info, further)
+
+
+def _measured(parameters: Any, info: DriveInfo, way: _Way) -> Generator[Step, Answer, list[Load]]:
+    """Settle, read, write, read; the load with what it showed, or nothing."""
+    yield Purge(label=f"{way.label}/purge")
+    yield Fill(label=f"{way.label}/fill", size=way.span_bytes)
+    yield Run(label=f"{way.label}/settle", jobs=_jobs(parameters, info, way, parameters.passes, 1))
+    yield Flush(label=f"{way.label}/flush")
+    before = yield Ask(label=f"{way.label}/before", of="smart")
+    jobs = _jobs(parameters, info, way, parameters.measured, 2)
+    written = yield Run(label=f"{way.label}/write", jobs=jobs)
+    yield Flush(label=f"{way.label}/end")
+    after = yield Ask(label=f"{way.label}/after", of="smart")
+    yield Mark(label=f"{way.label}/found")
+    return _load(way, jobs[0], between(before, after), _rate_of(written))
+
+
+def _further(parameters: Any, info: DriveInfo, loads: Sequence[Load]) -> _Way | None:
+    """Zones of the size that tells most of what is still open; none where none tells much."""
+    from flashtwin.batteries.wafmap.inference import NOISE, inferred, telling
+
+    span = _spans(parameters, info)[-1]
+    measured = {load.zone_bytes for load in loads}
+    sizes = [size for size in _further_sizes(span, _block(parameters)) if size not in measured]
+    known = inferred(loads)
+    if known is None or not sizes:
+        return None
+    if known.superblock is None:
+        size = sizes[len(sizes) // 2]
+    else:
+        spread = telling(known, span, sizes)
+        size = sizes[int(spread.argmax())]
+        if spread.max() < NOISE["zones"]:
+            return None
+    return next(_zones(_block(parameters), span, f"{ZONES}{units.show_size(size)}", size, 1), None)
+
+
+def _further_sizes(span: int, block: int) -> list[int]:
+    """Sizes 12 % apart, of which few are whole multiples of one another."""
+    sizes, size = [], span / LEAST_ZONES
+    while size >= LEAST_BLOCKS * block:
+        sizes.append(int(size) // block * block)
+        size /= 1.12
+    return sizes
 
 
 def _ways(parameters: Any, info: DriveInfo) -> list[_Way]:
     """All loads, in their order; `FlashtwinError` where a zone does not fit often enough."""
-    spans = [int(info.capacity_bytes * fill / 100) // BLOCK * BLOCK for fill in parameters.fills]
+    spans = _spans(parameters, info)
     if min(spans) < 64 * BLOCK:
         raise FlashtwinError(
             f"{NAME}: less than 32 MiB would be written",
@@ -85,22 +127,27 @@ def _ways(parameters: Any, info: DriveInfo) -> list[_Way]:
         title = f"even, {fill:g} % full"
         ways.append(_Way(name=f"even/{fill:g}", title=title, span_bytes=each, kind="uniform"))
     ways.append(_Way(name="zipf", title=f"zipf {THETA:g}", span_bytes=span, kind="zipf"))
-    return ways + list(_zoned(parameters, info, span))
+    return ways + list(_zoned(parameters, span))
 
 
-def _zoned(parameters: Any, info: DriveInfo, span: int) -> Iterator[_Way]:
+def _spans(parameters: Any, info: DriveInfo) -> list[int]:
+    """Bytes that are written over at each fill."""
+    return [int(info.capacity_bytes * fill / 100) // BLOCK * BLOCK for fill in parameters.fills]
+
+
+def _zoned(parameters: Any, span: int) -> Iterator[_Way]:
     for size in parameters.zones:
-        name = f"zones/{units.show_size(size)}"
-        yield from _zones(info, span, name, size, 1)
+        yield from _zones(_block(parameters), span, f"{ZONES}{units.show_size(size)}", size, 1)
     for active in parameters.active:
-        yield from _zones(info, span, f"active/{active}", parameters.zone, active)
+        yield from _zones(_block(parameters), span, f"active/{active}", parameters.zone, active)
 
 
-def _zones(info: DriveInfo, span: int, name: str, size: int, active: int) -> Iterator[_Way]:
-    """Nothing where a drive is too small for zones of the default's sizes."""
-    zone = size // BLOCK * BLOCK
-    if not zone:
-        raise FlashtwinError(f"{NAME}: a zone is {units.show_size(BLOCK)} or more", exit_code=USAGE)
+def _zones(block: int, span: int, name: str, size: int, active: int) -> Iterator[_Way]:
+    """Nothing where a drive is too small for zones of this size."""
+    zone = size // block * block
+    if zone < LEAST_BLOCKS * block:
+        least = units.show_size(LEAST_BLOCKS * block)
+        raise FlashtwinError(f"{NAME}: a zone is {least} or more", exit_code=USAGE)
     count = span // zone
     if count >= max(LEAST_ZONES, active + 1):
         title = f"zones of {units.show_size(size)}"
@@ -115,9 +162,18 @@ def _zones(info: DriveInfo, span: int, name: str, size: int, active: int) -> Ite
         )
 
 
+def _block(parameters: Any) -> int:
+    """The request of zones and of what is written in order: DEPTH of them are a quarter of most
+    zones or less, so that hardly two are written at once, and rates can be compared."""
+    block = BLOCK
+    while block > PAGE and block * DEPTH > min(parameters.zones) // 16:
+        block //= 2
+    return block
+
+
 def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int) -> tuple[Job, ...]:
     """The streams of a load: one a zone that is written at a time, else one."""
-    block = PAGE if way.kind in ("uniform", "zipf") else BLOCK
+    block = PAGE if way.kind in ("uniform", "zipf") else _block(parameters)
     moved = max(int(way.span_bytes * passes / way.active) // block, 1) * block
     job = Job(
         name="write",
@@ -135,15 +191,12 @@ def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int)
         return (replace(job, depth=DEPTH * STREAMS, fio=Fio(distribution=law, random_map=False)),)
     if way.kind != "zones":
         return (job,)
-    # A random zone, and its blocks in order until it is full. Fewer wait at once than a quarter of
-    # it holds: else a drive of small zones would get several of them side by side.
-    while block > SMALL_BLOCK and block * DEPTH > way.zone_bytes // 4:
-        block //= 2
+    # A random zone, and its blocks in order until it is full.
     depth = max(min(DEPTH // way.active, way.zone_bytes // 4 // block), 1)
     blocks = Blocks(least=block, most=block, align=way.zone_bytes)
     fio = Fio(
         blocks=(blocks, blocks, blocks),
-        sequence=Sequence(every=way.zone_bytes // block),
+        sequence=InOrder(every=way.zone_bytes // block),
         random_map=False,
     )
     job = replace(job, block_bytes=block, depth=depth, fio=fio)
@@ -151,28 +204,104 @@ def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int)
 
 
 def conclude(record: Record) -> list[Finding]:
-    """Write amplification of each load that is over, and its rate where it was not cut off."""
-    findings = []
-    for way in _ways(record.parameters, record.info):
+    """A finding a load, and what they say together."""
+    from flashtwin.batteries.wafmap.inference import inferred
+
+    findings: list[Finding] = []
+    loads: list[Load] = []
+    for way in [*_ways(record.parameters, record.info), *_added(record)]:
         if record.step(f"{way.label}/found") is None:
             continue
         before, after = (record.answer(f"{way.label}/{when}") for when in ("before", "after"))
-        value, grain, why = between(before, after)
+        ratio = value, grain, why = between(before, after)
+        rate = _rate_of(record.answer(f"{way.label}/write"))
         findings.append(
             _teller(way, "Write amplification").tell(
                 "waf", way.title, "x", value, interval=grain, better="lower", note=why
             )
         )
-        result = record.result(f"{way.label}/write")
-        if result is not None and result.duration_ns and not result.cut:
-            rate = sum(job.bytes for job in result.jobs) * 1e3 / result.duration_ns
-            findings.append(_teller(way, "Write rate").tell("rate", way.title, "MB/s", rate))
-    return findings
+        if rate is not None:
+            findings.append(_teller(way, "Write rate").tell("rate", way.title, "MB/s", rate / 1e6))
+        job = _jobs(record.parameters, record.info, way, record.parameters.measured, 2)[0]
+        loads += _load(way, job, ratio, rate)
+    known = inferred(loads) if loads else None
+    return findings if known is None else [*findings, *_together(record.info, known)]
+
+
+def _added(record: Record) -> Iterator[_Way]:
+    """The zones that were chosen under way, in their order."""
+    span, block = _spans(record.parameters, record.info)[-1], _block(record.parameters)
+    planned = {way.label for way in _ways(record.parameters, record.info)}
+    begins, ends = f"{NAME}/{ZONES}", "/found"
+    for step in record.steps:
+        label = step.label.removesuffix(ends)
+        if step.label.endswith(ends) and label.startswith(begins) and label not in planned:
+            size = units.parse_size(label.removeprefix(begins))
+            yield from _zones(block, span, label.removeprefix(f"{NAME}/"), size, 1)
+
+
+def _load(way: _Way, job: Job, ratio: Ratio, rate: float | None) -> list[Load]:
+    """A load with what it showed; nothing where it was cut off, or zones lay side by side."""
+    from flashtwin.batteries.wafmap import inference
+
+    if rate is None or way.active > 1:
+        return []
+    load = inference.Load(
+        kind=way.kind,
+        span_bytes=way.span_bytes,
+        zone_bytes=way.zone_bytes,
+        rate=rate,
+        requests=(job.block_bytes, job.depth * job.threads),
+    )
+    waf, bound, _ = ratio
+    if waf is None or bound is None:
+        return [load]
+    low, high = bound.low or 0.0, bound.high or 2 * waf
+    return [replace(load, waf=waf, rate=None, noise=(high - low) / 2 / waf)]
+
+
+def _rate_of(written: Result | NotPossible) -> float | None:
+    """Bytes a second of the part that counts; none where it was cut off."""
+    if not isinstance(written, Result) or not written.duration_ns or written.cut:
+        return None
+    return sum(job.bytes for job in written.jobs) * 1e9 / written.duration_ns
 
 
 def _teller(way: _Way, title: str) -> Teller:
     label = f"{way.label}/write"
     return Teller(battery=NAME, label=label, title=title, variant=way.name, axis="cell")
+
+
+def _together(info: DriveInfo, known: Inferred) -> Iterator[Finding]:
+    """Spare flash, superblock and how victims are chosen."""
+    middle, low, high = (100 * (flash / info.capacity_bytes - 1) for flash in known.flash)
+    yield Finding(
+        battery=NAME,
+        name="over_provisioning",
+        title="Effective over-provisioning",
+        value=middle,
+        unit="%",
+        interval=Interval.of(low, high),
+    )
+    if known.superblock is not None:
+        size, least, most = (each / 1e6 for each in known.superblock)
+        yield Finding(
+            battery=NAME,
+            name="superblock",
+            title="Superblock",
+            value=size,
+            unit="MB",
+            interval=Interval.of(least, most),
+        )
+    for policy, share in known.policies.items():
+        yield Finding(
+            battery=NAME,
+            name="policy",
+            variant=policy,
+            title=f"Victims are chosen: {policy}",
+            value=100 * share,
+            unit="%",
+        )
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:

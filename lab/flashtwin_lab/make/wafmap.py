@@ -1,0 +1,122 @@
+"""Makes python/flashtwin/batteries/wafmap/responses.toml: write amplification of each firmware that
+is weighed, under the battery's loads.
+
+    .venv/bin/python -m flashtwin_lab.make.wafmap [SECONDS]
+
+A small drive is simulated without time for every point of a grid: the share of the flash that holds
+data, and of zones their size over a superblock's. Sizes are ratios there, so that the table serves
+drives of all sizes. About six minutes of a processor; with SECONDS it stops after that long and
+goes on from there when it is called again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import tomlkit
+
+from flashtwin.batteries.wafmap import inference
+from flashtwin.catalogue.label import Label, spec_text
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import DONE, INTERRUPTED
+from flashtwin.hypothesis.settled import Pattern, amplification, zipf
+from flashtwin.inputs import read_toml
+
+# The simulated drive: dies of one plane, 384 units in a superblock, 400 superblocks for data.
+DIES, WORDLINES, SUPERBLOCK, COUNT = 4, 8, 3 << 19, 400
+UNIT = 4096
+# Superblocks that firmware keeps to itself: free ones before collection begins, and open ones.
+LOW = 4
+RESERVED = LOW + 2
+# Free ones that a separation into six classes needs beside these.
+MORE = 6
+
+
+def drive(policy: str, separation: str) -> str:
+    """The spec of the simulated drive."""
+    capacity = int(SUPERBLOCK * COUNT * 0.97) // UNIT * UNIT
+    text = spec_text(
+        Label(
+            id="grid",
+            name="grid",
+            capacity_bytes=10**9,
+            interface="pcie4",
+            cell="tlc",
+            dram="yes",
+            dies=DIES,
+            cache_bytes=0,
+        )
+    )
+    sets = {
+        "nand.channels": DIES,
+        "nand.dies_per_channel": 1,
+        "nand.planes": 1,
+        "nand.wordlines_per_block": WORDLINES,
+        "nand.blocks_per_plane": COUNT + RESERVED,
+        "ftl.system": 0,
+        "drive.capacity": f"{capacity} B",
+        "gc.policy": policy,
+        "gc.separation": separation,
+        "gc.low": LOW,
+        "gc.high": LOW + 2,
+        "controller.write_buffer": "192 KiB",
+    }
+    if separation == "sepbit":
+        # Six classes of data keep a superblock open each.
+        sets |= {
+            "gc.low": LOW + MORE,
+            "gc.high": LOW + MORE + 2,
+            "nand.blocks_per_plane": COUNT + RESERVED + MORE,
+        }
+    return load(text, sets=[f"{key}={value}" for key, value in sets.items()]).to_toml()
+
+
+def point(firmware: tuple[str, str], kind: str, used: float, ratio: float) -> float:
+    """The write amplification at one point of the grid."""
+    span = int(used * SUPERBLOCK * COUNT)
+    pattern = Pattern(kind="uniform")
+    if kind.startswith("zipf"):
+        pattern = zipf(inference.THETA, int(kind.split()[1]))
+    if kind == "zones":
+        zone = int(ratio * SUPERBLOCK) // UNIT * UNIT
+        pattern = Pattern(kind="zones", zone_bytes=zone, trimmed=False)
+    return amplification(load(drive(*firmware)), pattern, span, seed=7)
+
+
+def rows() -> Iterator[tuple[tuple[str, str], str, list[tuple[float, float]]]]:
+    """Firmware, name of a row and its points: shares of the flash, and zones over superblocks."""
+    pages = ("uniform", *(f"zipf {count}" for count in inference.PAGES))
+    for firmware in inference.FIRMWARES:
+        for kind in pages:
+            yield firmware, kind, [(used, 0.0) for used in inference.USED]
+        for used in inference.ZONES_USED:
+            yield firmware, f"zones {used:g}", [(used, ratio) for ratio in inference.RATIOS]
+
+
+def main(words: list[str]) -> int:
+    """Simulate the rows that the table lacks."""
+    path, seconds = inference.RESPONSES, float(words[0]) if words else float("inf")
+    table: dict[str, Any] = dict(read_toml(path)) if path.exists() else {"schema": 1}
+    began = time.monotonic()
+    for firmware, name, points in rows():
+        of_firmware = table.setdefault(inference.name_of(firmware), {})
+        if name in of_firmware:
+            continue
+        if time.monotonic() - began > seconds:
+            return INTERRUPTED
+        kind = "zones" if name.startswith("zones") else name
+        of_firmware[name] = [round(point(firmware, kind, *each), 3) for each in points]
+        _write(table)
+    return DONE
+
+
+def _write(table: dict[str, Any]) -> None:
+    head = "# Made by flashtwin_lab.make.wafmap; see there.\n\n"
+    inference.RESPONSES.write_text(head + tomlkit.dumps(table))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,253 @@
+"""Makes docs/reference/wafmap.md: what the battery wafmap infers of drives whose inside is known.
+
+    .venv/bin/python -m flashtwin_lab.make.wafmap_blind [DRIVES [SECONDS]]
+
+Small drives are drawn: dies, wordlines, capacity, over-provisioning, choice of victims and
+separation, two of three with counters. The seed is made of the last commit of the battery, so that
+nobody has looked at its drives before the code was frozen. Thirty drives take some fifteen minutes
+of a core; after SECONDS it stops, and goes on from the kept ones when it is called again.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from flashtwin.batteries.wafmap.inference import POLICIES, SEPARATIONS
+from flashtwin.catalogue.label import Label, spec_text
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
+from flashtwin.errors import DONE, INTERRUPTED
+from flashtwin.model.finding import Finding
+from flashtwin.runner.run import run_batteries
+from flashtwin_lab.make import DOCS, ROOT
+from flashtwin_lab.make.wafmap import MORE
+
+PAGE = DOCS / "reference" / "wafmap.md"
+JUDGED, DIGITS, DRIVES = "python/flashtwin/batteries/wafmap", 7, 30
+MIB, BLOCK = 1 << 20, 4096
+WORDLINE = 3 * 16384
+ZONES = (1, 2, 4, 8, 16, 64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A drive, of one plane a die."""
+
+    number: int
+    dies: int
+    wordlines: int
+    capacity_bytes: int
+    superblocks: int
+    low: int
+    policy: str
+    separation: str
+    counts: bool
+
+    @property
+    def superblock_bytes(self) -> int:
+        """Bytes that a superblock holds."""
+        return self.dies * self.wordlines * WORDLINE
+
+    @property
+    def spare_percent(self) -> float:
+        """Flash beyond the capacity that data can be moved into."""
+        flash = (self.superblocks - self.low - 2) * self.superblock_bytes
+        return 100 * (flash / self.capacity_bytes - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What the battery said of a drive: median and interval of spare flash in % and of the
+    superblock in bytes, and how likely its own choice of victims is in %."""
+
+    drawn: Drawn
+    spare: tuple[float, float, float]
+    superblock: tuple[float, float, float]
+    policy: float
+
+
+def drawn(seed: int, number: int) -> Drawn:
+    """One drive of a seed."""
+    chance = random.Random(f"wafmap {seed} {number}")
+    dies, wordlines = chance.choice((2, 3, 4)), chance.choice((5, 6, 8, 9, 11, 14))
+    capacity = chance.randrange(256, 640) * MIB
+    low = chance.choice((4, 6, 8))
+    flash = capacity * (1 + chance.uniform(0.05, 0.3))
+    return Drawn(
+        number=number,
+        dies=dies,
+        wordlines=wordlines,
+        capacity_bytes=capacity,
+        superblocks=int(flash / (dies * wordlines * WORDLINE)) + low + 2,
+        low=low,
+        policy=chance.choice(POLICIES),
+        separation=chance.choice(SEPARATIONS),
+        counts=number % 3 < 2,
+    )
+
+
+def twin(drive: Drawn, seed: int) -> Twin:
+    """The drawn drive, opened."""
+    more = MORE if drive.separation == "sepbit" else 0
+    label = Label(
+        id="drawn",
+        name="drawn",
+        capacity_bytes=10**9,
+        interface="pcie4",
+        cell="tlc",
+        dram="yes",
+        dies=drive.dies,
+        cache_bytes=0,
+    )
+    sets = {
+        "drive.capacity": f"{drive.capacity_bytes} B",
+        "nand.channels": drive.dies,
+        "nand.dies_per_channel": 1,
+        "nand.planes": 1,
+        "nand.wordlines_per_block": drive.wordlines,
+        "nand.blocks_per_plane": drive.superblocks + more,
+        "ftl.system": 0,
+        "controller.write_buffer": f"{drive.dies * WORDLINE} B",
+        "smart.family": "micron" if drive.counts else "none",
+        "gc.policy": drive.policy,
+        "gc.separation": drive.separation,
+        "gc.low": drive.low + more,
+        "gc.high": drive.low + more + 2,
+    }
+    settings = [f"{key}={value}" for key, value in sets.items()]
+    return Twin(load(spec_text(label), sets=settings), seed=seed).open()
+
+
+def judged(drive: Drawn, seed: int) -> Judged:
+    """The battery on one drive, with zones as large beside it as the usual ones beside 1 TB."""
+    zones = (int(drive.capacity_bytes / 1024 * times) // BLOCK * BLOCK for times in ZONES)
+    asked = {"zones": "+".join(map(str, zones)), "active": "2", "zone": "16MiB"}
+    with tempfile.TemporaryDirectory() as folder:
+        run = run_batteries(twin(drive, seed), [("wafmap", asked)], Path(folder) / "run")
+        findings = dict(run.findings.items())
+    return Judged(
+        drawn=drive,
+        spare=_with_ends(findings["wafmap.over_provisioning"], 1.0),
+        superblock=_with_ends(findings["wafmap.superblock"], 1e6),
+        policy=findings[f"wafmap.policy[{drive.policy}]"].number or 0.0,
+    )
+
+
+def _with_ends(finding: Finding, unit: float) -> tuple[float, float, float]:
+    interval, value = finding.interval, finding.number
+    assert interval is not None and value is not None
+    assert interval.low is not None and interval.high is not None
+    return value * unit, interval.low * unit, interval.high * unit
+
+
+def page(rows: Sequence[Judged], seed: int, commit: str) -> str:
+    """The page of all drives."""
+    parts = [
+        "# Spare flash and superblock, judged blind",
+        "<!-- Made by flashtwin_lab.make.wafmap_blind; do not edit. -->",
+        f"""{len(rows)} small drives were drawn with seed {seed}, the first digits of commit
+{commit}: nobody saw them before the battery `wafmap` was frozen. Each was measured with the
+battery, and its spare flash, superblock and choice of victims were compared with what they are. Two
+of three count in their SMART data what they program; of the others only rates are known.""",
+        _table(
+            ["", "with counters", "by rates alone"],
+            [
+                [title, *(_share(rows, counts, test) for counts in (True, False))]
+                for title, test in TESTS
+            ],
+        ),
+        "## Each drive",
+        _table(
+            [
+                "drive",
+                "spare flash",
+                "said",
+                "superblock",
+                "said",
+                "victims, separation",
+                "its own",
+            ],
+            [_row(row) for row in rows],
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+TESTS: tuple[tuple[str, Callable[[Judged], bool]], ...] = (
+    (
+        "over-provisioning within a point",
+        lambda row: abs(row.spare[0] - row.drawn.spare_percent) <= 1,
+    ),
+    (
+        "its 95 % interval holds",
+        lambda row: row.spare[1] <= row.drawn.spare_percent <= row.spare[2],
+    ),
+    (
+        "superblock within a factor of 1.1",
+        lambda row: 1 / 1.1 <= row.superblock[0] / row.drawn.superblock_bytes <= 1.1,
+    ),
+    (
+        "its 95 % interval holds",
+        lambda row: row.superblock[1] <= row.drawn.superblock_bytes <= row.superblock[2],
+    ),
+    ("the drive's own choice of victims has 50 % or more", lambda row: row.policy >= 50),
+    ("it has less than 5 %", lambda row: row.policy < 5),
+)
+
+
+def _share(rows: Sequence[Judged], counts: bool, test: Callable[[Judged], bool]) -> str:
+    those = [row for row in rows if row.drawn.counts is counts]
+    return f"{sum(test(row) for row in those)} of {len(those)}"
+
+
+def _row(row: Judged) -> list[str]:
+    spare, low, high = row.spare
+    size, least, most = (each / 1e6 for each in row.superblock)
+    return [
+        f"{row.drawn.number}{'' if row.drawn.counts else ', rates'}",
+        f"{row.drawn.spare_percent:.1f} %",
+        f"{spare:.1f} % ({low:.1f} to {high:.1f})",
+        f"{row.drawn.superblock_bytes / 1e6:.2f} MB",
+        f"{size:.2f} MB ({least:.2f} to {most:.2f})",
+        f"{row.drawn.policy}, {row.drawn.separation}",
+        f"{row.policy:.0f} %",
+    ]
+
+
+def _table(head: list[str], rows: Sequence[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main(words: list[str]) -> int:
+    """Judge what is not kept yet, then write the page."""
+    count = int(words[0]) if words else DRIVES
+    seconds = float(words[1]) if len(words) > 1 else float("inf")
+    git = ["git", "log", "-1", "--format=%H", "--", JUDGED]
+    commit = subprocess.check_output(git, cwd=ROOT, text=True).strip()
+    seed = int(commit[:DIGITS], 16)
+    kept = Path(tempfile.gettempdir()) / f"flashtwin-wafmap-{seed}.jsonl"
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    rows = [msgspec.json.decode(line, type=Judged) for line in lines]
+    began = time.monotonic()
+    for number in range(len(rows), count):
+        if time.monotonic() - began > seconds:
+            return INTERRUPTED
+        rows.append(judged(drawn(seed, number), seed))
+        with kept.open("a") as file:
+            file.write(msgspec.json.encode(rows[-1]).decode() + "\n")
+    PAGE.write_text(page(rows[:count], seed, commit[:12]))
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,335 @@
+"""What write amplification, or rates, under several loads say of a drive's spare flash, of its
+superblock and of how it chooses victims.
+
+`responses.toml` has the write amplification of each firmware that is weighed, as a function of
+ratios: the share of the flash that holds data, and a zone's size over a superblock's. A firmware is
+a choice of victims and a separation: whether copies share superblocks with the host's writes. Every
+combination of flash, superblock and firmware is weighed by how well it explains all loads at once.
+Of a drive without counters only rates are known: a byte written and a byte moved then take times of
+their own, which follow by least squares. Invariant: arrays in, facts out; nothing here knows a
+drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flashtwin.inputs import read_toml
+
+Floats = NDArray[np.float64]
+Kind = Literal["sequential", "uniform", "zipf", "zones"]
+
+RESPONSES = Path(__file__).with_name("responses.toml")
+POLICIES = ("greedy", "d-choices", "fifo", "cost-benefit")
+SEPARATIONS = ("none", "gc", "sepbit")
+FIRMWARES = tuple(product(POLICIES, SEPARATIONS))
+THETA = 0.8
+# Pages of the spans for which skewed writes are in the table: hot pages of a large one are hotter.
+PAGES = (1 << 18, 1 << 28)
+USED = (0.3, 0.45, 0.6, 0.7, 0.8, 0.87, 0.92, 0.95)
+ZONES_USED = (0.5, 0.62, 0.7, 0.77, 0.83, 0.88, 0.93)
+BELOW_TWO = (0.27, 0.4, 0.53, 0.65, 0.78, 0.9, 1.03, 1.15, 1.3, 1.43, 1.55, 1.7, 1.85, 1.97)
+RATIOS = (*BELOW_TWO, 2.4, 3.0)
+# Flash over the largest span.
+FLASH = np.exp(np.linspace(np.log(0.03), np.log(1.2), 150))
+# Superblocks that are weighed, 3 % apart, from this part of the smallest zone to this many times
+# the largest one.
+STEP, SMALLEST, LARGEST = 0.03, 1 / 8, 4.0
+# Zones that are whole multiples of a superblock may lie on its borders: up to this part of a zone
+# is weighed so, with this probability of all of them together.
+PARTS, ON_BORDERS = 4, 0.3
+# A figure may be off by this share: by counters, by settling, and by the table, whose hot pages are
+# classes. Zones are cheap or dear by how they fall into superblocks too, which is as if they were
+# up to this part larger or smaller. One figure in twenty is off by six times as much.
+NOISE = {"sequential": 0.015, "uniform": 0.015, "zipf": 0.08, "zones": 0.04}
+NOISE_ZONE, NOISE_RATE = 0.08, 0.02
+ODD, ODD_TIMES = 0.05, 6.0
+# A moved byte is read and programmed, one of a long write programmed or waited for at the link: it
+# takes as long, give or take this in logarithms (assumed).
+MOVED_AS_LONG = 0.8
+SHARES = (0.025, 0.5, 0.975)
+PAGE = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """A load over a span with the write amplification that was counted, or the rate in bytes a
+    second. `noise` is the share by which the counters' grain may put the amplification off;
+    `requests` has the size of a request in bytes and how many are outstanding."""
+
+    kind: Kind
+    span_bytes: int
+    zone_bytes: int = 0
+    waf: float | None = None
+    rate: float | None = None
+    noise: float = 0.0
+    requests: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inferred:
+    """Medians with 95 % intervals in bytes; `superblock` is none where no zones were written.
+
+    `weights` has the probability of each firmware, flash and superblock, whose values are `at`.
+    """
+
+    flash: tuple[float, float, float]
+    superblock: tuple[float, float, float] | None
+    policies: Mapping[str, float]
+    weights: Floats
+    at: tuple[Floats, Floats]
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return read_toml(RESPONSES)
+
+
+def name_of(firmware: tuple[str, str]) -> str:
+    """The firmware's name in the table."""
+    return " ".join(firmware)
+
+
+@cache
+def _curve(firmware: tuple[str, str], kind: str) -> Floats:
+    return np.array(_table()[name_of(firmware)][kind])
+
+
+@cache
+def _surface(firmware: tuple[str, str]) -> Floats:
+    rows = _table()[name_of(firmware)]
+    return np.array([rows[f"zones {used:g}"] for used in ZONES_USED])
+
+
+def response(
+    firmware: tuple[str, str], load: Load, flash: Floats, superblock: Floats | None = None
+) -> Floats:
+    """The write amplification of a load on each flash, and with each superblock where it is of
+    zones; their shapes are broadcast."""
+    used = load.span_bytes / flash
+    if load.kind == "sequential":
+        return np.ones_like(used)
+    if load.kind == "zones":
+        assert superblock is not None, "zones have superblocks"
+        return _of_zones(firmware, used, load.zone_bytes / superblock)
+    return _of_pages(used, _pages_curve(firmware, load))
+
+
+def _pages_curve(firmware: tuple[str, str], load: Load) -> Floats:
+    if load.kind == "uniform":
+        return _curve(firmware, "uniform")
+    fewest, most = (np.log(pages) for pages in PAGES)
+    part = float(np.clip((np.log(load.span_bytes / PAGE) - fewest) / (most - fewest), 0.0, 1.0))
+    small, large = (_curve(firmware, f"zipf {pages}") for pages in PAGES)
+    curve: Floats = (1 - part) * small + part * large
+    return curve
+
+
+def _of_pages(used: Floats, values: Floats) -> Floats:
+    """Straight lines over 1 / spare share, for amplification grows as that."""
+    spare, known = 1 / (1 - np.clip(used, 0.0, 0.995)), 1 / (1 - np.array(USED))
+    grown = np.interp(spare, [1.0, *known], [1.0, *values])
+    beyond = spare > known[-1]
+    shown: Floats = np.where(beyond, values[-1] * spare / known[-1], grown)
+    return shown
+
+
+def _of_zones(firmware: tuple[str, str], used: Floats, ratio: Floats) -> Floats:
+    log_ratio, places = np.log(ratio), np.log(RATIOS)
+    rows = np.stack([np.interp(log_ratio, places, row) for row in _surface(firmware)], axis=-1)
+    # Straight lines over 1 / spare share, as between single pages.
+    known = 1 / (1 - np.array(ZONES_USED))
+    place = np.interp(1 / (1 - np.clip(used, 0.0, ZONES_USED[-1])), known, np.arange(known.size))
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, len(ZONES_USED) - 1)
+    part = place - low
+    shape = np.broadcast_shapes(used.shape, ratio.shape)
+    rows = np.broadcast_to(rows, (*shape, rows.shape[-1]))
+    below, above = (
+        np.take_along_axis(rows, np.broadcast_to(each, shape)[..., None], axis=-1)[..., 0]
+        for each in (low, high)
+    )
+    value = (1 - part) * below + part * above
+    # Zones have room enough below the table's first share that little is moved; a zone far smaller
+    # than a superblock is as good as a random page.
+    little = np.clip(used / ZONES_USED[0], 0.0, 1.0)
+    tiny = np.clip(ratio / RATIOS[0], 0.0, 1.0)
+    pages = _of_pages(used, _curve(firmware, "uniform"))
+    moved: Floats = 1 + (tiny * (value - 1) + (1 - tiny) * (pages - 1)) * little
+    return moved
+
+
+def inferred(loads: Sequence[Load]) -> Inferred | None:
+    """What the loads say together; none where no random load and no zones were written."""
+    zones = [load for load in loads if load.kind == "zones"]
+    if not zones and not any(load.kind in ("uniform", "zipf") for load in loads):
+        return None
+    flash = max(load.span_bytes for load in loads) * (1 + FLASH)
+    superblock, prior, on_borders = _superblocks(zones)
+    against = np.stack(
+        [_against(each, loads, flash[:, None], superblock, on_borders) for each in FIRMWARES]
+    )
+    weights = np.exp((against.min() - against) / 2) * prior
+    weights /= weights.sum()
+    return Inferred(
+        flash=_quantiles(flash, weights.sum(axis=(0, 2))),
+        superblock=_quantiles(superblock, weights.sum(axis=(0, 1))) if zones else None,
+        policies={
+            policy: float(
+                weights[[at for at, each in enumerate(FIRMWARES) if each[0] == policy]].sum()
+            )
+            for policy in POLICIES
+        },
+        weights=weights,
+        at=(flash, superblock),
+    )
+
+
+def _superblocks(zones: Sequence[Load]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Sizes in order, their prior probabilities, and which are those with zones on borders."""
+    if not zones:
+        return np.ones(1), np.ones(1), np.zeros(1, dtype=bool)
+    sizes = [load.zone_bytes for load in zones]
+    ends = np.log(min(sizes) * SMALLEST), np.log(max(sizes) * LARGEST)
+    spread = np.exp(np.arange(*ends, STEP))
+    bordered = np.array(sorted({size / part for size in sizes for part in range(1, PARTS + 1)}))
+    at = np.concatenate([spread, bordered])
+    prior = np.concatenate(
+        [
+            np.full(spread.size, (1 - ON_BORDERS) / spread.size),
+            np.full(bordered.size, ON_BORDERS / bordered.size),
+        ]
+    )
+    order = np.argsort(at, kind="stable")
+    return at[order], prior[order], (np.arange(at.size) >= spread.size)[order]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """What a load would show on each flash with each superblock, and the share it may be off."""
+
+    load: Load
+    waf: Floats
+    noise: Floats
+
+
+def _shown(
+    firmware: tuple[str, str],
+    load: Load,
+    flash: Floats,
+    superblock: Floats,
+    borders: NDArray[np.bool_],
+) -> _Shown:
+    """The response; on borders zones that are whole multiples cost nothing."""
+    shape = (flash.size, superblock.size)
+    noise = np.full(shape, np.hypot(NOISE[load.kind], load.noise))
+    if load.kind != "zones":
+        waf = np.broadcast_to(response(firmware, load, flash), shape)
+        return _Shown(load=load, waf=waf, noise=noise)
+    sizes = superblock[None, :]
+    waf = response(firmware, load, flash, sizes)
+    larger, smaller = (
+        response(firmware, load, flash, sizes * times) for times in (1 - NOISE_ZONE, 1 + NOISE_ZONE)
+    )
+    noise = np.hypot(noise, np.log(larger / smaller) / 2)
+    fits = borders & (np.abs(load.zone_bytes / superblock % 1) < 1e-9)
+    return _Shown(load=load, waf=np.where(fits[None, :], 1.0, waf), noise=noise)
+
+
+def _against(
+    firmware: tuple[str, str],
+    loads: Sequence[Load],
+    flash: Floats,
+    superblock: Floats,
+    borders: NDArray[np.bool_],
+) -> Floats:
+    """Twice the negative log likelihood of each flash and superblock."""
+    overhead = next(
+        (load.waf for load in loads if load.kind == "sequential" and load.waf is not None), 1.0
+    )
+    total: Floats = np.zeros((flash.size, superblock.size))
+    rates: list[_Shown] = []
+    for load in loads:
+        shown = _shown(firmware, load, flash, superblock, borders)
+        if load.waf is not None:
+            off = np.log(np.maximum(shown.waf * overhead, 1.0) / load.waf)
+            total = total + _unlikely(off, shown.noise)
+        elif load.rate is not None:
+            rates.append(shown)
+    return total + _by_rates(rates) if rates else total
+
+
+def _unlikely(off: Floats, noise: Floats) -> Floats:
+    """Twice the negative log likelihood of figures whose logarithms are `off`, some of them odd."""
+    usual = (1 - ODD) * np.exp(-((off / noise) ** 2) / 2)
+    odd = ODD / ODD_TIMES * np.exp(-((off / noise / ODD_TIMES) ** 2) / 2)
+    unlikely: Floats = -2 * np.log((usual + odd + 1e-300) / noise)
+    return unlikely
+
+
+def _by_rates(rates: Sequence[_Shown]) -> Floats:
+    """How badly `1/rate = a + b * moved` explains rates, with the best times.
+
+    A byte takes an `a` of its own for each size and number of requests; what a moved byte takes
+    does not depend on how it was written, and is not far from a byte of the longest requests.
+    """
+    rate = np.array([shown.load.rate or 0.0 for shown in rates])[:, None, None]
+    moved = np.stack([shown.waf - 1 for shown in rates])
+    noise = np.hypot(np.stack([shown.noise for shown in rates]), NOISE_RATE)
+    requests = [shown.load.requests for shown in rates]
+    # Relative errors: every row is multiplied by its rate.
+    columns = np.stack(
+        [
+            rate * np.array([float(own == each) for own in requests])[:, None, None] + 0 * moved
+            for each in sorted(set(requests))
+        ]
+        + [rate * moved]
+    )
+    weighted = columns / noise**2
+    left = np.einsum("ilfs,jlfs->fsij", weighted, columns)
+    right = weighted.sum(axis=1).transpose(1, 2, 0)
+    scale = np.maximum(np.sqrt(np.einsum("fsii->fsi", left)), 1e-300)
+    left = left / scale[..., :, None] / scale[..., None, :] + 1e-9 * np.eye(len(columns))
+    times = np.linalg.solve(left, (right / scale)[..., None])[..., 0] / scale
+    times = np.maximum(times, 0.0)
+    off = 1 - np.einsum("ilfs,fsi->lfs", columns, times)
+    longest, each_moved = np.maximum(times[..., -2], 1e-30), np.maximum(times[..., -1], 1e-30)
+    prior = (np.log(each_moved / longest) / MOVED_AS_LONG) ** 2
+    against: Floats = np.sum(_unlikely(off, noise), axis=0) + prior
+    return against
+
+
+def _quantiles(at: Floats, weight: Floats) -> tuple[float, float, float]:
+    """Median and ends of the middle 95 %, between the points of the grid."""
+    below = (np.cumsum(weight) - weight / 2) / max(float(weight.sum()), 1e-300)
+    low, middle, high = (float(np.interp(share, below, at)) for share in SHARES)
+    return middle, low, high
+
+
+def telling(known: Inferred, span_bytes: int, zones: Sequence[int], draws: int = 400) -> Floats:
+    """For each size of zones the spread of what a run with them would show, as a share: the
+    standard deviation of the logarithm of the amplification over what is still possible."""
+    flat = known.weights.ravel()
+    # Evenly spaced draws: the same points for the same weights.
+    picked = np.searchsorted(np.cumsum(flat), (np.arange(draws) + 0.5) / draws * flat.sum())
+    firmware, at_flash, at_superblock = np.unravel_index(
+        np.minimum(picked, flat.size - 1), known.weights.shape
+    )
+    flash, superblock = known.at[0][at_flash], known.at[1][at_superblock]
+    spread = []
+    for zone in zones:
+        load = Load(kind="zones", span_bytes=span_bytes, zone_bytes=zone)
+        shown = np.empty(draws)
+        for each in np.unique(firmware):
+            of = firmware == each
+            shown[of] = response(FIRMWARES[each], load, flash[of], superblock[of])
+        spread.append(float(np.log(shown).std()))
+    return np.array(spread)
