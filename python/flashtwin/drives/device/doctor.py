@@ -29,10 +29,6 @@ PROGRAMS = (
 )
 # How a package is installed, by Python's name of the system.
 _INSTALL = {"linux": "apt install", "darwin": "brew install", "win32": "choco install"}
-_FILES_ONLY = {
-    "darwin": "macOS: files are measured, devices on Linux alone",
-    "win32": "Windows: files are measured, devices on Linux alone",
-}
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 
@@ -49,7 +45,7 @@ class Check(Document, frozen=True):
 def of_machine() -> Iterator[Check]:
     """What measuring needs of any machine."""
     if not system.MEASURES:
-        text = "simulated drives alone: files and devices are measured on Linux"
+        text = "simulated drives alone: files are measured on Linux and macOS, devices on Linux"
         yield Check(name="system", fine=False, text=text)
         return
     try:
@@ -66,15 +62,12 @@ def of_machine() -> Iterator[Check]:
             command = None if place else _installing(package)
             yield Check(name=program, fine=place is not None, text=text, command=command)
     if takes_devices:
-        is_root = system.user() == 0
-        text = "root: devices may be opened"
-        yield Check(
-            name="user",
-            fine=True,
-            text=text if is_root else "not root: devices need a right, see below",
-        )
+        text = "not root: devices need a right, see below"
+        if system.user() == 0:
+            text = "root: devices may be opened"
+        yield Check(name="user", fine=True, text=text)
     else:
-        text = _FILES_ONLY.get(engines.SYSTEM, "files are measured here, devices on Linux alone")
+        text = "files are measured here, devices on Linux alone"
         yield Check(name="devices", fine=True, text=text)
     if governor := line(_GOVERNOR):
         is_fine = governor == "performance"
