@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,19 @@ def test_every_system_has_its_wheel(target: str) -> None:
     assert f"target: {target}," in TEXT
 
 
-def test_what_does_not_build_yet_is_said_and_holds_up_nothing_else() -> None:
-    """As long as the extension takes the server, whose sockets are Unix's."""
-    optional = re.findall(r"continue-on-error: \$\{\{ (.*) \}\}", TEXT)
-    server = (ROOT / "crates" / "serve" / "src").glob("*.rs")
-    unix_alone = any("std::os::unix" in path.read_text() for path in server)
-    assert optional == ["matrix.target == 'x86_64-pc-windows-msvc'"] * unix_alone
+def test_no_wheel_may_fail_and_each_is_played_where_it_can() -> None:
+    assert "continue-on-error" not in TEXT
+    assert TEXT.count("flashtwin demo --out demo") == 2, "wheels of other systems, and each Python"
+
+
+def test_only_linux_compiles_what_only_linux_has() -> None:
+    manifest = tomllib.loads((ROOT / "crates" / "python" / "Cargo.toml").read_text())
+    assert "flashtwin-serve" not in manifest["dependencies"]
+    everywhere = [
+        path for path in (ROOT / "crates").glob("*/src/**/*.rs") if "serve" not in path.parts
+    ]
+    unix = [path for path in everywhere if "std::os::unix" in path.read_text()]
+    assert [str(path) for path in unix if path.parts[-3] != "soak"] == []
 
 
 def test_sums_wait_for_everything() -> None:

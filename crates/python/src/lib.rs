@@ -10,6 +10,7 @@ mod fio;
 mod mechanisms;
 mod precondition;
 mod repeat;
+#[cfg(target_os = "linux")]
 mod serve;
 mod snapshot;
 mod spec;
@@ -42,7 +43,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SnapshotError", py.get_type::<snapshot::SnapshotError>())?;
     module.add("SpecError", py.get_type::<spec::SpecError>())?;
     module.add("TableError", py.get_type::<tables::TableError>())?;
-    module.add("ServeError", py.get_type::<serve::ServeError>())?;
     module.add("Stopped", py.get_type::<twin::Stopped>())?;
     module.add("TraceError", py.get_type::<trace::TraceError>())?;
     module.add_class::<spec::Spec>()?;
@@ -53,9 +53,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(play, module)?)?;
     module.add_function(wrap_pyfunction!(mechanisms::cache_mechanisms, module)?)?;
-    module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
-    module.add_function(wrap_pyfunction!(serve::replay, module)?)?;
-    module.add_function(wrap_pyfunction!(serve::stored, module)?)?;
     module.add_function(wrap_pyfunction!(spec::load_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::parse_spec, module)?)?;
     module.add_function(wrap_pyfunction!(spec::spec_words, module)?)?;
@@ -65,5 +62,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(tables::pack_tables, module)?)?;
     module.add_function(wrap_pyfunction!(tables::unpack_tables, module)?)?;
+    #[cfg(target_os = "linux")]
+    {
+        module.add("ServeError", py.get_type::<serve::ServeError>())?;
+        module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
+        module.add_function(wrap_pyfunction!(serve::replay, module)?)?;
+        module.add_function(wrap_pyfunction!(serve::stored, module)?)?;
+    }
     Ok(())
 }

@@ -118,7 +118,8 @@ pub fn parse(text: &str, capacity: u64, seed: u64) -> PyResult<Vec<Job>> {
 }
 
 impl Twin {
-    /// Hands the drive over; it is not there any more afterwards.
+    /// Hands the drive over to a server; it is not there any more afterwards.
+    #[cfg(target_os = "linux")]
     pub(crate) fn take(&mut self) -> PyResult<(Drive, Identity)> {
         self.quiet()?;
         let gone = || PyValueError::new_err("the drive was handed over already");
