@@ -83,6 +83,39 @@ fn a_low_mark_next_to_the_reserve_is_warned_of() {
     assert!(spec(&spare).warnings.is_empty());
 }
 
+/// Longer than one victim takes: of a victim that is nearly all valid hardly anything is gained.
+#[test]
+fn a_wait_for_a_superblock_is_bounded_by_what_gains_one() {
+    let bound = "controller.longest_wait=50 ms";
+    let none = [
+        "gc.separation=none",
+        "gc.low=4",
+        "gc.high=4",
+        "gc.reserve=3",
+    ];
+    let apart = ["gc.separation=sepbit", "gc.low=12", "gc.high=12"];
+    for (sets, begins) in [
+        (&none[..], "gc.low is 4, one above gc.reserve"),
+        (&apart, "4 superblocks more are open"),
+    ] {
+        let warned = spec(&[sets, &[bound, "drive.capacity=1.696 GB"]].concat()).warnings;
+        let [warning] = &warned[..] else {
+            panic!("{warned:?}");
+        };
+        assert!(warning.starts_with(begins), "{warning}");
+        let times: Vec<f64> = warning
+            .split_whitespace()
+            .filter(|word| word.contains('.'))
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [victim, gained] = times[..] else {
+            panic!("{warning}");
+        };
+        assert!(gained > victim, "{warning}");
+        assert!(spec(sets).warnings.is_empty(), "the usual bound is kept");
+    }
+}
+
 #[test]
 fn a_drive_with_hardly_any_spare_flash_is_warned_of() {
     let warned = spec(&["drive.capacity=1.92 GB"]).warnings;

@@ -28,7 +28,7 @@ fn separation_of(values: &Values) -> Option<Separation> {
 }
 
 /// Open superblocks that a separation needs beyond those that every drive has.
-pub(super) fn extra_streams(values: &Values) -> Option<u64> {
+pub(in crate::spec) fn extra_streams(values: &Values) -> Option<u64> {
     let (host, collected) = separation_of(values)?.classes();
     let extra = u64::from(host + collected - 2);
     let handles = values.of(Fdp::handles)? - 1;
