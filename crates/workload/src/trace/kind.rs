@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, Chain, Cursor, Read};
 
+use memchr::memchr2;
 use serde::Deserialize;
 
 use super::biosnoop::{self, Columns};
@@ -195,6 +196,9 @@ fn iolog_version(text: &[u8]) -> Result<Kind, TraceProblem> {
 }
 
 /// The lines of a file, some of which may be looked at ahead, or its records.
+///
+/// A line that lies in the source's buffer as a whole is given out where it lies, and the source
+/// goes on behind it when the next one is asked for.
 pub struct Lines<R> {
     source: Chain<Cursor<Vec<u8>>, R>,
     /// The bytes that the file begins with, which are read with its first line.
@@ -202,6 +206,8 @@ pub struct Lines<R> {
     /// The file has records instead, in this byte order.
     records: Option<blktrace::ByteOrder>,
     line: Vec<u8>,
+    /// Bytes of the buffer that the line at hand takes, with its end; 0 where it was copied.
+    lent: usize,
     number: u64,
     ahead: VecDeque<Vec<u8>>,
 }
@@ -217,6 +223,7 @@ impl<R: BufRead> Lines<R> {
             head,
             records: None,
             line: Vec::new(),
+            lent: 0,
             number: 0,
             ahead: VecDeque::new(),
         })
@@ -225,18 +232,32 @@ impl<R: BufRead> Lines<R> {
     /// The next line and its number, counted from 1; none at the end of the file.
     pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, TraceError> {
         self.number += 1;
-        let is_there = match self.ahead.pop_front() {
-            Some(line) => {
-                self.line = line;
-                true
-            }
-            None => match self.records {
-                Some(order) => blktrace::read(&mut self.source, order, &mut self.line),
-                None => read_line(&mut self.source, &mut self.line),
-            }
-            .map_err(|problem| at(self.number, problem))?,
-        };
-        Ok(is_there.then_some((self.number, &self.line[..])))
+        let number = self.number;
+        if let Some(line) = self.ahead.pop_front() {
+            self.line = line;
+            return Ok(Some((number, &self.line)));
+        }
+        let failed = |problem| at(number, problem);
+        if let Some(order) = self.records {
+            let is_there = blktrace::read(&mut self.source, order, &mut self.line);
+            return Ok(is_there.map_err(failed)?.then_some((number, &self.line)));
+        }
+        self.source.consume(std::mem::take(&mut self.lent));
+        let lent = line_within(
+            self.source
+                .fill_buf()
+                .map_err(|error| at(number, error.into()))?,
+        );
+        if let Some((length, with_end)) = lent.filter(|(length, _)| *length <= MAX_LINE_BYTES) {
+            self.lent = with_end;
+            let piece = self
+                .source
+                .fill_buf()
+                .map_err(|error| at(number, error.into()))?;
+            return Ok(Some((number, &piece[..length])));
+        }
+        let is_there = read_line(&mut self.source, &mut self.line).map_err(failed)?;
+        Ok(is_there.then_some((number, &self.line)))
     }
 
     /// The first line that is not empty, which is still the next one then.
@@ -274,6 +295,17 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
+/// The bytes of the line that a piece begins with, without and with its end; none where the piece
+/// may end within it.
+fn line_within(piece: &[u8]) -> Option<(usize, usize)> {
+    let end = memchr2(b'\n', b'\r', piece)?;
+    if piece[end] == b'\n' {
+        return Some((end, end + 1));
+    }
+    let next = piece.get(end + 1)?;
+    Some((end, end + 1 + usize::from(*next == b'\n')))
+}
+
 /// The next line without its end, which is LF, CR or both; false at the end of the file.
 fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
     line.clear();
@@ -282,7 +314,7 @@ fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Trac
         if piece.is_empty() {
             return Ok(!line.is_empty());
         }
-        let end = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let end = memchr2(b'\n', b'\r', piece);
         let length = end.unwrap_or(piece.len());
         if line.len() + length > MAX_LINE_BYTES {
             return Err(TraceProblem::TooLong);
