@@ -20,7 +20,7 @@ Run = Callable[..., Result]
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not here")
 WRITES = (
     "import os; f = os.open('data', os.O_CREAT | os.O_WRONLY);"
-    " [(os.write(f, bytes(4096)), os.fdatasync(f)) for _ in range(5)]"
+    " [(os.write(f, 512 * b'a secret'), os.fdatasync(f)) for _ in range(5)]"
 )
 
 
@@ -33,6 +33,8 @@ def test_a_command_is_recorded_until_it_ends(run: Run, tmp_path: Path) -> None:
     places = profile(tmp_path / "t")
     written = next(file for file in places.files if file.name == str(tmp_path / "data"))
     assert written.end == 5 * 4096
+    # Of data there are places and sizes alone.
+    assert "secret" not in (tmp_path / "t").read_text()
 
 
 @needs_strace
@@ -41,6 +43,21 @@ def test_a_command_that_is_too_long_is_ended(run: Run, tmp_path: Path) -> None:
     done = run(*words)
     assert done.exit_code == 0, done.stderr
     assert "not recorded: files that are mapped" in done.stderr and (tmp_path / "t").exists()
+
+
+@needs_strace
+def test_a_process_goes_on_after_it_was_recorded(run: Run, tmp_path: Path) -> None:
+    code = "import os\nf = os.open('data', os.O_CREAT | os.O_WRONLY)\nwhile True: os.write(f, b'1')"
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+    try:
+        done = run("record", "--pid", str(child.pid), "--for", "200ms", "--out", "t")
+        assert done.exit_code == 0, done.stderr
+        written = (tmp_path / "data").stat().st_size
+        while (tmp_path / "data").stat().st_size == written:
+            assert child.poll() is None
+    finally:
+        child.kill()
+        child.wait()
 
 
 @needs_strace
@@ -167,6 +184,32 @@ def test_tracepoints_become_what_blkparse_prints(machine: Path) -> None:
     profiled = profile(machine / "t")
     assert (profiled.ios, profiled.flushes) == ((1, 1, 0), 1)
     assert profiled.bytes == (8192, 4096, 0) and profiled.span_ns == 200_000_000
+
+
+@pytest.mark.parametrize("way_out", [None, KeyboardInterrupt])
+def test_what_was_switched_on_in_the_kernel_is_switched_off(
+    run: Run, machine: Path, monkeypatch: pytest.MonkeyPatch, way_out: type[BaseException] | None
+) -> None:
+    instances = machine / "tracing" / "instances"
+    instances.mkdir(parents=True)
+    switched = []
+
+    def switch(place: Path, word: str) -> None:
+        # The kernel makes an instance's files with it and removes them with it.
+        pipe = next(instances.iterdir()) / "trace_pipe"
+        pipe.touch() if word == "1" else pipe.unlink(missing_ok=True)
+        switched.append((place.name, word))
+
+    def issued(*_: object) -> None:
+        if way_out is not None:
+            raise way_out
+
+    monkeypatch.setattr(record, "_switch", switch)
+    monkeypatch.setattr(record, "_issued", issued)
+    done = run("record", str(machine), "--way", "tracepoints", "--out", "t")
+    assert done.exit_code == (1 if way_out is None else 130), done.stderr
+    assert switched == [("filter", "dev == 8388608"), ("enable", "1"), ("enable", "0")]
+    assert not [*instances.iterdir()] and not Path("t").exists()
 
 
 def test_blktrace_is_taken_where_it_is(

@@ -191,6 +191,7 @@ const STRACE: &str = r#"strace: Process 700 attached
 697 100.002200 close(3</d/a, "(b>) = 0
 697 100.002300 open("/d/a, \"(b", O_RDONLY) = 3</d/a, "(b>
 697 100.002400 read(3</d/a, "(b>, ""..., 512) = 512
+697 100.002500 read(3</d/a, "(b>, ""..., 512 <detached ...>
 "#;
 
 #[test]

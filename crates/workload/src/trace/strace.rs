@@ -24,6 +24,8 @@ use crate::job::Direction;
 /// What strace says of itself, where its lines go to its standard error.
 const ITSELF: &[u8] = b"strace: Process ";
 const UNFINISHED: &[u8] = b"<unfinished ...>";
+/// The end of a call that was under way when strace let its process go: nobody saw what came of it.
+const DETACHED: &[u8] = b"<detached ...>";
 /// Descriptors and calls under way that are kept of a trace.
 const MOST_KEPT: usize = 1 << 18;
 /// Paths that lie on no disk.
@@ -198,7 +200,7 @@ pub fn parse(text: &[u8], context: &mut Context) -> Result<Line, TraceProblem> {
         context.processes.end(head.process);
         return Ok(Line::Nothing);
     }
-    if rest.starts_with(b"--- ") {
+    if rest.starts_with(b"--- ") || rest.ends_with(DETACHED) {
         return Ok(Line::Nothing);
     }
     if let Some(begun) = rest.strip_suffix(UNFINISHED) {
