@@ -13,8 +13,9 @@ from click.testing import Result
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.load import ask, drawn, lifetime, loads, resting
+from flashtwin.load.life import Life
 from flashtwin.load.lifetime import Question, Simulated
-from flashtwin.load.words import Interval, Lifetime, Rested
+from flashtwin.load.words import Aged, Cycles, Interval, Lifetime, Rested
 from flashtwin.runner.target import Variant
 
 Run = Callable[..., Result]
@@ -76,6 +77,26 @@ def test_uniform_random_writes_cost_what_theory_says(tmp_path: Path, full: float
     assert end.waf == pytest.approx(1 / (1 - valid), rel=0.1)
 
 
+AGED = Aged(
+    years=5.0,
+    used=0.625,
+    spare_percent=100,
+    read_only=False,
+    cycles={
+        "slc": Cycles(superblocks=20, mean=1200.4, most=1300, rated=40_000),
+        "native": Cycles(superblocks=800, mean=930.0, most=950, rated=1500),
+        "tier": Cycles(superblocks=0, mean=0.0, most=0, rated=1),
+    },
+    smart={
+        "nvme_smart_health_information_log": {
+            "percentage_used": 62,
+            "data_units_written": 356_250_000,
+            "power_on_hours": 43_830,
+        }
+    },
+)
+
+
 def made(years: float, low: float, high: float, waf: float = 2.0) -> Lifetime:
     return Lifetime(
         drive="d",
@@ -87,8 +108,16 @@ def made(years: float, low: float, high: float, waf: float = 2.0) -> Lifetime:
         per_day_bytes=1e11,
         waf=Interval(value=waf, low=waf, high=waf),
         years=Interval(value=years, low=low, high=high),
+        wear={"native": 0.9, "slc": 0.1},
         flash_per_day_bytes=waf * 1e11,
         warranty_years=3.0,
+        aged=AGED,
+        stages=[],
+        repeated=9.0,
+        jump_error=0.01,
+        drift_p99=0.02,
+        refused=None,
+        ended=False,
         scale_error=0.0,
         kept_up=1.0,
         steady=True,
@@ -105,7 +134,18 @@ def test_the_sentence_says_years_warranty_and_share() -> None:
     first, *_ = ask.sentences(made(8.0, 4.0, 16.0), 5.0)
     assert first == (
         "D under a load, 100 GB a day, 80 % full: its rated cycles are used up after 8 years (4 to"
-        " 16); what its maker warrants is written after 3; after 5 years 62 % are."
+        " 16), by native mode 90 %, SLC mode 10 %; what its maker warrants is written after 3;"
+        " after 5 years 62 % are."
+    )
+
+
+def test_the_drive_is_shown_as_its_owner_would_see_it() -> None:
+    *_, told, state = ask.sentences(made(8.0, 4.0, 16.0), 5.0)
+    assert told.startswith("After 5 years its SMART data say: the host wrote 182.4 TB, 99.88 GB a")
+    assert "62 % of the rated life is used" in told
+    assert state == (
+        "By then 100 % of its spare is left, and the cycles of a block are 930 in native mode"
+        " (rated 1,500), 1,200 in SLC mode (rated 40,000)."
     )
 
 
@@ -121,30 +161,45 @@ def test_drives_are_ranked_with_the_chance_of_the_first() -> None:
     assert ask.chance_of_first(rows[:1]) is None
 
 
-def test_the_interval_holds_scale_batches_and_draws() -> None:
-    asked = question(loads.load("desktop"), 0.8)
-    base = dict(
+def ended(waf: float, life: Life | None = None, scale: int = 256, wear: float = 1e-14) -> Simulated:
+    return Simulated(
+        scale=scale,
         capacity_bytes=1 << 32,
+        waf=waf,
         waf_error=0.0,
+        wear=wear,
         by_cause={"direct": 1.0},
         watts=1.0,
         kept_up=1.0,
         steady=True,
         written=3.0,
         latencies=[],
+        life=life,
     )
+
+
+def test_the_interval_holds_scale_batches_and_draws() -> None:
     copies = [
-        Simulated(scale=256, waf=2.0, wear=1e-14, **base),
-        Simulated(scale=512, waf=2.2, wear=1e-14, **base),
-        Simulated(scale=256, waf=1.0, wear=2e-14, **base),
-        Simulated(scale=256, waf=4.0, wear=5e-15, **base),
+        ended(2.0, Life(stages=[], end_years=3.0, jump_error=0.05)),
+        ended(2.2, scale=512),
+        ended(1.0, wear=2e-14),
+        ended(4.0, wear=5e-15),
     ]
-    found = lifetime.lifetime(asked, copies)
+    found = lifetime.lifetime(question(loads.load("desktop"), 0.8), copies)
     assert found.scale_error == pytest.approx(0.1)
-    # 20 GB a day and 1e-14 of the life of a copy a byte, 256 times as many bytes on the drive.
-    assert found.years.value == pytest.approx(256 / (20e9 * 365.25 * 1e-14))
+    # 20 GB a day and 2e-14 of the life of a copy a byte, 256 times as many bytes on the drive.
+    years = 256 / (20e9 * 365.25 * 2e-14)
+    assert found.years.value == 3.0 and found.draws == pytest.approx([years, 4 * years])
     assert found.waf.low < 1.0 and found.waf.high > 4.0
     assert found.years.low < found.years.value / 2 < found.years.value * 2 < found.years.high
+
+
+def test_what_cannot_be_repeated_wears_on_as_it_did() -> None:
+    end = ended(2.0, Life(stages=[], end_years=None, refused="its blocks fail by chance"))
+    # 20 GB a day and 1e-14 of the life of a copy a byte, 256 times as many bytes on the drive.
+    found = lifetime.lifetime(question(loads.load("desktop"), 0.8), [end])
+    assert found.years.value == pytest.approx(256 / (20e9 * 365.25 * 1e-14))
+    assert any("fail by chance" in note for note in ask.notes(found))
 
 
 @pytest.mark.parametrize("name", loads.names())
@@ -158,7 +213,7 @@ def test_loads_by_name_have_jobs_and_sources(name: str) -> None:
     [
         (["--workload", "nothing"], "there is no load nothing"),
         (["--workload", "etcd", "--full", "200%"], "--full 200% is not between"),
-        (["--workload", "etcd", "--full", "much"], "much is no share"),
+        (["--workload", "etcd", "--full", "much"], "--full much is neither a share nor a size"),
         (["--workload", "etcd", "--per-day", "lots"], "--per-day lots is not an amount"),
         (["--workload", "etcd", "--for", "ever"], "--for ever is not a number of years"),
         (["--workload", "etcd", "--vary", "full"], "--vary full does not say"),
@@ -183,6 +238,18 @@ def test_the_command_answers_in_every_form(run: Run, tmp_path: Path) -> None:
     assert len(answer["rows"]) == 2 and page.exists()
     again = run(*words, "--vary", "full=50%,90%", "--json", "--jobs", "1", "-q")
     assert json.loads(again.stdout)["rows"] == answer["rows"]
+
+
+def test_a_trace_of_a_larger_drive_is_told_by_its_line(tmp_path: Path) -> None:
+    # 5 GiB at once are more than fio's rates have.
+    rows = [f"12816637200306162{at},h,0,Write,{at * 60 << 30},{1 << 30},9\n" for at in range(5)]
+    (tmp_path / "t.csv").write_text("".join(rows))
+    load = loads.load(str(tmp_path / "t.csv"))
+    asked = Question(variant=Variant(drive="bx500-240"), load=load, full=0.02, handles=True)
+    (*_, told) = lifetime.sources_of(asked)
+    assert told.startswith("line 5 of t.csv reaches to 258.8 GB, beyond a drive of 240 GB")
+    with pytest.raises(FlashtwinError, match=r"t.csv touches 5.*, and .* holds 4.8 GB of data"):
+        lifetime.copies(asked)
 
 
 def simulated_trim(trims: bool) -> float:

@@ -492,6 +492,10 @@ impl Twin {
         convert::answer(py, answer, self.drive.close_xray())
     }
 
+    fn lived<'py>(&self, py: Python<'py>, larger: u64) -> PyResult<Bound<'py, PyAny>> {
+        convert::json(py, &self.drive.lived(larger))
+    }
+
     fn smart<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::json(py, &self.drive.smart())
     }

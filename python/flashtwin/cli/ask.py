@@ -36,9 +36,20 @@ MOST_DRIVES = 1_000_000
     "--per-day", metavar="BYTES", help='What the host writes in a day, or drives: "0.5 drives".'
 )
 @click.option(
-    "--full", default="80%", show_default=True, metavar="SHARE", help="How full the drive is."
+    "--full",
+    default="80%",
+    show_default=True,
+    metavar="SHARE|BYTES",
+    help="How full the drive is: a share of it, or the data that it holds.",
 )
-@click.option("--for", "years", metavar="YEARS", help="How long it has to last, such as 5y.")
+@click.option(
+    "--for",
+    "years",
+    default="5y",
+    show_default=True,
+    metavar="YEARS",
+    help="How long it has to last; the drive is shown after them.",
+)
 @click.option(
     "--vary",
     multiple=True,
@@ -85,7 +96,7 @@ def command(
     workload: str,
     per_day: str | None,
     full: str,
-    years: str | None,
+    years: str,
     vary: tuple[str, ...],
     rests: str | None,
     fleet: int | None,
@@ -122,7 +133,7 @@ def command(
     from flashtwin.cli import load_run
 
     load_run.ask(
-        load_run.ways_of(variants, workload, per_day, full, varied),
+        load_run.ways_of(variants, workload, per_day, full, lasting, varied),
         draws=draws,
         where=(at_once, cluster),
         years=lasting,
@@ -132,9 +143,7 @@ def command(
     )
 
 
-def _years(text: str | None) -> float | None:
-    if text is None:
-        return None
+def _years(text: str) -> float:
     try:
         years = float(text.removesuffix("y"))
     except ValueError:

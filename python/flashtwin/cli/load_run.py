@@ -202,11 +202,12 @@ def ways_of(
     workload: str,
     per_day: str | None,
     full: str,
+    years: float,
     varied: Mapping[str, Sequence[str]],
 ) -> list[asking.Way]:
     """Every drive in every way that `flashtwin ask` is asked about."""
     load = loads.load(workload, per_day)
-    return asking.ways(variants, load, asking.share(full), varied)
+    return asking.ways(variants, load, full, years, varied)
 
 
 class Printed(NamedTuple):
@@ -222,7 +223,7 @@ def ask(
     *,
     draws: int,
     where: tuple[int | None, str | None],
-    years: float | None,
+    years: float,
     rests: Sequence[float] | None,
     fleet: tuple[int, float] | None,
     shown: Printed,
@@ -276,7 +277,7 @@ def _ask_fleet(
     way: asking.Way,
     count: int,
     spread: float,
-    years: float | None,
+    years: float,
     where: tuple[int | None, str | None],
     shown: Printed,
 ) -> None:
@@ -296,7 +297,7 @@ def _ask_fleet(
 def _ask_years(
     ways: Sequence[asking.Way],
     draws: int,
-    years: float | None,
+    years: float,
     where: tuple[int | None, str | None],
     shown: Printed,
 ) -> None:
@@ -308,9 +309,8 @@ def _ask_years(
         finite = msgspec.convert(_finite(msgspec.to_builtins(rows)), list[AskedRow])
         _print_answer(finite, asking.chance_of_first(rows), shown)
         return
-    verdict = asking.verdict(rows)
-    if verdict:
-        terminal.say(verdict)
+    for line in asking.verdict(rows):
+        terminal.say(line)
     if len(rows) > 1:
         table = asking.table(rows)
         terminal.emit(terminal.table(asking.HEAD, table, right=asking.HEAD[1:]))

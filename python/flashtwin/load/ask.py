@@ -17,22 +17,25 @@ from msgspec import Struct
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.load import lifetime
+from flashtwin.load.life import MOST_YEARS
 from flashtwin.load.lifetime import Question
 from flashtwin.load.loads import Load
-from flashtwin.load.words import Interval, Lifetime
+from flashtwin.load.words import Aged, Interval, Lifetime
+from flashtwin.model import smart
 from flashtwin.model.target import Interrupted
-from flashtwin.model.units import readable_number, readable_period, readable_size
+from flashtwin.model.units import parse_size, readable_number, readable_period, readable_size
 from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.cluster import Cluster
 from flashtwin.runner.pool import Ended, Pool, Work
 from flashtwin.runner.stop import listening
 from flashtwin.runner.target import Variant
+from flashtwin.study.health import explained
 
 NORMAL = NormalDist()
 # Told how many copies are done, and of what the last one was.
 OnEnd = Callable[[int, str], None]
-# Nobody plans further: a drive that lasts longer lasts "more than" that.
-MOST_YEARS = 100.0
+# The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
+MODES = {"native": "native mode", "slc": "SLC mode", "tier": "the second tier of the cache"}
 # Parts of a question that can be varied beside keys of a spec, and names of their values.
 SWITCHES: Mapping[str, Mapping[str, str]] = {
     "trim": {"on": "TRIM", "off": "no TRIM"},
@@ -57,12 +60,19 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 def ways(
-    drives: Sequence[Variant], load: Load, full: float, varied: Mapping[str, Sequence[str]]
+    drives: Sequence[Variant],
+    load: Load,
+    full: str,
+    years: float,
+    varied: Mapping[str, Sequence[str]],
 ) -> list[Way]:
     """Every drive in every way; `varied` has a key of a spec, or one of `SWITCHES` or `full`, with
     its values."""
     varied_ways = [
-        Way(name=variant.drive, question=Question(variant=variant, load=load, full=full))
+        Way(
+            name=variant.drive,
+            question=_filled(Question(variant=variant, load=load, years=years), full),
+        )
         for variant in drives
     ]
     for key, values in varied.items():
@@ -73,7 +83,7 @@ def ways(
 def _changed(way: Way, key: str, value: str) -> Way:
     question, name = way.question, f"{way.name}, {key} {value}"
     if key == "full":
-        return Way(name=name, question=replace(question, full=share(value)))
+        return Way(name=name, question=_filled(question, value))
     if key in SWITCHES:
         if value not in SWITCHES[key]:
             words = " or ".join(SWITCHES[key])
@@ -89,15 +99,20 @@ def _changed(way: Way, key: str, value: str) -> Way:
     return Way(name=name, question=replace(question, variant=variant))
 
 
-def share(text: str) -> float:
-    """80% or 0.8."""
+def _filled(question: Question, text: str) -> Question:
+    """The question of a drive that is so full: 80%, 0.8 or 800GB."""
     try:
-        number = float(text.removesuffix("%"))
+        if text.endswith("%"):
+            return replace(question, full=float(text[:-1]) / 100, data_bytes=None)
+        if text.replace(".", "", 1).isdecimal():
+            return replace(question, full=float(text), data_bytes=None)
+        return replace(question, data_bytes=parse_size(text))
     except ValueError:
         raise FlashtwinError(
-            f"{text} is no share", hint="write a percentage, such as 80%", exit_code=USAGE
+            f"--full {text} is neither a share nor a size",
+            hint="write a percentage, such as 80%, or the data that it holds, such as 800GB",
+            exit_code=USAGE,
         ) from None
-    return number / 100 if text.endswith("%") else number
 
 
 def ask(
@@ -182,7 +197,7 @@ def _log_normal(of: Interval) -> tuple[float, float]:
 # ------------------------------------------------------------------------------------- in words
 
 
-def sentences(of: Lifetime, years: float | None = None) -> list[str]:
+def sentences(of: Lifetime, years: float) -> list[str]:
     """The answer in sentences, the most important first; `years`: for how long it has to last."""
     lines = [_lasts(of, years), _writes(of)]
     if of.latencies:
@@ -196,10 +211,12 @@ def sentences(of: Lifetime, years: float | None = None) -> list[str]:
             f"The drive keeps up with {readable_number(100 * of.kept_up, 2)} % of it only: the load"
             " asks for more than it can write."
         )
+    if of.aged is not None:
+        lines += _aged(of.aged)
     return lines
 
 
-def _lasts(of: Lifetime, years: float | None) -> str:
+def _lasts(of: Lifetime, years: float) -> str:
     load = f"{of.title}, {readable_size(of.per_day_bytes, 3)} a day, {100 * of.full:g} % full"
     if of.years.value >= MOST_YEARS:
         text = f"{of.name} under {load}: its rated cycles last for more than {MOST_YEARS:g} years"
@@ -210,14 +227,37 @@ def _lasts(of: Lifetime, years: float | None) -> str:
         )
         if of.years.high > of.years.low:
             text += f" ({readable_number(of.years.low, 2)} to {readable_number(of.years.high, 2)})"
+    parts = sorted(of.wear.items(), key=lambda row: -row[1])
+    if len(parts) > 1 and parts[1][1] >= 0.01:
+        wear = [f"{MODES[mode]} {readable_number(100 * part, 2)} %" for mode, part in parts]
+        text += f", by {', '.join(wear)}"
     if of.warranty_years is not None and of.warranty_years < of.years.value:
         text += (
             f"; what its maker warrants is written after {readable_number(of.warranty_years, 2)}"
         )
-    if years is not None and math.isfinite(of.years.value):
+    if math.isfinite(of.years.value):
         used = 100 * years / of.years.value
         text += f"; after {years:g} years {readable_number(used, 2)} % are"
     return f"{text}."
+
+
+def _aged(of: Aged) -> list[str]:
+    """The drive after years, as SMART shows it and as its cells are."""
+    when = f"After {readable_number(of.years, 2)} years"
+    sentences_of_smart = [
+        row.text for row in explained(of.smart) if row.about in ("bytes", "wear", "state")
+    ]
+    cycles = [
+        f"{row.mean:,.0f} in {MODES[mode]} (rated {row.rated:,})"
+        for mode, row in sorted(of.cycles.items())
+        if row.superblocks
+    ]
+    state = " and it can only be read" if of.read_only else ""
+    return [
+        f"{when} its SMART data say: {'; '.join(sentences_of_smart)}.",
+        f"By then {of.spare_percent} % of its spare is left{state}, and the cycles of a block are"
+        f" {', '.join(cycles)}.",
+    ]
 
 
 def _writes(of: Lifetime) -> str:
@@ -225,11 +265,22 @@ def _writes(of: Lifetime) -> str:
         f"{name} {readable_number(part, 2)}" for name, part in of.by_cause.items() if part >= 0.01
     ]
     spread = f" ({readable_number(of.waf.low, 3)} to {readable_number(of.waf.high, 3)})"
-    return (
+    text = (
         f"Each byte written costs {readable_number(of.waf.value, 3)} bytes of flash{spread}:"
         f" {', '.join(causes[:5])}; {readable_size(of.flash_per_day_bytes, 3)} a day, at"
         f" {readable_number(of.watts, 2)} W."
     )
+    worse = [stage for stage in of.stages if stage.waf > 1.2 * of.waf.value]
+    if worse:
+        refreshed = max(stage.refresh / stage.waf for stage in worse)
+        text += (
+            f" Later it costs up to {readable_number(max(stage.waf for stage in worse), 3)}, from"
+            f" {readable_number(worse[0].years, 2)} years on"
+        )
+        if refreshed > 0.1:
+            text += ": worn cells keep data for shorter, and it is written anew before it is lost"
+        text += "."
+    return text
 
 
 def notes(of: Lifetime) -> list[str]:
@@ -242,6 +293,21 @@ def notes(of: Lifetime) -> list[str]:
             "the write amplification was still moving when eight capacities were written: its"
             " interval is that of the last two"
         )
+    if of.refused is not None:
+        lines.append(f"years are what the simulated wear comes to: {of.refused}")
+    elif of.repeated:
+        lines.append(
+            f"sampled: {readable_number(of.repeated, 2)} times as much was repeated as was"
+            " simulated; by what neighbouring stages differ, the years may be off by"
+            f" {readable_number(100 * of.jump_error, 2)} %, and the wait of writes at 99 % by"
+            f" {readable_number(100 * of.drift_p99, 2)} %"
+        )
+        followed = of.stages[-1].years
+        if followed < 0.9 * min(of.years.value, MOST_YEARS):
+            lines.append(
+                f"followed for {readable_number(followed, 2)} years: from there on what resting"
+                " data needs changes all the time, and the rest goes by the wear until then"
+            )
     if of.scale_error > 0.02:
         lines.append(
             "a copy of half the size differs by"
@@ -255,18 +321,32 @@ def _ns(count: int) -> str:
     return readable_period(float(f"{count / 1e9:.3g}"))
 
 
-def verdict(rows: Sequence[Row]) -> str | None:
-    """Which of several ways lasts longest, and how sure that is."""
+def verdict(rows: Sequence[Row]) -> list[str]:
+    """Which of several ways lasts longest, how sure that is, and in which a host waits least."""
     chance = chance_of_first(rows)
     if chance is None:
-        return None
+        return []
     first, second = ranked(rows)[:2]
     longer = first.lifetime.years.value / second.lifetime.years.value
-    return (
+    lines = [
         f"{first.way} lasts longest, {readable_number(longer, 3)} times as long as {second.way},"
         f" with a probability of {readable_number(100 * min(chance, 0.999), 3)} % of outlasting all"
         " others."
-    )
+    ]
+    waits = sorted((wait, row.way) for row in rows if (wait := _write_p99(row.lifetime)))
+    if len(waits) > 1:
+        (least, quickest), (most, slowest) = waits[0], waits[-1]
+        lines.append(
+            f"Of 100 writes 99 wait less than {_ns(least)} with {quickest},"
+            f" and {_ns(most)} with {slowest}."
+            if most > 1.05 * least
+            else f"Writes wait alike in all of them: of 100, 99 less than {_ns(most)}."
+        )
+    return lines
+
+
+def _write_p99(of: Lifetime) -> int | None:
+    return next((row.p99_ns for row in of.latencies if row.kind == "write"), None)
 
 
 HEAD = ("drive", "years", "90 %", "WAF", "90 %", "write p99")
@@ -279,14 +359,14 @@ def table(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def _row(row: Row) -> tuple[str, ...]:
     of = row.lifetime
-    waits = {latency.kind: latency.p99_ns for latency in of.latencies}
+    wait_ns = _write_p99(of)
     return (
         row.way,
         _years(of.years.value),
         f"{_years(of.years.low)} to {_years(of.years.high)}",
         readable_number(of.waf.value, 3),
         f"{readable_number(of.waf.low, 3)} to {readable_number(of.waf.high, 3)}",
-        _ns(waits["write"]) if "write" in waits else "",
+        "" if wait_ns is None else _ns(wait_ns),
     )
 
 
@@ -294,11 +374,11 @@ def _years(value: float) -> str:
     return f"> {MOST_YEARS:g}" if value > MOST_YEARS else readable_number(value, 2)
 
 
-def answer(rows: Sequence[Row], years: float | None = None) -> Answer:
+def answer(rows: Sequence[Row], years: float) -> Answer:
     """The page of an answer."""
     first = ranked(rows)[0].lifetime
     conclusion = verdict(rows)
-    texts = [conclusion] if conclusion else sentences(first, years)
+    texts = conclusion or sentences(first, years)
     if conclusion:
         texts += [text for row in ranked(rows)[:3] for text in sentences(row.lifetime, years)[:1]]
     drawn = [
@@ -313,7 +393,6 @@ def answer(rows: Sequence[Row], years: float | None = None) -> Answer:
             chart=_bars(rows, lambda of: of.waf),
         ),
     ]
-    causes = list(dict.fromkeys(name for row in rows for name in row.lifetime.by_cause))
     return Answer(
         kind="Will it last",
         title=_title(rows),
@@ -321,23 +400,96 @@ def answer(rows: Sequence[Row], years: float | None = None) -> Answer:
         figures=drawn,
         tables=[
             Table(title="Drives", head=HEAD, rows=table(rows)),
-            Table(
-                title="What is programmed for a byte written",
-                head=("drive", *causes),
-                rows=[
-                    (
-                        row.way,
-                        *(
-                            readable_number(row.lifetime.by_cause.get(name, 0.0), 3)
-                            for name in causes
-                        ),
-                    )
-                    for row in ranked(rows)
-                ],
-            ),
+            _by_cause(rows),
+            *_over_years(rows),
         ],
         notes=list(dict.fromkeys(note for row in rows for note in notes(row.lifetime))),
     )
+
+
+def _by_cause(rows: Sequence[Row]) -> Table:
+    causes = list(dict.fromkeys(name for row in rows for name in row.lifetime.by_cause))
+    return Table(
+        title="What is programmed for a byte written",
+        head=("drive", *causes),
+        rows=[
+            (
+                row.way,
+                *(readable_number(row.lifetime.by_cause.get(name, 0.0), 3) for name in causes),
+            )
+            for row in ranked(rows)
+        ],
+    )
+
+
+def _over_years(rows: Sequence[Row]) -> list[Table]:
+    """Each drive after years; of a single one its SMART data and the stages of its life too."""
+    ordered = ranked(rows)
+    aged = [(row.way, row.lifetime.aged) for row in ordered if row.lifetime.aged is not None]
+    if not aged:
+        return []
+    modes = [mode for mode in MODES if any(of.cycles[mode].superblocks for _, of in aged)]
+    tables = [
+        Table(
+            title="The drive after years",
+            head=(
+                "drive",
+                "years",
+                "rated life used",
+                "spare left",
+                *(f"cycles in {MODES[mode]}" for mode in modes),
+            ),
+            rows=[
+                (
+                    way,
+                    readable_number(of.years, 2),
+                    f"{readable_number(100 * of.used, 3)} %",
+                    f"{of.spare_percent} %",
+                    *(_cycles(of, mode) for mode in modes),
+                )
+                for way, of in aged
+            ],
+        )
+    ]
+    if len(ordered) > 1:
+        return tables
+    smart = Table(
+        title="SMART data then",
+        head=("field", "value"),
+        rows=smart_rows(aged[0][1]),
+    )
+    stages = Table(
+        title="Over the years",
+        head=("years", "rated life used", "WAF", "refresh in it", "write p99"),
+        rows=[
+            (
+                readable_number(stage.years, 3),
+                f"{readable_number(100 * stage.used, 3)} %",
+                readable_number(stage.waf, 3),
+                readable_number(stage.refresh, 3),
+                "" if stage.write_p99_ns is None else _ns(stage.write_p99_ns),
+            )
+            for stage in ordered[0].lifetime.stages
+        ],
+    )
+    return [*tables, smart, stages]
+
+
+def _cycles(of: Aged, mode: str) -> str:
+    row = of.cycles[mode]
+    return f"{row.mean:,.0f} of {row.rated:,}" if row.superblocks else ""
+
+
+def smart_rows(of: Aged) -> list[tuple[str, str]]:
+    """The fields of NVMe's log, or the attributes of ATA."""
+    log = of.smart.get(smart.NVME)
+    if log is not None:
+        return [(name, f"{value:,}") for name, value in log.items() if isinstance(value, int)]
+    attributes = of.smart.get(smart.ATA, {"table": []})["table"]
+    return [
+        (f"{row['id']} {row['name']}", f"{row['raw']['value']:,} (value {row['value']})")
+        for row in attributes
+    ]
 
 
 def _title(rows: Sequence[Row]) -> str:

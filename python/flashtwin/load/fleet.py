@@ -17,6 +17,7 @@ from statistics import median
 from flashtwin.charts import figures
 from flashtwin.load import lifetime
 from flashtwin.load.drawn import assumed, drawn
+from flashtwin.load.life import MOST_YEARS
 from flashtwin.load.lifetime import Copy, Question, Simulated, work_of
 from flashtwin.load.words import Fleet, Member
 from flashtwin.model.units import readable_number, readable_size
@@ -24,8 +25,6 @@ from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.pool import Work
 
 SHARES = (5, 25, 50, 75, 95)
-# Drives that last beyond all plans.
-MOST_YEARS = 100.0
 BARS = 6
 
 
@@ -82,7 +81,7 @@ def quantile(values: Sequence[float], percent: float) -> float:
     return ordered[min(int(percent / 100 * len(ordered)), len(ordered) - 1)]
 
 
-def sentences(of: Fleet, years: float | None) -> list[str]:
+def sentences(of: Fleet, years: float) -> list[str]:
     """The answer, the most important first."""
     lasting = _lasting(of)
     low, high = of.per_day_bytes / of.spread, of.per_day_bytes * of.spread
@@ -91,14 +90,10 @@ def sentences(of: Fleet, years: float | None) -> list[str]:
         f" (90 % of them {readable_size(low, 3)} to {readable_size(high, 3)}),"
         f" {100 * of.full:g} % full"
     )
-    lines = []
-    if years is not None:
-        ended = sum(value < years for value in lasting)
-        lines.append(f"Of {load}, {ended:,} have used up their rated cycles after {years:g} years.")
+    ended = sum(value < years for value in lasting)
+    lines = [f"Of {load}, {ended:,} have used up their rated cycles after {years:g} years."]
     middle, least = median(lasting), quantile(lasting, 5)
-    text = (
-        f"{'Half of them' if lines else f'Half of {load}'} last longer than {_most(middle)} years"
-    )
+    text = f"Half of them last longer than {_most(middle)} years"
     if least < MOST_YEARS:
         text += f", one in twenty less than {_most(least)}"
     lines.append(f"{text}.")
@@ -118,7 +113,7 @@ def notes(of: Fleet) -> list[str]:
     return lines
 
 
-def answer(of: Fleet, years: float | None) -> Answer:
+def answer(of: Fleet, years: float) -> Answer:
     """The page of a fleet."""
     return Answer(
         kind="A fleet",

@@ -2,13 +2,14 @@
 
 A small copy of the drive (`--scale`: as many superblocks, as many dies, all ratios) is filled as
 far as the real one is, and given the load in stretches of writing and rest until its write
-amplification no longer moves. What a byte from the host costs then is what it costs for years, as
-long as nothing else wears out first; the rest is arithmetic. Rates are not scaled and sizes are, so
-that the small drive lives its days as many times faster: times that the firmware waits (an idle
-second before it folds) are longer beside a day there, which a copy of half the size shows.
+amplification no longer moves. Then it lives on by jumps until its rated cycles are used up
+(`life`). Rates are not scaled and sizes are, so that the small drive lives its days as many times
+faster: times that the firmware waits (an idle second before it folds) are longer beside a day
+there, which a copy of half the size shows.
 
-The interval has three parts: how far batches of the end differ, how far the smaller copy differs,
-and how far drives differ that are drawn over what is not known of this one (`unknowns.toml`).
+The interval has four parts: how far batches of the end differ, how far stages of the life differ,
+how far the smaller copy differs, and how far drives differ that are drawn over what is not known of
+this one (`unknowns.toml`).
 Invariant: everything is counted in bytes and in the drive's time, so that the same question has
 the same answer on every machine.
 """
@@ -16,7 +17,7 @@ the same answer on every machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -32,6 +33,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.load.drawn import assumed, drawn, posterior_of
+from flashtwin.load.life import YEAR_DAYS, Counts, Life, Until, live, stage
 from flashtwin.load.loads import DAY_S, Load
 from flashtwin.load.words import Interval, Latency, Lifetime
 from flashtwin.model.fio_job import NONE, Fio, Span
@@ -39,11 +41,10 @@ from flashtwin.model.histogram import percentiles_of, summed
 from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Rest, Result, Run
 from flashtwin.model.target import Progress
-from flashtwin.model.units import parse_size
+from flashtwin.model.units import parse_size, readable_size
 from flashtwin.runner.pool import Send, Work
 from flashtwin.runner.target import Variant
 
-YEAR_DAYS = 365.25
 # The probability that an interval holds its value.
 CONFIDENCE = 0.9
 # A small copy holds about that much; each copy smaller than this is simulated as it is.
@@ -54,10 +55,14 @@ LEAST_WRITTEN, MOST_WRITTEN = 2.0, 8.0
 BATCH, BATCHES = 0.25, 8
 # The end is there once its mean is known to this share, and its halves agree as far.
 STEADY = 0.02
+# Host bytes are whole requests, so that a stretch may have a little less than it is asked for.
+ROUNDING = 0.02
 # Stretches of writing that a capacity is written in, at most.
 MOST_STRETCHES = 64
 # Drives drawn over what is not known.
 DRAWS = 4
+# The years after which an answer shows the drive, if nothing else is said.
+YEARS = 5.0
 # Memory of a worker beside that of the drive itself.
 BESIDE_BYTES = 60 << 20
 # Placement handles that a drive may have.
@@ -69,9 +74,11 @@ KINDS = ("read", "write", "sync")
 
 
 class Simulated(Struct, frozen=True, kw_only=True):
-    """The end of a copy's simulation. `wear`: share of its rated life that a written byte takes;
-    `by_cause`: bytes programmed for a byte of the host's; `kept_up`: of what the load asks for, how
-    much it took; `steady`: whether the end was reached."""
+    """The end of a copy's simulation, and its life after that if it lives on.
+
+    `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
+    byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
+    amplification no longer moved."""
 
     scale: int
     capacity_bytes: int
@@ -84,26 +91,39 @@ class Simulated(Struct, frozen=True, kw_only=True):
     steady: bool
     written: float
     latencies: list[Latency]
+    life: Life | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A load on a drive that is so full; `full` is the share of the capacity that holds data.
+    """A load on a drive that is so full; `full` is the share of the capacity that holds data, which
+    follows from `data_bytes` where those are given.
 
     `trims`: the drive is told which data is gone, so that the rest of it is empty; else all of it
     has been written once, and the rest holds data that nobody reads or writes any more. `handles`:
     each job that writes has a placement handle of its own, or those that
-    the load names.
+    the load names. `years`: after them the drive is shown.
     """
 
     variant: Variant
     load: Load
     full: float = 0.8
+    data_bytes: int | None = None
+    years: float = YEARS
     seed: int = 1
     trims: bool = True
     handles: bool = False
 
     def __post_init__(self) -> None:
+        if self.data_bytes is not None:
+            spec = self.variant.spec()
+            object.__setattr__(self, "full", self.data_bytes / spec.capacity_bytes)
+            if self.full > 1:
+                raise FlashtwinError(
+                    f"--full {readable_size(self.data_bytes)} is more than {spec.name} holds",
+                    hint=f"it has {readable_size(spec.capacity_bytes)}",
+                    exit_code=USAGE,
+                )
         if not 0.01 <= self.full <= 1:
             raise FlashtwinError(
                 f"--full {100 * self.full:g}% is not between 1 and 100 %", exit_code=USAGE
@@ -112,21 +132,24 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Copy:
-    """A small copy to be simulated: picklable, so that a worker can do it."""
+    """A small copy to be simulated: picklable, so that a worker can do it. `lives`: it lives on
+    after its steady state; others say how far drives differ."""
 
     variant: Variant
     scale: int
     load: Load
     full: float
     seed: int
+    years: float = YEARS
     trims: bool = True
     handles: bool = False
+    lives: bool = True
 
 
 def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES) -> list[Copy]:
     """The copies that an answer needs: the drive, it once more at half the size, and drives drawn
     over what is not known."""
-    variant = _with_handles(question) if question.handles else question.variant
+    variant = _with_log(_with_handles(question) if question.handles else question.variant)
     spec = variant.spec()
     scale = _scale(spec, variant, copy_bytes)
     base = Copy(
@@ -135,12 +158,13 @@ def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES)
         load=question.load,
         full=question.full,
         seed=question.seed,
+        years=question.years,
         trims=question.trims,
         handles=question.handles,
     )
-    half = replace(base, scale=2 * scale) if _fits(variant, 2 * scale) else None
+    half = replace(base, scale=2 * scale, lives=False) if _fits(variant, 2 * scale) else None
     others = [
-        replace(base, variant=other, seed=seed)
+        replace(base, variant=other, seed=seed, lives=False)
         for seed, other in drawn(variant, question.seed, draws)
     ]
     return [base, *([half] if half else []), *others]
@@ -163,6 +187,14 @@ def _with_handles(question: Question) -> Variant:
     # Below that the firmware would hardly ever open a superblock for a handle.
     room = [f"{key}={int(values[key]) + more + 1}" for key in ("gc.low", "gc.high")]
     return replace(variant, sets=(*variant.sets, f"fdp.handles={more + 1}", *room))
+
+
+def _with_log(variant: Variant) -> Variant:
+    """The drive with SMART data: NVMe prescribes its log, where a spec names no maker's."""
+    values = {row["key"]: row["value"] for row in variant.spec().values()}
+    if values.get("smart.family", "none") != "none" or values["link.kind"] != "nvme":
+        return variant
+    return replace(variant, sets=(*variant.sets, "smart.family=nvme"))
 
 
 def _scale(spec: Spec, variant: Variant, copy_bytes: int) -> int:
@@ -209,7 +241,7 @@ def unwatched(progress: Progress) -> bool:
 
 
 def simulate(copy: Copy, watch: Callable[[Progress], bool] = unwatched) -> Simulated:
-    """Give a copy its load until its write amplification stays where it is."""
+    """Give a copy its load until its write amplification stays where it is, and let it live on."""
     full_size = copy.variant.spec()
     spec = scaled(copy.variant, copy.scale).spec()
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
@@ -230,6 +262,13 @@ def jobs_of(copy: Copy, full_size: Spec, held: int) -> list[Job]:
 
 def _planned(load: Load, spec: Spec, full_bytes: int) -> list[Job]:
     """The jobs of the load on a drive on which as much holds data."""
+    if load.touches > full_bytes:
+        raise FlashtwinError(
+            f"{load.name} touches {readable_size(load.touches)}, and {spec.name} holds"
+            f" {readable_size(full_bytes)} of data",
+            hint="take a larger drive, or say with --full that it holds more",
+            exit_code=USAGE,
+        )
     target = Target(name=spec.id, bytes=full_bytes // GRAIN * GRAIN, unit_bytes=spec.map_unit_bytes)
     planned = plan(load.jobs, target)
     if len(planned.phases) != 1:
@@ -294,11 +333,12 @@ class _Stretch:
     @classmethod
     def of(cls, copy: Copy, spec: Spec, full_size: Spec, jobs: Sequence[Job]) -> _Stretch:
         """As many bytes as the load has in its period, and enough for a capacity to take a
-        bounded number of stretches."""
+        bounded number of stretches; without rests a stretch is no more than a batch."""
         rate = copy.load.bytes_a_day(full_size.capacity_bytes) / DAY_S
         in_period = rate * copy.load.period_s / copy.scale
-        least = spec.capacity_bytes / MOST_STRETCHES
-        write_bytes = max(in_period, least)
+        if copy.load.active >= 1:
+            in_period = min(in_period, BATCH * spec.capacity_bytes)
+        write_bytes = max(in_period, spec.capacity_bytes / MOST_STRETCHES)
         period_s = write_bytes / rate
         nominal_rate = sum(nominal(job, 1) for job in jobs)
         return cls(
@@ -377,80 +417,54 @@ def _shares(job: Job) -> tuple[float, float, float]:
     return (0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Counts:
-    """The drive's counters, and the share of its rated life that is gone."""
-
-    host: int
-    programmed: int
-    used: float
-    by_cause: Mapping[str, float]
-    energy_j: float
-    now_ns: int
-
-    @classmethod
-    def of(cls, twin: Twin) -> _Counts:
-        inside = twin.smart()["flashtwin"]
-        waf = inside["waf"]
-        host = int(waf["host_bytes"])
-        return cls(
-            host=host,
-            programmed=int(waf["programmed_bytes"]),
-            used=inside["endurance"]["percent_used"] / 100,
-            by_cause={name: (share or 0.0) * host for name, share in waf["by_cause"].items()},
-            energy_j=inside["energy"]["energy_uj"] / 1e6,
-            now_ns=twin.simulation.now_ns(),
-        )
-
-
 class _Steady:
     """Stretches until the end is steady, and what it showed."""
 
     def __init__(self, twin: Twin, spec: Spec, copy: Copy, stretch: _Stretch) -> None:
         self._twin, self._spec, self._copy, self._stretch = twin, spec, copy, stretch
-        self._marks = [_Counts.of(twin)]
+        self._marks = [Counts.of(twin)]
         self._results: list[Result] = []
+        self._done = [0] * len(stretch.jobs)
+        self._stretches = 0
+        # A burst that is larger than a batch is one.
+        self._batch = max(BATCH * spec.capacity_bytes, stretch.write_bytes)
 
     def run(self, watch: Callable[[Progress], bool]) -> Simulated:
-        capacity, begin = self._spec.capacity_bytes, self._marks[0].host
-        done = [0] * len(self._stretch.jobs)
-        batch = BATCH * capacity
-        most = MOST_WRITTEN * capacity
-        stretches = 0
-        while not self._is_over(begin, most):
-            step = self._stretch.run(stretches, done)
-            result = self._twin.do(step, watch)
-            assert isinstance(result, Result), "a twin does everything"
-            for index, row in enumerate(result.fio):
-                done[index] += row["read"]["bytes"] + row["write"]["bytes"]
-            if self._stretch.rest_s:
-                self._twin.do(Rest(seconds=self._stretch.rest_s), watch)
-            stretches += 1
-            self._results.append(result)
-            counts = _Counts.of(self._twin)
-            if counts.host == self._marks[-1].host and stretches > 3:
+        while not self._is_over():
+            self._results.append(self._go_on(watch))
+            counts = Counts.of(self._twin)
+            if counts.host == self._marks[-1].host and self._stretches > 3:
                 raise FlashtwinError(
-                    f"{self._spec.id} takes no writes any more after {stretches} stretches",
+                    f"{self._spec.id} takes no writes any more after {self._stretches} stretches",
                     exit_code=USAGE,
                 )
-            if counts.host - self._marks[-1].host >= batch:
+            if counts.host - self._marks[-1].host >= self._batch * (1 - ROUNDING):
                 self._marks.append(counts)
                 # Only the latencies of the end count.
                 del self._results[: -self._kept()]
-        return self._outcome(stretches)
+        return self._outcome(watch)
+
+    def _go_on(self, watch: Callable[[Progress], bool]) -> Result:
+        """The next stretch with the rest after it."""
+        result = self._twin.do(self._stretch.run(self._stretches, self._done), watch)
+        assert isinstance(result, Result), "a twin does everything"
+        for index, row in enumerate(result.fio):
+            self._done[index] += row["read"]["bytes"] + row["write"]["bytes"]
+        if self._stretch.rest_s:
+            self._twin.do(Rest(seconds=self._stretch.rest_s), watch)
+        self._stretches += 1
+        return result
 
     def _kept(self) -> int:
         """Stretches that the batches of the end have."""
-        per_batch = BATCH * self._spec.capacity_bytes / self._stretch.write_bytes
-        return max(math.ceil(BATCHES * per_batch), 1)
+        return max(math.ceil(BATCHES * self._batch / self._stretch.write_bytes), 1)
 
-    def _is_over(self, begin: int, most: float) -> bool:
-        written = self._marks[-1].host - begin
-        if written >= most:
+    def _is_over(self) -> bool:
+        """True once the end is steady, or as many batches are written as may be."""
+        if len(self._marks) > MOST_WRITTEN / BATCH:
             return True
-        if written < LEAST_WRITTEN * self._spec.capacity_bytes or len(self._marks) <= BATCHES:
-            return False
-        return self._is_steady()
+        least = max(LEAST_WRITTEN / BATCH, BATCHES)
+        return len(self._marks) > least and self._is_steady()
 
     def _is_steady(self) -> bool:
         wafs = self._wafs()
@@ -467,10 +481,11 @@ class _Steady:
             for before, after in pairwise(marks)
         ]
 
-    def _outcome(self, stretches: int) -> Simulated:
+    def _outcome(self, watch: Callable[[Progress], bool]) -> Simulated:
         first, last = self._marks[-min(BATCHES + 1, len(self._marks))], self._marks[-1]
         host, seconds = last.host - first.host, (last.now_ns - first.now_ns) / 1e9
-        wanted_bytes = self._stretch.write_bytes * stretches
+        wanted_bytes = self._stretch.write_bytes * self._stretches
+        results = list(self._results)
         return Simulated(
             scale=self._copy.scale,
             capacity_bytes=self._spec.capacity_bytes,
@@ -486,8 +501,21 @@ class _Steady:
             kept_up=min((last.host - self._marks[0].host) / wanted_bytes, 1.0),
             steady=self._is_steady(),
             written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
-            latencies=list(_latencies(self._results)),
+            latencies=list(_latencies(results)),
+            life=self._life(first, results, watch) if self._copy.lives else None,
         )
+
+    def _life(
+        self, first: Counts, results: Sequence[Result], watch: Callable[[Progress], bool]
+    ) -> Life:
+        """What follows on the end, by jumps."""
+        full_size = self._copy.variant.spec().capacity_bytes
+        a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale
+        a_year = a_day * YEAR_DAYS
+        until = Until(asked=self._copy.years * a_year, a_year=a_year, scale=self._copy.scale)
+        begin = stage(first, self._marks[-1], results, a_year)
+        stretch = self._twin.simulation.since(first.mark)
+        return live(self._twin, begin, stretch, partial(self._go_on, watch), until)
 
 
 def _latencies(results: Sequence[Result]) -> Iterator[Latency]:
@@ -514,7 +542,7 @@ def _error_of_mean(values: Sequence[float]) -> float:
     return student_t(len(values) - 1, CONFIDENCE) * stdev(values) / math.sqrt(len(values))
 
 
-def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DRAWS) -> Lifetime:
+def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
     """The answer that the copies of a question give together, in the order of `copies`."""
     spec = question.variant.spec()
     base, others = simulated[0], list(simulated[1:])
@@ -522,9 +550,11 @@ def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DR
     per_day = question.load.bytes_a_day(spec.capacity_bytes)
     scale_error = abs(half.waf / base.waf - 1) if half else 0.0
     logs = [math.log(drawn.waf) for drawn in others]
-    wears = [math.log(drawn.wear) for drawn in others if drawn.wear > 0]
+    draws = [years_of(drawn, per_day) for drawn in others]
+    lasting = [math.log(years) for years in draws if math.isfinite(years)]
     own = math.hypot(base.waf_error / base.waf, scale_error)
-    years = years_of(base, per_day)
+    life = base.life
+    assert life is not None, "the first copy lives"
     values = {row["key"]: row["value"] for row in spec.values()}
     rated = float(_bytes_of(values.get("drive.rated_tbw", "0")))
     return Lifetime(
@@ -536,23 +566,34 @@ def lifetime(question: Question, simulated: Sequence[Simulated], draws: int = DR
         capacity_bytes=spec.capacity_bytes,
         per_day_bytes=per_day,
         waf=_interval(base.waf, logs, own),
-        years=_interval(years, wears, own),
+        years=_interval(years_of(base, per_day), lasting, math.hypot(own, life.jump_error)),
+        wear=life.wear,
         flash_per_day_bytes=per_day * base.waf,
         warranty_years=rated / per_day / YEAR_DAYS if rated else None,
+        aged=life.aged,
+        stages=life.stages,
+        repeated=life.repeated_bytes / (base.written * base.capacity_bytes),
+        jump_error=life.jump_error,
+        drift_p99=life.drift_p99,
+        refused=life.refused,
+        ended=life.ended,
         scale_error=scale_error,
         kept_up=base.kept_up,
         steady=base.steady,
         by_cause=dict(sorted(base.by_cause.items(), key=lambda row: -row[1])),
         latencies=base.latencies,
         watts=base.watts,
-        draws=[years_of(drawn, per_day) for drawn in others],
+        draws=draws,
         assumed=assumed(spec),
         sources=sources_of(question),
     )
 
 
 def years_of(of: Simulated, per_day: float) -> float:
-    """Until the rated life is used up; for ever where nothing wears."""
+    """Until the rated life is used up; for ever where nothing wears. What does not live on, or
+    cannot, wears on as it did."""
+    if of.life is not None and of.life.refused is None:
+        return math.inf if of.life.end_years is None else of.life.end_years
     a_year = of.wear * per_day / of.scale * YEAR_DAYS
     return 1 / a_year if a_year > 0 else math.inf
 
@@ -572,13 +613,19 @@ def _interval(value: float, logs: Sequence[float], own: float) -> Interval:
 
 def sources_of(question: Question) -> list[str]:
     """Where the load comes from, and what of the drive was fitted."""
+    lines = list(question.load.sources)
+    (reach, line), capacity = question.load.reaches, question.variant.spec().capacity_bytes
+    if reach > capacity:
+        lines.append(
+            f"line {line:,} of {question.load.name} reaches to {readable_size(reach)}, beyond a"
+            f" drive of {readable_size(capacity)}: places were drawn within the data that it holds"
+        )
     fitted = posterior_of(question.variant)
-    if fitted is None:
-        return list(question.load.sources)
-    weights = [weight for weight, _ in fitted.drives]
-    worth = sum(weights) ** 2 / max(sum(weight * weight for weight in weights), 1e-12)
-    return [
-        *question.load.sources,
-        f"drawn from the twin that was fitted to {fitted.run}: {len(weights)} drives that it leaves"
-        f" possible, worth {worth:.1f} of equal weight",
-    ]
+    if fitted is not None:
+        weights = [weight for weight, _ in fitted.drives]
+        worth = sum(weights) ** 2 / max(sum(weight * weight for weight in weights), 1e-12)
+        lines.append(
+            f"drawn from the twin that was fitted to {fitted.run}: {len(weights)} drives that it"
+            f" leaves possible, worth {worth:.1f} of equal weight"
+        )
+    return lines

@@ -29,6 +29,7 @@ DAY_S = 86_400.0
 MOST_SIZES = 16
 # The depth at which a trace's requests are drawn: it says when they came, not how many waited.
 DEPTH = 8
+MOST_RATE = (1 << 32) - 1
 _DRIVES = re.compile(r"([0-9]+(?:\.[0-9]+)?) drives")
 
 
@@ -38,7 +39,8 @@ class Load:
 
     `per_day` is bytes that the host writes, or a share of the capacity where `of_capacity`;
     `active` the share of the time in which it writes, once in `period_s`. `sources`: where all of
-    that comes from.
+    that comes from. Of a trace `reaches` says where its furthest request ends, and its line,
+    `touches` how many bytes have a request.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Load:
     active: float = 1.0
     period_s: float = 3600.0
     sources: tuple[str, ...] = ()
+    reaches: tuple[int, int] = (0, 0)
+    touches: int = 0
 
     def bytes_a_day(self, capacity: int) -> float:
         """Bytes that the host writes in a day to a drive of a capacity."""
@@ -146,6 +150,8 @@ def _of_trace(path: Path) -> Load:
             f"{path.name}: {readable_size(profiled.bytes[1])} written",
             "assumed: requests drawn with the trace's sizes, order, places and syncs, not itself",
         ),
+        reaches=max((file.end, file.line) for file in profiled.files),
+        touches=profiled.load.places.touched * profiled.load.places.bytes,
     )
 
 
@@ -168,7 +174,8 @@ def _words(profiled: Profile) -> list[str]:
         "--norandommap",
         f"--size={span}",
     ]
-    seconds = max(profiled.span_ns / 1e9, 1e-3)
+    # Rates say how bytes are shared; fio has them in 32 bits.
+    seconds = max(profiled.span_ns / 1e9, 1e-3, max(profiled.bytes) / MOST_RATE)
     for rw, side, moved in (("write", profiled.load.write, profiled.bytes[1]),) + (
         (("read", profiled.load.read, profiled.bytes[0]),) if profiled.bytes[0] else ()
     ):

@@ -6,6 +6,7 @@ They are what `--json` prints, so this module loads nothing that simulates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -256,12 +257,55 @@ class Latency(Struct, frozen=True, kw_only=True):
     p999_ns: int
 
 
+class Cycles(Struct, frozen=True, kw_only=True):
+    """Program and erase cycles in one mode, of the superblocks that were ever used in it: their
+    mean, the most, and what they are rated for."""
+
+    superblocks: int
+    mean: float
+    most: int
+    rated: int
+
+
+class Aged(Struct, frozen=True, kw_only=True):
+    """A drive after years of a load: the share of its rated life that is used, its spare blocks in
+    percent, its cycles by mode (slc, native, tier: the second tier of a cache).
+
+    `smart`: what `smartctl --json` would print of it. Times above a temperature are not in it.
+    """
+
+    years: float
+    used: float
+    spare_percent: int
+    read_only: bool
+    cycles: dict[str, Cycles]
+    smart: dict[str, Any]
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """A stage of a life, which was simulated in its time: years after the first write, share of the
+    rated life that is used, WAF, the refresh of resting data in it, and the wait of writes at 99 %,
+    none where nothing waited."""
+
+    years: float
+    used: float
+    waf: float
+    refresh: float
+    write_p99_ns: int | None
+
+
 class Lifetime(Struct, frozen=True, kw_only=True):
     """Years of a load on a drive.
 
-    `years`: until the rated cycles are used up; `warranty_years`: until the written bytes that the
-    maker rates the drive for are used up, none where nobody printed them. `scale_error`: how far
-    the copy of half the size differs in WAF.
+    `years`: until the rated cycles are used up; `wear`: the share that each mode of the cells has
+    in that; `warranty_years`: until the written bytes that the maker rates the drive for are used
+    up, none where nobody printed them. `aged`: the drive after the years that were asked about, or
+    as far as it lived; `stages`: between them it was jumped; `repeated`: how many times as much was
+    repeated as was simulated; `jump_error`: the share of the years that jumps may have got wrong;
+    `drift_p99`: the most that neighbouring stages differ by in that wait; `refused`: why nothing
+    was repeated, so that the years are what the simulated wear comes to. `ended`: it took no writes
+    any more.
+    `scale_error`: how far the copy of half the size differs in WAF.
     """
 
     drive: str
@@ -273,8 +317,16 @@ class Lifetime(Struct, frozen=True, kw_only=True):
     per_day_bytes: float
     waf: Interval
     years: Interval
+    wear: dict[str, float]
     flash_per_day_bytes: float
     warranty_years: float | None
+    aged: Aged | None
+    stages: list[Stage]
+    repeated: float
+    jump_error: float
+    drift_p99: float
+    refused: str | None
+    ended: bool
     scale_error: float
     kept_up: float
     steady: bool

@@ -103,6 +103,36 @@ pub(crate) struct Reserve {
 }
 
 impl Facts<'_> {
+    /// Those of a drive whose superblocks are larger, after as many times the work: times of heat
+    /// aside, of which a part of a life tells nothing.
+    fn of_larger(mut self, times: u64) -> Self {
+        let more = times.saturating_sub(1);
+        let (host, counters, states) = (self.host, self.counters, self.states);
+        self.host.add(&host, more);
+        self.counters.add(&counters, more);
+        let c = &mut self.counters;
+        // As many superblocks were erased, which are larger.
+        (c.slc_erases, c.native_erases, c.tier_erases) = (
+            counters.slc_erases,
+            counters.native_erases,
+            counters.tier_erases,
+        );
+        self.states.add(&states, more);
+        for count in [
+            &mut self.capacity_bytes,
+            &mut self.label.rated_tbw_bytes,
+            &mut self.now_ns,
+            &mut self.slc_bytes,
+            &mut self.native_bytes,
+            &mut self.tier_bytes,
+            &mut self.rebuilt,
+        ] {
+            *count = count.saturating_mul(times);
+        }
+        self.energy_fj = self.energy_fj.saturating_mul(times.into());
+        self
+    }
+
     /// Percent of the spare blocks that are left; on a drive without any, of the superblocks.
     pub(crate) fn spare_percent(&self) -> u64 {
         let r = &self.reserve;
@@ -182,18 +212,41 @@ impl<P: Policies> Drive<P> {
     /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
     #[must_use]
     pub fn smart(&self) -> Value {
-        let facts = self.facts();
-        let mut answer = general(&facts);
+        self.told(&self.facts())
+    }
+
+    /// The SMART data of a drive that is `larger` times as large and has lived as many times as
+    /// long, with as many times the bytes: what the drive of the full size would show of a life
+    /// that a copy has lived. Beside it the cycles by mode, and the spare that is left.
+    #[must_use]
+    pub fn lived(&self, larger: u64) -> Value {
+        let facts = self.facts().of_larger(larger);
+        let superblocks = self.ftl.superblocks().iter();
+        let (slc, native) = (superblocks.clone(), superblocks.clone());
+        json!({
+            "smart": self.told(&facts),
+            "spare_percent": facts.spare_percent(),
+            "read_only": facts.reserve.read_only,
+            "cycles": {
+                "slc": cycles(slc.map(|block| block.slc_cycles), facts.slc_cycles),
+                "native": cycles(native.map(|block| block.native_cycles), facts.native_cycles),
+                "tier": cycles(superblocks.map(|block| block.tier_cycles), facts.tier_cycles),
+            },
+        })
+    }
+
+    fn told(&self, facts: &Facts<'_>) -> Value {
+        let mut answer = general(facts);
         match facts.label.family {
             Family::None => {}
-            Family::Nvme => nvme::add(&mut answer, &facts),
-            _ => ata::add(&mut answer, &facts),
+            Family::Nvme => nvme::add(&mut answer, facts),
+            _ => ata::add(&mut answer, facts),
         }
         if self.ftl.placement_handles() > 1 {
-            let log = nvme::placement_statistics(&facts);
+            let log = nvme::placement_statistics(facts);
             answer.insert("nvme_fdp_statistics".to_owned(), log);
         }
-        answer.insert("flashtwin".to_owned(), endurance::section(&facts));
+        answer.insert("flashtwin".to_owned(), endurance::section(facts));
         Value::Object(answer)
     }
 
@@ -237,6 +290,20 @@ impl<P: Policies> Drive<P> {
             rebuilt: self.errors.counts.rebuilt,
         }
     }
+}
+
+/// Cycles in a mode of the superblocks that were ever used in it.
+fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
+    let used: Vec<u64> = of_each
+        .filter(|&cycles| cycles > 0)
+        .map(u64::from)
+        .collect();
+    json!({
+        "superblocks": used.len(),
+        "mean": used.iter().sum::<u64>() as f64 / used.len().max(1) as f64,
+        "most": used.iter().max().unwrap_or(&0),
+        "rated": rated,
+    })
 }
 
 /// What smartctl says of any drive.

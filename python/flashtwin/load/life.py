@@ -1,0 +1,291 @@
+"""A life by jumps: a load's steady state repeated until the rated cycles are used up.
+
+The firmware repeats a stretch without simulating it (`_core.Twin.repeat`), up to the next goal or
+until its law changes: a superblock of the cache is used up, data that the load leaves alone has to
+be refreshed. Then the drive is simulated again: until what was due is done, and for a stage
+that says what it does from there on. How far two neighbouring stages differ is the most that the
+jump between them may have got wrong (`Life.jump_error`).
+
+Invariant: what a drive shows at a moment of its life, it shows after it was jumped there. Where its
+law changes all the time, jumps are short and their number ends before its life: the rest of it goes
+by the wear of the last stage, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+from msgspec import Struct, convert
+
+from flashtwin import _core
+from flashtwin.drives.twin import Twin
+from flashtwin.load.words import Aged, Cycles, Stage
+from flashtwin.model.histogram import percentiles_of, summed
+from flashtwin.model.step import Result
+
+# Nobody plans further: a drive that lasts longer lasts "more than" that.
+MOST_YEARS = 100.0
+YEAR_DAYS = 365.25
+# The share of a life that a jump goes, at first and at least: jumps get shorter where two stages
+# differ in what a byte costs by more than `UNLIKE`, and longer again where they are `ALIKE`.
+LONGEST, SHORTEST = 0.25, 0.03
+UNLIKE, ALIKE = 0.1, 0.02
+MOST_JUMPS = 12
+# Capacities that are written in a stage, and at most before it, until nothing is refreshed.
+SEEN, SETTLED = 0.25, 0.5
+_P99 = 99.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """The drive's counters, the share of its rated life that is gone, and the mark from which the
+    core can tell what was done since."""
+
+    host: int
+    programmed: int
+    used: float
+    by_cause: Mapping[str, float]
+    energy_j: float
+    now_ns: int
+    mark: _core.Mark
+
+    @classmethod
+    def of(cls, twin: Twin) -> Counts:
+        """The counts of now."""
+        inside = twin.smart()["flashtwin"]
+        waf = inside["waf"]
+        host = int(waf["host_bytes"])
+        return cls(
+            host=host,
+            programmed=int(waf["programmed_bytes"]),
+            used=inside["endurance"]["percent_used"] / 100,
+            by_cause={name: (share or 0.0) * host for name, share in waf["by_cause"].items()},
+            energy_j=inside["energy"]["energy_uj"] / 1e6,
+            now_ns=twin.simulation.now_ns(),
+            mark=twin.simulation.mark(),
+        )
+
+
+class Life(Struct, frozen=True, kw_only=True):
+    """A copy's life. `end_years`: until its rated cycles are used up, none where nothing wears;
+    `ended`: it took no writes any more; `aged`: after the years that were asked about; `wear`: the
+    share that each mode of its cells has in what is used; `repeated_bytes`: of the host's, those
+    that were repeated and not simulated; `jump_error`: the share of the years that jumps may have
+    got wrong; `drift_p99`: the most that the waits of writes at 99 % of two neighbouring stages
+    differ by; `refused`: why nothing was repeated."""
+
+    stages: list[Stage]
+    end_years: float | None
+    ended: bool = False
+    aged: Aged | None = None
+    wear: dict[str, float] = {}
+    repeated_bytes: int = 0
+    jump_error: float = 0.0
+    drift_p99: float = 0.0
+    refused: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Until:
+    """Host bytes of a copy until the moment that is asked about, in a year, and at most."""
+
+    asked: float
+    a_year: float
+    scale: int
+
+    @property
+    def most(self) -> float:
+        """More than anybody plans for."""
+        return self.a_year * MOST_YEARS
+
+
+def live(
+    twin: Twin, first: Stage, stretch: _core.Stretch, go_on: Callable[[], Result], until: Until
+) -> Life:
+    """Let a drive in its steady state live on; `go_on` gives it a little of its load."""
+    if twin.repeat_refusal is not None:
+        return Life(stages=[first], end_years=None, refused=twin.repeat_refusal)
+    return _Living(twin, first, stretch, go_on, until).run()
+
+
+class _Living:
+    """A life as it goes on. `_ends` has the host's bytes and the share of the rated life that is
+    used at the end of each jump."""
+
+    def __init__(
+        self,
+        twin: Twin,
+        first: Stage,
+        stretch: _core.Stretch,
+        go_on: Callable[[], Result],
+        until: Until,
+    ) -> None:
+        self._twin, self._go_on, self._until = twin, go_on, until
+        self._stretch = stretch
+        self._stages = [first]
+        self._counts = Counts.of(twin)
+        self._ends = [(0, 0.0), (self._counts.host, self._counts.used)]
+        self._reach = LONGEST
+        self._repeated = 0
+        self._aged: Aged | None = None
+
+    def run(self) -> Life:
+        ended = False
+        for _ in range(MOST_JUMPS):
+            goal = self._next_goal()
+            if goal is None or ended:
+                break
+            self._jump(goal)
+            ended = not self._stage()
+        return Life(
+            stages=self._stages,
+            end_years=self._end_years(),
+            ended=ended,
+            # A drive that ended earlier is shown as far as it lived.
+            aged=self._aged or self._now(),
+            wear=_by_mode(self._lived()["cycles"]),
+            repeated_bytes=self._repeated,
+            jump_error=self._jump_error(),
+            drift_p99=_drift([float(stage.write_p99_ns or 0) for stage in self._stages]),
+        )
+
+    def _wear(self) -> float:
+        """Of a byte from the host, over the last jumps: a short one has too few erases to tell."""
+        host, used = self._ends[-1]
+        least = host * (1 - SHORTEST)
+        host_before, used_before = next(
+            (end for end in reversed(self._ends) if end[0] <= least), self._ends[0]
+        )
+        return (used - used_before) / max(host - host_before, 1)
+
+    def _next_goal(self) -> float | None:
+        """The host's bytes at the end of the next jump; none where there is nothing more to see."""
+        goals = []
+        if self._aged is None:
+            goals.append(min(self._until.asked, self._until.most))
+        host, used, wear = self._counts.host, self._counts.used, self._wear()
+        if used < 1 and wear > 0 and host < self._until.most:
+            end = host + (1 - used) / wear
+            # A goal just before the end would leave a last jump of next to nothing.
+            goals.append(min(end * 1.001, self._until.most, host + end * self._reach))
+        return min(goals, default=None)
+
+    def _jump(self, goal: float) -> None:
+        """Repeat the last stage up to a goal, or as far as the law of the drive allows."""
+        written = self._stretch.written_bytes
+        times = max(round((goal - self._counts.host) / written), 0)
+        self._repeated += self._twin.simulation.repeat(self._stretch, times, 0, written) * written
+        self._counts = Counts.of(self._twin)
+        if self._aged is None and self._counts.host + written > self._until.asked:
+            self._aged = self._now()
+        self._ends.append((self._counts.host, self._counts.used))
+
+    def _stage(self) -> bool:
+        """Simulate what is due, and a stage; false where the drive takes no writes any more."""
+        if self._go(SETTLED, is_settled=True) is None:
+            return False
+        before = self._counts
+        results = self._go(SEEN)
+        if results is None:
+            return False
+        self._stretch = self._twin.simulation.since(before.mark)
+        self._stages.append(stage(before, self._counts, results, self._until.a_year))
+        change = _change(*self._stages[-2:])
+        if change > UNLIKE:
+            self._reach = max(self._reach / 2, SHORTEST)
+        elif change < ALIKE:
+            self._reach = min(self._reach * 2, LONGEST)
+        return True
+
+    def _go(self, capacities: float, *, is_settled: bool = False) -> list[Result] | None:
+        """Give the drive its load for some capacities, or until it refreshes nothing; none where it
+        takes no writes any more."""
+        results = []
+        until = self._counts.host + capacities * self._twin.info.capacity_bytes
+        while self._counts.host < until:
+            last = self._counts
+            results.append(self._go_on())
+            self._counts = Counts.of(self._twin)
+            if self._counts.host == last.host:
+                return None
+            if is_settled and _refreshed(last, self._counts) < 1:
+                break
+        return results
+
+    def _jump_error(self) -> float:
+        """How much longer or shorter the life would be, had each jump gone by the law at its other
+        end."""
+        years_off = sum(
+            (after.years - before.years) * _change(before, after)
+            for before, after in pairwise(self._stages)
+        )
+        return years_off / self._stages[-1].years
+
+    def _end_years(self) -> float | None:
+        """Until the rated cycles are used up, by the last jump's wear where none went there."""
+        host, used = self._ends[-1]
+        for (host_before, used_before), (host_after, used_after) in pairwise(self._ends):
+            if used_before < 1 <= used_after:
+                share = (1 - used_before) / (used_after - used_before)
+                return (host_before + share * (host_after - host_before)) / self._until.a_year
+        wear = self._wear()
+        return (host + (1 - used) / wear) / self._until.a_year if wear > 0 else None
+
+    def _lived(self) -> dict[str, Any]:
+        return self._twin.simulation.lived(self._until.scale)
+
+    def _now(self) -> Aged:
+        """The drive as its owner sees it now."""
+        lived = self._lived()
+        smart = dict(lived["smart"])
+        # A real drive does not tell what a twin knows beyond it.
+        del smart["flashtwin"]
+        return Aged(
+            years=self._counts.host / self._until.a_year,
+            used=self._counts.used,
+            spare_percent=lived["spare_percent"],
+            read_only=lived["read_only"],
+            cycles=convert(lived["cycles"], dict[str, Cycles]),
+            smart=smart,
+        )
+
+
+def stage(before: Counts, after: Counts, results: Sequence[Result], a_year: float) -> Stage:
+    """What was shown between two counts; `a_year`: bytes of the host in one."""
+    bins = summed(row["write"]["lat_hist"] for result in results for row in result.fio)
+    host = after.host - before.host
+    return Stage(
+        years=after.host / a_year,
+        used=after.used,
+        waf=(after.programmed - before.programmed) / host,
+        refresh=_refreshed(before, after) / host,
+        write_p99_ns=percentiles_of(bins, [_P99])[_P99] if bins else None,
+    )
+
+
+def _refreshed(before: Counts, after: Counts) -> int:
+    """Bytes; counts by cause come as shares of what the host wrote."""
+    return round(after.by_cause["refresh"] - before.by_cause["refresh"])
+
+
+def _change(before: Stage, after: Stage) -> float:
+    """By what two stages differ in what a byte costs."""
+    return abs(after.waf - before.waf) / max(after.waf, before.waf, 1e-9)
+
+
+def _by_mode(cycles: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The share of each mode in the rated life that is used."""
+    used = {mode: row["superblocks"] * row["mean"] / row["rated"] for mode, row in cycles.items()}
+    total = sum(used.values())
+    return {mode: part / total for mode, part in used.items() if part} if total else {}
+
+
+def _drift(values: Sequence[float]) -> float:
+    steps = [abs(after - before) for before, after in pairwise(values)]
+    mean = fmean(values)
+    return max(steps, default=0.0) / mean if mean and math.isfinite(mean) else 0.0
