@@ -191,19 +191,32 @@ pub enum Separation {
 }
 
 impl Separation {
-    /// The separation that a spec names, with the values of its keys in thousandths; none where
-    /// nothing has this name.
+    /// The separation that a spec names, before its shares are read; none where nothing has this
+    /// name.
     #[must_use]
-    pub fn named(name: &str, setting: &dyn Fn(&str) -> u32) -> Option<Separation> {
+    pub fn named(name: &str) -> Option<Separation> {
         Some(match name {
             lifetimes::NONE => Separation::None,
             lifetimes::GC => Separation::Gc,
             lifetimes::ORACLE => Separation::Oracle {
-                hot_milli: setting("gc.hot_share"),
-                pool_milli: setting("gc.hot_pool"),
+                hot_milli: 0,
+                pool_milli: 0,
             },
             name => Separation::ByLifetime(Way::named(name)?),
         })
+    }
+
+    /// The separation with the shares that the host calls hot, of the capacity and of the
+    /// superblocks, in thousandths.
+    #[must_use]
+    pub fn with(self, hot_milli: u32, pool_milli: u32) -> Separation {
+        match self {
+            Separation::Oracle { .. } => Separation::Oracle {
+                hot_milli,
+                pool_milli,
+            },
+            other => other,
+        }
     }
 
     /// Classes of host data past the cache, and of collected data, that it tells apart.

@@ -197,7 +197,7 @@ fn design(rng: &mut Rng, shape: &Shape) -> &'static Design {
 /// A separation, the usual one twice as often as the others, and the superblocks that it keeps open
 /// beside those of any drive. None that needs the host's data undivided by a cache beside one.
 fn separation(rng: &mut Rng, mode: &str) -> (&'static str, u64) {
-    let of = |word: &str| Separation::named(word, &|_| 0).expect("a word");
+    let of = |word: &str| Separation::named(word).expect("a word");
     let fits = |word: &&&str| mode == "none" || !of(word).divides_pools();
     let usual = |word: &str| if of(word) == Separation::Gc { 2 } else { 1 };
     let words = lifetimes::WORDS.iter().filter(fits);

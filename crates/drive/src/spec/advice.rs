@@ -2,6 +2,7 @@
 //! easy to miss.
 
 use flashtwin_base::Nanos;
+use flashtwin_ftl::policy::Separation;
 
 use super::check::flash::Flash;
 use super::check::gc::{extra_streams, pacing};
@@ -139,7 +140,7 @@ fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String
             )
         });
     }
-    if high == least && values.of(Gc::separation)? != "none" {
+    if high == least && values.of(Gc::separation)? != Separation::None {
         return Some(format!(
             "gc.low and gc.high are both {low}, one above gc.reserve: {waits}; write gc.high = \
              {next} or more"

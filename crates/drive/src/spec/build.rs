@@ -4,9 +4,7 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::Policy;
 use flashtwin_ftl::layout::Mode;
-use flashtwin_ftl::policy::{
-    Durability, Failures, Fdp, Gc, MapPolicy, Residency, Separation, Victim, Wear,
-};
+use flashtwin_ftl::policy::{Durability, Failures, Fdp, Gc, MapPolicy, Residency, Wear};
 use flashtwin_nand::error::{ErrorRates, YEAR};
 use flashtwin_nand::part::{Geometry, LaterPasses, ModeTiming, Part, Program, Suspend, TierMode};
 use flashtwin_nand::{DiePower, Variation};
@@ -335,7 +333,9 @@ fn heat(checked: &Checked<'_>) -> Heat {
 
 fn collection(checked: &Checked<'_>) -> Gc {
     Gc {
-        victim: Victim::named(checked.get(key::Gc::policy), &|key| checked.own_count(key)),
+        victim: checked
+            .get(key::Gc::policy)
+            .with(&|key| checked.own_count(key)),
         low_superblocks: checked.count(key::Gc::low),
         high_superblocks: checked.count(key::Gc::high),
         reserve_superblocks: checked.count(key::Gc::reserve),
@@ -343,10 +343,10 @@ fn collection(checked: &Checked<'_>) -> Gc {
         idle_after: checked.time_or_never(key::Gc::idle_after),
         idle_superblocks: checked.count(key::Gc::idle_target),
         recycler: checked.get(key::Gc::recycler),
-        separation: Separation::named(checked.get(key::Gc::separation), &|key| {
-            checked.own_count(key)
-        })
-        .expect("a word of the key"),
+        separation: checked.get(key::Gc::separation).with(
+            checked.count(key::Gc::hot_share),
+            checked.count(key::Gc::hot_pool),
+        ),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Words of keys as types: each word stands beside the one thing that it is read as.
 //!
 //! A type's words are declared here and nowhere else: the kind of its key takes them from it, and a
-//! variant without a word, or a word without a variant, does not compile. Words that carry numbers
-//! of other keys (victims, separations, rules for a full cache) stand with their facts in
-//! `flashtwin_ftl`.
+//! variant without a word, or a word without a variant, does not compile. Words that have numbers
+//! in other keys (victims, separations, rules for a full cache) stand with their facts in
+//! `flashtwin_ftl`; a key's word is read here without those numbers.
 
 use flashtwin_ftl::policy::{
-    Isolation, Levelling, Pace, Parity, ReadOnlyAt, Recycler, Residency, Worn,
+    Isolation, Levelling, Pace, Parity, ReadOnlyAt, Recycler, Residency, Separation, Victim, Worn,
 };
 use flashtwin_nand::part::Cell;
 
@@ -116,6 +116,18 @@ words! {
     SataRate { "1.5 Gb/s" => First, "3 Gb/s" => Second, "6 Gb/s" => Third }
     SecureErase { "block" => Block, "crypto" => Crypto }
     Worn { "keep" => Keep, "shrink" => Shrink, "close" => Close }
+}
+
+impl Form for Victim {
+    fn of(datum: &Datum) -> Option<Victim> {
+        Victim::named(<&str>::of(datum)?)
+    }
+}
+
+impl Form for Separation {
+    fn of(datum: &Datum) -> Option<Separation> {
+        Separation::named(<&str>::of(datum)?)
+    }
 }
 
 impl Form for Pace {

@@ -94,15 +94,21 @@ macro_rules! registry {
         }),+];
 
         impl Victim {
-            /// The order that a spec names, with the values of its keys.
-            ///
-            /// # Panics
-            /// Where no order has this name.
+            /// The order that a spec names, before its keys are read; none where no order has
+            /// this name.
             #[must_use]
-            pub fn named(name: &str, setting: &dyn Fn(&str) -> u32) -> Victim {
+            pub fn named(name: &str) -> Option<Victim> {
                 match name {
-                    $($order::NAME => Victim::$order($order::new(setting)),)+
-                    _ => panic!("no order is called {name}"),
+                    $($order::NAME => Some(Victim::$order($order::new(&|_| 0))),)+
+                    _ => None,
+                }
+            }
+
+            /// The order with the values of its keys.
+            #[must_use]
+            pub fn with(self, setting: &dyn Fn(&str) -> u32) -> Victim {
+                match self {
+                    $(Victim::$order(_) => Victim::$order($order::new(setting)),)+
                 }
             }
         }

@@ -22,14 +22,9 @@ pub(in crate::spec) fn pacing(values: &Values) -> Option<&'static Pacing> {
     values.of(Gc::pace).map(Pace::pacing)
 }
 
-/// The separation that the values name; its shares are looked at apart.
-fn separation_of(values: &Values) -> Option<Separation> {
-    Separation::named(values.of(Gc::separation)?, &|_| 0)
-}
-
 /// Open superblocks that a separation needs beyond those that every drive has.
 pub(in crate::spec) fn extra_streams(values: &Values) -> Option<u64> {
-    let (host, collected) = separation_of(values)?.classes();
+    let (host, collected) = values.of(Gc::separation)?.classes();
     let extra = u64::from(host + collected - 2);
     let handles = values.of(Fdp::handles)? - 1;
     let isolated = match values.of(Fdp::isolation)? {
@@ -41,7 +36,7 @@ pub(in crate::spec) fn extra_streams(values: &Values) -> Option<u64> {
 
 /// Those of them that take the host's data.
 pub(super) fn extra_host_streams(values: &Values) -> Option<u64> {
-    let divided = separation_of(values)?.classes().0 - 1;
+    let divided = values.of(Gc::separation)?.classes().0 - 1;
     Some(u64::from(divided).max(values.of(Fdp::handles)? - 1))
 }
 
@@ -57,8 +52,11 @@ fn handles(found: &mut Findings<'_>) -> Option<()> {
         }
         return None;
     }
-    let separation = values.of(Gc::separation)?;
-    let alone = separation == "gc" || (separation == "none" && !persistent);
+    let alone = match values.of(Gc::separation)? {
+        Separation::Gc => true,
+        Separation::None => !persistent,
+        Separation::ByLifetime(_) | Separation::Oracle { .. } => false,
+    };
     let cached = SlcCache::read(values).mode? != CacheMode::None.design();
     if values.of(Link::kind)? == LinkKind::Sata {
         let hint = "write `link.kind = \"nvme\"`, or `fdp.handles = 1`";
@@ -131,13 +129,13 @@ pub(in crate::spec) fn least_low(values: &Values) -> Option<u64> {
 /// reserve is free, so collection has to begin early enough.
 fn separation(found: &mut Findings<'_>) -> Option<()> {
     let fails = found.values.of(Wear::program_failures)? > 0;
-    if fails && found.values.of(Gc::separation)? == "none" {
+    if fails && found.values.of(Gc::separation)? == Separation::None {
         let message = "collected data shares the host's programs, and those may fail";
         let hint = "write `gc.separation = \"gc\"`, or `wear.program_failures = 0`";
         found.add(Gc::separation, message, hint);
     }
     let packs = found.values.of(Compression::best_ratio)? > 1;
-    if packs && found.values.of(Gc::separation)? == "none" {
+    if packs && found.values.of(Gc::separation)? == Separation::None {
         let message = "with compression collected data is packed by itself";
         let hint = "write `gc.separation = \"gc\"`, or `compression.best_ratio = 1`";
         found.add(Gc::separation, message, hint);
@@ -157,7 +155,7 @@ fn separation(found: &mut Findings<'_>) -> Option<()> {
 
 /// Hot data has to fit into the hot pool, and the rest into the other.
 fn oracle(found: &mut Findings<'_>) -> Option<()> {
-    if !separation_of(found.values)?.divides_pools() {
+    if !found.values.of(Gc::separation)?.divides_pools() {
         return None;
     }
     if SlcCache::read(found.values).mode? != CacheMode::None.design() {
@@ -188,7 +186,7 @@ fn oracle(found: &mut Findings<'_>) -> Option<()> {
 
 /// The pools of an oracle that have no more flash than data: name, flash and data in bytes.
 pub(in crate::spec) fn small_pools(values: &Values) -> Option<Vec<(&'static str, u128, u128)>> {
-    if !separation_of(values)?.divides_pools() {
+    if !values.of(Gc::separation)?.divides_pools() {
         return None;
     }
     let capacity = u128::from(values.of(Drive::capacity)?);

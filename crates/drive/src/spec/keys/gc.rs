@@ -3,7 +3,7 @@
 use flashtwin_ftl::choices::{PACINGS, RECYCLINGS};
 use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
-use flashtwin_ftl::policy::{Isolation, Pace, Recycler};
+use flashtwin_ftl::policy::{Isolation, Pace, Recycler, Separation, Victim};
 
 use super::Kind::Factor;
 use super::{Key, Name, choice, count, policy, section, time, words};
@@ -12,7 +12,7 @@ section! {
     /// Garbage collection.
     Gc in "gc" {
         /// Which superblock is collected
-        policy: &'static str =
+        policy: Victim =
             policy(choice(NAMES, ORDERS.iter().map(|it| (it.name, it.takes))), "greedy")
                 .or("greedy");
         /// Collection begins when fewer superblocks are free.
@@ -34,7 +34,7 @@ section! {
             policy(choice(Recycler::NAMES, RECYCLINGS.iter().map(|it| (it.name, it.does))), "none")
                 .or("none");
         /// Which data shares superblocks
-        separation: &'static str =
+        separation: Separation =
             policy(choice(WORDS, SEPARATIONS.iter().map(|it| (it.name, it.divides))), "gc")
                 .or("gc");
         /// With `oracle`: the share of the capacity, from its beginning, that the host calls hot.
