@@ -63,7 +63,7 @@ impl Die {
         };
         let others_wait = queued && !self.queue.is_empty();
         if others_wait && self.overtaken.is_at(reads_first) {
-            // What was overtaken has its turn as soon as its planes are idle.
+            // An operation that was overtaken has its turn as soon as its planes are idle.
             let next = self.queue.front();
             let starts = next.is_some_and(|op| class::is_read(op.class) && free(op));
             if !starts {

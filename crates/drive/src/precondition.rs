@@ -272,7 +272,7 @@ impl<P: Policies> Drive<P> {
         let (mut at, end) = (lpn, lpn + units);
         while at < end {
             let known = self.bring_map(at, write.is_looked_up && at == lpn, work);
-            // What comes at once changes nothing while no mover is at work.
+            // The size of a batch changes nothing while no mover is at work.
             let most = if self.ftl.leaves_movers_at_rest() {
                 self.ftl.layout().native_units
             } else {

@@ -114,7 +114,7 @@ fn idle_collection_stops_when_the_host_comes_back() {
     let busy = d.counters().gc_units;
     d.submit(d.now(), Request::new(0, Op::Read, 0, 8));
     rest(&mut d, Nanos::from_ms(900));
-    // What was being read when the host came: two granules a die, and one that was being filled.
+    // Reads under way when the host came: two granules a die, and one that was being filled.
     let granules = 2 * 2 + 1;
     let more = d.counters().gc_units - busy;
     assert!(

@@ -83,7 +83,7 @@ fn a_hybrid_cache_falls_back_to_its_static_part() {
     let mut d = design("hybrid");
     write(&mut d, 0.0, 33.5);
     rest(&mut d, Nanos::from_secs(600));
-    // What is free beyond the reserve of 6 GB may be borrowed, and a third of it holds data.
+    // Flash that is free beyond the reserve of 6 GB may be borrowed, and a third of it holds data.
     let native = d.ftl().layout().native_bytes() as f64 / GB;
     let borrowed = (f64::from(d.ftl().free_superblocks()) - (6.0 / native).ceil()) * native / 3.0;
     assert!((0.1..0.6).contains(&borrowed), "{borrowed} GB to borrow");

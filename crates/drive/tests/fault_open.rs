@@ -113,7 +113,7 @@ impl Rig {
                 "unit {unit}: {found:?}, not {version}"
             );
         }
-        // What was not flushed may have come through in part.
+        // Data that was not flushed may have come through in part.
         self.since
             .retain(|&unit| self.d.ftl().version(unit).is_some());
     }

@@ -425,7 +425,8 @@ fn a_quiet_host_finds_its_map_on_flash() {
         let ready = now + d.power_on(now);
         d.advance(ready + Nanos::from_secs(1), &mut Vec::new());
         d.ftl().check();
-        // What the start finds old is in the journal or in slots, and is written when they fill.
+        // Pages that the start finds old are in the journal or in slots, and are written as those
+        // fill.
         (
             d.ftl().dirty_map_pages().count(),
             d.counters().map_written - before,

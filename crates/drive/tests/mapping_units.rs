@@ -125,7 +125,7 @@ fn a_unit_in_ram_or_on_its_way_is_not_read_again() {
     single(&mut d, Op::Write, 0, 256);
     single(&mut d, Op::Flush, 0, 0);
     let first = single(&mut d, Op::Write, 0, 8);
-    // What it brings is not read.
+    // The sectors that the write brings are not read.
     assert_eq!(first, COMMAND + 35_000 + bus(12288) + link(4096));
     let second = single(&mut d, Op::Write, 8, 8);
     assert_eq!(second, COMMAND + link(4096), "its unit is in the buffer");

@@ -73,7 +73,7 @@ fn hash_of(folder: &str, id: &str, scale: Option<&str>, sets: &[&str]) -> String
         .unwrap_or_else(|errors| panic!("{id}: {errors:?}"));
     let mut drive = Drive::new(&spec.config, 7);
     let capacity = drive.capacity_bytes();
-    // What a share in the background is folded at is felt in long rests.
+    // The rate of folding in the background is felt in long rests.
     let folds_slowly = sets.iter().any(|set| set.starts_with("fold.rate="));
     let rests = Nanos::from_secs(if folds_slowly { 600 } else { 2 });
     let mut sum = Sha256::new();

@@ -78,7 +78,7 @@ fn a_flush_has_the_wordline_padded_to_its_end() {
         ask(&mut d, Op::Write, 0, 2 * ROW);
         ask(&mut d, Op::Flush, 0, 0);
         assert_eq!(d.counters().pad_units, pads, "{sets:?}");
-        // What was flushed no cut takes, whatever is being programmed.
+        // No cut takes flushed data, whatever is being programmed.
         for round in (1..40).step_by(3) {
             ask(&mut d, Op::Write, 2 * ROW * round, 2 * ROW);
             let found = lost_by_cut(&mut d, Nanos::from_us(round * 97), 2 * ROW);

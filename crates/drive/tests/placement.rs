@@ -173,7 +173,7 @@ fn the_log_of_placement_has_the_bytes_of_host_and_media() {
     let (written, media) = (written - before[0], media - before[1]);
     assert_eq!(written, 2 * host.regions * host.region_bytes);
     assert!((media as f64 / written as f64 - found).abs() < 1e-9);
-    // What was written anew was erased, up to what is open and what was free.
+    // Superblocks that were written anew were erased, but for those open and those free at first.
     let slack = 40 * host.region_bytes;
     assert!(
         erased.abs_diff(media) < slack,

@@ -181,7 +181,7 @@ fn what_was_to_be_refreshed_when_the_power_went_is_refreshed_later() {
 #[test]
 fn a_start_makes_what_it_writes_back_young_and_leaves_the_rest_its_age() {
     // The first superblock is full, and the second is being filled when the power goes.
-    // What has just been erased is written next.
+    // The superblock that has just been erased is written next.
     let mut d = drive(&[&UNCACHED, WORN, &["wear.dynamic=none"]]);
     write(&mut d, 26);
     rest(&mut d, quarters(3));

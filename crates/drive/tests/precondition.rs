@@ -129,7 +129,7 @@ fn check(name: &str, cache: &[&str], sets: &[&str], passes: u64) {
         with.totals().bytes(Op::Write),
         without.totals().bytes(Op::Write)
     );
-    // What is under way, or waits to be gathered, ends.
+    // Programs under way end, and so do writes that wait to be gathered.
     for drive in [&mut with, &mut without] {
         let rest = drive.now() + Nanos::from_secs(1);
         drive.advance(rest, &mut Vec::new());

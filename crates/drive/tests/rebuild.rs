@@ -70,7 +70,7 @@ fn a_row_is_lost_only_with_a_second_one_of_its_stripe() {
     let expected = (1.0 - UNREADABLE).powi(3);
     assert!((share - expected).abs() < 0.03, "{share} of {expected}");
     assert!(counts.uncorrectable > 0);
-    // What was rebuilt has been moved.
+    // Data that was rebuilt has been moved.
     assert!(d.counters().refresh_units > 0);
     d.restart_xray(Nanos::from_secs(1));
     let to = d.now() + Nanos::from_secs(2);

@@ -372,7 +372,7 @@ fn no_key_does_nothing() {
         let own = format!("{key}={value}");
         let with = load_with(BASE, &[], &[&[own.as_str()], *along].concat()).config;
         assert_ne!(with, base, "{key} does nothing");
-        // What changes along is not what makes the difference.
+        // Keys that change along do not make the difference.
         let along: Vec<String> = along.iter().map(|set| (*set).to_owned()).collect();
         let lenient = spec::load(&write("base", BASE), &[], &[], &along);
         if let (Ok(without), false) = (lenient, along.is_empty()) {

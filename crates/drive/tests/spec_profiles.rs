@@ -456,7 +456,7 @@ fn what_contradicts_itself_within_a_layer_is_refused_still() {
     .unwrap_err();
     let keys: Vec<&str> = errors.iter().map(|error| error.key.as_str()).collect();
     assert_eq!(keys, ["fold.pace"]);
-    // What an earlier layer turned off, a later one does not turn on by a key that depends on it.
+    // A key that depends on a mechanism does not turn it on where an earlier layer turned it off.
     let off = load_with(BASE, &[], &["slc_cache.mode=none"])
         .to_toml()
         .to_owned();

@@ -362,7 +362,7 @@ fn wear_and_the_checks_of_folding() {
             ),
         ],
     );
-    // What is refused says nothing about the room for the host.
+    // A refused value says nothing about the room for the host.
     let more = "100.5 in a hundred";
     for key in ["wear.bad_percent", "wear.weak_percent"] {
         refused(&[], &[(&[(key, "100.5")], key, more, "write at most 100")]);

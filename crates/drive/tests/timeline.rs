@@ -68,7 +68,7 @@ fn recorded(sets: &[&[&str]], stretch: (Nanos, Nanos)) -> (Drive, [Outcome; 2], 
     let (mut drive, kept) = (drive(sets), Kept::default());
     drive.record(stretch.0, stretch.1, Box::new(kept.clone()));
     let outcomes = worked(&mut drive);
-    // What waits in the buffer, and for the dies when the last command is answered.
+    // Data waits in the buffer and for the dies when the last command is answered.
     single(&mut drive, Op::Flush, 0, 0);
     rest(&mut drive, Nanos::from_secs(1));
     drive.end_recording();
@@ -245,7 +245,7 @@ fn a_suspended_program_is_there_in_its_parts() {
         "{first:?}"
     );
     assert!(matches!(read.activity, Activity::Array(..)), "{read:?}");
-    // What the program still lacked when it was asked for, after the penalty.
+    // The time that the program still lacked when it was asked for, after the penalty.
     let lacked = 4_300_000 + 20_000 - (first.end - first.begin).0;
     assert_eq!((rest.end - rest.begin).0, lacked, "{rest:?}");
 }

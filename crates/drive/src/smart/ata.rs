@@ -98,7 +98,7 @@ fn micron(facts: &Facts<'_>) -> Vec<Attribute> {
     let pages = |units: u64| units * facts.unit_bytes / facts.page_bytes;
     let c = &facts.counters;
     let host = c.slc_units + c.tier_units + c.direct_units;
-    // What compression saved is taken off the host's units and the others in proportion.
+    // Units that compression saved are taken off the host's units and the others in proportion.
     let programmed = c.programmed_units();
     let handed = u128::from(programmed + c.saved_units).max(1);
     let host = (u128::from(host) * u128::from(programmed) / handed) as u64;

@@ -75,7 +75,7 @@ fn value(key: &Key) -> Value {
     schema
 }
 
-/// What the keys share.
+/// Definitions that the keys share.
 fn definitions() -> Value {
     let dimensions = [
         Dimension::Size,

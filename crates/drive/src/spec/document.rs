@@ -511,7 +511,7 @@ impl Reader {
     }
 }
 
-/// What an unknown key was probably meant to be, or what its section holds.
+/// Names the key that an unknown one was probably meant to be, or those of its section.
 pub(super) fn unknown_hint(path: &str, policy_only: bool) -> String {
     if let Some(near) = suggest::nearest(path, keys::names(policy_only)) {
         return format!("did you mean `{near}`?");

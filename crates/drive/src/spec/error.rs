@@ -1,5 +1,5 @@
-//! What is wrong with a spec, where, and what to change. Errors are collected, never thrown one by
-//! one.
+//! Errors of a spec: each says what is wrong, where, and what to change. They are collected, never
+//! thrown one by one.
 //!
 //! Invariant: an error prints and is short, whatever text it quotes. There are at most
 //! [`MOST_TOLD`] errors and one that counts the rest.
@@ -21,9 +21,9 @@ pub struct SpecError {
     pub line: Option<usize>,
     /// Dotted key; empty where the file as a whole is meant.
     pub key: String,
-    /// What is wrong, without full stop.
+    /// The fault, without full stop.
     pub message: String,
-    /// What to change, without full stop.
+    /// The change that mends it, without full stop.
     pub hint: String,
     /// How many mistakes this stands for: more than one where it counts those that are not listed.
     pub count: usize,

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use error::SpecError;
-/// What is declared of the choices of a spec that consist of facts.
+/// Declarations of the choices of a spec that consist of facts.
 pub use flashtwin_ftl::choices;
 pub use quantity::Dimension;
 
@@ -71,23 +71,23 @@ pub struct Spec {
     pub id: String,
     /// Name for people.
     pub name: String,
-    /// What the file says about itself; may be empty.
+    /// The description in the file; may be empty.
     pub description: String,
-    /// What the drive is built from.
+    /// The configuration that the drive is built from.
     pub config: Config,
     /// Every key in the order of [`KEYS`].
     pub values: Vec<Value>,
     /// Names of the firmware profiles that can be switched on: an inherited one that does not fit
     /// the values is none of them, and is not printed.
     pub profiles: Vec<String>,
-    /// What was changed together with a mechanism, and what waits for one, a sentence for each.
+    /// A sentence for each key that was changed together with a mechanism or waits for one.
     pub notes: Vec<String>,
     /// Warnings about values that are allowed and slow the drive down, a sentence for each.
     pub warnings: Vec<String>,
     /// SHA-256 of keys and values; the same for two specs of the same drive.
     pub hash: String,
     toml: String,
-    /// What `--scale` has divided the flash by, and the bounds of further division.
+    /// The divisor that `--scale` gave the flash, and the bounds of further division.
     divisor: u64,
     limits: Option<scale::Limits>,
 }
@@ -268,7 +268,7 @@ pub fn catalogue(search: &[PathBuf]) -> Vec<String> {
     locate::catalogue(search)
 }
 
-/// What the crate's tests look at alone.
+/// Parts that only the crate's tests look at.
 pub(crate) mod inside {
     use super::check::link::RawLink;
     pub use super::dependents::{needs, rules};
@@ -277,17 +277,17 @@ pub(crate) mod inside {
     pub use super::quantity::{Dimension, text};
     pub use super::suggest::{distance, nearest};
 
-    /// What a quantity is in base units, or what is wrong with it.
+    /// A quantity in base units, or its fault.
     pub fn parse(text: &str, dimension: Dimension) -> Result<u64, String> {
         super::quantity::parse(text, dimension, "x").map_err(|fault| fault.message)
     }
 
-    /// Whether two texts are the same value of a key.
+    /// True if two texts are the same value of a key.
     pub fn are_one_value(key: &Key, one: &str, other: &str) -> bool {
         super::value::default(key, one) == super::value::default(key, other)
     }
 
-    /// What SATA carries, encoded and of payload, in bytes a second.
+    /// Bytes a second that SATA carries, encoded and of payload.
     pub fn sata(megabits: u64) -> (u64, u64) {
         rates(&RawLink::Sata { megabits })
     }

@@ -35,7 +35,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether the values have it.
+    /// True if the values have it.
     pub(super) fn is_there(self, values: &Values) -> Option<bool> {
         let cache = SlcCache::read(values);
         let design = cache.mode?;
@@ -95,7 +95,7 @@ impl Part {
         }
     }
 
-    /// What else would do than to write the key's value that leaves it out.
+    /// Says what would do instead of the key's value that leaves it out.
     pub(super) fn otherwise(self) -> String {
         let modes = |has: fn(&Design) -> bool| {
             let names = DESIGNS.iter().filter(|design| has(design));
@@ -113,7 +113,7 @@ impl Part {
     }
 }
 
-/// What the values say of a full cache; none where a value of its rule was refused.
+/// The rule of the values for a full cache; none where a value of it was refused.
 pub(super) fn when_full(values: &Values) -> Option<WhenFull> {
     let rule = SlcCache::read(values).when_full?;
     let given = |key: &str| values.number(key);
@@ -179,7 +179,7 @@ fn caching(values: &Values, cache: &SlcCache) -> Option<Caching> {
     })
 }
 
-/// Whether the cache has blocks of its own that nothing folds.
+/// True if the cache has blocks of its own that nothing folds.
 pub(super) fn is_never_emptied(values: &Values) -> Option<bool> {
     let (cache, fold) = (SlcCache::read(values), Fold::read(values));
     let design = cache.mode?;

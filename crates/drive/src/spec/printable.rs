@@ -13,7 +13,7 @@ const WORD_END: usize = 40;
 pub const TEXT_MOST: usize = 2000;
 const TEXT_END: usize = 900;
 
-/// Whether a character shows as itself: a letter, a digit, a sign or a plain blank.
+/// True if a character shows as itself: a letter, a digit, a sign or a plain blank.
 fn prints(c: char) -> bool {
     if c.is_ascii() {
         return c == ' ' || c.is_ascii_graphic();

@@ -7,7 +7,7 @@
 
 use super::error::Fault;
 
-/// What a quantity measures, and with that the units it may be written in.
+/// The dimension of a quantity, which says the units that it may be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Bytes.

@@ -26,7 +26,7 @@ pub(super) struct Resolved {
     pub written: Values,
     pub values: Values,
     pub profiles: BTreeMap<String, Profile>,
-    /// What a layer changed without naming it.
+    /// Keys that a layer changed without naming them.
     pub changed: Vec<Changed>,
     pub errors: Vec<SpecError>,
 }

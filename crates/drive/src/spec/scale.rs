@@ -44,7 +44,8 @@ fn divisors(number: u64) -> Vec<u64> {
     low.flat_map(|by| [by, number / by]).collect()
 }
 
-/// What may be divided: wordlines a block, blocks a plane, and the fewest wordlines that are left.
+/// The sizes that may be divided: wordlines a block, blocks a plane, and the fewest wordlines that
+/// are left.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limits {
     wordlines: u64,
@@ -68,7 +69,7 @@ impl Limits {
         })
     }
 
-    /// What wordlines and blocks are divided by for a scale; wordlines by as much as they can be.
+    /// The divisors of wordlines and blocks for a scale; wordlines as far as they can be divided.
     fn split(&self, divisor: u64) -> Option<(u64, u64)> {
         let wordlines = (1..=divisor.min(self.wordlines)).rev().find(|by| {
             divisor.is_multiple_of(*by)

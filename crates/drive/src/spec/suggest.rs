@@ -30,7 +30,7 @@ fn last_part(key: &str) -> &str {
 /// Bytes of the longest word that is looked at; no key is half as long.
 const LONGEST: usize = 200;
 
-/// Whether two words differ in length by at most so many edits. This is cheap, and is looked at
+/// True if two words differ in length by at most a number of edits. This is cheap, and is looked at
 /// before edits are counted.
 fn may_be_near(word: &str, candidate: &str, limit: usize) -> bool {
     let apart = |a: &str, b: &str| a.chars().count().abs_diff(b.chars().count());

@@ -1,4 +1,4 @@
-//! What the TOML reader says of broken text, in our words: what is wrong, and what to write.
+//! Turns what the TOML reader says of broken text into a message and a hint.
 
 use super::error::Fault;
 
@@ -107,7 +107,7 @@ const TOLD: [(&str, &str, &str); 26] = [
 
 /// The mistake in our words.
 pub(super) fn fault(message: &str) -> Fault {
-    // What may stand there instead follows, in words of the TOML grammar.
+    // The reader goes on with a list of what may stand there, in words of the TOML grammar.
     let message = message.split(", expected").next().unwrap_or(message);
     let reworded = TOLD.iter().find(|(part, _, _)| message.contains(part));
     let (message, hint) = reworded.map_or(

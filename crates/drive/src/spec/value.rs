@@ -103,7 +103,7 @@ fn type_name(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// What a value of this kind looks like, in words.
+/// Says in words how a value of this kind is written.
 pub(super) fn wanted(kind: Kind) -> String {
     match kind {
         Kind::Count { min, max } => format!("a whole number from {min} to {max}"),

@@ -170,8 +170,8 @@ impl<P: Policies> Ftl<P> {
         let place = (superblock, self.layout.dies_of(superblock));
         let failures = &self.policy.wear.erase;
         self.health.draw_erase(place, wear, failures);
-        // What a start after a power cut has saved goes back to where it was. So more pulses erase
-        // the superblock, and its bad blocks are replaced the next time.
+        // A start after a power cut writes the data that it saved back to where it was. So more
+        // pulses erase the superblock, and its bad blocks are replaced the next time.
         let fit = self.cuts.is_recovering() || self.is_fit(superblock);
         if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
             self.look_for_end();

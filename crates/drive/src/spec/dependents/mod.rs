@@ -1,4 +1,4 @@
-//! What depends on a mechanism is turned off with it, and what a mechanism needs more of is raised.
+//! Turns off what depends on a mechanism with it, and raises what a mechanism needs more of.
 //!
 //! A layer is a file that extends another, a firmware profile, or the sets of a command line. A
 //! layer that turns a mechanism off need not name each key that only makes sense with it: those
@@ -22,12 +22,12 @@ pub(super) struct Changed {
     /// The key and value that did it: "slc_cache.mode = none".
     pub by: String,
     pub key: &'static str,
-    /// What it was before.
+    /// Its value before.
     pub was: String,
     pub to: New,
 }
 
-/// What a key became, and what a note calls that.
+/// The new value of a key, and how a note calls it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum New {
     Off,

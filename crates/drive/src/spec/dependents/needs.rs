@@ -1,4 +1,4 @@
-//! What a mechanism needs of other keys: more of a number, or another value.
+//! Keys that a mechanism needs to have more of a number, or another value.
 //!
 //! A number becomes the least that `check` accepts, unless the drive itself says of what size it
 //! should be: nothing here is a guess about drives.
@@ -186,7 +186,7 @@ fn beside_less(values: &Values, before: &Values, key: Name<u64>) -> Option<Datum
     fewer_bits(values, before, key).map(size).filter(|_| asked)
 }
 
-/// What flows into a full cache has to flow out of it, and what is borrowed has to come back.
+/// Data leaves a full cache as quickly as it comes, and borrowed superblocks come back.
 fn least_pace(values: &Values, _before: &Values) -> Option<Datum> {
     let pace = Fold::read(values).pace?;
     let when_full = parts::when_full(values)?;

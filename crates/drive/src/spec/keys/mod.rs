@@ -36,7 +36,7 @@ pub(super) use nand::{Nand, NandNative, NandSlc, NandSuspend, NandTier, NandVari
 pub(super) use power::{Power, PowerDeep, PowerLight, Thermal, ThermalHeavy, ThermalThrottle};
 pub(super) use slc_cache::SlcCache;
 
-/// What a value has to look like.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number in a range.
@@ -48,7 +48,7 @@ pub enum Kind {
     },
     /// A size, time or rate with its unit.
     Quantity {
-        /// What it measures.
+        /// Its dimension.
         dimension: Dimension,
         /// 0 is allowed: none, or at once.
         zero: bool,
@@ -78,9 +78,9 @@ pub struct Key {
     pub policy: bool,
     /// A value as it would be written, in TOML.
     pub example: &'static str,
-    /// What it means, one or two sentences.
+    /// Its meaning, one or two sentences.
     pub meaning: &'static str,
-    /// What holds where no spec of the chain says anything, in TOML; none where one has to.
+    /// The value where no spec of the chain says anything, in TOML; none where one has to.
     pub default: Option<&'static str>,
     /// A share of the flash: `--scale` divides it.
     pub scaled: bool,
@@ -479,7 +479,7 @@ static BY_NAME: LazyLock<Vec<usize>> = LazyLock::new(|| {
     positions
 });
 
-/// Whether keys lie under this path ("nand", "nand.slc").
+/// True if keys lie under this path ("nand", "nand.slc").
 #[must_use]
 pub fn is_section(path: &str) -> bool {
     KEYS.iter().any(|key| {
