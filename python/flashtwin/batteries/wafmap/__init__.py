@@ -18,10 +18,9 @@ from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.model import units
+from flashtwin.model import fio_job, units
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.fio_job import Blocks, Distribution, Fio
-from flashtwin.model.fio_job import Sequence as InOrder
 from flashtwin.model.step import Ask, Fill, Flush, Job, Mark, NotPossible, Purge, Result, Run
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ def _jobs(parameters: Any, info: DriveInfo, way: _Way, passes: float, seed: int)
     blocks = Blocks(least=block, most=block, align=way.zone_bytes)
     fio = Fio(
         blocks=(blocks, blocks, blocks),
-        sequence=InOrder(every=way.zone_bytes // block),
+        sequence=fio_job.Sequence(every=way.zone_bytes // block),
         random_map=False,
     )
     job = replace(job, block_bytes=block, depth=depth, fio=fio)
