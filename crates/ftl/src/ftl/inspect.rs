@@ -42,7 +42,7 @@ impl<P: Policies> Ftl<P> {
     pub fn table_bytes(&self) -> usize {
         self.map.bytes()
             + self.packing.bytes()
-            + self.blocks.all().len() * size_of::<Superblock>()
+            + size_of_val(self.blocks.all())
             + self.paged.bytes()
     }
 
