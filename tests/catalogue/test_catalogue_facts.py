@@ -97,11 +97,11 @@ def test_values_are_those_of_the_article_on_the_bx500() -> None:
         ("bx500-240", "cache size"): (24, "GB", 0.03),
         ("bx500-240", "speed in the cache"): (461, "MB/s", 0.03),
         ("bx500-240", "speed past the cache (direct to TLC), 25 GB to 192 GB"): (111, "MB/s", 0.03),
-        ("bx500-240", "where borrowed cells have to be given back"): (192, "GB", 0.03),
+        ("bx500-240", "where folding begins"): (192, "GB", 0.03),
         ("bx500-240", "speed from there on, 192 GB to full"): (81, "MB/s", 0.05),
         ("bx500-240", "mean speed of the direct and folding phases together"): (103, "MB/s", 0.03),
-        ("bx500-240-nocache", "speed of the first plateau"): (240, "MB/s", 0.05),
-        ("bx500-240-nocache", "end of the first plateau"): (90, "GB", 0.05),
+        ("bx500-240-nocache", "speed before the first drop"): (240, "MB/s", 0.05),
+        ("bx500-240-nocache", "where the first drop begins"): (90, "GB", 0.05),
         ("bx500-240-nocache", "mean speed after it"): (100, "MB/s", 0.05),
     }
 

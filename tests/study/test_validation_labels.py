@@ -36,7 +36,7 @@ def test_places_are_those_of_a_whole_drive() -> None:
         for item in prediction.predictions(labels.label_of(drive).kind, without=[drive])
         if item.title == prediction.CACHE
     ]
-    assert found["first plateau"] == pytest.approx(cache.middle / 1e9, rel=0.05)
+    assert found["written before the first drop"] == pytest.approx(cache.middle / 1e9, rel=0.05)
     stored = records.stored()[labels.record_name(drive)].rows()
     assert {row.row: row.cells for row in record.found} == {
         row: of.cells for row, of in stored.items()
@@ -45,7 +45,7 @@ def test_places_are_those_of_a_whole_drive() -> None:
 
 def test_the_section_counts_by_row() -> None:
     facts = [
-        Fact(drives=(drive,), test=sections.FILL_TEST, metric="first plateau", value=value)
+        Fact(drives=(drive,), test=sections.FILL_TEST, metric="written before the first drop", value=value)
         for drive, value in (("kingston-nv2-1tb", 88), ("wd-sn580-1tb", 341))
     ]
     assert all(load(fact.drive) for fact in facts)
@@ -53,6 +53,6 @@ def test_the_section_counts_by_row() -> None:
     text = sections.label_section(
         {labels.record_name(fact.drive): shipped[labels.record_name(fact.drive)] for fact in facts}
     )
-    line = next(line for line in text.splitlines() if line.startswith("| first plateau | "))
+    line = next(line for line in text.splitlines() if line.startswith("| written before the first drop | "))
     # Both lie beyond a factor of 1.5 of what drives of the same maker let one expect.
     assert line.split(" | ")[1:4] == ["2", "0", "0"]

@@ -82,7 +82,7 @@ def test_both_drives_from_facts_to_verdicts() -> None:
     variants = [row for row in done.rows if row.variant == "1m-q1" and not row.fact.is_comparison]
     assert {row.verdict for row in variants} == {"pass"} and len(variants) == 9
     off = by_metric(done, "bx500-240-nocache")
-    assert off["speed of the first plateau"].measured == pytest.approx(240, rel=0.01)
+    assert off["speed before the first drop"].measured == pytest.approx(240, rel=0.01)
     both = {row.fact.test: row for row in done.rows if row.fact.is_comparison and not row.variant}
     assert both["write amplification"].measured == pytest.approx(0.7, rel=0.01)
     assert both["fill"].verdict == "computed"

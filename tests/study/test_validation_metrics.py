@@ -101,11 +101,11 @@ def test_a_fill_row_counts_one_pattern_and_has_the_other_as_its_variant() -> Non
     [
         ("speed in the cache", "speed_cache"),
         ("speed past the cache (direct to TLC), 25 GB to 192 GB", "speed_past_cache"),
-        ("where borrowed cells have to be given back", "fold_begin"),
+        ("where folding begins", "fold_begin"),
         ("speed from there on, 192 GB to full", "speed_folding"),
         ("mean speed of the direct and folding phases together", "mean_past_cache"),
-        ("speed of the first plateau", "speed_cache"),
-        ("end of the first plateau", "cache_size"),
+        ("speed before the first drop", "speed_cache"),
+        ("where the first drop begins", "cache_size"),
         ("mean speed after it", "mean_past_cache"),
     ],
 )
@@ -116,7 +116,7 @@ def test_each_fill_metric_has_its_finding(metric: str, finding: str) -> None:
 
 
 def test_a_finding_without_a_value_is_no_value() -> None:
-    fact = one("fill, sequential, empty drive", "where borrowed cells have to be given back")
+    fact = one("fill, sequential, empty drive", "where folding begins")
     assert measures()[fact.test, fact.metric].find((drive(),)).cells == {"": None}
 
 

@@ -29,7 +29,7 @@ UNCOUNTED: tuple[Kind, ...] = ("computed", "shown")
 # A place of a fill is read off a plot to 5 %, a rate to 10; printed means are rounder than that.
 FILL_TEST = "fill, 1 MB sequential, one thread, freshly erased"
 FILL_METRICS = {
-    "first_plateau": ("first plateau", "GB", 0.05),
+    "first_plateau": ("written before the first drop", "GB", 0.05),
     "rate_in_it": ("rate in it", "MB/s", 0.10),
     "rate_past_it": ("rate past it", "MB/s", 0.10),
     "falls_again_at": ("where the rate falls again", "GB", 0.05),
