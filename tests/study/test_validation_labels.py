@@ -45,7 +45,12 @@ def test_places_are_those_of_a_whole_drive() -> None:
 
 def test_the_section_counts_by_row() -> None:
     facts = [
-        Fact(drives=(drive,), test=sections.FILL_TEST, metric="written before the first drop", value=value)
+        Fact(
+            drives=(drive,),
+            test=sections.FILL_TEST,
+            metric="written before the first drop",
+            value=value,
+        )
         for drive, value in (("kingston-nv2-1tb", 88), ("wd-sn580-1tb", 341))
     ]
     assert all(load(fact.drive) for fact in facts)
@@ -53,6 +58,8 @@ def test_the_section_counts_by_row() -> None:
     text = sections.label_section(
         {labels.record_name(fact.drive): shipped[labels.record_name(fact.drive)] for fact in facts}
     )
-    line = next(line for line in text.splitlines() if line.startswith("| written before the first drop | "))
+    line = next(
+        line for line in text.splitlines() if line.startswith("| written before the first drop | ")
+    )
     # Both lie beyond a factor of 1.5 of what drives of the same maker let one expect.
     assert line.split(" | ")[1:4] == ["2", "0", "0"]
