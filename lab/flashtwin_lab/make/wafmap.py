@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomlkit
 
+from flashtwin import _core
 from flashtwin.batteries.wafmap import inference
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import load
@@ -35,28 +36,34 @@ RESERVED = LOW + 2
 MORE = 6
 
 
-def drive(policy: str, separation: str) -> str:
-    """The spec of the simulated drive."""
-    capacity = int(SUPERBLOCK * COUNT * 0.97) // UNIT * UNIT
-    text = spec_text(
-        Label(
-            id="grid",
-            name="grid",
-            capacity_bytes=10**9,
-            interface="pcie4",
-            cell="tlc",
-            dram="yes",
-            dies=DIES,
-            cache_bytes=0,
-        )
+def small_drive(dies: int, sets: Mapping[str, object]) -> _core.Spec:
+    """The spec of a drive of dies of one plane without a cache."""
+    label = Label(
+        id="small",
+        name="small",
+        capacity_bytes=10**9,
+        interface="pcie4",
+        cell="tlc",
+        dram="yes",
+        dies=dies,
+        cache_bytes=0,
     )
-    sets = {
-        "nand.channels": DIES,
+    geometry = {
+        "nand.channels": dies,
         "nand.dies_per_channel": 1,
         "nand.planes": 1,
+        "ftl.system": 0,
+    }
+    settings = [f"{key}={value}" for key, value in {**geometry, **sets}.items()]
+    return load(spec_text(label), sets=settings)
+
+
+def drive(policy: str, separation: str) -> _core.Spec:
+    """The spec of the simulated drive."""
+    capacity = int(SUPERBLOCK * COUNT * 0.97) // UNIT * UNIT
+    sets = {
         "nand.wordlines_per_block": WORDLINES,
         "nand.blocks_per_plane": COUNT + RESERVED,
-        "ftl.system": 0,
         "drive.capacity": f"{capacity} B",
         "gc.policy": policy,
         "gc.separation": separation,
@@ -71,7 +78,7 @@ def drive(policy: str, separation: str) -> str:
             "gc.high": LOW + MORE + 2,
             "nand.blocks_per_plane": COUNT + RESERVED + MORE,
         }
-    return load(text, sets=[f"{key}={value}" for key, value in sets.items()]).to_toml()
+    return small_drive(DIES, sets)
 
 
 def point(firmware: tuple[str, str], kind: str, used: float, ratio: float) -> float:
@@ -83,7 +90,7 @@ def point(firmware: tuple[str, str], kind: str, used: float, ratio: float) -> fl
     if kind == "zones":
         zone = int(ratio * SUPERBLOCK) // UNIT * UNIT
         pattern = Pattern(kind="zones", zone_bytes=zone, trimmed=False)
-    return amplification(load(drive(*firmware)), pattern, span, seed=7)
+    return amplification(drive(*firmware), pattern, span, seed=7)
 
 
 def rows() -> Iterator[tuple[tuple[str, str], str, list[tuple[float, float]]]]:

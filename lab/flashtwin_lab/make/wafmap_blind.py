@@ -22,14 +22,12 @@ from pathlib import Path
 import msgspec
 
 from flashtwin.batteries.wafmap.inference import POLICIES, SEPARATIONS
-from flashtwin.catalogue.label import Label, spec_text
-from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, INTERRUPTED
 from flashtwin.model.finding import Finding
 from flashtwin.runner.run import run_batteries
 from flashtwin_lab.make import DOCS, ROOT
-from flashtwin_lab.make.wafmap import MORE
+from flashtwin_lab.make.wafmap import MORE, small_drive
 
 PAGE = DOCS / "reference" / "wafmap.md"
 JUDGED, DIGITS, DRIVES = "python/flashtwin/batteries/wafmap", 7, 30
@@ -98,24 +96,10 @@ def drawn(seed: int, number: int) -> Drawn:
 def twin(drive: Drawn, seed: int) -> Twin:
     """The drawn drive, opened."""
     more = MORE if drive.separation == "sepbit" else 0
-    label = Label(
-        id="drawn",
-        name="drawn",
-        capacity_bytes=10**9,
-        interface="pcie4",
-        cell="tlc",
-        dram="yes",
-        dies=drive.dies,
-        cache_bytes=0,
-    )
     sets = {
         "drive.capacity": f"{drive.capacity_bytes} B",
-        "nand.channels": drive.dies,
-        "nand.dies_per_channel": 1,
-        "nand.planes": 1,
         "nand.wordlines_per_block": drive.wordlines,
         "nand.blocks_per_plane": drive.superblocks + more,
-        "ftl.system": 0,
         "controller.write_buffer": f"{drive.dies * WORDLINE} B",
         "smart.family": "micron" if drive.counts else "none",
         "gc.policy": drive.policy,
@@ -123,8 +107,7 @@ def twin(drive: Drawn, seed: int) -> Twin:
         "gc.low": drive.low + more,
         "gc.high": drive.low + more + 2,
     }
-    settings = [f"{key}={value}" for key, value in sets.items()]
-    return Twin(load(spec_text(label), sets=settings), seed=seed).open()
+    return Twin(small_drive(drive.dies, sets), seed=seed).open()
 
 
 def judged(drive: Drawn, seed: int) -> Judged:
