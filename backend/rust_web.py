@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 ASKED = ("rustc-web", "libstd-rust-web-dev", "rust-web-src")
-# What these need of each other; the rest is on any machine that builds flashtwin.
+# Packages of Debian that these depend on; a machine that builds flashtwin has all others.
 NEEDED = re.compile(r"^(libstd-rust-web-[\d.]+|libllvm[\d.]+)$")
 RUSTC = """#!/bin/sh
 # Debian's compiler, which looks for its libraries where packages are installed.

@@ -15,9 +15,9 @@
 //! they are, so that repeating nothing changes nothing. What was repeated is kept beside the
 //! counters and told with them, for units of the host are the firmware's clock; erases alone are
 //! counted with the others. Cycles are spread evenly over the superblocks of a kind, as levelling
-//! keeps them. A caller says within how many bytes of the host's its load writes again what it has
-//! written: data that was written within these stays as old as it was, and all other data gets
-//! older by the time of all repetitions.
+//! keeps them. A caller says after how many bytes of the host's its load has rewritten its span:
+//! data that was written within the last of these bytes is rewritten in time and keeps its age, all
+//! other data ages by the time of all repetitions.
 
 use flashtwin_base::{Nanos, Op};
 use flashtwin_ftl::{Counters, Cycles, Policies};

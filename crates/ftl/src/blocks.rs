@@ -426,7 +426,7 @@ impl Blocks {
         std::mem::replace(&mut self.victims, fresh)
     }
 
-    /// What was known before of a superblock's data is known again.
+    /// Restores what the firmware knew of a superblock's data.
     pub(crate) fn keep(&mut self, superblock: u32, before: &Victims) {
         self.victims.keep(superblock, before);
     }

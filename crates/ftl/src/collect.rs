@@ -54,7 +54,7 @@ pub(crate) struct Collector {
     /// Superblocks that have not been written since the drive was new or purged.
     untouched: Vec<bool>,
     untouched_count: u32,
-    /// What orders of collection leave to chance.
+    /// Random numbers for the orders of collection that draw victims.
     chance: Rng,
     /// See [`crate::choices::Pacing::stops_host`].
     stops_host: bool,
@@ -137,7 +137,7 @@ impl Collector {
     }
 }
 
-/// What the host pays, and whether it waits.
+/// The copies that the host's writes wait for, and whether all writes wait.
 impl Collector {
     /// Units to copy for each host unit, in thousandths.
     #[inline]
@@ -186,7 +186,7 @@ impl Collector {
         self.halts_host = halts;
     }
 
-    /// What is moved now costs the host nothing.
+    /// From here on no write of the host waits for what collection copies.
     pub(crate) fn charge_nothing(&mut self) {
         self.cost_milli = 0;
     }

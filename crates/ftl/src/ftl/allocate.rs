@@ -721,7 +721,7 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
-    /// The same for every stream, one of which has lost its superblock.
+    /// Sets superblocks aside for all streams, after one of them has lost its own.
     pub(super) fn set_aside_for_all(&mut self) {
         for &stream in self.writing.of_host() {
             self.set_aside(stream);

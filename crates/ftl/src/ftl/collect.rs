@@ -28,7 +28,7 @@ impl<P: Policies> Ftl<P> {
         self.collection.pace_milli(&self.movers[Work::Collect])
     }
 
-    /// Whether the recycler accompanies the host, because every superblock has been written once.
+    /// True once every superblock has been written: the recycler copies beside the host's writes.
     #[inline]
     #[must_use]
     pub fn is_settled(&self) -> bool {
@@ -41,7 +41,7 @@ impl<P: Policies> Ftl<P> {
         self.blocks.free_or_half() + self.blocks.erasing() + emptied
     }
 
-    /// Whether idle time is offered and its goal is not reached.
+    /// True while the drive is idle and has fewer free superblocks than collection in rests wants.
     fn collects_idle(&self) -> bool {
         self.movers[Work::Collect].is_idle() && self.free_soon() < self.policy.gc.idle_superblocks
     }
@@ -54,7 +54,7 @@ impl<P: Policies> Ftl<P> {
             && !self.movers[Work::Collect].is_behind()
     }
 
-    /// Whether the host waits until collection ends.
+    /// True while the host has to wait until collection ends.
     #[inline]
     pub(super) fn stops_the_world(&self) -> bool {
         let mover = &self.movers[Work::Collect];
