@@ -275,6 +275,8 @@ def main() -> None:
         print(text, file=sys.stderr if words.json else sys.stdout, flush=True)
 
     failed = _measure(words.names, words.fresh, tell)
+    if not done and not failed:
+        parser.error(f"there is no case {' '.join(words.names)}; without a name all are run")
     right, hold = sum(row.is_right for row in done), sum(row.holds for row in done)
     if words.json:
         rows = [asdict(row) for row in done]

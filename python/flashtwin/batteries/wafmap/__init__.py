@@ -146,7 +146,11 @@ def _zones(block: int, span: int, name: str, size: int, active: int) -> Iterator
     zone = size // block * block
     if zone < LEAST_BLOCKS * block:
         least = units.show_size(LEAST_BLOCKS * block)
-        raise FlashtwinError(f"{NAME}: a zone is {least} or more", exit_code=USAGE)
+        raise FlashtwinError(
+            f"{NAME}: a zone is {least} or more",
+            hint=f"write {NAME}:zones and {NAME}:zone with sizes of {least} or more",
+            exit_code=USAGE,
+        )
     count = span // zone
     if count >= max(LEAST_ZONES, active + 1):
         title = f"zones of {units.show_size(size)}"
