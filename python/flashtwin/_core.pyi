@@ -239,7 +239,9 @@ class TraceFile(TypedDict):
     longest: int
 
 # What is in a trace, its requests widened to whole sectors; triples are reads, writes and trims.
-# `end` is where a file's furthest request ends, in `line`; `unaligned` requests were widened.
+# `end` is where a file's furthest request ends, in `line`; `unaligned` requests were widened;
+# `earlier` ones have a time before that of the request before them, the first of them in line
+# `first_earlier`; `unended` is the last line, where the file ends without ending it.
 @type_check_only
 class TraceSurvey(TypedDict):
     format: str
@@ -251,7 +253,14 @@ class TraceSurvey(TypedDict):
     unaligned: int
     left_out: int
     late: int
+    earlier: int
+    first_earlier: int
+    unended: int | None
     files: list[TraceFile]
+
+@type_check_only
+class TraceProfile(TraceSurvey):
+    load: dict[str, Any]
 
 # Its arguments: the message, and which kind of failure it is (locked, foreign, half-made,
 # other-drive, damaged, machine-went-down, dead, system).
@@ -416,7 +425,7 @@ def spec_words(key: str) -> list[str]: ...
 def simulate(
     plans: Sequence[tuple[Spec, int, Sequence[tuple[str, int] | None]]], threads: int
 ) -> list[list[Seen]]: ...
-def profile_trace(path: str | PathLike[str], options: str) -> dict[str, Any]: ...
+def profile_trace(path: str | PathLike[str], options: str) -> TraceProfile: ...
 def survey_trace(path: str | PathLike[str], options: str) -> TraceSurvey: ...
 def write_parquet(
     columns: Sequence[

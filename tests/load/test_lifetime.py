@@ -211,7 +211,11 @@ def test_loads_by_name_have_jobs_and_sources(name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--workload", "nothing"], "there is no load nothing"),
+        (["--workload", "nothing"], "nothing is neither a load by name nor a file"),
+        (["--workload", "ectd"], "did you mean etcd?"),
+        (["--workload", "no.fio"], "no.fio is neither a load by name nor a file"),
+        (["--workload", "etcd", "--per-day", "0 drives"], "write above 0"),
+        (["--workload", "etcd", "--for", "0y"], "--for 0y is not between 0 and 1,000 years"),
         (["--workload", "etcd", "--full", "200%"], "--full 200% is not between"),
         (["--workload", "etcd", "--full", "much"], "--full much is neither a share nor a size"),
         (["--workload", "etcd", "--per-day", "lots"], "--per-day lots is not an amount"),
@@ -219,11 +223,13 @@ def test_loads_by_name_have_jobs_and_sources(name: str) -> None:
         (["--workload", "etcd", "--vary", "full"], "--vary full does not say"),
         (["--workload", "reads.fio", "--per-day", "1GB"], "writes nothing"),
         (["--workload", "writes.fio"], "does not say how much of it a day has"),
+        (["--workload", "no-times"], "does not say how much of it a day has"),
     ],
 )
 def test_wrong_questions(run: Run, tmp_path: Path, words: list[str], message: str) -> None:
     job(tmp_path / "reads.fio", "randread")
     job(tmp_path / "writes.fio", "randwrite")
+    (tmp_path / "no-times").write_text("fio version 2 iolog\na add\na write 0 4096\n")
     done = run("ask", "crucial-p1-1tb", *words, "--draws", "0", "-q")
     assert done.exit_code == 2 and message in done.stderr
 
@@ -294,13 +300,25 @@ def fitted_spec(folder: Path, digest: str | None = None, drives: object = None) 
 
 def test_a_fitted_twin_is_asked_over_what_its_run_left_open(tmp_path: Path) -> None:
     variant = Variant(drive=fitted_spec(tmp_path), sets=("gc.policy=greedy",))
-    sets = [other.sets for _, other in drawn.drawn(variant, 1, 4)]
+    sets = [other.sets for _, other in drawn.drawn(variant, 1, 4, lambda other: True)]
     sizes = [[text for text in row if text.startswith("slc_cache.static_size")] for row in sets]
     assert sizes == 3 * [["slc_cache.static_size=6 GB"]] + [["slc_cache.static_size=3 GB"]]
     # Values that were set stay, unless nobody knows them.
     assert all("gc.policy=fifo" not in row for row in sets)
     asked = Question(variant=variant, load=loads.load("etcd"))
     assert "2 drives that it leaves possible, worth 1.6" in lifetime.sources_of(asked)[-1]
+
+
+def test_drives_that_cannot_be_are_drawn_again() -> None:
+    variant = Variant(drive="crucial-p1-1tb")
+
+    def has_greedy(other: Variant) -> bool:
+        return "gc.policy=greedy" in other.sets
+
+    few, more = [list(drawn.drawn(variant, 1, count, has_greedy)) for count in (3, 5)]
+    assert len(more) == 5 and few == more[:3] and all(has_greedy(other) for _, other in more)
+    with pytest.raises(FlashtwinError, match="can be made so small"):
+        list(drawn.drawn(variant, 1, 1, lambda other: False))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -102,6 +103,54 @@ def test_the_page_is_not_written_over_the_trace(run: Run, tmp_path: Path) -> Non
     trace.write_text("".join(msr(5)))
     assert run("trace", str(trace), "--out", str(trace)).exit_code == 4
     assert trace.read_text() == "".join(msr(5))
+
+
+def blkparse(times: list[float]) -> bytes:
+    rows = (f"8,0 1 {n} {at:.6f} 7 D W {8 * n} + 8 [a]\n" for n, at in enumerate(times, 1))
+    return "".join(rows).encode()
+
+
+def blktrace(times: list[float]) -> bytes:
+    # A record: mark, sequence, time, sector, bytes, a write that is handed over, process, disk.
+    return b"".join(
+        struct.pack(
+            "<IIQQIIIIIHH",
+            *(0x65617407, n, int(at * 1e9), 8 * n, 4096, 0x20007, 7, 8 << 20, 0, 0, 0),
+        )
+        for n, at in enumerate(times, 1)
+    )
+
+
+def strace(times: list[float]) -> bytes:
+    call = 'pwrite64(3</d/a>, ""..., 4096, 0) = 4096'
+    return "".join(f"7 {100 + at:.6f} {call}\n" for at in times).encode()
+
+
+def iolog_of(times: list[float]) -> bytes:
+    rows = (f"{at * 1e6:.0f} /a write 0 4096\n" for at in times)
+    return b"fio version 3 iolog\n" + "".join(rows).encode()
+
+
+@pytest.mark.parametrize(
+    ("written", "line"), [(blkparse, 4), (blktrace, 4), (strace, 4), (iolog_of, 5)]
+)
+def test_times_that_go_back_are_told_by_line(
+    tmp_path: Path, written: Callable[[list[float]], bytes], line: int
+) -> None:
+    (tmp_path / "t").write_bytes(written([1.0, 2.0, 3.0, 2.5, 4.0]))
+    backwards = profile(tmp_path / "t")
+    assert (backwards.earlier, backwards.first_earlier) == (1, line) and backwards.late == 0
+    assert any(f"the first in line {line}: " in text for text in notes(backwards))
+    (tmp_path / "t").write_bytes(written([1.0, 2.0, 3.0]))
+    assert notes(profile(tmp_path / "t")) == []
+
+
+@pytest.mark.parametrize("rows", [1, 3, 200])
+def test_a_last_line_without_an_end_is_told(tmp_path: Path, rows: int) -> None:
+    text = "".join(f"0,{8 * n},4096,w,{n}.25\n" for n in range(rows))
+    (tmp_path / "t.csv").write_text(text[:-2])
+    assert profile(tmp_path / "t.csv").unended == rows
+    assert f"line {rows} ends without a line break" in notes(profile(tmp_path / "t.csv"))[-1]
 
 
 def peak_bytes(folder: Path, total: int, request: int) -> int:

@@ -115,6 +115,9 @@ fn row<'py>(py: Python<'py>, found: &Survey) -> PyResult<Bound<'py, PyDict>> {
     result.set_item("unaligned", found.unaligned)?;
     result.set_item("left_out", found.left_out)?;
     result.set_item("late", found.late)?;
+    result.set_item("earlier", found.earlier.count)?;
+    result.set_item("first_earlier", found.earlier.line)?;
+    result.set_item("unended", found.unended)?;
     result.set_item("files", files)?;
     Ok(result)
 }

@@ -144,13 +144,16 @@ def command(
 
 
 def _years(text: str) -> float:
+    number = text.strip().removesuffix("y").strip()
     try:
-        years = float(text.removesuffix("y"))
+        years = float(units.parse_number(number))
     except ValueError:
-        years = 0.0
+        raise wrong_value("--for", text, "number of years", "write it as 5y") from None
     if not 0 < years <= MOST_YEARS:
         raise FlashtwinError(
-            f"--for {text} is not a number of years", hint="write it as 5y", exit_code=USAGE
+            f"--for {text} is not between 0 and {MOST_YEARS:,} years",
+            hint="write a number above 0, such as 5y",
+            exit_code=USAGE,
         )
     return years
 

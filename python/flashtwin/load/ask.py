@@ -23,7 +23,13 @@ from flashtwin.load.loads import Load
 from flashtwin.load.words import Aged, Interval, Lifetime
 from flashtwin.model import smart
 from flashtwin.model.target import Interrupted
-from flashtwin.model.units import parse_size, readable_number, readable_period, readable_size
+from flashtwin.model.units import (
+    parse_number,
+    parse_size,
+    readable_number,
+    readable_period,
+    readable_size,
+)
 from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.cluster import Cluster
 from flashtwin.runner.pool import Ended, Pool, Work
@@ -103,7 +109,7 @@ def _filled(question: Question, text: str) -> Question:
     """The question of a drive that is so full: 80%, 0.8 or 800GB."""
     try:
         if text.endswith("%"):
-            return replace(question, full=float(text[:-1]) / 100, data_bytes=None)
+            return replace(question, full=float(parse_number(text[:-1])) / 100, data_bytes=None)
         if text.replace(".", "", 1).isdecimal():
             return replace(question, full=float(text), data_bytes=None)
         return replace(question, data_bytes=parse_size(text))

@@ -87,7 +87,7 @@ def cost(
         _refuse_failed(phase, trace)
         drive.rest(REST_S)
         after, missed = _written(drive), drive.reads_of_nothing
-    row = phase.rows[0]
+    row, profiled = phase.rows[0], profile(trace, reading)
     return Cost(
         trace=trace.name,
         drive=spec.id,
@@ -96,13 +96,14 @@ def cost(
         model=_core.MODEL,
         time_ns=row["ended_ns"] - row["started_ns"],
         reads_of_nothing=missed,
-        partial_writes=profile(trace, reading).load.places.partial_writes,
+        partial_writes=profiled.load.places.partial_writes,
         host_bytes=after[0] - before[0],
         programmed_bytes=after[1] - before[1],
         read=_kind(row["read"]),
         write=_kind(row["write"]),
         trim=_kind(row["trim"]),
         sync=_syncs(row["sync"]),
+        remarks=profiled.remarks,
     )
 
 
@@ -147,7 +148,10 @@ def sentence(of: Cost) -> str:
 
 def notes(of: Cost) -> list[str]:
     """Remarks that a reader of the cost needs."""
-    return [f"{of.drive}: {reads_note(of.reads_of_nothing)}"] if of.reads_of_nothing else []
+    lines = [f"{of.trace}: {text}" for text in of.remarks]
+    if of.reads_of_nothing:
+        lines.append(f"{of.drive}: {reads_note(of.reads_of_nothing)}")
+    return lines
 
 
 def _written(drive: FioTwin) -> tuple[int, int]:

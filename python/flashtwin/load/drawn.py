@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -24,6 +24,8 @@ from flashtwin.runner.target import Variant
 from flashtwin.study.fit import POSTERIOR
 
 MOST_POSTERIOR_BYTES = 1 << 24
+# How often values that no drive has together are drawn again: some ten in a thousand are such.
+MOST_TRIES = 32
 
 
 @cache
@@ -33,9 +35,11 @@ def unknowns() -> Mapping[str, Mapping[str, Any]]:
     return inputs.read_toml(path)
 
 
-def drawn(variant: Variant, seed: int, count: int) -> Iterator[tuple[int, Variant]]:
+def drawn(
+    variant: Variant, seed: int, count: int, exists: Callable[[Variant], bool]
+) -> Iterator[tuple[int, Variant]]:
     """Drives that this one may be, with a seed each: over what a fit left open of it, and over what
-    nobody prints."""
+    nobody prints. Values that no drive can have together are drawn again."""
     guessed = {row["key"]: row for row in variant.spec().values() if row["origin"] == "prior"}
     open_keys = {key: row for key, row in unknowns().items() if key in guessed}
     fitted = posterior_of(variant)
@@ -43,17 +47,35 @@ def drawn(variant: Variant, seed: int, count: int) -> Iterator[tuple[int, Varian
         return
     source = random.Random(seed)
     for number in range(count):
-        sets = []
-        for key, row in open_keys.items():
-            if "words" in row:
-                sets.append(f"{key}={source.choice(row['words'])}")
-                continue
-            # 90 % of a normal distribution lie within 1.645 deviations.
-            factor = math.exp(source.gauss(0, math.log(row["factor"]) / 1.645))
-            sets.append(f"{key}={_times(guessed[key], factor)}")
         share = (number + 0.5) / count
-        settings = () if fitted is None else fitted.at(share, variant.sets)
-        yield seed + number + 1, replace(variant, sets=(*settings, *variant.sets, *sets))
+        settings = () if fitted is None else tuple(fitted.at(share, variant.sets))
+        tries = (
+            replace(
+                variant, sets=(*settings, *variant.sets, *_drawn_sets(source, open_keys, guessed))
+            )
+            for _ in range(MOST_TRIES)
+        )
+        other = next(filter(exists, tries), None)
+        if other is None:
+            raise FlashtwinError(
+                f"none of {MOST_TRIES} drives that {variant.drive} may be can be made so small",
+                hint="leave the drawn drives out: --draws 0",
+                exit_code=USAGE,
+            )
+        yield seed + number + 1, other
+
+
+def _drawn_sets(
+    source: random.Random, open_keys: Mapping[str, Any], guessed: Mapping[str, Any]
+) -> Iterator[str]:
+    """Settings of one drawn drive."""
+    for key, row in open_keys.items():
+        if "words" in row:
+            yield f"{key}={source.choice(row['words'])}"
+            continue
+        # 90 % of a normal distribution lie within 1.645 deviations.
+        factor = math.exp(source.gauss(0, math.log(row["factor"]) / 1.645))
+        yield f"{key}={_times(guessed[key], factor)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,8 @@ BARS = 6
 def copies(question: Question, count: int, spread: float) -> list[Copy]:
     """The drives of a fleet."""
     base = lifetime.copies(question, 0)[0]
-    others = [*drawn(base.variant, question.seed, count)]
+    exists = partial(lifetime.fits, scale=base.scale)
+    others = [*drawn(base.variant, question.seed, count, exists)]
     # Where all of a drive is known, its copies differ by their seeds and their days.
     others = others or [(question.seed + number + 1, base.variant) for number in range(count)]
     fleet = []

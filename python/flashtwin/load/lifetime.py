@@ -126,7 +126,9 @@ class Question:
                 )
         if not 0.01 <= self.full <= 1:
             raise FlashtwinError(
-                f"--full {100 * self.full:g}% is not between 1 and 100 %", exit_code=USAGE
+                f"--full {100 * self.full:g}% is not between 1 and 100 %",
+                hint="write the share of the drive that holds data, such as 80%",
+                exit_code=USAGE,
             )
 
 
@@ -162,10 +164,10 @@ def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES)
         trims=question.trims,
         handles=question.handles,
     )
-    half = replace(base, scale=2 * scale, lives=False) if _fits(variant, 2 * scale) else None
+    half = replace(base, scale=2 * scale, lives=False) if fits(variant, 2 * scale) else None
     others = [
         replace(base, variant=other, seed=seed, lives=False)
-        for seed, other in drawn(variant, question.seed, draws)
+        for seed, other in drawn(variant, question.seed, draws, partial(fits, scale=scale))
     ]
     return [base, *([half] if half else []), *others]
 
@@ -200,12 +202,13 @@ def _with_log(variant: Variant) -> Variant:
 def _scale(spec: Spec, variant: Variant, copy_bytes: int) -> int:
     """The power of two at which a copy is small enough, or the last that the drive can be."""
     scale = 1
-    while spec.capacity_bytes / scale > copy_bytes and _fits(variant, 2 * scale):
+    while spec.capacity_bytes / scale > copy_bytes and fits(variant, 2 * scale):
         scale *= 2
     return scale
 
 
-def _fits(variant: Variant, scale: int) -> bool:
+def fits(variant: Variant, scale: int) -> bool:
+    """True where a copy at a scale is a possible drive."""
     try:
         scaled(variant, scale).spec()
     except FlashtwinError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -30,7 +31,9 @@ MOST_SIZES = 16
 # The depth at which a trace's requests are drawn: it says when they came, not how many waited.
 DEPTH = 8
 MOST_RATE = (1 << 32) - 1
-_DRIVES = re.compile(r"([0-9]+(?:\.[0-9]+)?) drives")
+# More than any link carries into a drive that is sold.
+MOST_DRIVES_A_DAY = 10_000
+_DRIVES = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?drives?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,20 +72,26 @@ def load(words: str, per_day: str | None = None) -> Load:
     path = Path(words)
     if words in _rows():
         chosen = _named(words)
+    elif not path.exists():
+        raise _unknown(words)
     elif path.suffix in (".fio", ".ini", ".job"):
         chosen = _of_file(path, per_day)
-    elif path.exists():
-        chosen = _of_trace(path)
     else:
-        raise FlashtwinError(
-            f"there is no load {words}",
-            hint=f"name one of {', '.join(names())}, a job file or a trace",
-            exit_code=USAGE,
-        )
+        chosen = _of_trace(path, per_day)
     if per_day is None:
         return chosen
     amount, of_capacity = _amount(per_day)
     return replace(chosen, per_day=amount, of_capacity=of_capacity)
+
+
+def _unknown(words: str) -> FlashtwinError:
+    near = get_close_matches(words.lower(), names(), n=2, cutoff=0.5)
+    there = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names())}"
+    return FlashtwinError(
+        f"{words} is neither a load by name nor a file",
+        hint=f"{there}; or name a job file or a trace",
+        exit_code=USAGE,
+    )
 
 
 @cache
@@ -107,31 +116,37 @@ def _named(name: str) -> Load:
 
 def _amount(text: str) -> tuple[float, bool]:
     """Bytes, or drives a day."""
-    match = _DRIVES.fullmatch(text)
-    if match:
-        return float(match[1]), True
+    match = _DRIVES.fullmatch(text.strip())
     try:
-        return float(parse_size(text)), False
+        if not match:
+            return float(parse_size(text)), False
+        if not 0 < float(match[1]) <= MOST_DRIVES_A_DAY:
+            raise ValueError(f"write above 0 and at most {MOST_DRIVES_A_DAY:,} drives")
     except ValueError as error:
         raise FlashtwinError(
             f"--per-day {text} is not an amount: {error}",
             hint='write a size, such as 50GB, or "0.5 drives"',
             exit_code=USAGE,
         ) from None
+    return float(match[1]), True
 
 
 def _of_file(path: Path, per_day: str | None) -> Load:
     if per_day is None:
-        raise FlashtwinError(
-            f"{path} does not say how much of it a day has",
-            hint="add --per-day, for example --per-day 50GB",
-            exit_code=USAGE,
-        )
+        raise _no_day(path)
     jobs = tuple(script((str(path),)).jobs)
     return Load(name=path.name, title=path.name, jobs=jobs, per_day=0.0, sources=(f"{path.name}",))
 
 
-def _of_trace(path: Path) -> Load:
+def _no_day(path: Path) -> FlashtwinError:
+    return FlashtwinError(
+        f"{path} does not say how much of it a day has",
+        hint="add --per-day, for example --per-day 50GB",
+        exit_code=USAGE,
+    )
+
+
+def _of_trace(path: Path, per_day: str | None) -> Load:
     profiled = profile(path)
     if not profiled.bytes[1]:
         raise FlashtwinError(
@@ -140,6 +155,8 @@ def _of_trace(path: Path) -> Load:
             exit_code=USAGE,
         )
     seconds = profiled.span_ns / 1e9
+    if not seconds and per_day is None:
+        raise _no_day(path)
     return Load(
         name=path.name,
         title=f"the requests of {path.name}",
@@ -149,6 +166,7 @@ def _of_trace(path: Path) -> Load:
         sources=(
             f"{path.name}: {readable_size(profiled.bytes[1])} written",
             "assumed: requests drawn with the trace's sizes, order, places and syncs, not itself",
+            *(f"{path.name}: {text}" for text in profiled.remarks),
         ),
         reaches=max((file.end, file.line) for file in profiled.files),
         touches=profiled.load.places.touched * profiled.load.places.bytes,

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from flashtwin import _core
-from flashtwin.fio.plan.traces import read_through
+from flashtwin.fio.plan.traces import read_through, remarks
 from flashtwin.load.words import Places, Profile, Side
 from flashtwin.model.fio_job import Reading, Shape
 from flashtwin.model.units import readable_seconds, readable_size, show_block, significant
@@ -37,7 +37,7 @@ class Row:
 def profile(path: Path, reading: Reading | None = None) -> Profile:
     """Read a trace once; `FlashtwinError` names the line that is wrong."""
     profiled = read_through(path, reading or Reading(), Shape(), _core.profile_trace)
-    return msgspec.convert(profiled, Profile)
+    return msgspec.convert({**profiled, "remarks": remarks(profiled)}, Profile)
 
 
 def sentences(profiled: Profile, name: str) -> list[str]:
@@ -71,15 +71,7 @@ def notes(profiled: Profile) -> list[str]:
             f"{readable_size(places.not_followed)} lie beyond the first GiB of a request: no count"
             " of places has them"
         )
-    if profiled.unaligned:
-        notes.append(f"{profiled.unaligned:,} requests do not begin and end at sectors")
-    if profiled.left_out:
-        notes.append(
-            f"{profiled.left_out:,} lines of no bytes or of no kind that moves data are left out"
-        )
-    if profiled.late:
-        notes.append(f"{profiled.late:,} requests stand far behind their place: sort the trace")
-    return notes
+    return [*notes, *profiled.remarks]
 
 
 def rows(profiled: Profile) -> list[Row]:
@@ -114,14 +106,20 @@ def _asked(profiled: Profile, name: str) -> str:
 
 
 def _touched(places: Places) -> str:
+    """The working set: what is touched at all, and what of it the writes touch."""
+
+    def size(count: int) -> str:
+        return readable_size(count * places.bytes)
+
     if not places.writes:
-        return ""
-    size = readable_size(places.written * places.bytes)
+        return f"The reads touch {size(places.read)}." if places.read else ""
     times = significant(places.writes / places.written, 3)
-    text = f"The writes touch {size}, each place {times} times"
+    text = f"The writes touch {size(places.written)}, each place {times} times"
     hottest = dict(places.hottest)
     if places.writes > places.written and 100 in hottest:
         text += f"; the most written 10 % of it takes {_percent(hottest[100] / 1000)} of them"
+    if places.read:
+        text += f"; with the {size(places.read)} of the reads {size(places.touched)} are touched"
     return f"{text}."
 
 

@@ -127,7 +127,11 @@ class File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A trace: its requests widened to whole sectors; triples are reads, writes and trims."""
+    """A trace: its requests widened to whole sectors; triples are reads, writes and trims.
+
+    `earlier`: requests whose time is before that of the request before them, the first in line
+    `first_earlier`; `unended`: the last line, where the file ends without ending it; `remarks`:
+    what of all that an answer about the trace has to mention."""
 
     format: str
     ios: tuple[int, int, int]
@@ -138,6 +142,10 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unaligned: int
     left_out: int
     late: int
+    earlier: int
+    first_earlier: int
+    unended: int | None
+    remarks: list[str]
     files: list[File]
     load: Load
 
@@ -192,7 +200,8 @@ class Cost(Struct, frozen=True, kw_only=True):
     """The cost of a trace on a drive.
 
     `reads_of_nothing`: reads that met no data, which cost a drive next to nothing.
-    `partial_writes`: writes of 4 KiB places that cover a part of them.
+    `partial_writes`: writes of 4 KiB places that cover a part of them. `remarks`: oddities of the
+    trace.
 
     `time_ns`: from the first request to the last answer. `programmed_bytes`: what the flash took,
     with everything that the drive did later because of it; `hash`: of the drive's spec.
@@ -212,6 +221,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     write: Kind
     trim: Kind
     sync: Kind
+    remarks: list[str]
 
     @property
     def requests(self) -> int:

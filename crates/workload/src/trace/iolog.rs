@@ -71,6 +71,7 @@ pub fn parse(text: &[u8], version: u8, context: &mut Context) -> Result<Line, Tr
 /// Time goes on by what lies between the last line and one at `at` microseconds.
 fn pass(context: &mut Context, at: u64) -> Result<(), TraceProblem> {
     let before = std::mem::replace(&mut context.line_us, at);
+    context.goes_back |= at < before;
     if before > 0 && at > before {
         let too_large = TraceProblem::TooLarge("time");
         let nanos = (at - before).checked_mul(MICROSECOND);
@@ -85,6 +86,7 @@ fn reach(context: &mut Context, at: u64) -> Result<(), TraceProblem> {
     let nanos = at
         .checked_mul(MICROSECOND)
         .ok_or(TraceProblem::TooLarge("time"))?;
+    context.goes_back |= Nanos(nanos) < context.last;
     context.last = context.last.max(Nanos(nanos));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The kind of trace that a file is: named, or told by its first lines.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Chain, Cursor, Read};
+use std::io::{BufRead, Chain, Cursor, Read as _};
 
 use memchr::memchr2;
 use serde::Deserialize;
@@ -210,6 +210,8 @@ pub struct Lines<R> {
     lent: usize,
     number: u64,
     ahead: VecDeque<Vec<u8>>,
+    /// The last line of the file, where nothing ends it.
+    unended: Option<u64>,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -226,6 +228,7 @@ impl<R: BufRead> Lines<R> {
             lent: 0,
             number: 0,
             ahead: VecDeque::new(),
+            unended: None,
         })
     }
 
@@ -256,8 +259,14 @@ impl<R: BufRead> Lines<R> {
                 .map_err(|error| at(number, error.into()))?;
             return Ok(Some((number, &piece[..length])));
         }
-        let is_there = read_line(&mut self.source, &mut self.line).map_err(failed)?;
-        Ok(is_there.then_some((number, &self.line)))
+        let read = read_line(&mut self.source, &mut self.line).map_err(failed)?;
+        self.unended = self.unended.or((read == Read::Unended).then_some(number));
+        Ok((read != Read::Nothing).then_some((number, &self.line)))
+    }
+
+    /// The number of the last line, where the file ends without ending it.
+    pub fn unended(&self) -> Option<u64> {
+        self.unended
     }
 
     /// The first line that is not empty, which is still the next one then.
@@ -266,8 +275,9 @@ impl<R: BufRead> Lines<R> {
             let mut line = Vec::new();
             let number = self.number + 1;
             match read_line(&mut self.source, &mut line) {
-                Ok(true) => {}
-                Ok(false) => return Err(at(0, TraceProblem::Empty)),
+                Ok(Read::Whole) => {}
+                Ok(Read::Unended) => self.unended = Some(number),
+                Ok(Read::Nothing) => return Err(at(0, TraceProblem::Empty)),
                 Err(problem) => return Err(at(number, problem)),
             }
             // Programs of Windows put a mark of their encoding first.
@@ -286,8 +296,10 @@ impl<R: BufRead> Lines<R> {
     fn ahead(&mut self, place: usize) -> Result<Option<&[u8]>, TraceProblem> {
         while self.ahead.len() <= place {
             let mut line = Vec::new();
-            if !read_line(&mut self.source, &mut line)? {
-                return Ok(None);
+            match read_line(&mut self.source, &mut line)? {
+                Read::Whole => {}
+                Read::Unended => self.unended = Some(self.number + self.ahead.len() as u64 + 1),
+                Read::Nothing => return Ok(None),
             }
             self.ahead.push_back(line);
         }
@@ -306,13 +318,25 @@ fn line_within(piece: &[u8]) -> Option<(usize, usize)> {
     Some((end, end + 1 + usize::from(*next == b'\n')))
 }
 
-/// The next line without its end, which is LF, CR or both; false at the end of the file.
-fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, TraceProblem> {
+/// What a source had to give: a line, one that the file ends within, or nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    Whole,
+    Unended,
+    Nothing,
+}
+
+/// The next line without its end, which is LF, CR or both.
+fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Read, TraceProblem> {
     line.clear();
     loop {
         let piece = source.fill_buf()?;
         if piece.is_empty() {
-            return Ok(!line.is_empty());
+            return Ok(if line.is_empty() {
+                Read::Nothing
+            } else {
+                Read::Unended
+            });
         }
         let end = memchr2(b'\n', b'\r', piece);
         let length = end.unwrap_or(piece.len());
@@ -326,7 +350,7 @@ fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, Trac
             source.consume(1);
         }
         if end.is_some() {
-            return Ok(true);
+            return Ok(Read::Whole);
         }
     }
 }

@@ -224,6 +224,8 @@ struct Context {
     last: Nanos,
     /// Of iologs of version 3: the time of the last line, in microseconds.
     line_us: u64,
+    /// Of iologs: a line since the last request has an earlier time than the one before it.
+    goes_back: bool,
     /// Of strace.
     processes: strace::Processes,
 }
@@ -268,6 +270,24 @@ impl Context {
     }
 }
 
+/// Requests whose time is before that of the request before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// How many there are.
+    pub count: u64,
+    /// The line of the first one; 0 where there is none.
+    pub line: u64,
+}
+
+impl Earlier {
+    fn add(&mut self, line: u64) {
+        self.count += 1;
+        if self.count == 1 {
+            self.line = line;
+        }
+    }
+}
+
 /// Reads a trace event by event.
 pub struct Reader<R> {
     lines: Lines<R>,
@@ -278,6 +298,7 @@ pub struct Reader<R> {
     line: u64,
     /// The line and the time of the event that was read last.
     before: Option<(u64, Nanos)>,
+    earlier: Earlier,
     ended: bool,
     /// An error that comes after the events before it.
     failed: Option<TraceError>,
@@ -303,6 +324,7 @@ impl<R: BufRead> Reader<R> {
             order,
             line: 0,
             before,
+            earlier: Earlier::default(),
             ended: false,
             failed: None,
         })
@@ -330,6 +352,18 @@ impl<R: BufRead> Reader<R> {
     #[must_use]
     pub fn late(&self) -> u64 {
         self.order.late()
+    }
+
+    /// Requests so far whose time is before that of the request before them.
+    #[must_use]
+    pub fn earlier(&self) -> Earlier {
+        self.earlier
+    }
+
+    /// The last line, where the file ends without ending it.
+    #[must_use]
+    pub fn unended(&self) -> Option<u64> {
+        self.lines.unended()
     }
 
     /// The files or devices named so far, by their numbers.
@@ -385,6 +419,10 @@ impl<R: BufRead> Reader<R> {
             match parsed.map_err(|problem| at(number, problem))? {
                 Line::Event { flush, event } => {
                     let before = self.before.replace((number, event.at));
+                    let goes_back = std::mem::take(&mut self.context.goes_back);
+                    if goes_back || before.is_some_and(|(_, earlier)| event.at < earlier) {
+                        self.earlier.add(number);
+                    }
                     check_time(event.at, before).map_err(|problem| at(number, problem))?;
                     if flush {
                         self.order.put(number, flush_before(&event));

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use flashtwin_base::Nanos;
 
 use super::profile::{Profile, Profiler};
-use super::{Action, Event, Options, Reader, Shape, TraceError};
+use super::{Action, Earlier, Event, Options, Reader, Shape, TraceError};
 use crate::job::SECTOR_BYTES;
 
 /// A file or device of a trace.
@@ -42,6 +42,10 @@ pub struct Survey {
     pub left_out: u64,
     /// Requests that stood too far behind their place to be put in order.
     pub late: u64,
+    /// Requests whose time is before that of the request before them, and the line of the first.
+    pub earlier: Earlier,
+    /// The last line, where the file ends without ending it, as one that was cut does.
+    pub unended: Option<u64>,
     /// All files, by their numbers.
     pub files: Vec<FileSurvey>,
 }
@@ -81,6 +85,8 @@ fn read_through(
         unaligned: 0,
         left_out: 0,
         late: 0,
+        earlier: Earlier::default(),
+        unended: None,
         files: Vec::new(),
     };
     let mut ends: Vec<(u64, u64, u64)> = Vec::new();
@@ -117,6 +123,7 @@ fn read_through(
         return Err(TraceError { line: 0, problem });
     }
     (survey.left_out, survey.late) = (reader.left_out(), reader.late());
+    (survey.earlier, survey.unended) = (reader.earlier(), reader.unended());
     let names = reader.files();
     ends.resize(names.len(), (0, 0, 0));
     survey.files = names

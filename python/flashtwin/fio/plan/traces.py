@@ -270,6 +270,37 @@ def replayed(job: Job, trace: Trace) -> Job:
     )
 
 
+def remarks(survey: TraceSurvey) -> list[str]:
+    """Oddities of a trace, which a reader of any answer about it has to know."""
+    count, texts = sum(survey["ios"]), []
+    if survey["unaligned"]:
+        texts.append(
+            f"{survey['unaligned']:,} of {count:,} requests do not begin and end at sectors: the"
+            " drive gets the whole ones that they touch"
+        )
+    if survey["left_out"]:
+        lines = _counted(survey["left_out"], "line")
+        texts.append(f"{lines} of no bytes or of no kind that moves data: left out")
+    if survey["earlier"]:
+        is_iolog = survey["format"] == "iolog"
+        then = "no time passes there, as in fio" if is_iolog else "put in the order of their times"
+        texts.append(
+            f"{_counted(survey['earlier'], 'request')} earlier than the one before, the first in"
+            f" line {survey['first_earlier']:,}: {then}"
+        )
+    if survey["late"]:
+        texts.append(
+            f"{survey['late']:,} of {count:,} requests stand too far behind their place and come"
+            " late: sort the trace by its times"
+        )
+    if survey["unended"]:
+        texts.append(
+            f"line {survey['unended']:,} ends without a line break: if the trace was cut there,"
+            " its last number is too small"
+        )
+    return texts
+
+
 def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
     """Notes on the trace's contents, and on what of the job it replaces."""
     survey, name = replay.survey, Path(replay.trace.path).name
@@ -286,30 +317,7 @@ def notes_on_trace(job: FioJob, replay: Replay) -> list[Note]:
             text=f"{name} ({survey['format']}): {', '.join(parts)}, {seconds:.6g} s",
         )
     ]
-    if survey["unaligned"]:
-        notes.append(
-            Note(
-                where=job.line("read_iolog"),
-                text=f"{survey['unaligned']} of {count} requests do not begin and end at sectors:"
-                " the drive gets the whole ones that they touch",
-            )
-        )
-    if survey["left_out"]:
-        lines = _counted(survey["left_out"], "line")
-        notes.append(
-            Note(
-                where=job.line("read_iolog"),
-                text=f"{lines} of no bytes or of no kind that moves data: left out",
-            )
-        )
-    if survey["late"]:
-        notes.append(
-            Note(
-                where=job.line("read_iolog"),
-                text=f"{survey['late']} of {count} requests stand far behind their place and are"
-                " replayed late: sort the trace by its times",
-            )
-        )
+    notes += [Note(where=job.line("read_iolog"), text=text) for text in remarks(survey)]
     if survey["format"] == "iolog" and job["replay_skip"]:
         notes.append(
             Note(
