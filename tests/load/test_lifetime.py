@@ -161,7 +161,7 @@ def test_drives_are_ranked_with_the_chance_of_the_first() -> None:
     assert ask.chance_of_first(rows[:1]) is None
 
 
-def ended(waf: float, life: Life | None = None, scale: int = 256, wear: float = 1e-14) -> Simulated:
+def ended(waf: float, life: Life, scale: int = 256, wear: float = 1e-14) -> Simulated:
     return Simulated(
         scale=scale,
         capacity_bytes=1 << 32,
@@ -178,18 +178,18 @@ def ended(waf: float, life: Life | None = None, scale: int = 256, wear: float = 
     )
 
 
-def test_the_interval_holds_scale_batches_and_draws() -> None:
-    copies = [
-        ended(2.0, Life(stages=[], end_years=3.0, jump_error=0.05)),
-        ended(2.2, scale=512),
-        ended(1.0, wear=2e-14),
-        ended(4.0, wear=5e-15),
-    ]
-    found = lifetime.lifetime(question(loads.load("desktop"), 0.8), copies)
-    assert found.scale_error == pytest.approx(0.1)
-    # 20 GB a day and 2e-14 of the life of a copy a byte, 256 times as many bytes on the drive.
-    years = 256 / (20e9 * 365.25 * 2e-14)
-    assert found.years.value == 3.0 and found.draws == pytest.approx([years, 4 * years])
+def test_the_interval_holds_scale_jumps_and_draws() -> None:
+    def lived(years: float, jump_error: float = 0.0) -> Life:
+        return Life(stages=[], end_years=years, jump_error=jump_error)
+
+    base, half = ended(2.0, lived(3.0, 0.05)), ended(2.2, lived(3.6), scale=512)
+    asked = question(loads.load("desktop"), 0.8)
+    alone = lifetime.lifetime(asked, [base, half])
+    # WAF and years differ by a tenth and a fifth from those of the smaller copy.
+    assert alone.scale_error == pytest.approx(0.1) and alone.waf.high == pytest.approx(2.2)
+    assert alone.years.high == pytest.approx(3.0 * (1 + math.hypot(0.2, 0.05)))
+    found = lifetime.lifetime(asked, [base, half, ended(1.0, lived(1.5)), ended(4.0, lived(6.0))])
+    assert found.years.value == 3.0 and found.draws == [1.5, 6.0]
     assert found.waf.low < 1.0 and found.waf.high > 4.0
     assert found.years.low < found.years.value / 2 < found.years.value * 2 < found.years.high
 

@@ -105,7 +105,7 @@ def test_a_command_that_asks_nothing_is_a_miss(
     ends = 'while [ "$1" != -o ]; do shift; done; echo "1 1.5 +++ exited with 0 +++" > "$2"'
     stand_in(tmp_path, monkeypatch, "strace", ends)
     done = run("record", "--command", "true", "--out", "t")
-    assert done.exit_code == 1 and "nothing was asked of a disk by true" in done.stderr
+    assert done.exit_code == 1 and "nothing was asked of a disk by `true`" in done.stderr
     assert not Path("t").exists()
 
 
@@ -144,18 +144,49 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_counters_are_the_last_way_and_say_what_they_leave_out(run: Run, machine: Path) -> None:
-    (machine / "diskstats").write_text("   8       0 sda 5 0 80 1 7 0 160 1 0 3 1 2 0 16 1 4 1\n")
+COUNTERS = "   8       0 sda 5 0 80 1 {writes} 0 {sectors} 1 0 3 1 2 0 16 1 4 1\n"
+
+
+def test_counters_are_the_last_way_and_say_what_they_leave_out(
+    run: Run, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    (machine / "diskstats").write_text(COUNTERS.format(writes=7, sectors=160))
     done = run("record", str(machine), "--for", "50ms", "--out", "t")
     assert done.exit_code == 0, done.stderr
     assert "sda asked for nothing within" in done.stdout and "(diskstats)" in done.stdout
-    assert "--workload NAME --per-day" in done.stdout
+    assert "Nothing was written" in done.stdout and "flashtwin ask" not in done.stdout
     assert "not by blktrace: it is not installed" in done.stderr
     assert "not by tracepoints" in done.stderr and "where a request goes" in done.stderr
     head, first, *_ = (machine / "t").read_text().splitlines()
     assert head.startswith("seconds,reads,read_bytes") and first.endswith(",0,0,0,0,0,0,0,0")
     refused = run("trace", "t")
     assert refused.exit_code == 2 and "counters of a disk" in refused.stderr
+
+
+def test_a_disk_that_only_root_reads_is_counted(
+    run: Run, machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = machine / "disk"
+    disk.touch()
+    (machine / "diskstats").touch()
+    readable = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: str(path) != str(disk) and readable(path, mode)
+    )
+    counts = iter([(7, 160), (9, 176), (9, 176)])
+
+    def sampled(number: str) -> dict[str, int]:
+        writes, sectors = next(counts, (9, 176))
+        (machine / "diskstats").write_text(COUNTERS.format(writes=writes, sectors=sectors))
+        return sample(number)
+
+    sample = record._sample
+    monkeypatch.setattr(record, "_sample", sampled)
+    done = run("record", str(disk), "--way", "diskstats", "--for", "50ms", "--out", "t")
+    assert done.exit_code == 0, done.stderr
+    assert "asked for 2 writes (8.192 kB) within" in done.stdout
+    assert "--workload NAME --per-day" in done.stdout
 
 
 def test_a_disk_that_vanishes_is_told(run: Run, machine: Path) -> None:

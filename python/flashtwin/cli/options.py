@@ -28,10 +28,10 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 class FilePath(click.Path):
     """A path of a file or a folder. An empty one, as an unset variable of a shell leaves it, is
-    refused: to Python it is the current directory."""
+    refused: to Python it is the current directory. `readable`: what is there has to be."""
 
-    def __init__(self, *, dir_okay: bool = True) -> None:
-        super().__init__(path_type=Path, dir_okay=dir_okay)
+    def __init__(self, *, dir_okay: bool = True, readable: bool = True) -> None:
+        super().__init__(path_type=Path, dir_okay=dir_okay, readable=readable)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not os.fspath(value):

@@ -21,7 +21,8 @@ WAYS = ("blktrace", "tracepoints", "diskstats")
         "flashtwin record --command 'make -j8' --out build.strace",
     ),
 )
-@click.argument("target", type=options.FilePath(), metavar="[TARGET]", required=False)
+# The counters of a disk are everybody's to read, the disk itself is not.
+@click.argument("target", type=options.FilePath(readable=False), metavar="[TARGET]", required=False)
 @click.option("--pid", type=options.Integer(1, 1 << 22), metavar="PID", help="Record this process.")
 @click.option(
     "--command", "words", metavar="'CMD'", help="Record a command of the shell until it ends."

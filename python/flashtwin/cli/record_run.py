@@ -59,14 +59,17 @@ def _of_recorded(of: Recorded) -> list[str]:
         )
         if count
     ]
-    parts += [f"{of.flushes:,} flushes"] if of.flushes else []
+    parts += [f"{of.flushes:,} flush{'es' if of.flushes > 1 else ''}"] if of.flushes else []
     ended = ", when it was interrupted" if of.interrupted else ""
+    daily = units.readable_size(of.write_bytes_a_day, 3)
     lines = [
         f"{of.title} asked for {', '.join(parts) or 'nothing'} within"
-        f" {units.readable_seconds(of.seconds)} ({of.way}{ended}).",
-        f"That is {units.readable_size(of.write_bytes_a_day, 3)} written a day.",
+        f" {units.readable_seconds(of.seconds)} ({of.way}{ended})."
     ]
-    daily = units.readable_size(of.write_bytes_a_day, 3).replace(" ", "")
+    if not of.write_bytes:
+        return [*lines, "Nothing was written: there is nothing to ask a drive about."]
+    lines.append(f"A day at this pace has {daily} written.")
+    daily = daily.replace(" ", "")
     if of.way == "diskstats":
         question = f"--workload NAME --per-day {daily}"
     else:

@@ -296,8 +296,8 @@ def notes(of: Lifetime) -> list[str]:
         lines.append(f"drawn, since nobody printed it for this drive: {', '.join(of.assumed)}")
     if not of.steady:
         lines.append(
-            "the write amplification was still moving when eight capacities were written: its"
-            " interval is that of the last two"
+            "the write amplification was still moving when the copy had been renewed five times:"
+            " its interval holds how far it moved in the last two"
         )
     if of.refused is not None:
         lines.append(f"years are what the simulated wear comes to: {of.refused}")
@@ -471,6 +471,7 @@ def _over_years(rows: Sequence[Row]) -> list[Table]:
             (
                 readable_number(stage.years, 3),
                 f"{readable_number(100 * stage.used, 3)} %",
+                f"{readable_number(100 * stage.wear, 3)} %",
                 readable_number(stage.waf, 3),
                 readable_number(stage.refresh, 3),
                 "" if stage.write_p99_ns is None else _ns(stage.write_p99_ns),

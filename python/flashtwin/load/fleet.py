@@ -1,6 +1,6 @@
 """A fleet: many drives of one model, each under a day of its own.
 
-Each drive is a copy as in `lifetime`, drawn over what is not known of the model, and its host
+Each drive is a brief copy as in `lifetime`, drawn over what is not known of the model, and its host
 writes more or less than the load says. Invariant: a drive follows from the seed and its number
 alone, so that a fleet is the same on one machine and on a cluster.
 """
@@ -30,7 +30,7 @@ BARS = 6
 
 def copies(question: Question, count: int, spread: float) -> list[Copy]:
     """The drives of a fleet."""
-    base = lifetime.copies(question, 0)[0]
+    base = replace(lifetime.copies(question, 0)[0], brief=True, reads=False)
     exists = partial(lifetime.fits, scale=base.scale)
     others = [*drawn(base.variant, question.seed, count, exists)]
     # Where all of a drive is known, its copies differ by their seeds and their days.

@@ -36,8 +36,15 @@ YEAR_DAYS = 365.25
 LONGEST, SHORTEST = 0.25, 0.03
 UNLIKE, ALIKE = 0.1, 0.02
 MOST_JUMPS = 12
-# Capacities that are written in a stage, and at most before it, until nothing is refreshed.
-SEEN, SETTLED = 0.25, 0.5
+# A brief life jumps as far each time, and less often: it says how lives of copies differ.
+BRIEF_REACH, BRIEF_JUMPS = 0.5, 4
+# Capacities by which a drive is renewed in a stage, and at most before it, until nothing is
+# refreshed.
+SEEN, SETTLED = 0.25, 0.25
+# Flash bytes that renew a drive as much as a byte of the host's that costs no more: where each
+# small sync fills a page, what is programmed turns all superblocks over long before the host has
+# written a capacity.
+TURNED = 4
 _P99 = 99.0
 
 
@@ -69,6 +76,10 @@ class Counts:
             now_ns=twin.simulation.now_ns(),
             mark=twin.simulation.mark(),
         )
+
+    def renewed(self, before: Counts) -> float:
+        """Bytes by which the drive was renewed: the host's, or what turned its flash over."""
+        return max(self.host - before.host, (self.programmed - before.programmed) / TURNED)
 
 
 class Life(Struct, frozen=True, kw_only=True):
@@ -105,12 +116,18 @@ class Until:
 
 
 def live(
-    twin: Twin, first: Stage, stretch: _core.Stretch, go_on: Callable[[], Result], until: Until
+    twin: Twin,
+    first: Stage,
+    stretch: _core.Stretch,
+    go_on: Callable[[], Result],
+    until: Until,
+    *,
+    brief: bool = False,
 ) -> Life:
     """Let a drive in its steady state live on; `go_on` gives it a little of its load."""
     if twin.repeat_refusal is not None:
         return Life(stages=[first], end_years=None, refused=twin.repeat_refusal)
-    return _Living(twin, first, stretch, go_on, until).run()
+    return _Living(twin, first, stretch, go_on, until, brief=brief).run()
 
 
 class _Living:
@@ -124,19 +141,21 @@ class _Living:
         stretch: _core.Stretch,
         go_on: Callable[[], Result],
         until: Until,
+        *,
+        brief: bool,
     ) -> None:
-        self._twin, self._go_on, self._until = twin, go_on, until
+        self._twin, self._go_on, self._until, self._brief = twin, go_on, until, brief
         self._stretch = stretch
         self._stages = [first]
         self._counts = Counts.of(twin)
         self._ends = [(0, 0.0), (self._counts.host, self._counts.used)]
-        self._reach = LONGEST
+        self._reach = BRIEF_REACH if brief else LONGEST
         self._repeated = 0
         self._aged: Aged | None = None
 
     def run(self) -> Life:
         ended = False
-        for _ in range(MOST_JUMPS):
+        for _ in range(BRIEF_JUMPS if self._brief else MOST_JUMPS):
             goal = self._next_goal()
             if goal is None or ended:
                 break
@@ -166,7 +185,7 @@ class _Living:
     def _next_goal(self) -> float | None:
         """The host's bytes at the end of the next jump; none where there is nothing more to see."""
         goals = []
-        if self._aged is None:
+        if self._aged is None and not self._brief:
             goals.append(min(self._until.asked, self._until.most))
         host, used, wear = self._counts.host, self._counts.used, self._wear()
         if used < 1 and wear > 0 and host < self._until.most:
@@ -196,6 +215,8 @@ class _Living:
         self._stretch = self._twin.simulation.since(before.mark)
         self._stages.append(stage(before, self._counts, results, self._until.a_year))
         change = _change(*self._stages[-2:])
+        if self._brief:
+            return True
         if change > UNLIKE:
             self._reach = max(self._reach / 2, SHORTEST)
         elif change < ALIKE:
@@ -203,11 +224,10 @@ class _Living:
         return True
 
     def _go(self, capacities: float, *, is_settled: bool = False) -> list[Result] | None:
-        """Give the drive its load for some capacities, or until it refreshes nothing; none where it
-        takes no writes any more."""
-        results = []
-        until = self._counts.host + capacities * self._twin.info.capacity_bytes
-        while self._counts.host < until:
+        """Give the drive its load until some capacities renewed it, or until it refreshes nothing;
+        none where it takes no writes any more."""
+        results, begin = [], self._counts
+        while self._counts.renewed(begin) < capacities * self._twin.info.capacity_bytes:
             last = self._counts
             results.append(self._go_on())
             self._counts = Counts.of(self._twin)
@@ -263,6 +283,7 @@ def stage(before: Counts, after: Counts, results: Sequence[Result], a_year: floa
         years=after.host / a_year,
         used=after.used,
         waf=(after.programmed - before.programmed) / host,
+        wear=(after.used - before.used) / host * a_year,
         refresh=_refreshed(before, after) / host,
         write_p99_ns=percentiles_of(bins, [_P99])[_P99] if bins else None,
     )
@@ -274,8 +295,11 @@ def _refreshed(before: Counts, after: Counts) -> int:
 
 
 def _change(before: Stage, after: Stage) -> float:
-    """By what two stages differ in what a byte costs."""
-    return abs(after.waf - before.waf) / max(after.waf, before.waf, 1e-9)
+    """By what two stages differ in what a byte costs: in wear, or in programmed bytes."""
+    return max(
+        abs(now - then) / max(now, then, 1e-9)
+        for now, then in ((after.waf, before.waf), (after.wear, before.wear))
+    )
 
 
 def _by_mode(cycles: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

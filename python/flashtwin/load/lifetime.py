@@ -9,7 +9,7 @@ there, which a copy of half the size shows.
 
 The interval has four parts: how far batches of the end differ, how far stages of the life differ,
 how far the smaller copy differs, and how far drives differ that are drawn over what is not known of
-this one (`unknowns.toml`).
+this one (`unknowns.toml`). The smaller copy and the drawn ones are simulated for less long.
 Invariant: everything is counted in bytes and in the drive's time, so that the same question has
 the same answer on every machine.
 """
@@ -49,12 +49,8 @@ from flashtwin.runner.target import Variant
 CONFIDENCE = 0.9
 # A small copy holds about that much; each copy smaller than this is simulated as it is.
 COPY_BYTES = 4 << 30
-# Capacities that the host writes to a copy: before the end is looked at, and at most.
-LEAST_WRITTEN, MOST_WRITTEN = 2.0, 8.0
-# A batch of the end has a quarter of a capacity; eight of them are looked at.
-BATCH, BATCHES = 0.25, 8
-# The end is there once its mean is known to this share, and its halves agree as far.
-STEADY = 0.02
+# A batch of the end renews a copy (`life.Counts.renewed`) by a quarter of its capacity.
+BATCH = 0.25
 # Host bytes are whole requests, so that a stretch may have a little less than it is asked for.
 ROUNDING = 0.02
 # Stretches of writing that a capacity is written in, at most.
@@ -73,8 +69,27 @@ SHARES = (50.0, 99.0, 99.9)
 KINDS = ("read", "write", "sync")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """When a copy's steady state is there: once the mean of its last `batches` is known to the
+    share `steady`, and their halves agree as far. `least` and `most`: capacities by which the copy
+    is renewed before that is looked at, and at most."""
+
+    least: float
+    most: float
+    batches: int
+    steady: float
+
+
+THOROUGH = _Plan(least=2.0, most=5.0, batches=8, steady=0.02)
+BRIEF = _Plan(least=2.0, most=3.0, batches=4, steady=0.04)
+# The batches whose wear a life begins with: before them superblocks that had never been used were
+# taken, which costs no erase.
+WORN = 4
+
+
 class Simulated(Struct, frozen=True, kw_only=True):
-    """The end of a copy's simulation, and its life after that if it lives on.
+    """The end of a copy's simulation, and its life after that.
 
     `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
     byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
@@ -91,7 +106,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
     steady: bool
     written: float
     latencies: list[Latency]
-    life: Life | None
+    life: Life
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +149,10 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Copy:
-    """A small copy to be simulated: picklable, so that a worker can do it. `lives`: it lives on
-    after its steady state; others say how far drives differ."""
+    """A small copy to be simulated: picklable, so that a worker can do it.
+
+    `brief`: it says how far copies differ, so that its steady state is known less well and its life
+    has fewer stages. `reads`: it has the jobs that only read, which wear next to nothing."""
 
     variant: Variant
     scale: int
@@ -145,7 +162,8 @@ class Copy:
     years: float = YEARS
     trims: bool = True
     handles: bool = False
-    lives: bool = True
+    brief: bool = False
+    reads: bool = True
 
 
 def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES) -> list[Copy]:
@@ -164,9 +182,9 @@ def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES)
         trims=question.trims,
         handles=question.handles,
     )
-    half = replace(base, scale=2 * scale, lives=False) if fits(variant, 2 * scale) else None
+    half = replace(base, scale=2 * scale, brief=True) if fits(variant, 2 * scale) else None
     others = [
-        replace(base, variant=other, seed=seed, lives=False)
+        replace(base, variant=other, seed=seed, brief=True, reads=False)
         for seed, other in drawn(variant, question.seed, draws, partial(fits, scale=scale))
     ]
     return [base, *([half] if half else []), *others]
@@ -250,6 +268,8 @@ def simulate(copy: Copy, watch: Callable[[Progress], bool] = unwatched) -> Simul
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
     held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
     jobs = jobs_of(copy, full_size, held)
+    if not copy.reads:
+        jobs = [job for job in jobs if job.rw not in ("read", "randread")]
     filled = held if copy.trims else spec.capacity_bytes // GRAIN * GRAIN
     twin.do(Fill(label="full", size=filled), watch)
     stretch = _Stretch.of(copy, spec, full_size, jobs)
@@ -425,7 +445,10 @@ class _Steady:
 
     def __init__(self, twin: Twin, spec: Spec, copy: Copy, stretch: _Stretch) -> None:
         self._twin, self._spec, self._copy, self._stretch = twin, spec, copy, stretch
+        self._plan = BRIEF if copy.brief else THOROUGH
         self._marks = [Counts.of(twin)]
+        # Results of the last batches, and of the one under way.
+        self._batches: list[list[Result]] = []
         self._results: list[Result] = []
         self._done = [0] * len(stretch.jobs)
         self._stretches = 0
@@ -441,10 +464,10 @@ class _Steady:
                     f"{self._spec.id} takes no writes any more after {self._stretches} stretches",
                     exit_code=USAGE,
                 )
-            if counts.host - self._marks[-1].host >= self._batch * (1 - ROUNDING):
+            if counts.renewed(self._marks[-1]) >= self._batch * (1 - ROUNDING):
                 self._marks.append(counts)
-                # Only the latencies of the end count.
-                del self._results[: -self._kept()]
+                self._batches = [*self._batches[1 - self._plan.batches :], self._results]
+                self._results = []
         return self._outcome(watch)
 
     def _go_on(self, watch: Callable[[Progress], bool]) -> Result:
@@ -458,43 +481,43 @@ class _Steady:
         self._stretches += 1
         return result
 
-    def _kept(self) -> int:
-        """Stretches that the batches of the end have."""
-        return max(math.ceil(BATCHES * self._batch / self._stretch.write_bytes), 1)
-
     def _is_over(self) -> bool:
-        """True once the end is steady, or as many batches are written as may be."""
-        if len(self._marks) > MOST_WRITTEN / BATCH:
+        """True once the end is steady, or the copy was renewed as often as may be."""
+        count = len(self._marks) - 1
+        if count >= self._plan.most / BATCH:
             return True
-        least = max(LEAST_WRITTEN / BATCH, BATCHES)
-        return len(self._marks) > least and self._is_steady()
+        least = max(self._plan.least / BATCH, self._plan.batches)
+        return count >= least and self._is_steady()
 
     def _is_steady(self) -> bool:
         wafs = self._wafs()
-        mean, half = fmean(wafs), len(wafs) // 2
-        error = _error_of_mean(wafs)
-        drift = abs(fmean(wafs[:half]) - fmean(wafs[half:]))
-        return error <= STEADY * mean and drift <= STEADY * mean
+        steady = self._plan.steady * fmean(wafs)
+        return _error_of_mean(wafs) <= steady and _drift(wafs) <= steady
 
     def _wafs(self) -> list[float]:
         """The write amplification of each batch of the end."""
-        marks = self._marks[-BATCHES - 1 :]
+        marks = self._marks[-self._plan.batches - 1 :]
         return [
             (after.programmed - before.programmed) / (after.host - before.host)
             for before, after in pairwise(marks)
         ]
 
     def _outcome(self, watch: Callable[[Progress], bool]) -> Simulated:
-        first, last = self._marks[-min(BATCHES + 1, len(self._marks))], self._marks[-1]
+        first, last = self._marks[-self._plan.batches - 1 :][0], self._marks[-1]
+        worn = self._marks[-WORN - 1 :][0]
         host, seconds = last.host - first.host, (last.now_ns - first.now_ns) / 1e9
         wanted_bytes = self._stretch.write_bytes * self._stretches
-        results = list(self._results)
+        # Only the latencies of the end count.
+        results = [result for batch in self._batches for result in batch]
+        wafs, steady = self._wafs(), self._is_steady()
+        error = _error_of_mean(wafs)
         return Simulated(
             scale=self._copy.scale,
             capacity_bytes=self._spec.capacity_bytes,
             waf=(last.programmed - first.programmed) / host,
-            waf_error=_error_of_mean(self._wafs()),
-            wear=(last.used - first.used) / host,
+            # A mean that still moves may go on as far as it went within the batches.
+            waf_error=error if steady else math.hypot(error, _drift(wafs)),
+            wear=(last.used - worn.used) / (last.host - worn.host),
             by_cause={
                 name: (count - first.by_cause[name]) / host
                 for name, count in last.by_cause.items()
@@ -502,23 +525,23 @@ class _Steady:
             },
             watts=(last.energy_j - first.energy_j) / seconds,
             kept_up=min((last.host - self._marks[0].host) / wanted_bytes, 1.0),
-            steady=self._is_steady(),
+            steady=steady,
             written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
             latencies=list(_latencies(results)),
-            life=self._life(first, results, watch) if self._copy.lives else None,
+            life=self._life(worn, watch),
         )
 
-    def _life(
-        self, first: Counts, results: Sequence[Result], watch: Callable[[Progress], bool]
-    ) -> Life:
+    def _life(self, first: Counts, watch: Callable[[Progress], bool]) -> Life:
         """What follows on the end, by jumps."""
+        results = [result for batch in self._batches[-WORN:] for result in batch]
         full_size = self._copy.variant.spec().capacity_bytes
         a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale
         a_year = a_day * YEAR_DAYS
         until = Until(asked=self._copy.years * a_year, a_year=a_year, scale=self._copy.scale)
         begin = stage(first, self._marks[-1], results, a_year)
         stretch = self._twin.simulation.since(first.mark)
-        return live(self._twin, begin, stretch, partial(self._go_on, watch), until)
+        go_on = partial(self._go_on, watch)
+        return live(self._twin, begin, stretch, go_on, until, brief=self._copy.brief)
 
 
 def _latencies(results: Sequence[Result]) -> Iterator[Latency]:
@@ -538,6 +561,12 @@ def _latencies(results: Sequence[Result]) -> Iterator[Latency]:
         )
 
 
+def _drift(values: Sequence[float]) -> float:
+    """By what the halves of some batches differ."""
+    half = len(values) // 2
+    return abs(fmean(values[:half]) - fmean(values[half:]))
+
+
 def _error_of_mean(values: Sequence[float]) -> float:
     """Half the width of the interval of 90 % for a mean of batches."""
     if len(values) < 2:
@@ -552,12 +581,11 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
     half = others.pop(0) if others and others[0].scale != base.scale else None
     per_day = question.load.bytes_a_day(spec.capacity_bytes)
     scale_error = abs(half.waf / base.waf - 1) if half else 0.0
+    scale_error_years = _beside(years_of(half, per_day), years_of(base, per_day)) if half else 0.0
     logs = [math.log(drawn.waf) for drawn in others]
     draws = [years_of(drawn, per_day) for drawn in others]
     lasting = [math.log(years) for years in draws if math.isfinite(years)]
-    own = math.hypot(base.waf_error / base.waf, scale_error)
-    life = base.life
-    assert life is not None, "the first copy lives"
+    life, waf_error = base.life, base.waf_error / base.waf
     values = {row["key"]: row["value"] for row in spec.values()}
     rated = float(_bytes_of(values.get("drive.rated_tbw", "0")))
     return Lifetime(
@@ -568,8 +596,12 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
         full=question.full,
         capacity_bytes=spec.capacity_bytes,
         per_day_bytes=per_day,
-        waf=_interval(base.waf, logs, own),
-        years=_interval(years_of(base, per_day), lasting, math.hypot(own, life.jump_error)),
+        waf=_interval(base.waf, logs, math.hypot(waf_error, scale_error)),
+        years=_interval(
+            years_of(base, per_day),
+            lasting,
+            math.hypot(waf_error, max(scale_error, scale_error_years), life.jump_error),
+        ),
         wear=life.wear,
         flash_per_day_bytes=per_day * base.waf,
         warranty_years=rated / per_day / YEAR_DAYS if rated else None,
@@ -592,10 +624,15 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
     )
 
 
+def _beside(value: float, other: float) -> float:
+    """By what share a value differs from another one; nothing where one of them is endless."""
+    return abs(value / other - 1) if math.isfinite(value) and math.isfinite(other) else 0.0
+
+
 def years_of(of: Simulated, per_day: float) -> float:
-    """Until the rated life is used up; for ever where nothing wears. What does not live on, or
-    cannot, wears on as it did."""
-    if of.life is not None and of.life.refused is None:
+    """Until the rated life is used up; for ever where nothing wears. What cannot be repeated wears
+    on as it did."""
+    if of.life.refused is None:
         return math.inf if of.life.end_years is None else of.life.end_years
     a_year = of.wear * per_day / of.scale * YEAR_DAYS
     return 1 / a_year if a_year > 0 else math.inf

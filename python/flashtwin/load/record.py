@@ -109,7 +109,7 @@ class Recording:
 
 def command(words: str, out: Path, seconds: float) -> Recorded:
     """Run a command of the shell and record it and its children until it ends."""
-    return _strace(("--", "/bin/sh", "-c", words), words, out, seconds, ())
+    return _strace(("--", "/bin/sh", "-c", words), f"`{words}`", out, seconds, ())
 
 
 def process(number: int, out: Path, seconds: float) -> Recorded:

@@ -294,12 +294,13 @@ class Aged(Struct, frozen=True, kw_only=True):
 
 class Stage(Struct, frozen=True, kw_only=True):
     """A stage of a life, which was simulated in its time: years after the first write, share of the
-    rated life that is used, WAF, the refresh of resting data in it, and the wait of writes at 99 %,
-    none where nothing waited."""
+    rated life that is used, WAF, the share of the rated life that a year like it takes, the refresh
+    of resting data in it, and the wait of writes at 99 %, none where nothing waited."""
 
     years: float
     used: float
     waf: float
+    wear: float
     refresh: float
     write_p99_ns: int | None
 
