@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from msgspec import structs
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.load import ask, drawn, lifetime, loads, resting
@@ -133,10 +134,13 @@ def made(years: float, low: float, high: float, waf: float = 2.0) -> Lifetime:
 def test_the_sentence_says_years_warranty_and_share() -> None:
     first, *_ = ask.sentences(made(8.0, 4.0, 16.0), 5.0)
     assert first == (
-        "D under a load, 100 GB a day, 80 % full: its rated cycles are used up after 8 years (4 to"
-        " 16), by native mode 90 %, SLC mode 10 %; what its maker warrants is written after 3;"
-        " after 5 years 62 % are."
+        "D probably lasts 5 years under a load (100 GB a day, 80 % full): 62 % of its rated cycles"
+        " are used then, and all of them after 8 years (4 to 16), by native mode 90 %, SLC mode"
+        " 10 %; what its maker warrants is written after 3 years."
     )
+    first, *_ = ask.sentences(made(2.0, 1.0, 4.0), 5.0)
+    assert first.startswith("D does not last 5 years under a load (100 GB a day, 80 % full): its")
+    assert "are used up after 2 years (1 to 4), by" in first
 
 
 def test_the_drive_is_shown_as_its_owner_would_see_it() -> None:
@@ -157,8 +161,38 @@ def test_drives_are_ranked_with_the_chance_of_the_first() -> None:
     assert [row.way for row in ask.ranked(rows)] == ["long", "short"]
     # The logarithms differ by ln 2, and each deviates by ln 2 / 1.645.
     expected = 0.5 * math.erfc(-1.645 / math.sqrt(2) / math.sqrt(2))
+    rows[1] = ask.Row(way="long", lifetime=structs.replace(made(8.0, 4.0, 16.0), drive="e"))
     assert ask.chance_of_first(rows) == pytest.approx(expected, abs=0.003)
     assert ask.chance_of_first(rows[:1]) is None
+    first, *_ = ask.verdict(rows)
+    assert first == (
+        "Under a load, 100 GB a day, long lasts longest, 8 years (4 to 16), 2 times as long as"
+        " short; the probability that it outlasts all others is 87.8 %."
+    )
+
+
+def test_two_ways_of_one_drive_share_what_nobody_knows_of_it() -> None:
+    # Whatever drive it is, one way lasts a tenth longer than the other.
+    drawn_years = [4.0, 6.0, 8.0, 12.0, 20.0]
+
+    def way(times: float, drive: str) -> ask.Row:
+        years, draws = 8.0 * times, [years * times for years in drawn_years]
+        width = lifetime.spread_of([math.log(years) for years in draws])
+        ends = years * math.exp(-width), years * math.exp(width)
+        of = structs.replace(made(years, *ends), draws=draws, drive=drive)
+        return ask.Row(way=f"{times}", lifetime=of)
+
+    assert ask.chance_of_first([way(1.0, "d"), way(1.1, "d")]) > 0.99
+    assert ask.chance_of_first([way(1.0, "d"), way(1.1, "e")]) < 0.6
+
+
+def test_notes_of_some_ways_name_them() -> None:
+    of = structs.replace(made(8.0, 4.0, 16.0), repeated=0.0)
+    other = structs.replace(of, steady=False)
+    rows = [ask.Row(way="a", lifetime=of), ask.Row(way="b", lifetime=other)]
+    told = ask.all_notes(rows)
+    assert any(note.startswith("b: the write amplification was still") for note in told)
+    assert [note for note in told if note.startswith("power is the twin's")]
 
 
 def ended(waf: float, life: Life, scale: int = 256, wear: float = 1e-14) -> Simulated:

@@ -317,9 +317,7 @@ def _ask_years(
     else:
         for line in asking.sentences(rows[0].lifetime, years):
             terminal.say(line)
-    terminal.notes(
-        dict.fromkeys(note for row in rows for note in asking.notes(row.lifetime)), shown.quiet
-    )
+    terminal.notes(asking.all_notes(rows), shown.quiet)
 
 
 def _print_answer(

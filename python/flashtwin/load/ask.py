@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
+from statistics import NormalDist, correlation, stdev
 from typing import Any
 
 from msgspec import Struct
@@ -38,6 +38,8 @@ from flashtwin.runner.target import Variant
 from flashtwin.study.health import explained
 
 NORMAL = NormalDist()
+# No two ways are known to go together more closely.
+MOST_ALIKE = 0.9999
 # Told how many copies are done, and of what the last one was.
 OnEnd = Callable[[int, str], None]
 # The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
@@ -180,19 +182,45 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 
 def chance_of_first(rows: Sequence[Row]) -> float | None:
-    """How likely it is that the first of the ranked ways outlasts all others: the intervals as
-    independent log-normal distributions, on a grid of quantiles. None for a single way."""
-    ordered = ranked(rows)
-    if len(ordered) < 2 or not all(math.isfinite(row.lifetime.years.value) for row in ordered):
+    """How likely it is that the first of the ranked ways outlasts all others, on a grid of the
+    quantiles of its years. Intervals are log-normal distributions: independent for two drives, and
+    as far as the same drawn drives make them for two ways of one. None for a single way."""
+    ordered = [row.lifetime for row in ranked(rows)]
+    if len(ordered) < 2 or not all(math.isfinite(of.years.value) for of in ordered):
         return None
-    first, *others = [_log_normal(row.lifetime.years) for row in ordered]
+    mean, width = _log_normal(ordered[0].years)
+    others = [(*_log_normal(of.years), _correlation(ordered[0], of)) for of in ordered[1:]]
     steps = 400
     total = 0.0
     for step in range(steps):
         z = NORMAL.inv_cdf((step + 0.5) / steps)
-        value = first[0] + first[1] * z
-        total += math.prod(NORMAL.cdf((value - mean) / max(width, 1e-9)) for mean, width in others)
+        total += math.prod(
+            NORMAL.cdf(
+                (mean + width * z - other_mean - correlation * other_width * z)
+                / (other_width * math.sqrt(1 - correlation * correlation))
+            )
+            for other_mean, other_width, correlation in others
+        )
     return total / steps
+
+
+def _correlation(of: Lifetime, other: Lifetime) -> float:
+    """How far the years of two ways go together: the drives that were drawn are the same for all
+    ways of one drive, and each way has an error of its own beside them."""
+    count = len(of.draws)
+    if of.drive != other.drive or count != len(other.draws) or count < 2:
+        return 0.0
+    if not all(map(math.isfinite, (*of.draws, *other.draws))):
+        return 0.0
+    logs, other_logs = ([math.log(years) for years in row.draws] for row in (of, other))
+    if not stdev(logs) or not stdev(other_logs):
+        return 0.0
+    # An interval holds the spread of the draws, and beside it what is the way's own.
+    part = math.prod(
+        min(lifetime.spread_of(row) / (1.645 * _log_normal(years)[1]), 1.0)
+        for row, years in ((logs, of.years), (other_logs, other.years))
+    )
+    return max(min(correlation(logs, other_logs) * part, MOST_ALIKE), -MOST_ALIKE)
 
 
 def _log_normal(of: Interval) -> tuple[float, float]:
@@ -223,27 +251,28 @@ def sentences(of: Lifetime, years: float) -> list[str]:
 
 
 def _lasts(of: Lifetime, years: float) -> str:
-    load = f"{of.title}, {readable_size(of.per_day_bytes, 3)} a day, {100 * of.full:g} % full"
-    if of.years.value >= MOST_YEARS:
-        text = f"{of.name} under {load}: its rated cycles last for more than {MOST_YEARS:g} years"
-    else:
+    load = f"{of.title} ({readable_size(of.per_day_bytes, 3)} a day, {100 * of.full:g} % full)"
+    doubt = "probably " if of.years.low < years <= of.years.high else ""
+    if of.years.value < years:
         text = (
-            f"{of.name} under {load}: its rated cycles are used up after"
-            f" {readable_number(of.years.value, 2)} years"
+            f"{of.name} {doubt}does not last {years:g} years under {load}: its rated cycles are"
+            f" used up after {_span(of.years)}"
         )
-        if of.years.high > of.years.low:
-            text += f" ({readable_number(of.years.low, 2)} to {readable_number(of.years.high, 2)})"
+    else:
+        text = f"{of.name} {doubt}lasts {years:g} years under {load}: "
+        if math.isfinite(of.years.value):
+            used = readable_number(100 * years / of.years.value, 2)
+            text += f"{used} % of its rated cycles are used then, and all of them after "
+        else:
+            text += "its rated cycles last for "
+        text += _span(of.years)
     parts = sorted(of.wear.items(), key=lambda row: -row[1])
     if len(parts) > 1 and parts[1][1] >= 0.01:
         wear = [f"{MODES[mode]} {readable_number(100 * part, 2)} %" for mode, part in parts]
         text += f", by {', '.join(wear)}"
     if of.warranty_years is not None and of.warranty_years < of.years.value:
-        text += (
-            f"; what its maker warrants is written after {readable_number(of.warranty_years, 2)}"
-        )
-    if math.isfinite(of.years.value):
-        used = 100 * years / of.years.value
-        text += f"; after {years:g} years {readable_number(used, 2)} % are"
+        warranty = readable_number(of.warranty_years, 2)
+        text += f"; what its maker warrants is written after {warranty} years"
     return f"{text}."
 
 
@@ -323,25 +352,39 @@ def notes(of: Lifetime) -> list[str]:
     return lines
 
 
+def all_notes(rows: Sequence[Row]) -> list[str]:
+    """The notes of several ways: those of all once, others with the ways that they are of."""
+    ways_by_note: dict[str, list[str]] = {}
+    for row in rows:
+        for note in notes(row.lifetime):
+            ways_by_note.setdefault(note, []).append(row.way)
+    return [
+        note if len(ways) == len(rows) else f"{'; '.join(ways)}: {note}"
+        for note, ways in ways_by_note.items()
+    ]
+
+
 def _ns(count: int) -> str:
     return readable_period(float(f"{count / 1e9:.3g}"))
 
 
 def verdict(rows: Sequence[Row]) -> list[str]:
     """Which of several ways lasts longest, how sure that is, and in which a host waits least."""
-    chance = chance_of_first(rows)
-    if chance is None:
+    if len(rows) < 2:
         return []
     first, second = ranked(rows)[:2]
-    longer = first.lifetime.years.value / second.lifetime.years.value
-    lines = [
-        f"{first.way} lasts longest, {readable_number(longer, 3)} times as long as {second.way},"
-        f" with a probability of {readable_number(100 * min(chance, 0.999), 3)} % of outlasting all"
-        " others."
+    load = first.lifetime.title
+    if len({row.lifetime.per_day_bytes for row in rows}) == 1:
+        load += f", {readable_size(first.lifetime.per_day_bytes, 3)} a day"
+    if min(row.lifetime.years.value for row in rows) >= MOST_YEARS:
+        lines = [f"Under {load}, the rated cycles of all of them last for more than 100 years."]
+    else:
+        lines = [f"Under {load}, {_longest(first, second, chance_of_first(rows))}."]
+    waits = [
+        (wait_ns, row.way) for row in rows if (wait_ns := _write_p99(row.lifetime)) is not None
     ]
-    waits = sorted((wait, row.way) for row in rows if (wait := _write_p99(row.lifetime)))
-    if len(waits) > 1:
-        (least, quickest), (most, slowest) = waits[0], waits[-1]
+    if waits:
+        (least, quickest), (most, slowest) = min(waits), max(waits)
         lines.append(
             f"Of 100 writes 99 wait less than {_ns(least)} with {quickest},"
             f" and {_ns(most)} with {slowest}."
@@ -349,6 +392,29 @@ def verdict(rows: Sequence[Row]) -> list[str]:
             else f"Writes wait alike in all of them: of 100, 99 less than {_ns(most)}."
         )
     return lines
+
+
+def _longest(first: Row, second: Row, chance: float | None) -> str:
+    of = first.lifetime.years
+    text = f"{first.way} lasts longest, {_span(of)}"
+    if math.isfinite(of.value):
+        longer = readable_number(of.value / second.lifetime.years.value, 3)
+        text += f", {longer} times as long as {second.way}"
+    if chance is not None:
+        # Nothing that was sampled is sure.
+        percent = min(max(100 * chance, 0.1), 99.9)
+        text += f"; the probability that it outlasts all others is {readable_number(percent, 3)} %"
+    return text
+
+
+def _span(of: Interval) -> str:
+    """Years with their interval."""
+    if of.value >= MOST_YEARS:
+        return f"more than {MOST_YEARS:g} years"
+    text = f"{readable_number(of.value, 2)} years"
+    if of.high > of.low:
+        text += f" ({readable_number(of.low, 2)} to {_years(of.high)})"
+    return text
 
 
 def _write_p99(of: Lifetime) -> int | None:
@@ -409,7 +475,7 @@ def answer(rows: Sequence[Row], years: float) -> Answer:
             _by_cause(rows),
             *_over_years(rows),
         ],
-        notes=list(dict.fromkeys(note for row in rows for note in notes(row.lifetime))),
+        notes=all_notes(rows),
     )
 
 
@@ -501,6 +567,7 @@ def smart_rows(of: Aged) -> list[tuple[str, str]]:
 
 def _title(rows: Sequence[Row]) -> str:
     title = rows[0].lifetime.title
+    title = title[0].upper() + title[1:]
     names = {row.lifetime.name for row in rows}
     if len(names) > 1:
         return f"{title} on {len(rows)} drives"

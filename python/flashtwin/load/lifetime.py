@@ -646,9 +646,13 @@ def _interval(value: float, logs: Sequence[float], own: float) -> Interval:
     """A value with its own relative error and the spread of drawn drives, in quadrature."""
     if not math.isfinite(value):
         return Interval(value=value, low=value, high=value)
-    spread = student_t(len(logs) - 1, CONFIDENCE) * stdev(logs) if len(logs) > 1 else 0.0
-    width = math.hypot(math.log1p(own), spread)
+    width = math.hypot(math.log1p(own), spread_of(logs))
     return Interval(value=value, low=value * math.exp(-width), high=value * math.exp(width))
+
+
+def spread_of(logs: Sequence[float]) -> float:
+    """Half the width of the interval of 90 % for one more drawn drive."""
+    return student_t(len(logs) - 1, CONFIDENCE) * stdev(logs) if len(logs) > 1 else 0.0
 
 
 def sources_of(question: Question) -> list[str]:
