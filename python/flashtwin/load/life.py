@@ -36,8 +36,8 @@ YEAR_DAYS = 365.25
 LONGEST, SHORTEST = 0.25, 0.03
 UNLIKE, ALIKE = 0.1, 0.02
 MOST_JUMPS = 12
-# A brief life jumps as far each time, and less often: it says how lives of copies differ.
-BRIEF_REACH, BRIEF_JUMPS = 0.5, 4
+# Those of a brief life, which says how lives of copies differ.
+BRIEF_JUMPS = 8
 # Capacities by which a drive is renewed in a stage, and at most before it, until nothing is
 # refreshed.
 SEEN, SETTLED = 0.25, 0.25
@@ -149,7 +149,7 @@ class _Living:
         self._stages = [first]
         self._counts = Counts.of(twin)
         self._ends = [(0, 0.0), (self._counts.host, self._counts.used)]
-        self._reach = BRIEF_REACH if brief else LONGEST
+        self._reach = LONGEST
         self._repeated = 0
         self._aged: Aged | None = None
 
@@ -215,8 +215,6 @@ class _Living:
         self._stretch = self._twin.simulation.since(before.mark)
         self._stages.append(stage(before, self._counts, results, self._until.a_year))
         change = _change(*self._stages[-2:])
-        if self._brief:
-            return True
         if change > UNLIKE:
             self._reach = max(self._reach / 2, SHORTEST)
         elif change < ALIKE:
