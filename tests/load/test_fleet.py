@@ -53,7 +53,7 @@ def members(years: list[float | None]) -> Fleet:
 def test_the_sentence_counts_drives_that_ended() -> None:
     first, second, _ = fleet.sentences(members([1.0, 4.0, 6.0, 200.0, None]), 5.0)
     assert first.startswith("Of 5 X under a load, 20 GB a day (90 % of them 10 GB to 40 GB)")
-    assert first.endswith("2 have used up their rated cycles after 5 years.")
+    assert first.endswith("2 have used up the rated cycles after 5 years.")
     assert second == "Half of them last longer than 6 years, one in twenty less than 1."
 
 

@@ -71,7 +71,7 @@ def counted(
         observer.began(parts_status(name, 0, total, "begins", began_s))
         is_foretold = False
 
-        def told(count: int, label: str, all_s: float | None = None) -> None:
+        def told(count: float, label: str, all_s: float | None = None) -> None:
             if each:
                 observer.noted(label)
                 label = f"{count} of {total}"

@@ -40,8 +40,8 @@ from flashtwin.study.health import explained
 NORMAL = NormalDist()
 # No two ways are known to go together more closely.
 MOST_ALIKE = 0.9999
-# Told how many copies are done, and of what the last one was.
-OnEnd = Callable[[int, str], None]
+# Told how many copies' worth of work is done, and of what the last one was.
+OnEnd = Callable[[float, str], None]
 # The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
 MODES = {"native": "native mode", "slc": "SLC mode", "tier": "the second tier of the cache"}
 # Parts of a question that can be varied beside keys of a spec, and names of their values.
@@ -134,7 +134,8 @@ def ask(
     plans = [lifetime.copies(way.question, draws) for way in wanted]
     works = [lifetime.work_of(copy) for copies in plans for copy in copies]
     names = [way.name for way, copies in zip(wanted, plans, strict=True) for _ in copies]
-    values = carried_out(works, names, on_end, at_once, cluster)
+    weights = [lifetime.weight_of(copy) for copies in plans for copy in copies]
+    values = carried_out(works, names, on_end, at_once, cluster, weights)
     rows = []
     for way, copies in zip(wanted, plans, strict=True):
         own = [values.pop(0) for _ in copies]
@@ -153,9 +154,13 @@ def carried_out(
     on_end: OnEnd,
     at_once: int | None = None,
     cluster: str | None = None,
+    weights: Sequence[float] | None = None,
 ) -> list[Any]:
     """What each simulation gives, in their order: in processes of this machine, or on the workers
-    of the Dask cluster whose scheduler has an address."""
+    of the Dask cluster whose scheduler has an address. `weights`: how long each takes beside
+    others."""
+    weights = weights or [1.0] * len(works)
+    weighed, total = 0.0, sum(weights)
     pool = Pool(at_once) if cluster is None else Cluster(cluster)
     done: dict[int, Any] = {}
     with listening() as stop:
@@ -170,7 +175,8 @@ def carried_out(
                     exit_code=ENVIRONMENT,
                 )
             done[happened.number] = happened.value
-            on_end(len(done), names[happened.number])
+            weighed += weights[happened.number]
+            on_end(weighed / total * len(works), names[happened.number])
         if stop.asked:
             raise Interrupted("stopped; nothing is kept of an answer that is not whole")
     return [done[number] for number in range(len(works))]

@@ -12,7 +12,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import median
 
 from flashtwin.charts import figures
 from flashtwin.load import lifetime
@@ -92,23 +91,30 @@ def sentences(of: Fleet, years: float) -> list[str]:
         f" {100 * of.full:g} % full"
     )
     ended = sum(value < years for value in lasting)
-    lines = [f"Of {load}, {ended:,} have used up their rated cycles after {years:g} years."]
-    middle, least = median(lasting), quantile(lasting, 5)
+    many = "all" if ended == len(lasting) else f"{ended:,}" if ended else "none"
+    have = "has" if ended == 1 else "have"
+    lines = [f"Of {load}, {many} {have} used up the rated cycles after {years:g} years."]
+    middle, least = quantile(lasting, 50), quantile(lasting, 5)
     text = f"Half of them last longer than {_most(middle)} years"
     if least < MOST_YEARS:
         text += f", one in twenty less than {_most(least)}"
     lines.append(f"{text}.")
     wafs = [member.waf for member in of.drives]
     lines.append(
-        f"A byte written costs {readable_number(median(wafs), 3)} bytes of flash in the middle, and"
-        f" {readable_number(quantile(wafs, 95), 3)} or more in one of twenty."
+        f"A byte written costs {readable_number(quantile(wafs, 50), 3)} bytes of flash in the"
+        f" middle, and {readable_number(quantile(wafs, 95), 3)} or more in one of twenty."
     )
     return lines
 
 
 def notes(of: Fleet) -> list[str]:
     """What the answer rests on."""
-    lines = [*of.sources, f"assumed: hosts differ by a factor of {of.spread:g} (90 % of them)"]
+    lines = [
+        *of.sources,
+        f"assumed: hosts differ by a factor of {of.spread:g} (90 % of them)",
+        "each drive is a small copy that lives by jumps, of fewer stages than one that is asked of"
+        " alone; jobs that only read are left out",
+    ]
     if of.assumed:
         lines.append(f"drawn for each drive, since nobody printed it: {', '.join(of.assumed)}")
     return lines

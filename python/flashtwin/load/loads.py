@@ -81,7 +81,8 @@ def load(words: str, per_day: str | None = None) -> Load:
     if per_day is None:
         return chosen
     amount, of_capacity = _amount(per_day)
-    return replace(chosen, per_day=amount, of_capacity=of_capacity)
+    sources = (f"{per_day} written a day: as asked, and not by the load", *chosen.sources)
+    return replace(chosen, per_day=amount, of_capacity=of_capacity, sources=sources)
 
 
 def _unknown(words: str) -> FlashtwinError:

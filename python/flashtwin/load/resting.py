@@ -31,7 +31,6 @@ from flashtwin.model.step import Fill, Rest, Result, Run
 from flashtwin.model.units import (
     readable_number,
     readable_period,
-    readable_seconds,
     readable_size,
     show_seconds,
 )
@@ -217,7 +216,7 @@ def table(of: Rests) -> list[tuple[str, ...]]:
     """A row a rest."""
     return [
         (
-            readable_seconds(row.rest_s),
+            show_seconds(row.rest_s),
             f"{readable_size(row.bytes_s, 3)}/s",
             *(_wait(wait_ns) for wait_ns in (row.p50_ns, row.p99_ns, row.p999_ns)),
         )
@@ -244,7 +243,7 @@ def answer(of: Rests) -> Answer:
     axis = figures.words_axis("rest before it", words)
     return Answer(
         kind="How long to rest it",
-        title=f"{of.title} on {of.name}",
+        title=f"{of.title[0].upper()}{of.title[1:]} on {of.name}",
         sentences=sentences(of),
         figures=[
             Figure(

@@ -64,7 +64,7 @@ class Status:
     eta_s: float | None
 
 
-def counted(name: str, count: int, total: int, label: str, began_s: float) -> Status:
+def counted(name: str, count: float, total: int, label: str, began_s: float) -> Status:
     """How far work is that has `total` parts of about equal length, `count` of which are done.
     `began_s` is when it began, by `time.monotonic`."""
     elapsed_s = time.monotonic() - began_s
@@ -73,7 +73,7 @@ def counted(name: str, count: int, total: int, label: str, began_s: float) -> St
         battery="",
         label=label,
         kind="part",
-        step=count,
+        step=int(count),
         steps=total,
         bytes=0,
         drive_s=0.0,
@@ -84,7 +84,7 @@ def counted(name: str, count: int, total: int, label: str, began_s: float) -> St
     )
 
 
-def foretold(count: int, total: int, elapsed_s: float) -> str | None:
+def foretold(count: float, total: int, elapsed_s: float) -> str | None:
     """What all parts will take, once the first of them say it; none of what is over in seconds."""
     if not count or elapsed_s < FIRST_S:
         return None
