@@ -91,9 +91,9 @@ def sentences(of: Fleet, years: float) -> list[str]:
         f" {100 * of.full:g} % full"
     )
     ended = sum(value < years for value in lasting)
-    many = "all" if ended == len(lasting) else f"{ended:,}" if ended else "none"
+    worn_out = "all" if ended == len(lasting) else f"{ended:,}" if ended else "none"
     have = "has" if ended == 1 else "have"
-    lines = [f"Of {load}, {many} {have} used up the rated cycles after {years:g} years."]
+    lines = [f"Of {load}, {worn_out} {have} used up the rated cycles after {years:g} years."]
     middle, least = quantile(lasting, 50), quantile(lasting, 5)
     text = f"Half of them last longer than {_most(middle)} years"
     if least < MOST_YEARS:
