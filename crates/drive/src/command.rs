@@ -33,21 +33,16 @@
 //!    compression, coalescing, inferred lifetimes, power cuts, a paged map), and for the ways above
 //!    where `Config::precondition_refusal` says so.
 
-mod coming;
-pub(crate) mod filling;
-mod flush;
-mod read;
-mod write;
+pub(crate) mod coming;
+pub(crate) mod flush;
 
 use std::collections::VecDeque;
 
 use flashtwin_base::ring::Ring;
-use flashtwin_base::{Completion, Nanos, Op, Request, Status};
+use flashtwin_base::{Nanos, Op, Request, Status};
 use flashtwin_ftl::Reserved;
-use flashtwin_ftl::{Policies, Route};
+use flashtwin_ftl::Route;
 
-use crate::engine::Drive;
-use crate::event::Event;
 use crate::trim::Alone;
 
 use coming::Coming;
@@ -71,34 +66,34 @@ pub(crate) struct Command {
     pub(crate) lpn: u32,
     pub(crate) units: u32,
     /// Units of a write that have been sent for, or of a read that have gone out.
-    sent: u32,
+    pub(crate) sent: u32,
     /// Units whose map entries have been looked up.
     pub(crate) looked_up: u32,
     pub(crate) bytes: u64,
     /// Whether it covers each of its units completely.
-    whole_units: bool,
+    pub(crate) whole_units: bool,
     /// Of a write: whether the cache may take it.
-    route: Route,
+    pub(crate) route: Route,
     /// Whether it ends within the drive. Otherwise the fields above have no meaning.
-    in_range: bool,
+    pub(crate) in_range: bool,
     /// Flash reads that have not come back.
     pub(crate) pending: u32,
     /// When the last byte so far has crossed the link.
-    crossed: Nanos,
+    pub(crate) crossed: Nanos,
     /// Of a write that is queued ahead: when the firmware has understood it, and the number of that
     /// event. Of all others the beginning of time.
     understood: (Nanos, u64),
     /// Of a read, a flush and a write that waits for its programs: when it began to wait for the
     /// flash. Of all others never.
-    began: Nanos,
+    pub(crate) began: Nanos,
     /// Done only when it is on flash.
-    fua: bool,
+    pub(crate) fua: bool,
     /// How much smaller its data can be made.
-    compressible_percent: u8,
+    pub(crate) compressible_percent: u8,
     /// The placement handle of its data.
-    placement: u8,
+    pub(crate) placement: u8,
     /// How it ends, as far as is known.
-    status: Status,
+    pub(crate) status: Status,
 }
 
 impl Command {
@@ -127,7 +122,7 @@ impl Command {
 
     /// Bytes of the command that lie in `count` of its units from the one numbered `first` on.
     #[inline]
-    fn bytes_of(&self, first: u32, count: u32, unit_bytes: u32) -> u64 {
+    pub(crate) fn bytes_of(&self, first: u32, count: u32, unit_bytes: u32) -> u64 {
         let unit = u64::from(unit_bytes);
         if self.whole_units {
             return u64::from(count) * unit;
@@ -143,38 +138,38 @@ impl Command {
 
 /// A burst of a write's data in the buffer.
 #[derive(Debug)]
-struct Piece {
-    slot: u32,
-    lpn: u32,
-    reserved: Reserved,
+pub(crate) struct Piece {
+    pub(crate) slot: u32,
+    pub(crate) lpn: u32,
+    pub(crate) reserved: Reserved,
     /// The command has no more data to come.
-    last: bool,
+    pub(crate) last: bool,
 }
 
 /// All commands inside the drive.
 pub(crate) struct Commands {
     pub(crate) slots: Vec<Command>,
-    vacant: Vec<u32>,
+    pub(crate) vacant: Vec<u32>,
     /// Writes that wait for the buffer, first come first served. The last of them may be queued
     /// ahead, see [`Commands::queue_ahead`]; the first is not.
-    incoming: Ring<u32>,
+    pub(crate) incoming: Ring<u32>,
     /// What is set aside for the units that are crossing the link for the first of `incoming`.
-    crossing: Option<Reserved>,
+    pub(crate) crossing: Option<Reserved>,
     /// A flush came while they were crossing: granules are padded when they have arrived.
-    pad_on_arrival: bool,
+    pub(crate) pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
-    durable: VecDeque<(u64, u32)>,
+    pub(crate) durable: VecDeque<(u64, u32)>,
     /// Flushes that are programmed together.
-    flushes: Flushes,
-    takes_turns: bool,
-    programming: bool,
+    pub(crate) flushes: Flushes,
+    pub(crate) takes_turns: bool,
+    pub(crate) programming: bool,
     /// Taking turns: what has been received and not yet placed.
-    received: Vec<Piece>,
+    pub(crate) received: Vec<Piece>,
     /// A sector's number, shifted right by so much, is its unit's: units are powers of two.
     unit_shift: u32,
-    coming: Coming,
+    pub(crate) coming: Coming,
     /// Most units that come over the link before the buffer is looked at again.
-    burst_units: u32,
+    pub(crate) burst_units: u32,
     pub(crate) alone: Alone,
 }
 
@@ -261,7 +256,7 @@ impl Commands {
 
     /// The unit that a sector of the host's lies in.
     #[inline]
-    fn unit_at(&self, lba: u64) -> u32 {
+    pub(crate) fn unit_at(&self, lba: u64) -> u32 {
         (lba >> self.unit_shift) as u32
     }
 
@@ -418,77 +413,54 @@ impl Commands {
     }
 }
 
-impl<P: Policies> Drive<P> {
-    /// The firmware has understood a command.
+/// Of a host that only fills the drive.
+impl Commands {
+    /// Whether what is crossing the link is more than a unit.
     #[inline(always)]
-    pub(crate) fn begin_command(&mut self, slot: u32) {
-        if self.controller.trim.alone && self.holds_back(slot) {
-            return;
-        }
-        self.begin(slot);
+    pub(crate) fn is_run(&self) -> bool {
+        self.crossing.as_ref().is_some_and(|r| r.units() > 1)
     }
 
-    /// A command begins its work in the drive.
-    #[inline]
-    pub(crate) fn begin(&mut self, slot: u32) {
-        let command = &self.commands.slots[slot as usize];
-        let (op, empty) = (command.op, command.bytes == 0);
-        if matches!(op, Op::Read | Op::Flush) {
-            self.commands.slots[slot as usize].began = self.now;
-        }
-        let command = &self.commands.slots[slot as usize];
-        if !command.in_range {
-            self.answer(slot, Status::OutOfRange);
-            return;
-        }
-        match op {
-            Op::Write | Op::Trim if self.ftl.is_read_only() => {
-                self.answer(slot, Status::ReadOnly);
-            }
-            Op::Write if !empty => self.begin_write(slot),
-            Op::Read if !empty => self.begin_read(slot),
-            Op::Trim => self.begin_trim(slot),
-            Op::Flush => self.begin_flush(slot),
-            Op::Write | Op::Read => self.answer(slot, Status::Ok),
-        }
+    /// What waits does so for its data, and for no more than its turn.
+    pub(crate) fn only_receive(&self) -> bool {
+        let waits = self.takes_turns || self.programming || self.pad_on_arrival;
+        !waits && self.received.is_empty() && self.durable.is_empty() && self.flushes.are_none()
     }
 
+    /// The burst that has arrived: its command, what is set aside for it, its first unit and
+    /// whether it is the command's last. None where its command is not answered from the buffer, or
+    /// where nothing waits behind it.
     #[inline(always)]
-    pub(crate) fn answer(&mut self, slot: u32, status: Status) {
-        if self.controller.trim.alone {
-            self.ended(slot);
-        }
-        self.totals.end(status);
-        if self
-            .waits
-            .is_long(self.now, self.commands.slots[slot as usize].began)
-        {
-            self.waited_long(slot);
-        }
-        self.commands.slots[slot as usize].status = status;
-        if self.link.complete_time() == Nanos::ZERO {
-            self.seen(slot);
-        } else {
-            let at = self.now + self.link.complete_time();
-            self.events.push(at, Event::Seen(slot));
-        }
+    pub(crate) fn arrived_burst(&self) -> Option<(u32, &Reserved, u32, bool)> {
+        let &slot = self.incoming.front()?;
+        let command = &self.slots[slot as usize];
+        let reserved = self.crossing.as_ref()?;
+        let is_last = command.sent + reserved.units() == command.units;
+        let waits_last = is_last && self.incoming.len() == 1;
+        let goes_on = !command.fua && !waits_last;
+        goes_on.then_some((slot, reserved, command.lpn + command.sent, is_last))
     }
 
-    /// The host hears of a command's end.
+    /// It is taken in.
     #[inline(always)]
-    pub(crate) fn seen(&mut self, slot: u32) {
-        if self.is_recorded() {
-            self.record_answer(slot);
+    pub(crate) fn take_burst(&mut self, slot: u32, is_last: bool) -> Option<Reserved> {
+        let reserved = self.crossing.take()?;
+        self.slots[slot as usize].sent += reserved.units();
+        if is_last {
+            self.take_incoming();
         }
-        let Command { tag, status, .. } = self.commands.slots[slot as usize];
-        self.commands.vacant.push(slot);
-        self.done.push(Completion {
-            tag,
-            at: self.now,
-            status,
-        });
-        if self.commands.outstanding() == 0 {
-            self.fell_idle();
+        Some(reserved)
+    }
+
+    /// Of the first write that waits, where none is crossing and it waits for nothing else: its
+    /// slot, and the units of its next burst.
+    #[inline(always)]
+    pub(crate) fn next_burst(&self) -> Option<(u32, u32)> {
+        let &slot = self.incoming.front()?;
+        let command = &self.slots[slot as usize];
+        if self.crossing.is_some() || command.pending > 0 {
+            return None;
         }
+        Some((slot, (command.units - command.sent).min(self.burst_units)))
     }
 }

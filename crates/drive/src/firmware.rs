@@ -14,11 +14,9 @@ use flashtwin_base::Nanos;
 use flashtwin_base::ring::Ring;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
-use flashtwin_ftl::{Layout, NandOp, Policies, Token};
+use flashtwin_ftl::{Layout, NandOp, Token};
 
 use crate::config::{Controller, OperationTimes};
-use crate::engine::Drive;
-use crate::event::{Event, lane};
 use crate::flash::is_awaited;
 use crate::overtaking::Overtaken;
 
@@ -28,7 +26,7 @@ pub(crate) struct Firmware {
     /// What each kind of operation costs whatever it moves.
     own: [Nanos; class::COUNT],
     /// Whether any of them is not 0.
-    on: bool,
+    pub(crate) on: bool,
     read_priority: bool,
     /// Reads that go first at most before the first of `queue`.
     reads_first: u32,
@@ -41,9 +39,9 @@ pub(crate) struct Firmware {
     queue: Ring<NandOp>,
     overtaken: Overtaken,
     /// In the order in which they leave.
-    in_hand: Ring<NandOp>,
+    pub(crate) in_hand: Ring<NandOp>,
     /// When the last one in hand leaves.
-    last: Nanos,
+    pub(crate) last: Nanos,
 }
 
 flashtwin_base::state! { Firmware {
@@ -132,14 +130,14 @@ impl Firmware {
 
     /// A core has nothing in hand, and an operation waits for it.
     #[inline]
-    fn may_take(&self) -> bool {
+    pub(crate) fn may_take(&self) -> bool {
         self.in_hand.len() < self.cores && !(self.queue.is_empty() && self.urgent.is_empty())
     }
 
     /// Gives an operation to a core that has none in hand, while none waits for it; the answer is
     /// how long that takes. Otherwise it waits.
     #[inline(always)]
-    fn take_at_once(&mut self, op: NandOp) -> Option<Nanos> {
+    pub(crate) fn take_at_once(&mut self, op: NandOp) -> Option<Nanos> {
         if self.in_hand.len() == self.cores {
             self.wait(op);
             return None;
@@ -154,7 +152,7 @@ impl Firmware {
     /// are written one by one and that is copied at once afterwards stalls the processor until the
     /// writes have reached its cache.
     #[inline(always)]
-    fn take(&mut self) -> Option<Nanos> {
+    pub(crate) fn take(&mut self) -> Option<Nanos> {
         let overtakes = !self.urgent.is_empty() && !self.overtaken.is_at(self.reads_first);
         let from = if self.queue.is_empty() {
             self.overtaken.clear();
@@ -169,63 +167,5 @@ impl Firmware {
         self.in_hand.push_back(*from.front()?);
         from.drop_front();
         self.in_hand.back().map(|op| self.time_of(op))
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// Sends an operation to its die, through a core where that takes time.
-    #[inline]
-    pub(crate) fn send_to_flash(&mut self, op: NandOp) {
-        if !self.firmware.on {
-            self.flash.push(op, self.now, &mut self.events);
-        } else if let Some(time) = self.firmware.take_at_once(op) {
-            self.prepare(time);
-        }
-    }
-
-    /// Operations are on their way to the flash or under way in it.
-    #[inline]
-    pub(crate) fn flash_is_busy(&self) -> bool {
-        self.flash.is_busy() || self.firmware.is_busy()
-    }
-
-    #[inline]
-    fn prepare_next(&mut self) {
-        while self.firmware.may_take() {
-            if let Some(time) = self.firmware.take() {
-                self.prepare(time);
-            }
-        }
-    }
-
-    /// A core prepares the last operation in hand, which takes so long.
-    #[inline]
-    fn prepare(&mut self, time: Nanos) {
-        // Throttled, a core stands still for its share of the time, as a die does.
-        let time = self.flash.stretched(time);
-        if self.is_recorded() {
-            self.record_last_in_hand(time);
-        }
-        let done = self.cores.take(self.now, time).max(self.firmware.last);
-        self.firmware.last = done;
-        self.events
-            .push_in_order(lane::FIRMWARE, done, Event::Prepared);
-    }
-
-    #[cold]
-    fn record_last_in_hand(&mut self, time: Nanos) {
-        if let Some(&op) = self.firmware.in_hand.back() {
-            self.record_preparation(&op, time);
-        }
-    }
-
-    /// A core has prepared an operation.
-    pub(crate) fn prepared(&mut self) {
-        let Some(&op) = self.firmware.in_hand.front() else {
-            panic!("no operation was prepared\n{}", self.describe());
-        };
-        self.firmware.in_hand.drop_front();
-        self.flash.push(op, self.now, &mut self.events);
-        self.prepare_next();
     }
 }

@@ -8,11 +8,8 @@
 //! command and occupy nothing: commands overlap in them.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::Policies;
 
 use crate::config::{Link, LinkKind};
-use crate::engine::Drive;
-use crate::timeline::Activity;
 
 /// Data of a SATA frame at most: for each such part of a write the drive sends a DMA Activate.
 const DATA_FRAME: u64 = 8192;
@@ -80,14 +77,14 @@ impl HostLink {
 
     /// When what is being sent that way has arrived.
     #[inline]
-    fn free_of(&self, way: Way) -> Nanos {
+    pub(crate) fn free_of(&self, way: Way) -> Nanos {
         self.free[way as usize & self.out]
     }
 
     /// Sends bytes one way, after what is being sent there; the answer is when they have arrived.
     /// The first bytes of a command bring its frames along.
     #[inline]
-    fn send(&mut self, now: Nanos, bytes: u64, way: Way, first: bool) -> Nanos {
+    pub(crate) fn send(&mut self, now: Nanos, bytes: u64, way: Way, first: bool) -> Nanos {
         // A read of data that was never written goes out whole. It may be larger than 18 GB, where
         // a product of 64 bits overflows.
         if bytes != self.last_sent.0 {
@@ -161,34 +158,5 @@ impl Cores {
             *core = done.max(*core);
         }
         done
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// When data that is wholly here at `arrives` has been through the compressing engine, which
-    /// begins with the first byte and works while the rest arrives.
-    #[cold]
-    pub(crate) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
-        let rate = u128::from(self.controller.compression_bytes_per_s);
-        let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
-        self.engine_free = self.now.max(self.engine_free) + time;
-        arrives.max(self.engine_free)
-    }
-
-    /// Sends bytes over the link, see [`HostLink::send`].
-    #[inline]
-    pub(crate) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
-        self.power.link_bytes += bytes;
-        let free = self.link.free_of(way);
-        let sent = self.link.send(self.now, bytes, way, first);
-        if let Some(timeline) = &mut self.flash.timeline {
-            let activity = match way {
-                Way::In => Activity::FromHost,
-                Way::Out => Activity::ToHost,
-            };
-            let track = self.link.track_of(way);
-            timeline.crosses(track, activity, bytes, (self.now.max(free), sent));
-        }
-        sent
     }
 }

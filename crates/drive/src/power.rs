@@ -13,15 +13,12 @@
 //! a command waits for a state to be left.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::Policies;
 use flashtwin_ftl::op::class;
 use flashtwin_nand::Part;
 use flashtwin_nand::energy::Work;
 
 use crate::config::{IdleState, PowerDraw};
-use crate::engine::Drive;
 use crate::flash::{FULL_SPEED, Flash};
-use crate::timeline::Activity;
 
 /// What the drive as a whole is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -331,60 +328,4 @@ fn operations(draw: &PowerDraw, part: &Part, flash: &Flash, planes: u32) -> [u12
             array(Work::Erase, time)
         }
     })
-}
-
-impl<P: Policies> Drive<P> {
-    /// A command has come while none was outstanding.
-    #[inline]
-    pub(crate) fn wake_for_command(&mut self) {
-        let rested = self.power.rests_since();
-        let wait = self.power.turn(self.now, Phase::Serving);
-        if rested.is_some() {
-            self.heat_after_rest();
-        }
-        if wait > Nanos::ZERO {
-            if self.is_recorded() {
-                self.record_cores(self.now, wait, Activity::StandsStill);
-            }
-            self.cores.take_all(self.now, wait);
-        }
-    }
-
-    /// The firmware begins work by itself.
-    #[cold]
-    pub(crate) fn wake_for_work(&mut self) {
-        self.power.turn(self.now, Phase::Working);
-        self.heat_after_rest();
-    }
-
-    /// The last command has been answered.
-    #[inline]
-    pub(crate) fn served(&mut self) {
-        let phase = if self.flash_is_busy() {
-            Phase::Working
-        } else {
-            Phase::Resting
-        };
-        self.power.turn(self.now, phase);
-    }
-
-    /// The flash has come to rest.
-    #[inline]
-    pub(crate) fn flash_rests(&mut self) {
-        if self.power.phase == Phase::Working {
-            self.power.turn(self.now, Phase::Resting);
-        }
-    }
-
-    /// How long the drive has been in each state.
-    #[must_use]
-    pub fn state_times(&self) -> StateTimes {
-        self.power.times(self.now)
-    }
-
-    /// Energy since the drive was built, in femtojoules (microwatts times nanoseconds).
-    #[must_use]
-    pub fn energy_fj(&self) -> u128 {
-        self.power.energy_fj(self.now, &self.flash)
-    }
 }

@@ -7,10 +7,8 @@
 
 use std::collections::VecDeque;
 
-use flashtwin_ftl::{Policies, Token};
-
-use crate::engine::{Drive, READ_AHEAD};
-
+/// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
+pub(crate) const READ_AHEAD: u32 = 1 << 31;
 /// Bytes of a chunk, where a stream is read ahead by that much.
 const CHUNK_BYTES: u32 = 128 << 10;
 /// Consecutive reads after which a stream is recognised.
@@ -250,31 +248,5 @@ impl ReadAhead {
         if c.pending == 0 {
             self.vacant.push(chunk);
         }
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// Reads as far ahead of a stream as it may.
-    pub(crate) fn fetch_ahead(&mut self, stream: usize) {
-        let logical = self.ftl.logical_units();
-        let paged = self.ftl.is_map_paged();
-        while !paged || self.is_chunk_known(stream) {
-            let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) else {
-                return;
-            };
-            self.fetch_chunk(chunk, from, units);
-        }
-    }
-
-    fn fetch_chunk(&mut self, chunk: u32, from: u32, units: u32) {
-        let (mut at, mut reads) = (from, 0);
-        while at < from + units {
-            let token = Token::Host(READ_AHEAD + chunk);
-            let (taken, read) = self.read_row(at, from + units, token, None);
-            reads += u32::from(read);
-            at += taken;
-        }
-        self.read_ahead.fetching(chunk, reads);
-        self.issue();
     }
 }

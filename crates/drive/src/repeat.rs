@@ -23,24 +23,23 @@ use flashtwin_base::{Nanos, Op};
 use flashtwin_ftl::{Counters, Cycles, Policies};
 
 use crate::config::Config;
-use crate::engine::Drive;
 use crate::power::StateTimes;
 use crate::totals::Totals;
 
 /// The work of a drive in a time, or so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stretch {
-    time: Nanos,
+    pub(crate) time: Nanos,
     pub(crate) counters: Counters,
     pub(crate) totals: Totals,
     pub(crate) states: StateTimes,
     pub(crate) energy_fj: u128,
-    cycles: Cycles,
+    pub(crate) cycles: Cycles,
 }
 
 /// The work that a drive had done at a moment.
 #[derive(Clone, Debug)]
-pub struct Mark(Stretch);
+pub struct Mark(pub(crate) Stretch);
 
 impl Stretch {
     /// Adds another stretch `times` times.
@@ -96,82 +95,5 @@ impl Config {
         by_chance.then_some(
             "its blocks fail by chance as they wear (wear.program_failures, wear.erase_failures)",
         )
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// The work so far, to be handed to [`Drive::since`].
-    #[must_use]
-    pub fn mark(&self) -> Mark {
-        Mark(Stretch {
-            time: self.now,
-            counters: *self.counters(),
-            totals: self.totals,
-            states: self.state_times(),
-            energy_fj: self.energy_fj(),
-            cycles: self.ftl.cycles(),
-        })
-    }
-
-    /// The work since a mark.
-    #[must_use]
-    pub fn since(&self, mark: &Mark) -> Stretch {
-        let (now, then) = (self.mark().0, &mark.0);
-        Stretch {
-            time: now.time - then.time,
-            counters: now.counters.since(&then.counters),
-            totals: now.totals.since(&then.totals),
-            states: now.states.since(&then.states),
-            energy_fj: now.energy_fj - then.energy_fj,
-            cycles: now.cycles.since(&then.cycles),
-        }
-    }
-
-    /// How often a stretch can come again before the law changes, where the load writes everything
-    /// again within `again_bytes` of the host's.
-    #[must_use]
-    pub fn repeats_until_change(&self, stretch: &Stretch, again_bytes: u64) -> u64 {
-        let worn = self.ftl.repeats_until_worn(&stretch.cycles);
-        worn.min(self.repeats_until_due(self.units_of(again_bytes), stretch.time))
-    }
-
-    fn units_of(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(u64::from(self.map_unit_bytes()))
-    }
-
-    /// Adds a stretch `times` times over, or as often as the law allows; the answer is how often.
-    /// `timeless_bytes` of the host were written without time meanwhile: what they would have taken
-    /// of time and energy is added too. `again_bytes`: see [`Drive::repeats_until_change`].
-    ///
-    /// # Panics
-    /// Under commands that are outstanding.
-    pub fn repeat(
-        &mut self,
-        stretch: &Stretch,
-        times: u64,
-        timeless_bytes: u64,
-        again_bytes: u64,
-    ) -> u64 {
-        assert_eq!(self.commands.outstanding(), 0, "repeating under commands");
-        let times = times.min(self.repeats_until_change(stretch, again_bytes));
-        let before = self.repeated.time;
-        self.repeated.add(stretch, times);
-        let written = u128::from(stretch.written_bytes()).max(1);
-        let share = |of: u128| of * u128::from(timeless_bytes) / written;
-        let timeless = Stretch {
-            time: Nanos(share(stretch.time.0.into()) as u64),
-            states: stretch
-                .states
-                .part(timeless_bytes, stretch.written_bytes().max(1)),
-            energy_fj: share(stretch.energy_fj),
-            ..Stretch::default()
-        };
-        self.repeated.add(&timeless, 1);
-        let mut wear = Cycles::default();
-        wear.add(&stretch.cycles, times);
-        self.ftl.wear_on(&wear);
-        let passed = self.repeated.time - before;
-        self.grow_old(self.units_of(again_bytes), passed);
-        times
     }
 }

@@ -12,22 +12,20 @@
 //! e^x comes from `libm`, so every machine agrees.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::Policies;
 
 use crate::config::{Heat, Throttle};
-use crate::engine::Drive;
 use crate::flash::FULL_SPEED;
 
 /// Time constants of drives are tens of seconds: a tick is short beside them.
-const TICK: Nanos = Nanos::from_ms(100);
+pub(crate) const TICK: Nanos = Nanos::from_ms(100);
 /// In a long rest in which the temperature comes past no threshold.
 const LONG_TICK: Nanos = Nanos::from_secs(60);
 /// Microwatts of a watt; femtojoules per nanosecond are microwatts.
-const WATT_UW: f64 = 1e6;
+pub(crate) const WATT_UW: f64 = 1e6;
 
 /// The temperature, and the throttling that follows from it.
 pub(crate) struct Thermal {
-    ambient: f64,
+    pub(crate) ambient: f64,
     /// Kelvins for a watt, the fan reckoned in.
     resistance: f64,
     /// Seconds.
@@ -45,7 +43,7 @@ pub(crate) struct Thermal {
     /// Picoseconds that a byte takes while throttling holds; 0 = full speed.
     pub(crate) hold_ps: u64,
     /// Thousandths of its time that a die may work.
-    speed_milli: u64,
+    pub(crate) speed_milli: u64,
     times: ThermalTimes,
 }
 
@@ -223,61 +221,5 @@ impl Thermal {
     pub(crate) fn times(&self, now: Nanos) -> ThermalTimes {
         let long = self.due > self.at + TICK;
         self.times_with(if long { now - self.at } else { Nanos::ZERO })
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// Sets the temperature of the air around the drive, in thousandths of a degree. Not part of a
-    /// snapshot.
-    pub fn set_ambient(&mut self, millicelsius: i32) {
-        self.look(self.now);
-        self.thermal.ambient = f64::from(millicelsius) / 1e3;
-    }
-
-    /// Takes the ticks that are due at or before `to`.
-    #[cold]
-    pub(crate) fn heat_to(&mut self, to: Nanos) {
-        while self.thermal.due <= to {
-            self.heat_at(self.thermal.due);
-        }
-    }
-
-    fn heat_at(&mut self, at: Nanos) {
-        let energy = self.power.energy_fj(at, &self.flash);
-        let rest = self.power.rests_since().map(|since| Rest {
-            lasts: at - since,
-            least_watts: self.power.least_uw() / WATT_UW,
-        });
-        self.thermal.tick(at, energy, rest);
-        self.flash.throttle(self.thermal.speed_milli);
-        if self.thermal.hold_ps > 0 {
-            self.waits.throttled(at, self.thermal.speed_milli);
-        }
-        self.power.throttle(at, self.thermal.speed_milli);
-        if self.errors.on {
-            let celsius = self.thermal.celsius(at, energy);
-            self.errors.ageing.warm(at, celsius);
-        }
-    }
-
-    /// A rest is over: its long ticks are, too.
-    #[inline]
-    pub(crate) fn heat_after_rest(&mut self) {
-        if self.thermal.due > self.now + TICK {
-            self.heat_at(self.now);
-            self.look_due = self.look_due.min(self.thermal.due);
-        }
-    }
-
-    /// Degrees Celsius now.
-    #[must_use]
-    pub fn celsius(&self) -> f64 {
-        self.thermal.celsius(self.now, self.energy_fj())
-    }
-
-    /// Time spent too warm or throttled.
-    #[must_use]
-    pub fn thermal_times(&self) -> ThermalTimes {
-        self.thermal.times(self.now)
     }
 }

@@ -15,7 +15,6 @@ use flashtwin_ftl::{Ftl, Policies};
 use flashtwin_nand::{ModeTiming, Pace, Program};
 
 use crate::config::Config;
-use crate::engine::Drive;
 
 /// A command that waited for longer than the spec allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,14 +147,14 @@ pub(crate) struct Waits {
     /// The slowest operation so far beside the part's mean.
     pub(crate) slowest: Pace,
     /// Programs of what the buffer can hold.
-    programs: u64,
+    pub(crate) programs: u64,
     /// Since when no data of the first write is sent for; never while some is.
     held_since: Nanos,
     cause: &'static str,
     /// Until when the drive is slower by the spec: throttled, or at its start.
     excused_until: Nanos,
-    longest: Option<Wait>,
-    count: u64,
+    pub(crate) longest: Option<Wait>,
+    pub(crate) count: u64,
 }
 
 impl Waits {
@@ -206,7 +205,7 @@ impl Waits {
 
     /// The most time, by the spec, that all under way and then some operations of the command take
     /// one after another.
-    fn own(&self, operations: u64) -> Nanos {
+    pub(crate) fn own(&self, operations: u64) -> Nanos {
         let all = self.operation.0.saturating_mul(operations);
         Nanos(self.slowest.of(all.saturating_add(self.turn.0)))
     }
@@ -218,7 +217,7 @@ impl Waits {
     }
 
     #[cold]
-    fn note(&mut self, op: Op, span: (Nanos, Nanos), own: Nanos, cause: &'static str) {
+    pub(crate) fn note(&mut self, op: Op, span: (Nanos, Nanos), own: Nanos, cause: &'static str) {
         let (since, until) = span;
         let beyond = Nanos((until - since).0.saturating_sub(own.0));
         if beyond <= self.most || since < self.excused_until {
@@ -265,26 +264,4 @@ pub fn excusable(config: &Config) -> Option<Nanos> {
     let rows = u64::from(config.part.geometry.wordlines_per_block) * times.bits();
     let ladder = Nanos(rows * retries.unwrap_or(Nanos::ZERO).0);
     Some(config.controller.longest_wait + times.turn() + times.emptied(1000) + ladder)
-}
-
-impl<P: Policies> Drive<P> {
-    /// The longest wait beyond `controller.longest_wait` since the last call, and how many there
-    /// were.
-    pub fn take_waits(&mut self) -> Option<(Wait, u64)> {
-        let count = std::mem::take(&mut self.waits.count);
-        self.waits.longest.take().map(|longest| (longest, count))
-    }
-
-    /// A read, a flush or a write that waits for its programs is answered after a long time.
-    #[cold]
-    pub(crate) fn waited_long(&mut self, slot: u32) {
-        let (op, units, began) = self.commands.wait_of(slot);
-        let operations = match op {
-            Op::Read => self.commands.most_units() * self.commands.most_outstanding(),
-            _ => self.waits.programs + u64::from(units),
-        };
-        let own = self.waits.own(operations);
-        let cause = self.ftl.what_holds_host();
-        self.waits.note(op, (began, self.now), own, cause);
-    }
 }

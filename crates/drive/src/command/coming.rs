@@ -8,35 +8,31 @@
 //! on side by side. So both are fetched in groups: of the commands that the drive has been given,
 //! or, where the host tells of its requests beforehand, of those to come.
 
-use flashtwin_base::Op;
-
 use super::Commands;
-use crate::engine::Drive;
-use flashtwin_ftl::Policies;
 
 /// Commands whose map entries are asked for together.
-const GROUP: usize = 8;
+pub(crate) const GROUP: usize = 8;
 /// Writes that have to wait ahead of a group before it is looked up: with fewer, its first write
 /// would be taken before the group is whole.
-const DEEP: usize = 2 * GROUP;
+pub(crate) const DEEP: usize = 2 * GROUP;
 /// Writes ahead of the one that is sent for whose old copies are looked up, at the least and at the
 /// most: far enough that the line has come when it is needed, near enough that it is still there.
-const NEAR: usize = 3;
-const FAR: usize = NEAR + 5;
+pub(crate) const NEAR: usize = 3;
+pub(crate) const FAR: usize = NEAR + 5;
 /// Most units of a write whose old copy is prefetched. A longer write needs many lines, of which
 /// the first alone gains little, and sequential writes of a first fill have no old copies.
-const FEW_UNITS: u32 = 4;
+pub(crate) const FEW_UNITS: u32 = 4;
 
 /// How far ahead has been asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Coming {
+pub(crate) struct Coming {
     /// Units whose map entries have not been asked for yet.
-    units: [u32; GROUP],
-    count: usize,
+    pub(crate) units: [u32; GROUP],
+    pub(crate) count: usize,
     /// The host tells of its requests before they come.
-    foretold: bool,
+    pub(crate) foretold: bool,
     /// Writes at the front of the queue whose old copies have been asked for.
-    overwrites: usize,
+    pub(crate) overwrites: usize,
 }
 
 impl Commands {
@@ -47,69 +43,9 @@ impl Commands {
 
     /// The first of the writes that wait is done with, or refused.
     #[inline]
-    pub(super) fn take_incoming(&mut self) {
+    pub(crate) fn take_incoming(&mut self) {
         self.incoming.pop_front();
         self.flushes.write_taken();
         self.coming.overwrites = self.coming.overwrites.saturating_sub(1);
-    }
-}
-
-impl<P: Policies> Drive<P> {
-    /// A command has come: its map entry will be needed, of a read at once, of a write when those
-    /// before it have been sent for.
-    #[inline]
-    pub(crate) fn expect(&mut self, slot: u32) {
-        let commands = &mut self.commands;
-        let lpn = commands.slots[slot as usize].lpn;
-        if commands.incoming.len() < DEEP || commands.slots[slot as usize].op != Op::Write {
-            if !commands.coming.foretold {
-                self.ftl.expect(&[lpn]);
-            }
-            return;
-        }
-        let coming = &mut commands.coming;
-        coming.units[coming.count % GROUP] = lpn;
-        coming.count += 1;
-        if coming.count >= GROUP {
-            coming.count = 0;
-            self.ftl.expect(&coming.units);
-        }
-    }
-
-    /// Requests that begin at these sectors come before long.
-    #[inline(never)]
-    pub(crate) fn expect_later(&self, lbas: &[u64]) {
-        let writes_wait = self.commands.incoming.len() >= DEEP;
-        if writes_wait {
-            return;
-        }
-        for &lba in lbas {
-            self.ftl.expect(&[self.commands.unit_at(lba)]);
-        }
-    }
-
-    /// A write is being sent for: those behind it will have their turn.
-    #[inline]
-    pub(super) fn expect_overwrites(&mut self) {
-        let commands = &mut self.commands;
-        let waiting = commands.incoming.len();
-        let asked = commands.coming.overwrites;
-        if asked > NEAR || waiting <= asked {
-            return;
-        }
-        let to = waiting.min(FAR);
-        commands.coming.overwrites = to;
-        self.look_ahead(asked, to);
-    }
-
-    #[inline(never)]
-    fn look_ahead(&self, from: usize, to: usize) {
-        let commands = &self.commands;
-        for &slot in (from..to).filter_map(|at| commands.incoming.get(at)) {
-            let command = &commands.slots[slot as usize];
-            if command.units <= FEW_UNITS {
-                self.ftl.expect_overwrite(command.lpn);
-            }
-        }
     }
 }

@@ -49,7 +49,7 @@ fn life(id: u8, name: &'static str, left: u64, raw: u64) -> Attribute {
     }
 }
 
-pub(super) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
+pub(crate) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
     let mut table = common(facts);
     table.extend(match facts.label.family {
         Family::Micron => micron(facts),

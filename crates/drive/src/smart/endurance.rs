@@ -14,7 +14,7 @@ use super::Facts;
 
 const DAYS_A_YEAR: f64 = 365.0;
 
-pub(super) fn section(facts: &Facts<'_>) -> Value {
+pub(crate) fn section(facts: &Facts<'_>) -> Value {
     json!({
         "waf": waf(facts),
         "endurance": endurance(facts),

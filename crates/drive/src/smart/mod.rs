@@ -5,17 +5,15 @@
 //! Beside smartctl's names stands one object of ours, `flashtwin`, with what no drive tells: WAF by
 //! cause, what endurance follows from it, energy. A real tool that reads the rest sees a drive.
 
-mod ata;
-mod endurance;
-mod nvme;
+pub(crate) mod ata;
+pub(crate) mod endurance;
+pub(crate) mod nvme;
 
 use flashtwin_base::{Op, Status};
-use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Counters, Ftl, Policies};
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Family, Label};
-use crate::engine::Drive;
 use crate::fault::PowerCycles;
 use crate::power::StateTimes;
 use crate::thermal::ThermalTimes;
@@ -27,17 +25,17 @@ const SECTOR_BYTES: u64 = 512;
 
 /// What does not change about a drive.
 pub(crate) struct Nameplate {
-    id: String,
-    label: Label,
-    page_bytes: u32,
-    slc_cycles: u32,
-    native_cycles: u32,
-    tier_cycles: u32,
+    pub(crate) id: String,
+    pub(crate) label: Label,
+    pub(crate) page_bytes: u32,
+    pub(crate) slc_cycles: u32,
+    pub(crate) native_cycles: u32,
+    pub(crate) tier_cycles: u32,
     /// Spare blocks of the plane that had the fewest.
-    spares: u32,
+    pub(crate) spares: u32,
     /// Life used and nanoseconds in use when the drive was built.
-    worn: f64,
-    age_ns: u64,
+    pub(crate) worn: f64,
+    pub(crate) age_ns: u64,
 }
 
 impl Nameplate {
@@ -93,10 +91,10 @@ pub(crate) struct Facts<'a> {
 /// Blocks to fall back on.
 pub(crate) struct Reserve {
     /// Of the plane that has the fewest, now and in a new drive.
-    spares: u64,
-    spares_at_first: u64,
+    pub(crate) spares: u64,
+    pub(crate) spares_at_first: u64,
     /// Superblocks taken out of use.
-    retired: u64,
+    pub(crate) retired: u64,
     /// Blocks that failed in use.
     pub(crate) grown_bad: u64,
     pub(crate) read_only: bool,
@@ -105,7 +103,7 @@ pub(crate) struct Reserve {
 impl Facts<'_> {
     /// Those of a drive whose superblocks are larger, after as many times the work: times of heat
     /// aside, of which a part of a life tells nothing.
-    fn of_larger(mut self, times: u64) -> Self {
+    pub(crate) fn of_larger(mut self, times: u64) -> Self {
         let more = times.saturating_sub(1);
         let (host, counters, states) = (self.host, self.counters, self.states);
         self.host.add(&host, more);
@@ -208,92 +206,8 @@ impl Facts<'_> {
     }
 }
 
-impl<P: Policies> Drive<P> {
-    /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
-    #[must_use]
-    pub fn smart(&self) -> Value {
-        self.told(&self.facts())
-    }
-
-    /// The SMART data of a drive that is `larger` times as large and has lived as many times as
-    /// long, with as many times the bytes: what the drive of the full size would show of a life
-    /// that a copy has lived. Beside it the cycles by mode, and the spare that is left.
-    #[must_use]
-    pub fn lived(&self, larger: u64) -> Value {
-        let facts = self.facts().of_larger(larger);
-        let superblocks = self.ftl.superblocks().iter();
-        let (slc, native) = (superblocks.clone(), superblocks.clone());
-        json!({
-            "smart": self.told(&facts),
-            "spare_percent": facts.spare_percent(),
-            "read_only": facts.reserve.read_only,
-            "cycles": {
-                "slc": cycles(slc.map(|block| block.slc_cycles), facts.slc_cycles),
-                "native": cycles(native.map(|block| block.native_cycles), facts.native_cycles),
-                "tier": cycles(superblocks.map(|block| block.tier_cycles), facts.tier_cycles),
-            },
-        })
-    }
-
-    fn told(&self, facts: &Facts<'_>) -> Value {
-        let mut answer = general(facts);
-        match facts.label.family {
-            Family::None => {}
-            Family::Nvme => nvme::add(&mut answer, facts),
-            _ => ata::add(&mut answer, facts),
-        }
-        if self.ftl.placement_handles() > 1 {
-            let log = nvme::placement_statistics(facts);
-            answer.insert("nvme_fdp_statistics".to_owned(), log);
-        }
-        answer.insert("flashtwin".to_owned(), endurance::section(facts));
-        Value::Object(answer)
-    }
-
-    fn facts(&self) -> Facts<'_> {
-        let layout = self.ftl.layout();
-        let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
-        // Repeated work is told with the simulated one.
-        let mut lived = self.mark().into_stretch();
-        lived.add_told(&self.repeated);
-        Facts {
-            id: &self.nameplate.id,
-            capacity_bytes: self.capacity_bytes,
-            label: self.nameplate.label,
-            now_ns: lived.time().0,
-            host: lived.totals,
-            counters: lived.counters,
-            unit_bytes: u64::from(layout.unit_bytes),
-            page_bytes: u64::from(self.nameplate.page_bytes),
-            superblocks: u64::from(layout.superblocks),
-            slc_bytes: mode_bytes(Mode::Slc),
-            native_bytes: mode_bytes(Mode::Native),
-            tier_bytes: mode_bytes(Mode::Tier),
-            slc_cycles: u64::from(self.nameplate.slc_cycles),
-            native_cycles: u64::from(self.nameplate.native_cycles),
-            tier_cycles: u64::from(self.nameplate.tier_cycles),
-            celsius: self.celsius(),
-            warning_celsius: self.thermal.warning_celsius(),
-            states: lived.states,
-            heat: self.thermal_times(),
-            energy_fj: lived.energy_fj,
-            power: self.power_cycles(),
-            reserve: Reserve {
-                spares: u64::from(self.ftl.spare_blocks()),
-                spares_at_first: u64::from(self.nameplate.spares),
-                retired: u64::from(self.ftl.retired_superblocks()),
-                grown_bad: u64::from(self.ftl.grown_bad_blocks()),
-                read_only: self.ftl.is_read_only(),
-            },
-            worn_before: self.nameplate.worn,
-            age_ns: self.nameplate.age_ns,
-            rebuilt: self.errors.counts.rebuilt,
-        }
-    }
-}
-
 /// Cycles in a mode of the superblocks that were ever used in it.
-fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
+pub(crate) fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
     let used: Vec<u64> = of_each
         .filter(|&cycles| cycles > 0)
         .map(u64::from)
@@ -307,7 +221,7 @@ fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
 }
 
 /// What smartctl says of any drive.
-fn general(facts: &Facts<'_>) -> Map<String, Value> {
+pub(crate) fn general(facts: &Facts<'_>) -> Map<String, Value> {
     let protocol = if facts.label.family == Family::Nvme {
         json!({ "protocol": "NVMe", "type": "nvme" })
     } else {

@@ -41,7 +41,7 @@ fn critical_warning(facts: &Facts<'_>) -> u64 {
     on.map(|(_, bit)| bit).sum()
 }
 
-pub(super) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
+pub(crate) fn add(answer: &mut Map<String, Value>, facts: &Facts<'_>) {
     let warning = critical_warning(facts);
     let passed = json!({ "passed": warning == 0, "nvme": { "value": warning } });
     answer.insert("smart_status".to_owned(), passed);
@@ -82,7 +82,7 @@ fn log(facts: &Facts<'_>, warning: u64) -> Value {
 
 /// The statistics of flexible data placement (log page 22h), under nvme-cli's names: what the host
 /// wrote, what was written on flash for it, and what was erased.
-pub(super) fn placement_statistics(facts: &Facts<'_>) -> Value {
+pub(crate) fn placement_statistics(facts: &Facts<'_>) -> Value {
     json!({
         "host_bytes_with_metadata_written": facts.written_bytes(),
         "media_bytes_with_metadata_written": facts.counters.programmed_units() * facts.unit_bytes,

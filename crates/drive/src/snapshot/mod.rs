@@ -14,13 +14,21 @@
 //! checksum. What passes is taken as it is: who forges a checksum gets a drive that may panic.
 
 #[cfg(feature = "snapshots")]
-mod files;
+mod header;
 #[cfg(feature = "snapshots")]
 mod read;
 #[cfg(feature = "snapshots")]
 mod shape;
 #[cfg(feature = "snapshots")]
 mod write;
+
+#[cfg(feature = "snapshots")]
+pub(crate) use {
+    header::Header,
+    read::{header, most_small_bytes, sections},
+    shape::of as shape_of,
+    write::write,
+};
 
 use std::io;
 

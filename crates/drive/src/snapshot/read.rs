@@ -4,15 +4,13 @@
 use std::io::{self, ErrorKind, Read};
 
 use crc32fast::Hasher;
-use flashtwin_base::State as _;
+use flashtwin_base::State;
 use flashtwin_base::state::{Visitor, Word};
-use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::files::{END, HASH_BYTES, HEADER_BYTES, Header, SMALL, tag};
+use super::header::{END, HASH_BYTES, HEADER_BYTES, Header, SMALL, tag};
 use super::{FORMAT, Identity, MAGIC, MODEL, SnapshotError};
-use crate::engine::Drive;
 
 /// Bytes of a table that are read at once.
 const PIECE_BYTES: usize = 1 << 17;
@@ -152,7 +150,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Reads the header, and refuses what this version did not write.
-pub(super) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
+pub(crate) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
     let bytes: [u8; HEADER_BYTES] = array(input).map_err(|error| match error {
         SnapshotError::Truncated => SnapshotError::NotASnapshot,
         other => other,
@@ -182,11 +180,13 @@ pub(super) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
     })
 }
 
-fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(), SnapshotError> {
-    let ftl = &drive.ftl;
-    let units = u64::from(ftl.mapped_units()) * u64::from(ftl.has_power_cuts());
-    let superblocks = ftl.superblocks().len() as u64;
-    let most = SMALL_BYTES + superblocks * SUPERBLOCK_BYTES + units * CHECKPOINT_BYTES;
+/// Most bytes of all that is small in a drive of so many superblocks, whose map's checkpoints have
+/// so many units.
+pub(crate) fn most_small_bytes(superblocks: u64, checkpoint_units: u64) -> u64 {
+    SMALL_BYTES + superblocks * SUPERBLOCK_BYTES + checkpoint_units * CHECKPOINT_BYTES
+}
+
+fn small(state: &mut impl State, most: u64, input: &mut impl Read) -> Result<(), SnapshotError> {
     let length = begin(input, SMALL)?;
     if length > most {
         let text = format!("section {SMALL} has {length} bytes, {most} at most");
@@ -200,7 +200,7 @@ fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(),
     }
     end(input, SMALL, crc32fast::hash(&bytes))?;
     let mut small = Small { bytes, at: 0 };
-    drive.visit(&mut small)?;
+    state.visit(&mut small)?;
     if small.at != small.bytes.len() {
         let text = format!("section {SMALL} holds more than the state");
         return Err(SnapshotError::Impossible(text));
@@ -208,15 +208,16 @@ fn small<P: Policies>(drive: &mut Drive<P>, input: &mut impl Read) -> Result<(),
     Ok(())
 }
 
-/// Overwrites a fresh drive with what was saved.
-pub(super) fn sections<P: Policies>(
-    drive: &mut Drive<P>,
+/// Overwrites the state of a fresh drive, of which `most` bytes may be small, with what was saved.
+pub(crate) fn sections(
+    state: &mut impl State,
+    most: u64,
     input: &mut dyn Read,
 ) -> Result<(), SnapshotError> {
     let mut packed = zstd::stream::Decoder::new(input).map_err(failed)?;
-    small(drive, &mut packed)?;
+    small(state, most, &mut packed)?;
     let mut tables = Tables(packed);
-    drive.visit(&mut tables)?;
+    state.visit(&mut tables)?;
     let mut packed = tables.0;
     let length = begin(&mut packed, END)?;
     end(&mut packed, END, crc32fast::hash(&[]))?;

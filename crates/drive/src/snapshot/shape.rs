@@ -5,13 +5,10 @@
 use std::convert::Infallible;
 
 use crc32fast::Hasher;
-use flashtwin_base::State as _;
+use flashtwin_base::State;
 use flashtwin_base::state::{Visitor, Word};
-use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use crate::engine::Drive;
 
 struct Shape(Hasher);
 
@@ -52,11 +49,11 @@ impl Visitor for Shape {
     }
 }
 
-/// The shape of a drive's state.
-pub(super) fn of<P: Policies>(drive: &mut Drive<P>) -> u32 {
+/// The shape of the state of a drive with policies `P`.
+pub(crate) fn of<P, S: State>(state: &mut S) -> u32 {
     let mut shape = Shape(Hasher::new());
     // Another order of collection is another drive, even where it remembers as much.
     shape.note::<P>(3, std::any::type_name::<P>());
-    let Ok(()) = drive.visit(&mut shape);
+    let Ok(()) = state.visit(&mut shape);
     shape.0.finalize()
 }

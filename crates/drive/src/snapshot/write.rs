@@ -3,15 +3,13 @@
 use std::io::{self, Write};
 
 use crc32fast::Hasher;
-use flashtwin_base::State as _;
+use flashtwin_base::State;
 use flashtwin_base::state::{Visitor, Word};
-use flashtwin_ftl::Policies;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::files::{END, HASH_BYTES, HEADER_BYTES, Header, LEVEL, SMALL, tag};
+use super::header::{END, HASH_BYTES, HEADER_BYTES, Header, LEVEL, SMALL, tag};
 use super::{FORMAT, MAGIC, MODEL, SnapshotError};
-use crate::engine::Drive;
 
 /// Bytes of a table that are made at once.
 const PIECE_BYTES: usize = 1 << 17;
@@ -124,19 +122,19 @@ fn header(out: &mut dyn Write, header: &Header) -> io::Result<()> {
     out.write_all(&crc32fast::hash(&bytes).to_le_bytes())
 }
 
-/// Writes a drive.
-pub(super) fn write<P: Policies>(
-    drive: &mut Drive<P>,
+/// Writes a drive's state.
+pub(crate) fn write(
+    state: &mut impl State,
     out: &mut dyn Write,
     head: &Header,
 ) -> Result<(), SnapshotError> {
     header(out, head)?;
     let mut packed = zstd::stream::Encoder::new(out, LEVEL)?;
     let mut small = Small(Vec::new());
-    drive.visit(&mut small)?;
+    state.visit(&mut small)?;
     section(&mut packed, SMALL, &small.0)?;
     let mut tables = Tables(packed);
-    drive.visit(&mut tables)?;
+    state.visit(&mut tables)?;
     section(&mut tables.0, END, &[])?;
     tables.0.finish()?.flush()?;
     Ok(())

@@ -2,13 +2,13 @@
 //! data goes out as each of them ends.
 
 use flashtwin_base::{Op, Status};
-use flashtwin_ftl::{Found, NandOp, Policies, Token};
+use flashtwin_ftl::{Found, NandOp, Planes, Policies, Token};
 
-use super::{Command, SECTOR_BYTES};
-use crate::engine::Drive;
+use super::Drive;
+use crate::command::{Command, SECTOR_BYTES};
 use crate::event::{Event, lane};
 use crate::link::Way;
-use crate::read_ahead::Hit;
+use crate::read_ahead::{Hit, READ_AHEAD};
 
 impl<P: Policies> Drive<P> {
     pub(super) fn begin_read(&mut self, slot: u32) {
@@ -29,7 +29,7 @@ impl<P: Policies> Drive<P> {
     /// Reads a command's units from where it stands, as far as their map entries are at hand: those
     /// below `known` are.
     #[inline]
-    pub(crate) fn read_on(&mut self, slot: u32, mut known: u32) {
+    pub(super) fn read_on(&mut self, slot: u32, mut known: u32) {
         let command = self.commands.slots[slot as usize];
         let fetched = !self.read_ahead.is_empty();
         let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
@@ -75,7 +75,7 @@ impl<P: Policies> Drive<P> {
     /// more than a command `asked` for; the answer is how many they are, and whether they are on
     /// flash at all.
     #[inline]
-    pub(crate) fn read_row(
+    pub(super) fn read_row(
         &mut self,
         at: u32,
         end: u32,
@@ -140,7 +140,7 @@ impl<P: Policies> Drive<P> {
 
     /// A flash read of a command has come back.
     #[inline]
-    pub(crate) fn piece_read(&mut self, slot: u32, units: u16) {
+    pub(super) fn piece_read(&mut self, slot: u32, units: u16) {
         let command = &mut self.commands.slots[slot as usize];
         command.pending -= 1;
         if command.op == Op::Write {
@@ -165,7 +165,7 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A flash read of a chunk has come back: the commands that waited for it get their share.
-    pub(crate) fn chunk_read(&mut self, chunk: u32) {
+    pub(super) fn chunk_read(&mut self, chunk: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         self.read_ahead.fetched(chunk, &mut woken);
         for (slot, units) in woken.drain(..) {
@@ -183,5 +183,99 @@ impl<P: Policies> Drive<P> {
             self.finish_read(slot);
         }
         self.woken = woken;
+    }
+
+    /// Reads as far ahead of a stream as it may.
+    pub(super) fn fetch_ahead(&mut self, stream: usize) {
+        let logical = self.ftl.logical_units();
+        let paged = self.ftl.is_map_paged();
+        while !paged || self.is_chunk_known(stream) {
+            let Some((chunk, from, units)) = self.read_ahead.next_chunk(stream, logical) else {
+                return;
+            };
+            self.fetch_chunk(chunk, from, units);
+        }
+    }
+
+    fn fetch_chunk(&mut self, chunk: u32, from: u32, units: u32) {
+        let (mut at, mut reads) = (from, 0);
+        while at < from + units {
+            let token = Token::Host(READ_AHEAD + chunk);
+            let (taken, read) = self.read_row(at, from + units, token, None);
+            reads += u32::from(read);
+            at += taken;
+        }
+        self.read_ahead.fetching(chunk, reads);
+        self.issue();
+    }
+
+    /// The units that a command covers whole: the first, and how many. Of the drive's last unit
+    /// the host has what the capacity says.
+    pub(super) fn whole_units(&self, command: &Command) -> (u32, u32) {
+        let unit = u64::from(self.ftl.layout().unit_bytes);
+        let begins = command.lba * SECTOR_BYTES;
+        let ends = begins + command.bytes;
+        let first = begins.div_ceil(unit);
+        let end = if ends == self.capacity_bytes {
+            u64::from(self.ftl.logical_units())
+        } else {
+            ends / unit
+        };
+        (first as u32, end.saturating_sub(first) as u32)
+    }
+
+    /// Bytes of a codeword; none where units are moved whole.
+    fn codeword(&self) -> Option<u64> {
+        let bytes = u64::from(self.controller.codeword_bytes);
+        let covers_units = bytes == 0 || bytes >= u64::from(self.ftl.layout().unit_bytes);
+        (!covers_units && !self.ftl.compresses()).then_some(bytes)
+    }
+
+    /// Codewords of some of a command's units that it does not ask for.
+    #[cold]
+    pub(super) fn unasked_codewords(&self, command: &Command, first: u32, units: u32) -> u8 {
+        let Some(codeword) = self.codeword() else {
+            return 0;
+        };
+        let unit = u64::from(self.ftl.layout().unit_bytes);
+        let begins = u64::from(first) * unit;
+        let ends = begins + u64::from(units) * unit;
+        let asked = command.lba * SECTOR_BYTES;
+        let before = asked.saturating_sub(begins) / codeword;
+        let behind = ends.saturating_sub(asked + command.bytes) / codeword;
+        (before + behind) as u8
+    }
+
+    /// Codewords of a unit that a write replaces from end to end.
+    #[cold]
+    pub(super) fn replaced_codewords(&self, slot: u32, lpn: u32) -> u8 {
+        let Some(codeword) = self.codeword() else {
+            return 0;
+        };
+        let command = &self.commands.slots[slot as usize];
+        let unit = u64::from(self.ftl.layout().unit_bytes);
+        let begins = u64::from(lpn) * unit;
+        let from = command.lba * SECTOR_BYTES;
+        let to = (from + command.bytes).min(begins + unit) - begins;
+        let first = from.saturating_sub(begins).div_ceil(codeword);
+        (to / codeword).saturating_sub(first) as u8
+    }
+
+    /// A read of units of one row needs the planes that they lie on, where planes work for
+    /// themselves.
+    #[inline]
+    pub(super) fn narrow(&self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
+        if self.flash.independent > 0 {
+            op.planes = self.planes_of(ppn, lpn, units);
+        }
+    }
+
+    #[cold]
+    fn planes_of(&self, ppn: u32, lpn: u32, units: u32) -> Planes {
+        let places = (lpn..lpn + units).filter_map(|lpn| self.ftl.locate(lpn));
+        let (first, last) = places.fold((ppn, ppn), |(first, last), at| {
+            (first.min(at), last.max(at))
+        });
+        Planes::some(self.ftl.layout().planes_of(first, last))
     }
 }

@@ -1,36 +1,13 @@
-//! Drives into files and out of them: the header's checks and what belongs to no section.
+//! Drives into files and out of them (see [`crate::snapshot`]).
 
 use std::io::{Read, Write};
 
 use flashtwin_ftl::{BuiltIn, Policies};
 
-use super::{Identity, MAGIC, SnapshotError, read, shape, write};
+use super::Drive;
 use crate::config::Config;
-use crate::engine::Drive;
+use crate::snapshot::{self, Header, Identity, SnapshotError};
 use crate::xray::Xray;
-
-/// Digits of a spec's hash.
-pub(super) const HASH_BYTES: usize = 64;
-/// Bytes of the header without its checksum.
-pub(super) const HEADER_BYTES: usize = MAGIC.len() + 3 * 4 + HASH_BYTES + 8 + 1;
-/// zstd's level: the tables are differences, which any level packs well, and speed counts.
-pub(super) const LEVEL: i32 = 1;
-/// Tag of the section of all that is small, and of the end.
-pub(super) const SMALL: &str = "small";
-pub(super) const END: &str = "end";
-
-/// The values that a header holds.
-pub(super) struct Header {
-    pub(super) shape: u32,
-    pub(super) identity: Identity,
-    pub(super) power_cuts: bool,
-    pub(super) contents: bool,
-}
-
-/// Tag of a section.
-pub(super) fn tag(name: &str) -> u32 {
-    crc32fast::hash(name.as_bytes())
-}
 
 impl Drive {
     /// A drive of this configuration in the state that was saved, and the seed that it was built
@@ -61,12 +38,12 @@ impl<P: Policies> Drive<P> {
             return Err(SnapshotError::Busy(self.commands.outstanding()));
         }
         let header = Header {
-            shape: shape::of(self),
+            shape: snapshot::shape_of::<P, _>(self),
             identity: identity.clone(),
             power_cuts: self.ftl.has_power_cuts(),
             contents: self.ftl.has_contents(),
         };
-        write::write(self, out, &header)
+        snapshot::write(self, out, &header)
     }
 
     /// A drive of this configuration and these policies in the state that was saved, and the seed
@@ -89,7 +66,7 @@ impl<P: Policies> Drive<P> {
         policies: P,
         input: &mut dyn Read,
     ) -> Result<(Drive<P>, u64), SnapshotError> {
-        let header = read::header(input)?;
+        let header = snapshot::header(input)?;
         if header.identity.spec_hash != spec_hash {
             return Err(SnapshotError::OtherSpec {
                 found: header.identity.spec_hash,
@@ -104,12 +81,15 @@ impl<P: Policies> Drive<P> {
         if header.contents {
             drive.ftl.enable_contents();
         }
-        let known = shape::of(&mut drive);
+        let known = snapshot::shape_of::<P, _>(&mut drive);
         if header.shape != known {
             let (what, found) = ("state", header.shape);
             return Err(SnapshotError::Version { what, found, known });
         }
-        read::sections(&mut drive, input)?;
+        let units = u64::from(drive.ftl.mapped_units()) * u64::from(header.power_cuts);
+        let superblocks = drive.ftl.superblocks().len() as u64;
+        let most = snapshot::most_small_bytes(superblocks, units);
+        snapshot::sections(&mut drive, most, input)?;
         drive.xray = Xray::default();
         drive.look_due = drive.thermal.due;
         Ok((drive, seed))

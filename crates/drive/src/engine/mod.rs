@@ -4,84 +4,97 @@
 //! arrived, carries out the operations that come back and reports their ends. Liveness: while a
 //! command is outstanding some event is due; a drive that is stuck prints its state.
 
+mod commands;
+mod errors;
+mod filling;
+mod flushes;
+mod heat;
+mod idle;
+mod inspect;
+mod look_ups;
+mod operations;
+mod power_cuts;
+mod purge;
+mod reads;
+mod recorded;
+#[cfg(feature = "snapshots")]
+mod saved;
+mod serve;
+mod timeless;
+mod trims;
+mod writes;
+
 use flashtwin_base::queue::EventQueue;
-use flashtwin_base::{Completion, Device, Nanos, Op, Request, Source};
-use flashtwin_ftl::{BuiltIn, Counters, Ftl, NandOp, Placement, Policies, Token};
+use flashtwin_base::{Completion, Device, Nanos, Request, Source};
+use flashtwin_ftl::{BuiltIn, Ftl, NandOp, Policies};
 
 use crate::ageing::Ageing;
 use crate::background::Background;
-use crate::command::{Commands, SECTOR_BYTES};
+use crate::command::Commands;
 use crate::config::{Config, Controller};
 use crate::errors::BitErrors;
-use crate::event::{Event, lane};
+use crate::event::Event;
 use crate::fault::Supply;
 use crate::firmware::Firmware;
 use crate::flash::Flash;
 use crate::link::{Cores, HostLink};
 use crate::lookup::Lookups;
 use crate::paces::Paces;
-use crate::power::{Phase, Power};
-use crate::protection::{Damage, Path};
+use crate::power::Power;
+use crate::protection::Path;
 use crate::read_ahead::ReadAhead;
 use crate::rebuild::Rebuilds;
 use crate::repeat::Stretch;
 use crate::runs::Runs;
 use crate::smart::Nameplate;
 use crate::thermal::Thermal;
-use crate::timeline::Activity;
 use crate::totals::Totals;
 use crate::turns::Turns;
 use crate::waits::Waits;
-use crate::xray::{Inside, Xray};
-
-/// Looks at the inside that are taken without asking whether it is time to leave off.
-const LOOKS: u32 = 1024;
-
-/// Tokens of host reads from here on are chunks of read-ahead, those below are commands.
-pub(crate) const READ_AHEAD: u32 = 1 << 31;
+use crate::xray::Xray;
 
 /// A simulated drive.
 pub struct Drive<P: Policies = BuiltIn> {
-    pub(crate) capacity_bytes: u64,
-    pub(crate) controller: Controller,
-    pub(crate) link: HostLink,
-    pub(crate) path: Path,
-    pub(crate) ftl: Ftl<P>,
-    pub(crate) firmware: Firmware,
-    pub(crate) flash: Flash,
-    pub(crate) errors: BitErrors,
-    pub(crate) paces: Paces,
-    pub(crate) rebuilds: Rebuilds,
-    pub(crate) events: EventQueue<Event>,
-    pub(crate) now: Nanos,
-    pub(crate) commands: Commands,
-    pub(crate) lookups: Lookups,
-    pub(crate) background: Background,
-    pub(crate) read_ahead: ReadAhead,
-    pub(crate) runs: Runs,
-    pub(crate) xray: Xray,
-    pub(crate) ops: Vec<NandOp>,
-    pub(crate) woken: Vec<(u32, u32)>,
-    pub(crate) done: Vec<Completion>,
-    pub(crate) cores: Cores,
+    capacity_bytes: u64,
+    controller: Controller,
+    link: HostLink,
+    path: Path,
+    ftl: Ftl<P>,
+    firmware: Firmware,
+    flash: Flash,
+    errors: BitErrors,
+    paces: Paces,
+    rebuilds: Rebuilds,
+    events: EventQueue<Event>,
+    now: Nanos,
+    commands: Commands,
+    lookups: Lookups,
+    background: Background,
+    read_ahead: ReadAhead,
+    runs: Runs,
+    xray: Xray,
+    ops: Vec<NandOp>,
+    woken: Vec<(u32, u32)>,
+    done: Vec<Completion>,
+    cores: Cores,
     /// When the compressing engine has done what it was given.
-    pub(crate) engine_free: Nanos,
-    pub(crate) totals: Totals,
-    pub(crate) nameplate: Nameplate,
-    pub(crate) power: Power,
-    pub(crate) thermal: Thermal,
+    engine_free: Nanos,
+    totals: Totals,
+    nameplate: Nameplate,
+    power: Power,
+    thermal: Thermal,
     /// The next sample of the X-ray or tick of the temperature.
-    pub(crate) look_due: Nanos,
-    pub(crate) supply: Supply,
+    look_due: Nanos,
+    supply: Supply,
     /// Small writes can be acknowledged the short way, see [`crate::serve`].
-    pub(crate) short_way: bool,
+    short_way: bool,
     /// When the loops leave off.
-    pub(crate) turns: Turns,
+    turns: Turns,
     /// See [`Drive::reads_of_nothing`].
-    pub(crate) reads_of_nothing: u64,
-    pub(crate) waits: Waits,
+    reads_of_nothing: u64,
+    waits: Waits,
     /// Work that was repeated and not simulated.
-    pub(crate) repeated: Stretch,
+    repeated: Stretch,
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
@@ -154,7 +167,7 @@ impl<P: Policies> Drive<P> {
             totals: Totals::default(),
             nameplate: Nameplate::new(config, &ftl),
             supply: Supply::new(),
-            short_way: crate::serve::has_short_way(config),
+            short_way: serve::has_short_way(config),
             turns: Turns::new(),
             reads_of_nothing: 0,
             waits: Waits::new(config),
@@ -164,175 +177,8 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// The drive's clock.
-    #[must_use]
-    pub fn now(&self) -> Nanos {
-        self.now
-    }
-
-    /// The firmware, for inspection.
-    #[must_use]
-    pub fn ftl(&self) -> &Ftl<P> {
-        &self.ftl
-    }
-
-    /// Changes of the map since the last call, see [`Ftl::take_placements`].
-    pub fn take_placements(&mut self) -> Vec<Placement> {
-        self.ftl.take_placements()
-    }
-
-    /// What has been done so far.
-    #[must_use]
-    pub fn counters(&self) -> &Counters {
-        self.ftl.counters()
-    }
-
-    /// What the host has asked for so far.
-    #[must_use]
-    pub fn totals(&self) -> &Totals {
-        &self.totals
-    }
-
-    /// How many reads of the host met no data since the drive was built or loaded: nothing of what
-    /// they asked for was ever written, or all of it was trimmed.
-    #[must_use]
-    pub fn reads_of_nothing(&self) -> u64 {
-        self.reads_of_nothing
-    }
-
-    /// How many commands of the host are not answered.
-    #[must_use]
-    pub fn outstanding(&self) -> usize {
-        self.commands.outstanding()
-    }
-
-    /// Bytes of state for each mapping unit that the host can address.
-    #[must_use]
-    pub fn bytes_per_unit(&self) -> f64 {
-        self.ftl.table_bytes() as f64 / f64::from(self.ftl.logical_units())
-    }
-
-    /// A new series of the X-ray from now on, a sample at the end of every interval;
-    /// `Nanos::ZERO` switches it off.
-    pub fn restart_xray(&mut self, every: Nanos) {
-        self.xray.restart(self.now, every);
-        self.look_due = self.thermal.due.min(self.xray.due());
-    }
-
-    /// Damages one in so many reads from now on, drawn at random, between the flash and the link;
-    /// 0 ends it. See [`Drive::damage`].
-    pub fn inject_corruption(&mut self, one_in: u64) {
-        self.path.inject(one_in);
-    }
-
-    /// What became of the reads that were damaged.
-    #[must_use]
-    pub fn damage(&self) -> Damage {
-        self.path.damage()
-    }
-
-    /// The X-ray as it is.
-    #[must_use]
-    pub fn xray(&self) -> &Xray {
-        &self.xray
-    }
-
-    /// The X-ray's samples up to now, the last interval's included.
-    pub fn close_xray(&mut self) -> &Xray {
-        self.look(self.now);
-        let inside = Inside {
-            ftl: &self.ftl,
-            host_bytes: self.totals.bytes(Op::Write),
-            flash: &self.flash,
-            errors: self.errors.counts,
-            power: &self.power,
-            thermal: &self.thermal,
-        };
-        self.xray.close(self.now, &inside);
-        &self.xray
-    }
-
-    /// Takes the samples of the X-ray and the ticks of the temperature that are due at or before
-    /// `to`, by time.
-    #[cold]
-    pub(crate) fn look(&mut self, to: Nanos) {
-        while !self.look_some(to) {}
-    }
-
-    /// As [`Drive::look`], a few of them; the answer is whether none is due any more.
-    #[cold]
-    pub(crate) fn look_some(&mut self, to: Nanos) -> bool {
-        for _ in 0..LOOKS {
-            let next = self.thermal.due.min(self.xray.due());
-            self.look_due = next;
-            if next > to {
-                return true;
-            }
-            self.turns.look(next);
-            self.heat_to(next);
-            let inside = Inside {
-                ftl: &self.ftl,
-                host_bytes: self.totals.bytes(Op::Write),
-                flash: &self.flash,
-                errors: self.errors.counts,
-                power: &self.power,
-                thermal: &self.thermal,
-            };
-            self.xray.sample(next, &inside);
-        }
-        self.look_due = self.thermal.due.min(self.xray.due());
-        false
-    }
-
-    /// Whether a request ends within the drive.
-    #[inline]
-    pub(crate) fn is_in_range(&self, request: &Request) -> bool {
-        let sectors = self.capacity_bytes / SECTOR_BYTES;
-        request
-            .lba
-            .checked_add(u64::from(request.sectors))
-            .is_some_and(|end| end <= sectors)
-    }
-
-    /// Tells the firmware which programs have their data on their dies, where it wants to know.
-    #[inline]
-    pub(crate) fn tell_begun(&mut self) {
-        if self.flash.notes_begun {
-            self.ftl.programs_begun(self.flash.begun.drain(..));
-        }
-    }
-
-    /// Queues the operations that the firmware has asked for, and sends its copies of map pages to
-    /// the host's memory.
-    #[inline]
-    pub(crate) fn issue(&mut self) {
-        if !self.ops.is_empty() {
-            self.issue_some();
-        }
-        if self.lookups.uses_host_memory {
-            self.copy_to_host_memory();
-        }
-    }
-
-    #[inline(never)]
-    fn issue_some(&mut self) {
-        if self.power.phase == Phase::Resting {
-            self.wake_for_work();
-        }
-        if self.paces.on {
-            self.set_paces();
-        }
-        if self.errors.on {
-            (0..self.ops.len()).for_each(|index| self.grade_own(index));
-        }
-        for index in 0..self.ops.len() {
-            self.send_to_flash(self.ops[index]);
-        }
-        self.ops.clear();
-    }
-
     #[inline(always)]
-    pub(crate) fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Done(die) if self.flash.is_void(die, self.now) => {}
             Event::Done(die) => {
@@ -387,38 +233,6 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    #[inline(never)]
-    pub(crate) fn operation_ended(&mut self, op: NandOp) {
-        match op.token {
-            Token::Host(chunk) if chunk >= READ_AHEAD => self.chunk_read(chunk - READ_AHEAD),
-            Token::Host(slot) => self.piece_read(slot, op.units),
-            Token::Rebuild(place) => self.rebuild_read(place, op),
-            token => {
-                let ages = matches!(
-                    token,
-                    Token::Program(_) | Token::Copyback(_) | Token::Erase(_)
-                );
-                if ages && self.errors.on {
-                    self.note_age(token);
-                }
-                self.tell_begun();
-                self.ftl.finish(token, &mut self.ops);
-                self.issue();
-                self.await_share();
-                match token {
-                    Token::Program(_) | Token::FirstPass(_) | Token::Journal(_) => {
-                        self.programmed();
-                    }
-                    Token::MapRead(slot) => self.map_arrived(slot),
-                    _ => self.admit(),
-                }
-                if self.lookups.are_queued() {
-                    self.retry_lookups();
-                }
-            }
-        }
-    }
-
     /// Lets happen what is due at or before `limit`; with `UNTIL_DONE`, what is due after the first
     /// moment that completes anything is left. The answer is that moment, or else `limit`, or where
     /// the loop left off.
@@ -450,7 +264,7 @@ impl<P: Policies> Drive<P> {
     /// Nothing happens until the next look, which may be due before the next event. Takes some of
     /// those that are; false where no event is due at or before `limit`.
     #[cold]
-    pub(crate) fn looks_before_next(&mut self, limit: Nanos) -> bool {
+    fn looks_before_next(&mut self, limit: Nanos) -> bool {
         let next = self.events.peek_at().filter(|at| *at <= limit);
         if let Some(at) = next {
             self.look_on(Nanos(at.0 - 1));
@@ -484,49 +298,6 @@ impl<P: Policies> Drive<P> {
         reached
     }
 
-    /// A request arrives now.
-    #[inline]
-    pub(crate) fn take(&mut self, request: Request) {
-        if self.power.phase != Phase::Serving {
-            self.wake_for_command();
-        }
-        let first = self.commands.outstanding() == 0;
-        if self.background.idle || (self.background.watches_host && first) {
-            self.host_is_back();
-        }
-        let in_range = self.is_in_range(&request);
-        let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);
-        if in_range && !refused {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            self.totals.count(request.op, bytes);
-        }
-        let slot = self.commands.take(request, in_range);
-        if self.is_recorded() {
-            self.record_command(slot, request.lba);
-        }
-        self.expect(slot);
-        let mut time = self.controller.command;
-        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
-            time += self.trim_time(request.sectors);
-        }
-        let seen = self.now + self.link.submit_time();
-        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
-            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-            time += self.thermal.hold(bytes);
-            if self.is_recorded() {
-                self.record_cores(seen, time, Activity::Understands(request.op));
-            }
-            self.cores.take_all(seen, time)
-        } else {
-            if self.is_recorded() {
-                self.record_core(seen, time, Activity::Understands(request.op));
-            }
-            self.cores.take(seen, time)
-        };
-        self.events
-            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
-    }
-
     /// What is due besides events at the time that they have reached, and what has completed.
     #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
@@ -544,7 +315,7 @@ impl<P: Policies> Drive<P> {
     /// Liveness: while a command is outstanding, something is due. That the host leaves the
     /// superblocks that folding and collection need is checked where superblocks are opened.
     #[inline(always)]
-    pub(crate) fn check_liveness(&self) {
+    fn check_liveness(&self) {
         assert!(
             self.commands.outstanding() == 0 || !self.events.is_empty(),
             "the drive is stuck\n{}",
@@ -554,7 +325,7 @@ impl<P: Policies> Drive<P> {
 
     /// The state of everything, for a panic.
     #[cold]
-    pub(crate) fn describe(&self) -> String {
+    fn describe(&self) -> String {
         format!(
             "at {} ns, {} commands outstanding\n{}{}{}{}",
             self.now.0,

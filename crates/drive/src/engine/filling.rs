@@ -9,16 +9,14 @@
 //! `crates/soak/tests/served.rs` holds: the long way is that of [`flashtwin_base::Device::submit`].
 
 use flashtwin_base::{Op, Source, Status};
-use flashtwin_ftl::Reserved;
 use flashtwin_ftl::{Policies, Token};
 
-use super::Commands;
-use crate::engine::Drive;
+use super::Drive;
 use crate::event::Event;
 use crate::link::Way;
 
 /// Why the loop has ended.
-pub(crate) enum Left {
+pub(super) enum Left {
     /// An event is due now that it does not know.
     At(Event),
     /// No event is due before the host's.
@@ -28,62 +26,11 @@ pub(crate) enum Left {
     Told,
 }
 
-impl Commands {
-    /// Whether what is crossing the link is more than a unit.
-    #[inline(always)]
-    fn is_run(&self) -> bool {
-        self.crossing.as_ref().is_some_and(|r| r.units() > 1)
-    }
-
-    /// What waits does so for its data, and for no more than its turn.
-    fn only_receive(&self) -> bool {
-        let waits = self.takes_turns || self.programming || self.pad_on_arrival;
-        !waits && self.received.is_empty() && self.durable.is_empty() && self.flushes.are_none()
-    }
-
-    /// The burst that has arrived: its command, what is set aside for it, its first unit and
-    /// whether it is the command's last. None where its command is not answered from the buffer, or
-    /// where nothing waits behind it.
-    #[inline(always)]
-    fn arrived_burst(&self) -> Option<(u32, &Reserved, u32, bool)> {
-        let &slot = self.incoming.front()?;
-        let command = &self.slots[slot as usize];
-        let reserved = self.crossing.as_ref()?;
-        let is_last = command.sent + reserved.units() == command.units;
-        let waits_last = is_last && self.incoming.len() == 1;
-        let goes_on = !command.fua && !waits_last;
-        goes_on.then_some((slot, reserved, command.lpn + command.sent, is_last))
-    }
-
-    /// It is taken in.
-    #[inline(always)]
-    fn take_burst(&mut self, slot: u32, is_last: bool) -> Option<Reserved> {
-        let reserved = self.crossing.take()?;
-        self.slots[slot as usize].sent += reserved.units();
-        if is_last {
-            self.take_incoming();
-        }
-        Some(reserved)
-    }
-
-    /// Of the first write that waits, where none is crossing and it waits for nothing else: its
-    /// slot, and the units of its next burst.
-    #[inline(always)]
-    fn next_burst(&self) -> Option<(u32, u32)> {
-        let &slot = self.incoming.front()?;
-        let command = &self.slots[slot as usize];
-        if self.crossing.is_some() || command.pending > 0 {
-            return None;
-        }
-        Some((slot, (command.units - command.sent).min(self.burst_units)))
-    }
-}
-
 impl<P: Policies> Drive<P> {
     /// Whether the loop begins with the burst that has arrived: it fills, and nothing else is at
     /// work. Single units have a way of their own.
     #[inline(always)]
-    pub(crate) fn begins_to_fill(&self) -> bool {
+    pub(super) fn begins_to_fill(&self) -> bool {
         self.commands.is_run() && self.run_begins_to_fill()
     }
 
@@ -110,7 +57,7 @@ impl<P: Policies> Drive<P> {
 
     /// The loop; it begins with the arrival of a burst, now.
     #[inline(never)]
-    pub(crate) fn fill<S: Source>(&mut self, source: &mut S) -> Left {
+    pub(super) fn fill<S: Source>(&mut self, source: &mut S) -> Left {
         let mut event = Event::Arrived;
         loop {
             let known = match event {

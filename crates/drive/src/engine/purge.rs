@@ -9,8 +9,8 @@ use flashtwin_base::{Device, Nanos};
 use flashtwin_ftl::Policies;
 use flashtwin_ftl::op::class;
 
+use super::Drive;
 use crate::config::SecureErase;
-use crate::engine::Drive;
 use crate::power::Phase;
 
 impl<P: Policies> Drive<P> {
@@ -77,7 +77,7 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Stops background work and lets the flash come to rest.
-    pub(crate) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.withdraw_offers();
         self.ftl.pad_host_through(&mut self.ops);
         self.issue();
@@ -85,7 +85,7 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Lets what is under way end.
-    pub(crate) fn end_operations(&mut self) {
+    pub(super) fn end_operations(&mut self) {
         while self.flash_is_busy() || self.lookups.are_fetching() {
             let Some(due) = self.events.peek_at() else {
                 panic!("busy flash without an event\n{}", self.describe());

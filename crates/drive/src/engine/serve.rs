@@ -12,16 +12,16 @@
 use flashtwin_base::{Completion, Nanos, Op, Request, Source, Status};
 use flashtwin_ftl::Policies;
 
+use super::Drive;
+use super::filling::Left;
 use crate::command::SECTOR_BYTES;
-use crate::command::filling::Left;
 use crate::config::{Acknowledge, Config};
-use crate::engine::Drive;
 use crate::event::{Event, lane};
 use crate::power::Phase;
 
 /// Whether a drive's small writes may go the short way: they wait for no TRIM, are acknowledged as
 /// soon as they are in its buffer, and the host hears of it at once.
-pub(crate) fn has_short_way(config: &Config) -> bool {
+pub(super) fn has_short_way(config: &Config) -> bool {
     let c = &config.controller;
     c.overlap
         && c.acknowledge == Acknowledge::WriteBack
@@ -34,7 +34,7 @@ pub(crate) fn has_short_way(config: &Config) -> bool {
 
 impl<P: Policies> Drive<P> {
     /// See [`flashtwin_base::Device::serve`].
-    pub(crate) fn serve_host<S: Source>(&mut self, source: &mut S) -> Nanos {
+    pub(super) fn serve_host<S: Source>(&mut self, source: &mut S) -> Nanos {
         self.commands.note_foretold(source.foretells());
         self.turns.begin();
         loop {
@@ -105,7 +105,7 @@ impl<P: Policies> Drive<P> {
 
     /// Takes what else the host asks for at the present moment.
     #[inline(always)]
-    pub(crate) fn take_others<S: Source>(&mut self, source: &mut S) {
+    pub(super) fn take_others<S: Source>(&mut self, source: &mut S) {
         self.turns.completed();
         while let Some(request) = source.next(self.now) {
             self.take(request);
@@ -117,7 +117,7 @@ impl<P: Policies> Drive<P> {
 
     /// Nothing more happens at the present moment.
     #[inline(always)]
-    pub(crate) fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.look_due > self.now && self.events.peek_at().is_none_or(|due| due > self.now)
     }
 
@@ -133,7 +133,7 @@ impl<P: Policies> Drive<P> {
 
     /// Lets the rest of the present moment happen, tells the host what has completed in it and
     /// takes what it asks for.
-    pub(crate) fn end_moment<S: Source>(&mut self, source: &mut S) {
+    pub(super) fn end_moment<S: Source>(&mut self, source: &mut S) {
         while let Some((_, event)) = self.events.pop_due(self.now) {
             self.handle(event);
         }
@@ -242,7 +242,7 @@ impl<P: Policies> Drive<P> {
     /// Writes that were queued ahead and would come to the front too early are taken out: they are
     /// queued again when the firmware has understood them.
     #[inline(always)]
-    pub(crate) fn take_back_early(&mut self) {
+    pub(super) fn take_back_early(&mut self) {
         if self.commands.is_first_ahead(self.now) {
             self.take_back_all();
         }
@@ -250,7 +250,7 @@ impl<P: Policies> Drive<P> {
 
     /// The same of all writes that are not understood yet.
     #[cold]
-    pub(crate) fn take_back_all(&mut self) {
+    pub(super) fn take_back_all(&mut self) {
         while let Some((slot, (at, number))) = self.commands.take_back(self.now) {
             self.events.push_numbered(at, number, Event::Command(slot));
         }

@@ -13,9 +13,9 @@ use flashtwin_base::Status;
 use flashtwin_ftl::Reserved;
 use flashtwin_ftl::{Found, NandOp, Policies, Route, Token};
 
-use super::{Piece, SECTOR_BYTES};
+use super::Drive;
+use crate::command::{Piece, SECTOR_BYTES};
 use crate::config::Acknowledge;
-use crate::engine::Drive;
 use crate::event::Event;
 use crate::link::Way;
 
@@ -60,7 +60,7 @@ impl<P: Policies> Drive<P> {
     /// Looks up the map entries of a write from where it stands, those below `known` being at hand,
     /// and reads the rest of the units that it covers in part.
     #[inline(always)]
-    pub(crate) fn look_up_write(&mut self, slot: u32, known: u32) {
+    pub(super) fn look_up_write(&mut self, slot: u32, known: u32) {
         if known < u32::MAX || !self.commands.slots[slot as usize].whole_units {
             self.look_up_units(slot, known);
         }
@@ -136,7 +136,7 @@ impl<P: Policies> Drive<P> {
 
     /// Sends for the next burst of the first write that waits, if there is room for it.
     #[inline(always)]
-    pub(crate) fn admit(&mut self) {
+    pub(super) fn admit(&mut self) {
         if self.commands.crossing.is_some() || self.commands.programming {
             return;
         }
@@ -269,7 +269,7 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A burst has arrived: the firmware places it, at once or when receiving ends.
-    pub(crate) fn arrived(&mut self) {
+    pub(super) fn arrived(&mut self) {
         let reserved = self.commands.crossing.take();
         let (Some(reserved), Some(&slot)) = (reserved, self.commands.incoming.front()) else {
             panic!("data without a command\n{}", self.describe());
@@ -339,7 +339,7 @@ impl<P: Policies> Drive<P> {
 
     /// With no more data queued, what is partly filled waits for more or is padded.
     #[inline(never)]
-    pub(crate) fn nothing_queued(&mut self) {
+    pub(super) fn nothing_queued(&mut self) {
         self.stop_receiving();
         if self.controller.gather {
             self.wait_for_more();
@@ -383,7 +383,7 @@ impl<P: Policies> Drive<P> {
 
     /// A program has ended: room in the buffer, and perhaps writes that are durable now.
     #[inline]
-    pub(crate) fn programmed(&mut self) {
+    pub(super) fn programmed(&mut self) {
         if self.ftl.take_placed_again() {
             self.pad_now();
         }

@@ -1,0 +1,225 @@
+//! The part of a command's way that all commands share: it comes, its turn comes, it is answered.
+
+use flashtwin_base::{Completion, Nanos, Op, Request, Status};
+use flashtwin_ftl::Policies;
+
+use super::Drive;
+use crate::command::coming::{DEEP, FAR, FEW_UNITS, GROUP, NEAR};
+use crate::command::{Command, SECTOR_BYTES};
+use crate::event::{Event, lane};
+use crate::link::Way;
+use crate::power::Phase;
+use crate::timeline::Activity;
+
+impl<P: Policies> Drive<P> {
+    /// The firmware has understood a command.
+    #[inline(always)]
+    pub(super) fn begin_command(&mut self, slot: u32) {
+        if self.controller.trim.alone && self.holds_back(slot) {
+            return;
+        }
+        self.begin(slot);
+    }
+
+    /// A command begins its work in the drive.
+    #[inline]
+    pub(super) fn begin(&mut self, slot: u32) {
+        let command = &self.commands.slots[slot as usize];
+        let (op, empty) = (command.op, command.bytes == 0);
+        if matches!(op, Op::Read | Op::Flush) {
+            self.commands.slots[slot as usize].began = self.now;
+        }
+        let command = &self.commands.slots[slot as usize];
+        if !command.in_range {
+            self.answer(slot, Status::OutOfRange);
+            return;
+        }
+        match op {
+            Op::Write | Op::Trim if self.ftl.is_read_only() => {
+                self.answer(slot, Status::ReadOnly);
+            }
+            Op::Write if !empty => self.begin_write(slot),
+            Op::Read if !empty => self.begin_read(slot),
+            Op::Trim => self.begin_trim(slot),
+            Op::Flush => self.begin_flush(slot),
+            Op::Write | Op::Read => self.answer(slot, Status::Ok),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn answer(&mut self, slot: u32, status: Status) {
+        if self.controller.trim.alone {
+            self.ended(slot);
+        }
+        self.totals.end(status);
+        if self
+            .waits
+            .is_long(self.now, self.commands.slots[slot as usize].began)
+        {
+            self.waited_long(slot);
+        }
+        self.commands.slots[slot as usize].status = status;
+        if self.link.complete_time() == Nanos::ZERO {
+            self.seen(slot);
+        } else {
+            let at = self.now + self.link.complete_time();
+            self.events.push(at, Event::Seen(slot));
+        }
+    }
+
+    /// The host hears of a command's end.
+    #[inline(always)]
+    pub(super) fn seen(&mut self, slot: u32) {
+        if self.is_recorded() {
+            self.record_answer(slot);
+        }
+        let Command { tag, status, .. } = self.commands.slots[slot as usize];
+        self.commands.vacant.push(slot);
+        self.done.push(Completion {
+            tag,
+            at: self.now,
+            status,
+        });
+        if self.commands.outstanding() == 0 {
+            self.fell_idle();
+        }
+    }
+
+    /// A command has come: its map entry will be needed, of a read at once, of a write when those
+    /// before it have been sent for.
+    #[inline]
+    pub(super) fn expect(&mut self, slot: u32) {
+        let commands = &mut self.commands;
+        let lpn = commands.slots[slot as usize].lpn;
+        if commands.incoming.len() < DEEP || commands.slots[slot as usize].op != Op::Write {
+            if !commands.coming.foretold {
+                self.ftl.expect(&[lpn]);
+            }
+            return;
+        }
+        let coming = &mut commands.coming;
+        coming.units[coming.count % GROUP] = lpn;
+        coming.count += 1;
+        if coming.count >= GROUP {
+            coming.count = 0;
+            self.ftl.expect(&coming.units);
+        }
+    }
+
+    /// Requests that begin at these sectors come before long.
+    #[inline(never)]
+    pub(super) fn expect_later(&self, lbas: &[u64]) {
+        let writes_wait = self.commands.incoming.len() >= DEEP;
+        if writes_wait {
+            return;
+        }
+        for &lba in lbas {
+            self.ftl.expect(&[self.commands.unit_at(lba)]);
+        }
+    }
+
+    /// A write is being sent for: those behind it will have their turn.
+    #[inline]
+    pub(super) fn expect_overwrites(&mut self) {
+        let commands = &mut self.commands;
+        let waiting = commands.incoming.len();
+        let asked = commands.coming.overwrites;
+        if asked > NEAR || waiting <= asked {
+            return;
+        }
+        let to = waiting.min(FAR);
+        commands.coming.overwrites = to;
+        self.look_ahead(asked, to);
+    }
+
+    #[inline(never)]
+    fn look_ahead(&self, from: usize, to: usize) {
+        let commands = &self.commands;
+        for &slot in (from..to).filter_map(|at| commands.incoming.get(at)) {
+            let command = &commands.slots[slot as usize];
+            if command.units <= FEW_UNITS {
+                self.ftl.expect_overwrite(command.lpn);
+            }
+        }
+    }
+
+    /// When data that is wholly here at `arrives` has been through the compressing engine, which
+    /// begins with the first byte and works while the rest arrives.
+    #[cold]
+    pub(super) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
+        let rate = u128::from(self.controller.compression_bytes_per_s);
+        let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
+        self.engine_free = self.now.max(self.engine_free) + time;
+        arrives.max(self.engine_free)
+    }
+
+    /// Sends bytes over the link, see [`HostLink::send`].
+    #[inline]
+    pub(super) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
+        self.power.link_bytes += bytes;
+        let free = self.link.free_of(way);
+        let sent = self.link.send(self.now, bytes, way, first);
+        if let Some(timeline) = &mut self.flash.timeline {
+            let activity = match way {
+                Way::In => Activity::FromHost,
+                Way::Out => Activity::ToHost,
+            };
+            let track = self.link.track_of(way);
+            timeline.crosses(track, activity, bytes, (self.now.max(free), sent));
+        }
+        sent
+    }
+
+    /// A request arrives now.
+    #[inline]
+    pub(super) fn take(&mut self, request: Request) {
+        if self.power.phase != Phase::Serving {
+            self.wake_for_command();
+        }
+        let first = self.commands.outstanding() == 0;
+        if self.background.idle || (self.background.watches_host && first) {
+            self.host_is_back();
+        }
+        let in_range = self.is_in_range(&request);
+        let refused = self.ftl.is_read_only() && matches!(request.op, Op::Write | Op::Trim);
+        if in_range && !refused {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            self.totals.count(request.op, bytes);
+        }
+        let slot = self.commands.take(request, in_range);
+        if self.is_recorded() {
+            self.record_command(slot, request.lba);
+        }
+        self.expect(slot);
+        let mut time = self.controller.command;
+        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
+            time += self.trim_time(request.sectors);
+        }
+        let seen = self.now + self.link.submit_time();
+        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
+            let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+            time += self.thermal.hold(bytes);
+            if self.is_recorded() {
+                self.record_cores(seen, time, Activity::Understands(request.op));
+            }
+            self.cores.take_all(seen, time)
+        } else {
+            if self.is_recorded() {
+                self.record_core(seen, time, Activity::Understands(request.op));
+            }
+            self.cores.take(seen, time)
+        };
+        self.events
+            .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
+    }
+
+    /// Whether a request ends within the drive.
+    #[inline]
+    pub(super) fn is_in_range(&self, request: &Request) -> bool {
+        let sectors = self.capacity_bytes / SECTOR_BYTES;
+        request
+            .lba
+            .checked_add(u64::from(request.sectors))
+            .is_some_and(|end| end <= sectors)
+    }
+}

@@ -1,0 +1,156 @@
+//! The drive wakes and rests, draws power and gets warm, and the X-ray looks at it at the same
+//! moments.
+
+use flashtwin_base::{Nanos, Op};
+use flashtwin_ftl::Policies;
+
+use super::Drive;
+use crate::power::{Phase, StateTimes};
+use crate::thermal::{Rest, TICK, ThermalTimes, WATT_UW};
+use crate::timeline::Activity;
+use crate::xray::Inside;
+
+/// Looks at the inside that are taken without asking whether it is time to leave off.
+const LOOKS: u32 = 1024;
+
+impl<P: Policies> Drive<P> {
+    /// A command has come while none was outstanding.
+    #[inline]
+    pub(super) fn wake_for_command(&mut self) {
+        let rested = self.power.rests_since();
+        let wait = self.power.turn(self.now, Phase::Serving);
+        if rested.is_some() {
+            self.heat_after_rest();
+        }
+        if wait > Nanos::ZERO {
+            if self.is_recorded() {
+                self.record_cores(self.now, wait, Activity::StandsStill);
+            }
+            self.cores.take_all(self.now, wait);
+        }
+    }
+
+    /// The firmware begins work by itself.
+    #[cold]
+    pub(super) fn wake_for_work(&mut self) {
+        self.power.turn(self.now, Phase::Working);
+        self.heat_after_rest();
+    }
+
+    /// The last command has been answered.
+    #[inline]
+    pub(super) fn served(&mut self) {
+        let phase = if self.flash_is_busy() {
+            Phase::Working
+        } else {
+            Phase::Resting
+        };
+        self.power.turn(self.now, phase);
+    }
+
+    /// The flash has come to rest.
+    #[inline]
+    pub(super) fn flash_rests(&mut self) {
+        if self.power.phase == Phase::Working {
+            self.power.turn(self.now, Phase::Resting);
+        }
+    }
+
+    /// How long the drive has been in each state.
+    #[must_use]
+    pub fn state_times(&self) -> StateTimes {
+        self.power.times(self.now)
+    }
+
+    /// Energy since the drive was built, in femtojoules (microwatts times nanoseconds).
+    #[must_use]
+    pub fn energy_fj(&self) -> u128 {
+        self.power.energy_fj(self.now, &self.flash)
+    }
+
+    /// Sets the temperature of the air around the drive, in thousandths of a degree. Not part of a
+    /// snapshot.
+    pub fn set_ambient(&mut self, millicelsius: i32) {
+        self.look(self.now);
+        self.thermal.ambient = f64::from(millicelsius) / 1e3;
+    }
+
+    /// Takes the ticks that are due at or before `to`.
+    #[cold]
+    pub(super) fn heat_to(&mut self, to: Nanos) {
+        while self.thermal.due <= to {
+            self.heat_at(self.thermal.due);
+        }
+    }
+
+    fn heat_at(&mut self, at: Nanos) {
+        let energy = self.power.energy_fj(at, &self.flash);
+        let rest = self.power.rests_since().map(|since| Rest {
+            lasts: at - since,
+            least_watts: self.power.least_uw() / WATT_UW,
+        });
+        self.thermal.tick(at, energy, rest);
+        self.flash.throttle(self.thermal.speed_milli);
+        if self.thermal.hold_ps > 0 {
+            self.waits.throttled(at, self.thermal.speed_milli);
+        }
+        self.power.throttle(at, self.thermal.speed_milli);
+        if self.errors.on {
+            let celsius = self.thermal.celsius(at, energy);
+            self.errors.ageing.warm(at, celsius);
+        }
+    }
+
+    /// A rest is over: its long ticks are, too.
+    #[inline]
+    pub(super) fn heat_after_rest(&mut self) {
+        if self.thermal.due > self.now + TICK {
+            self.heat_at(self.now);
+            self.look_due = self.look_due.min(self.thermal.due);
+        }
+    }
+
+    /// Degrees Celsius now.
+    #[must_use]
+    pub fn celsius(&self) -> f64 {
+        self.thermal.celsius(self.now, self.energy_fj())
+    }
+
+    /// Time spent too warm or throttled.
+    #[must_use]
+    pub fn thermal_times(&self) -> ThermalTimes {
+        self.thermal.times(self.now)
+    }
+
+    /// Takes the samples of the X-ray and the ticks of the temperature that are due at or before
+    /// `to`, by time.
+    #[cold]
+    pub(super) fn look(&mut self, to: Nanos) {
+        while !self.look_some(to) {}
+    }
+
+    /// As [`Drive::look`], a few of them; the answer is whether none is due any more.
+    #[cold]
+    pub(super) fn look_some(&mut self, to: Nanos) -> bool {
+        for _ in 0..LOOKS {
+            let next = self.thermal.due.min(self.xray.due());
+            self.look_due = next;
+            if next > to {
+                return true;
+            }
+            self.turns.look(next);
+            self.heat_to(next);
+            let inside = Inside {
+                ftl: &self.ftl,
+                host_bytes: self.totals.bytes(Op::Write),
+                flash: &self.flash,
+                errors: self.errors.counts,
+                power: &self.power,
+                thermal: &self.thermal,
+            };
+            self.xray.sample(next, &inside);
+        }
+        self.look_due = self.thermal.due.min(self.xray.due());
+        false
+    }
+}

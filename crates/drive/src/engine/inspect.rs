@@ -1,0 +1,206 @@
+//! What a drive tells of itself: counts, the X-ray, SMART data, waits.
+
+use flashtwin_base::{Nanos, Op};
+use flashtwin_ftl::layout::Mode;
+use flashtwin_ftl::{Counters, Ftl, Placement, Policies};
+use serde_json::{Value, json};
+
+use super::Drive;
+use crate::config::Family;
+use crate::protection::Damage;
+use crate::smart::{Facts, Reserve, ata, cycles, endurance, general, nvme};
+use crate::totals::Totals;
+use crate::waits::Wait;
+use crate::xray::{Inside, Xray};
+
+impl<P: Policies> Drive<P> {
+    /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
+    #[must_use]
+    pub fn smart(&self) -> Value {
+        self.told(&self.facts())
+    }
+
+    /// The SMART data of a drive that is `larger` times as large and has lived as many times as
+    /// long, with as many times the bytes: what the drive of the full size would show of a life
+    /// that a copy has lived. Beside it the cycles by mode, and the spare that is left.
+    #[must_use]
+    pub fn lived(&self, larger: u64) -> Value {
+        let facts = self.facts().of_larger(larger);
+        let superblocks = self.ftl.superblocks().iter();
+        let (slc, native) = (superblocks.clone(), superblocks.clone());
+        json!({
+            "smart": self.told(&facts),
+            "spare_percent": facts.spare_percent(),
+            "read_only": facts.reserve.read_only,
+            "cycles": {
+                "slc": cycles(slc.map(|block| block.slc_cycles), facts.slc_cycles),
+                "native": cycles(native.map(|block| block.native_cycles), facts.native_cycles),
+                "tier": cycles(superblocks.map(|block| block.tier_cycles), facts.tier_cycles),
+            },
+        })
+    }
+
+    fn told(&self, facts: &Facts<'_>) -> Value {
+        let mut answer = general(facts);
+        match facts.label.family {
+            Family::None => {}
+            Family::Nvme => nvme::add(&mut answer, facts),
+            _ => ata::add(&mut answer, facts),
+        }
+        if self.ftl.placement_handles() > 1 {
+            let log = nvme::placement_statistics(facts);
+            answer.insert("nvme_fdp_statistics".to_owned(), log);
+        }
+        answer.insert("flashtwin".to_owned(), endurance::section(facts));
+        Value::Object(answer)
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        let layout = self.ftl.layout();
+        let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
+        // Repeated work is told with the simulated one.
+        let mut lived = self.mark().into_stretch();
+        lived.add_told(&self.repeated);
+        Facts {
+            id: &self.nameplate.id,
+            capacity_bytes: self.capacity_bytes,
+            label: self.nameplate.label,
+            now_ns: lived.time().0,
+            host: lived.totals,
+            counters: lived.counters,
+            unit_bytes: u64::from(layout.unit_bytes),
+            page_bytes: u64::from(self.nameplate.page_bytes),
+            superblocks: u64::from(layout.superblocks),
+            slc_bytes: mode_bytes(Mode::Slc),
+            native_bytes: mode_bytes(Mode::Native),
+            tier_bytes: mode_bytes(Mode::Tier),
+            slc_cycles: u64::from(self.nameplate.slc_cycles),
+            native_cycles: u64::from(self.nameplate.native_cycles),
+            tier_cycles: u64::from(self.nameplate.tier_cycles),
+            celsius: self.celsius(),
+            warning_celsius: self.thermal.warning_celsius(),
+            states: lived.states,
+            heat: self.thermal_times(),
+            energy_fj: lived.energy_fj,
+            power: self.power_cycles(),
+            reserve: Reserve {
+                spares: u64::from(self.ftl.spare_blocks()),
+                spares_at_first: u64::from(self.nameplate.spares),
+                retired: u64::from(self.ftl.retired_superblocks()),
+                grown_bad: u64::from(self.ftl.grown_bad_blocks()),
+                read_only: self.ftl.is_read_only(),
+            },
+            worn_before: self.nameplate.worn,
+            age_ns: self.nameplate.age_ns,
+            rebuilt: self.errors.counts.rebuilt,
+        }
+    }
+
+    /// The longest wait beyond `controller.longest_wait` since the last call, and how many there
+    /// were.
+    pub fn take_waits(&mut self) -> Option<(Wait, u64)> {
+        let count = std::mem::take(&mut self.waits.count);
+        self.waits.longest.take().map(|longest| (longest, count))
+    }
+
+    /// A read, a flush or a write that waits for its programs is answered after a long time.
+    #[cold]
+    pub(super) fn waited_long(&mut self, slot: u32) {
+        let (op, units, began) = self.commands.wait_of(slot);
+        let operations = match op {
+            Op::Read => self.commands.most_units() * self.commands.most_outstanding(),
+            _ => self.waits.programs + u64::from(units),
+        };
+        let own = self.waits.own(operations);
+        let cause = self.ftl.what_holds_host();
+        self.waits.note(op, (began, self.now), own, cause);
+    }
+
+    /// The drive's clock.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The firmware, for inspection.
+    #[must_use]
+    pub fn ftl(&self) -> &Ftl<P> {
+        &self.ftl
+    }
+
+    /// Changes of the map since the last call, see [`Ftl::take_placements`].
+    pub fn take_placements(&mut self) -> Vec<Placement> {
+        self.ftl.take_placements()
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        self.ftl.counters()
+    }
+
+    /// What the host has asked for so far.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// How many reads of the host met no data since the drive was built or loaded: nothing of what
+    /// they asked for was ever written, or all of it was trimmed.
+    #[must_use]
+    pub fn reads_of_nothing(&self) -> u64 {
+        self.reads_of_nothing
+    }
+
+    /// How many commands of the host are not answered.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.commands.outstanding()
+    }
+
+    /// Bytes of state for each mapping unit that the host can address.
+    #[must_use]
+    pub fn bytes_per_unit(&self) -> f64 {
+        self.ftl.table_bytes() as f64 / f64::from(self.ftl.logical_units())
+    }
+
+    /// A new series of the X-ray from now on, a sample at the end of every interval;
+    /// `Nanos::ZERO` switches it off.
+    pub fn restart_xray(&mut self, every: Nanos) {
+        self.xray.restart(self.now, every);
+        self.look_due = self.thermal.due.min(self.xray.due());
+    }
+
+    /// Damages one in so many reads from now on, drawn at random, between the flash and the link;
+    /// 0 ends it. See [`Drive::damage`].
+    pub fn inject_corruption(&mut self, one_in: u64) {
+        self.path.inject(one_in);
+    }
+
+    /// What became of the reads that were damaged.
+    #[must_use]
+    pub fn damage(&self) -> Damage {
+        self.path.damage()
+    }
+
+    /// The X-ray as it is.
+    #[must_use]
+    pub fn xray(&self) -> &Xray {
+        &self.xray
+    }
+
+    /// The X-ray's samples up to now, the last interval's included.
+    pub fn close_xray(&mut self) -> &Xray {
+        self.look(self.now);
+        let inside = Inside {
+            ftl: &self.ftl,
+            host_bytes: self.totals.bytes(Op::Write),
+            flash: &self.flash,
+            errors: self.errors.counts,
+            power: &self.power,
+            thermal: &self.thermal,
+        };
+        self.xray.close(self.now, &inside);
+        &self.xray
+    }
+}
