@@ -8,12 +8,12 @@
 use std::collections::VecDeque;
 
 use flashtwin_base::Nanos;
-use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
 use flashtwin_nand::{ModeTiming, Pace, Part, Program, Suspend};
 
+use crate::clock::Clock;
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
@@ -318,21 +318,21 @@ impl Flash {
 
     /// Queues an operation and starts it when its die is idle.
     #[inline]
-    pub(crate) fn push(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn push(&mut self, op: NandOp, clock: &mut Clock) {
         self.busy += 1;
         if self.native.most == 0 || self.native.takes(op) {
-            self.give(op, now, events);
+            self.give(op, clock);
         }
     }
 
     /// Gives an operation to its die.
     #[inline]
-    fn give(&mut self, op: NandOp, now: Nanos, events: &mut EventQueue<Event>) {
+    fn give(&mut self, op: NandOp, clock: &mut Clock) {
         let die = &mut self.dies[op.die as usize];
         let idle = die.running.is_none() && die.nothing_waits();
-        if self.starts_at_once && idle && now >= die.rests_until {
+        if self.starts_at_once && idle && clock.now() >= die.rests_until {
             die.running = Some(op);
-            self.begin(&op, op.die, now, events);
+            self.begin(&op, op.die, clock);
             return;
         }
         let urgent = self.read_priority && is_awaited(op.token);
@@ -342,101 +342,89 @@ impl Flash {
             die.queue.push_back(op);
         }
         if die.running.is_none() {
-            self.start_next(op.die, now, events);
+            self.start_next(op.die, clock);
         } else if urgent && self.suspend.is_some() {
-            self.ask_suspend(op.die, now, events);
+            self.ask_suspend(op.die, clock);
         } else if self.cache_program && die.may_load {
-            self.load_next(op.die, now);
+            self.load_next(op.die, clock.now());
         }
     }
 
     /// Starts what waits for an idle die.
     #[inline(always)]
-    pub(crate) fn start_next(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
-        if now < self.dies[index as usize].rests_until {
+    pub(crate) fn start_next(&mut self, index: u16, clock: &mut Clock) {
+        if clock.now() < self.dies[index as usize].rests_until {
             return;
         }
         if self.independent > 0 {
-            self.start_planes(index, now, events);
+            self.start_planes(index, clock);
             return;
         }
         let die = &mut self.dies[index as usize];
         if self.suspend.is_some() && die.pause.holds() {
             if !self.serves_read(index) {
-                self.resume(index, now, events);
+                self.resume(index, clock);
                 return;
             }
             let die = &mut self.dies[index as usize];
             die.running = die.urgent.pop_front();
-            self.start(index, now, events);
+            self.start(index, clock);
             return;
         }
         if let Some((op, taken)) = die.loaded.take() {
-            self.start_array(op, index, now.max(taken), events);
+            self.start_array(op, index, clock.now().max(taken), clock);
             return;
         }
         let die = &mut self.dies[index as usize];
         die.running = die.take_next(self.reads_first);
-        self.start(index, now, events);
+        self.start(index, clock);
     }
 
     /// Starts the operation that an idle die has been given, if there is one.
     #[inline(always)]
-    fn start(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    fn start(&mut self, index: u16, clock: &mut Clock) {
         if let Some(op) = self.dies[index as usize].running {
-            self.begin(&op, index, now, events);
+            self.begin(&op, index, clock);
         }
     }
 
     /// Starts an operation that an idle die has been given.
     #[inline(always)]
-    fn begin(&mut self, op: &NandOp, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    fn begin(&mut self, op: &NandOp, index: u16, clock: &mut Clock) {
         if class::is_read(op.class) {
-            let sensed = now + self.sense_time(op);
-            self.note_work(index, 0, (now, sensed));
+            let sensed = clock.now() + self.sense_time(op);
+            self.note_work(index, 0, (clock.now(), sensed));
             if self.lone {
                 let sent = self.send(index, op, sensed);
-                events.push(sent, Event::Done(index));
+                clock.push(sent, Event::Done(index));
             } else {
-                events.push(sensed, Event::Sensed(index));
+                clock.push(sensed, Event::Sensed(index));
             }
         } else {
-            self.start_all_planes(op, index, now, events);
+            self.start_all_planes(op, index, clock);
         }
     }
 
     /// Starts an operation that is no read: all planes work on it.
-    pub(crate) fn start_alone(
-        &mut self,
-        op: NandOp,
-        index: u16,
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    pub(crate) fn start_alone(&mut self, op: NandOp, index: u16, clock: &mut Clock) {
         self.dies[index as usize].running = Some(op);
-        self.start_all_planes(&op, index, now, events);
+        self.start_all_planes(&op, index, clock);
     }
 
     /// The same of an operation that its die has been given.
     #[inline]
-    fn start_all_planes(
-        &mut self,
-        op: &NandOp,
-        index: u16,
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    fn start_all_planes(&mut self, op: &NandOp, index: u16, clock: &mut Clock) {
         if class::is_program(op.class) {
             if self.notes_begun {
                 self.note_begun(op.token);
             }
-            let taken = self.take_data(index, op.units, now);
-            self.begin_array(op, index, taken, events);
+            let taken = self.take_data(index, op.units, clock.now());
+            self.begin_array(op, index, taken, clock);
         } else {
-            let ends = now + self.time_in_array(op);
-            self.note_work(index, 0, (now, ends));
-            self.note_array(index, now, ends);
-            events.push(ends, Event::Done(index));
+            let ends = clock.now() + self.time_in_array(op);
+            self.note_work(index, 0, (clock.now(), ends));
+            self.note_array(index, clock.now(), ends);
+            clock.push(ends, Event::Done(index));
         }
     }
 
@@ -487,25 +475,19 @@ impl Flash {
     }
 
     /// The array begins a program whose data is in the page register at `at`.
-    pub(crate) fn start_array(
-        &mut self,
-        op: NandOp,
-        index: u16,
-        at: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    pub(crate) fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, clock: &mut Clock) {
         self.dies[index as usize].running = Some(op);
-        self.begin_array(&op, index, at, events);
+        self.begin_array(&op, index, at, clock);
     }
 
     #[inline]
-    fn begin_array(&mut self, op: &NandOp, index: u16, at: Nanos, events: &mut EventQueue<Event>) {
+    fn begin_array(&mut self, op: &NandOp, index: u16, at: Nanos, clock: &mut Clock) {
         let ends = at + self.time_in_array(op);
         self.note_work(index, 0, (at, ends));
         self.note_array(index, at, ends);
-        events.push(ends, Event::Done(index));
+        clock.push(ends, Event::Done(index));
         if self.cache_program {
-            events.push(at, Event::RegisterFree(index));
+            clock.push(at, Event::RegisterFree(index));
         }
     }
 
@@ -585,10 +567,10 @@ impl Flash {
 
     /// The array has sensed the pages of the running read: they go over the channel.
     #[inline]
-    pub(crate) fn sensed(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn sensed(&mut self, index: u16, clock: &mut Clock) {
         if let Some(op) = self.dies[index as usize].running {
-            let sent = self.send(index, &op, now);
-            events.push(sent, Event::Done(index));
+            let sent = self.send(index, &op, clock.now());
+            clock.push(sent, Event::Done(index));
         }
     }
 
@@ -601,12 +583,7 @@ impl Flash {
 
     /// The running operation of a die has ended; the next one starts.
     #[inline]
-    pub(crate) fn done(
-        &mut self,
-        index: u16,
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) -> NandOp {
+    pub(crate) fn done(&mut self, index: u16, clock: &mut Clock) -> NandOp {
         let die = &mut self.dies[index as usize];
         die.may_load = false;
         let Some(op) = die.running.take() else {
@@ -614,19 +591,19 @@ impl Flash {
         };
         self.count_ended(&op);
         if self.is_throttled() {
-            self.rest(index, self.sense_time(&op), now, events);
+            self.rest(index, self.sense_time(&op), clock);
         }
         let die = &mut self.dies[index as usize];
-        if self.starts_at_once && die.nothing_waits() && now >= die.rests_until {
+        if self.starts_at_once && die.nothing_waits() && clock.now() >= die.rests_until {
             // As a rule, where the cores are slower than the dies.
             die.overtaken.clear();
         } else {
-            self.start_next(index, now, events);
+            self.start_next(index, clock);
         }
         if self.native.most > 0
             && let Some(next) = self.native.ended(&op)
         {
-            self.give(next, now, events);
+            self.give(next, clock);
         }
         op
     }
@@ -634,24 +611,18 @@ impl Flash {
     /// Throttled, a die that has worked for `time` leaves the array alone for so long that its
     /// share of the time is kept. What waits for it begins afterwards, whoever asked for it.
     #[cold]
-    pub(crate) fn rest(
-        &mut self,
-        index: u16,
-        time: Nanos,
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    pub(crate) fn rest(&mut self, index: u16, time: Nanos, clock: &mut Clock) {
         let die = &mut self.dies[index as usize];
         let rest = Nanos(time.0 * (FULL_SPEED - self.speed_milli) / self.speed_milli);
-        die.rests_until = now.max(die.rests_until) + rest;
-        events.push(die.rests_until, Event::Rested(index));
+        die.rests_until = clock.now().max(die.rests_until) + rest;
+        clock.push(die.rests_until, Event::Rested(index));
     }
 
     /// A die may have rested long enough.
     #[cold]
-    pub(crate) fn rested(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn rested(&mut self, index: u16, clock: &mut Clock) {
         if self.dies[index as usize].running.is_none() {
-            self.start_next(index, now, events);
+            self.start_next(index, clock);
         }
     }
 

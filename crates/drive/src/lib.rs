@@ -4,6 +4,7 @@ mod ageing;
 mod background;
 #[cfg(all(debug_assertions, feature = "snapshots"))]
 mod built_in;
+mod clock;
 mod command;
 pub mod config;
 pub mod engine;

@@ -8,10 +8,10 @@
 //! idle, and reads wait for them or suspend them, as they do on other dies.
 
 use flashtwin_base::Nanos;
-use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::NandOp;
 use flashtwin_ftl::op::class;
 
+use crate::clock::Clock;
 use crate::event::Event;
 use crate::flash::{Die, Flash};
 
@@ -91,7 +91,7 @@ impl Die {
 impl Flash {
     /// Starts what can be started on a die: the next program's data that is in its register, reads
     /// on idle planes, or, once all are idle, what was suspended or what comes next.
-    pub(crate) fn start_planes(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn start_planes(&mut self, index: u16, clock: &mut Clock) {
         let die = &mut self.dies[index as usize];
         if die.running.is_some() {
             return;
@@ -101,25 +101,25 @@ impl Flash {
             && die.planes.busy == 0
             && let Some((op, taken)) = die.loaded.take()
         {
-            self.start_array(op, index, now.max(taken), events);
+            self.start_array(op, index, clock.now().max(taken), clock);
             return;
         }
-        self.start_reads(index, holds, now, events);
+        self.start_reads(index, holds, clock);
         let die = &mut self.dies[index as usize];
         if die.planes.busy > 0 {
             return;
         }
         if holds {
-            self.resume(index, now, events);
+            self.resume(index, clock);
         } else if let Some(op) = die.queue.pop_front() {
             die.overtaken.clear();
-            self.start_alone(op, index, now, events);
+            self.start_alone(op, index, clock);
         }
     }
 
     /// Begins reads while there are some whose planes are idle; with an operation suspended, as
     /// many as may be served before it goes on.
-    fn start_reads(&mut self, index: u16, holds: bool, now: Nanos, events: &mut EventQueue<Event>) {
+    fn start_reads(&mut self, index: u16, holds: bool, clock: &mut Clock) {
         let planes = self.independent;
         while !holds || self.dies[index as usize].pause.grants() {
             let die = &mut self.dies[index as usize];
@@ -131,33 +131,23 @@ impl Flash {
             }
             die.planes.busy |= op.planes.mask(planes);
             die.planes.running[op.planes.first()] = Some(op);
-            let sensed = now + self.sense_time(&op);
-            self.note_work(index, op.planes.first(), (now, sensed));
+            let sensed = clock.now() + self.sense_time(&op);
+            self.note_work(index, op.planes.first(), (clock.now(), sensed));
             let plane = op.planes.first() as u16;
-            events.push(sensed, Event::PlaneSensed(index, plane));
+            clock.push(sensed, Event::PlaneSensed(index, plane));
         }
     }
 
     /// A plane has sensed its page: it goes over the channel.
-    pub(crate) fn plane_sensed(
-        &mut self,
-        (index, plane): (u16, u16),
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) {
+    pub(crate) fn plane_sensed(&mut self, (index, plane): (u16, u16), clock: &mut Clock) {
         if let Some(op) = self.dies[index as usize].planes.running[plane as usize] {
-            let sent = self.send(index, &op, now);
-            events.push(sent, Event::PlaneDone(index, plane));
+            let sent = self.send(index, &op, clock.now());
+            clock.push(sent, Event::PlaneDone(index, plane));
         }
     }
 
     /// The page of a plane has crossed the channel; what waits for the plane starts.
-    pub(crate) fn plane_done(
-        &mut self,
-        (index, plane): (u16, u16),
-        now: Nanos,
-        events: &mut EventQueue<Event>,
-    ) -> NandOp {
+    pub(crate) fn plane_done(&mut self, (index, plane): (u16, u16), clock: &mut Clock) -> NandOp {
         let planes = &mut self.dies[index as usize].planes;
         let Some(op) = planes.running[plane as usize].take() else {
             panic!("plane {plane} of die {index} ended a read that it had not begun");
@@ -170,9 +160,9 @@ impl Flash {
             // A read of some planes counts as that share of the die's work.
             let work = self.sense_time(&op).0 * u64::from(mask.count_ones());
             let time = Nanos(work / u64::from(self.independent));
-            self.rest(index, time, now, events);
+            self.rest(index, time, clock);
         }
-        self.start_next(index, now, events);
+        self.start_next(index, clock);
         op
     }
 }

@@ -14,10 +14,10 @@
 use std::collections::VecDeque;
 
 use flashtwin_base::Nanos;
-use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::NandOp;
 use flashtwin_ftl::op::class;
 
+use crate::clock::Clock;
 use crate::event::Event;
 use crate::flash::Flash;
 
@@ -82,7 +82,7 @@ impl Flash {
     }
 
     /// A host read has come to a die at work.
-    pub(crate) fn ask_suspend(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn ask_suspend(&mut self, index: u16, clock: &mut Clock) {
         let Some(rules) = &self.suspend else { return };
         let die = &mut self.dies[index as usize];
         let Some(op) = die.running else { return };
@@ -92,7 +92,7 @@ impl Flash {
         if !allowed || pause.entering || pause.times >= rules.most {
             return;
         }
-        let from = now.max(pause.begun);
+        let from = clock.now().max(pause.begun);
         let left = pause.ends - from;
         if left <= rules.entry {
             return;
@@ -103,15 +103,15 @@ impl Flash {
         pause.granted = rules.reads;
         pause.times += 1;
         self.suspensions += 1;
-        events.push(from + rules.entry, Event::Suspended(index));
+        clock.push(from + rules.entry, Event::Suspended(index));
     }
 
     /// The array of a die is free for reads.
-    pub(crate) fn suspended(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn suspended(&mut self, index: u16, clock: &mut Clock) {
         let die = &mut self.dies[index as usize];
         die.pause.entering = false;
         die.running = None;
-        self.start_next(index, now, events);
+        self.start_next(index, clock);
     }
 
     /// Whether another read is served before the suspended operation goes on.
@@ -125,20 +125,20 @@ impl Flash {
     }
 
     /// The suspended operation of a die goes on.
-    pub(crate) fn resume(&mut self, index: u16, now: Nanos, events: &mut EventQueue<Event>) {
+    pub(crate) fn resume(&mut self, index: u16, clock: &mut Clock) {
         let penalty = self.suspend.as_ref().map_or(Nanos::ZERO, |s| s.penalty);
         let die = &mut self.dies[index as usize];
         let Some((op, left)) = die.pause.held.take() else {
             panic!("die {index} goes on with nothing");
         };
         die.running = Some(op);
-        die.pause.begun = now + penalty;
-        die.pause.ends = now + penalty + left;
+        die.pause.begun = clock.now() + penalty;
+        die.pause.ends = clock.now() + penalty + left;
         let when = (die.pause.begun, die.pause.ends);
-        events.push(when.1, Event::Done(index));
+        clock.push(when.1, Event::Done(index));
         self.note_work(index, 0, when);
         if self.takes_ahead() && class::is_program(op.class) {
-            self.register_free(index, now);
+            self.register_free(index, clock.now());
         }
     }
 }

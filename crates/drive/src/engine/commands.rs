@@ -27,7 +27,7 @@ impl<P: Policies> Drive<P> {
         let command = &self.commands.slots[slot as usize];
         let (op, empty) = (command.op, command.bytes == 0);
         if matches!(op, Op::Read | Op::Flush) {
-            self.commands.slots[slot as usize].began = self.now;
+            self.commands.slots[slot as usize].began = self.clock.now();
         }
         let command = &self.commands.slots[slot as usize];
         if !command.in_range {
@@ -54,7 +54,7 @@ impl<P: Policies> Drive<P> {
         self.totals.end(status);
         if self
             .waits
-            .is_long(self.now, self.commands.slots[slot as usize].began)
+            .is_long(self.clock.now(), self.commands.slots[slot as usize].began)
         {
             self.waited_long(slot);
         }
@@ -62,8 +62,8 @@ impl<P: Policies> Drive<P> {
         if self.link.complete_time() == Nanos::ZERO {
             self.seen(slot);
         } else {
-            let at = self.now + self.link.complete_time();
-            self.events.push(at, Event::Seen(slot));
+            let at = self.clock.now() + self.link.complete_time();
+            self.clock.push(at, Event::Seen(slot));
         }
     }
 
@@ -77,7 +77,7 @@ impl<P: Policies> Drive<P> {
         self.commands.vacant.push(slot);
         self.done.push(Completion {
             tag,
-            at: self.now,
+            at: self.clock.now(),
             status,
         });
         if self.commands.outstanding() == 0 {
@@ -149,7 +149,7 @@ impl<P: Policies> Drive<P> {
     pub(super) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
         let rate = u128::from(self.controller.compression_bytes_per_s);
         let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
-        self.engine_free = self.now.max(self.engine_free) + time;
+        self.engine_free = self.clock.now().max(self.engine_free) + time;
         arrives.max(self.engine_free)
     }
 
@@ -158,14 +158,14 @@ impl<P: Policies> Drive<P> {
     pub(super) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
         self.power.link_bytes += bytes;
         let free = self.link.free_of(way);
-        let sent = self.link.send(self.now, bytes, way, first);
+        let sent = self.link.send(self.clock.now(), bytes, way, first);
         if let Some(timeline) = &mut self.flash.timeline {
             let activity = match way {
                 Way::In => Activity::FromHost,
                 Way::Out => Activity::ToHost,
             };
             let track = self.link.track_of(way);
-            timeline.crosses(track, activity, bytes, (self.now.max(free), sent));
+            timeline.crosses(track, activity, bytes, (self.clock.now().max(free), sent));
         }
         sent
     }
@@ -195,7 +195,7 @@ impl<P: Policies> Drive<P> {
         if request.op == Op::Trim && in_range && !self.controller.trim.alone {
             time += self.trim_time(request.sectors);
         }
-        let seen = self.now + self.link.submit_time();
+        let seen = self.clock.now() + self.link.submit_time();
         let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
             time += self.thermal.hold(bytes);
@@ -209,7 +209,7 @@ impl<P: Policies> Drive<P> {
             }
             self.cores.take(seen, time)
         };
-        self.events
+        self.clock
             .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
     }
 

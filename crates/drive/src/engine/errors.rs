@@ -26,7 +26,7 @@ impl<P: Policies> Drive<P> {
         if u64::from(reads).is_multiple_of(READS_LOOK) {
             self.look_at_due(superblock);
         }
-        let clock = self.errors.ageing.clock(self.now);
+        let clock = self.errors.ageing.clock(self.clock.now());
         if clock < self.errors.data[superblock as usize].calm {
             return (0, true);
         }
@@ -38,7 +38,7 @@ impl<P: Policies> Drive<P> {
     fn climb(&mut self, superblock: u32, row: u32, reads: u32) -> (u8, bool) {
         let errors = &mut self.errors;
         let spread = 1.0 + errors.spec.page_spread * difference(row);
-        let bits = errors.bits(&self.ftl, superblock, reads.into(), self.now);
+        let bits = errors.bits(&self.ftl, superblock, reads.into(), self.clock.now());
         let step = errors.step(bits * spread);
         let last = errors.spec.retry_steps + 1;
         errors.counts.retries += u64::from(step.unwrap_or(last));
@@ -113,14 +113,14 @@ impl<P: Policies> Drive<P> {
     /// A superblock is refreshed soon, unless its data is so new that a copy would be no better.
     fn refresh_old(&mut self, superblock: u32) {
         let (ageing, data) = (&self.errors.ageing, self.errors.data[superblock as usize]);
-        if ageing.clock(self.now).since(data.since) > ageing.span(LATER) {
+        if ageing.clock(self.clock.now()).since(data.since) > ageing.span(LATER) {
             self.refresh_soon(superblock);
         }
     }
 
     /// The data of a superblock is moved as soon as may be.
     pub(super) fn refresh_soon(&mut self, superblock: u32) {
-        let clock = self.errors.ageing.clock(self.now);
+        let clock = self.errors.ageing.clock(self.clock.now());
         let data = &mut self.errors.data[superblock as usize];
         if data.since < Aged::NEVER {
             data.due = clock;
@@ -133,9 +133,9 @@ impl<P: Policies> Drive<P> {
     fn programmed_at(&self, place: u32) -> Aged {
         let units = self.ftl.counters().host_units;
         if units <= u64::from(self.ftl.logical_units()) && self.ftl.is_hosts_data(place) {
-            return self.errors.ageing.since_then(self.now);
+            return self.errors.ageing.since_then(self.clock.now());
         }
-        self.errors.ageing.clock(self.now)
+        self.errors.ageing.clock(self.clock.now())
     }
 
     /// The first program of a superblock has ended. What a used drive is filled with may be due for
@@ -143,7 +143,7 @@ impl<P: Policies> Drive<P> {
     fn begin_ageing(&mut self, superblock: u32, since: Aged) {
         self.errors.data[superblock as usize].since = since;
         self.look_at_due(superblock);
-        let soonest = self.errors.ageing.after(self.now, LATER);
+        let soonest = self.errors.ageing.after(self.clock.now(), LATER);
         let data = &mut self.errors.data[superblock as usize];
         if data.due < soonest {
             data.due = soonest;
@@ -158,7 +158,7 @@ impl<P: Policies> Drive<P> {
                 let carried = match token {
                     Token::Copyback(_) => {
                         let source = self.ftl.source_of_copyback(place);
-                        self.errors.worst_bits(&self.ftl, source, self.now)
+                        self.errors.worst_bits(&self.ftl, source, self.clock.now())
                     }
                     _ => 0.0,
                 };
@@ -193,7 +193,7 @@ impl<P: Policies> Drive<P> {
         for &superblock in erased {
             self.errors.erased(superblock);
         }
-        let clock = self.errors.ageing.clock(self.now);
+        let clock = self.errors.ageing.clock(self.clock.now());
         for superblock in 0..self.errors.data.len() as u32 {
             let holds = self.ftl.superblocks()[superblock as usize].valid > 0;
             let data = &mut self.errors.data[superblock as usize];
@@ -215,7 +215,7 @@ impl<P: Policies> Drive<P> {
     /// How often a time can pass before data has to be refreshed, or must not be copied inside the
     /// die, that the host's last units have left alone.
     pub(super) fn repeats_until_due(&self, host_units: u64, time: Nanos) -> u64 {
-        let clock = self.errors.ageing.clock(self.now);
+        let clock = self.errors.ageing.clock(self.clock.now());
         let all = self.errors.data.iter().enumerate();
         let resting = all.filter(|&(at, data)| {
             data.since < Aged::NEVER && !self.was_written_within(at, host_units)
@@ -233,7 +233,7 @@ impl<P: Policies> Drive<P> {
         if !self.errors.on {
             return;
         }
-        let span = self.errors.ageing.skip(self.now, time);
+        let span = self.errors.ageing.skip(self.clock.now(), time);
         self.errors.timer = Nanos::NEVER;
         for superblock in 0..self.errors.data.len() {
             let since = self.errors.data[superblock].since;
@@ -256,7 +256,7 @@ impl<P: Policies> Drive<P> {
             (data.reads, data.since)
         };
         let due = if since < Aged::NEVER && errors.spec.is_read_too_often(mode, reads) {
-            errors.ageing.clock(self.now)
+            errors.ageing.clock(self.clock.now())
         } else {
             errors.reaches(ftl, superblock, (errors.spec.refresh_at, 0), later)
         };
@@ -276,16 +276,16 @@ impl<P: Policies> Drive<P> {
         if due == Aged::NEVER {
             return;
         }
-        let at = self.errors.ageing.look_at(due, self.now);
+        let at = self.errors.ageing.look_at(due, self.clock.now());
         if at < self.errors.timer {
             self.errors.timer = at;
-            self.events.push(at, Event::RefreshTimer);
+            self.clock.push(at, Event::RefreshTimer);
         }
     }
 
     /// Superblocks whose data is at risk by now are refreshed; the next one sets the timer.
     pub(super) fn refresh_timer(&mut self) {
-        if self.now < self.errors.timer || self.ftl.is_read_only() {
+        if self.clock.now() < self.errors.timer || self.ftl.is_read_only() {
             return;
         }
         self.errors.timer = Nanos::NEVER;
@@ -294,7 +294,7 @@ impl<P: Policies> Drive<P> {
             return;
         }
         let (mut next, mut any) = (Aged::NEVER, false);
-        let clock = self.errors.ageing.clock(self.now);
+        let clock = self.errors.ageing.clock(self.clock.now());
         for superblock in 0..self.errors.data.len() {
             if self.errors.data[superblock].due <= clock {
                 any = true;
@@ -303,7 +303,7 @@ impl<P: Policies> Drive<P> {
                 let later = if begun || retired {
                     Aged::NEVER
                 } else {
-                    self.errors.ageing.after(self.now, LATER)
+                    self.errors.ageing.after(self.clock.now(), LATER)
                 };
                 self.errors.data[superblock].due = later;
             }

@@ -85,10 +85,9 @@ impl<P: Policies> Drive<P> {
                 return Left::Idle;
             }
             let limit = source.due().min(self.look_due);
-            let Some((at, next)) = self.events.pop_due(limit) else {
+            let Some(next) = self.clock.go_on(limit) else {
                 return Left::Idle;
             };
-            self.now = at;
             self.turns.take();
             event = next;
         }
@@ -127,12 +126,12 @@ impl<P: Policies> Drive<P> {
             return true;
         }
         if let Some(completion) = self.done.pop()
-            && let Some(request) = source.completed(self.now, completion)
+            && let Some(request) = source.completed(self.clock.now(), completion)
         {
             self.take(request);
         }
         self.take_others(source);
-        source.is_idle() || source.due() <= self.now
+        source.is_idle() || source.due() <= self.clock.now()
     }
 
     /// A die has ended an operation; false, and nothing has happened, where it is no program of
@@ -145,7 +144,7 @@ impl<P: Policies> Drive<P> {
         if (self.errors.on && self.is_first_program(place)) || !self.ftl.granule_filled(place) {
             return false;
         }
-        self.flash.done(die, self.now, &mut self.events);
+        self.flash.done(die, &mut self.clock);
         self.send_for_next();
         true
     }
@@ -181,8 +180,8 @@ impl<P: Policies> Drive<P> {
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
         let first = command.sent == 0;
         self.commands.crossing = Some(reserved);
-        self.waits.release(self.now);
+        self.waits.release(self.clock.now());
         let arrives = self.send(bytes, Way::In, first);
-        self.events.push_alone(arrives, Event::Arrived);
+        self.clock.push_alone(arrives, Event::Arrived);
     }
 }

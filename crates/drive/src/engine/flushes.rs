@@ -15,7 +15,7 @@ impl<P: Policies> Drive<P> {
         if self.controller.power_loss_protection || flush.how == Flushing::Ignored {
             return match flush.time {
                 flashtwin_base::Nanos::ZERO => self.answer(slot, Status::Ok),
-                time => self.events.push(self.now + time, Event::Answer(slot)),
+                time => self.clock.push_in(time, Event::Answer(slot)),
             };
         }
         if flush.how == Flushing::Grouped {
@@ -63,8 +63,8 @@ impl<P: Policies> Drive<P> {
             return;
         }
         flushes.stage = Stage::Gathers;
-        let at = self.now + self.controller.flush.time;
-        self.events.push(at, Event::FlushGathered);
+        let at = self.clock.now() + self.controller.flush.time;
+        self.clock.push(at, Event::FlushGathered);
     }
 
     /// The group takes no more: it goes on as soon as the writes that are queued have been placed.

@@ -18,22 +18,22 @@ impl<P: Policies> Drive<P> {
     #[inline]
     pub(super) fn wake_for_command(&mut self) {
         let rested = self.power.rests_since();
-        let wait = self.power.turn(self.now, Phase::Serving);
+        let wait = self.power.turn(self.clock.now(), Phase::Serving);
         if rested.is_some() {
             self.heat_after_rest();
         }
         if wait > Nanos::ZERO {
             if self.is_recorded() {
-                self.record_cores(self.now, wait, Activity::StandsStill);
+                self.record_cores(self.clock.now(), wait, Activity::StandsStill);
             }
-            self.cores.take_all(self.now, wait);
+            self.cores.take_all(self.clock.now(), wait);
         }
     }
 
     /// The firmware begins work by itself.
     #[cold]
     pub(super) fn wake_for_work(&mut self) {
-        self.power.turn(self.now, Phase::Working);
+        self.power.turn(self.clock.now(), Phase::Working);
         self.heat_after_rest();
     }
 
@@ -45,33 +45,33 @@ impl<P: Policies> Drive<P> {
         } else {
             Phase::Resting
         };
-        self.power.turn(self.now, phase);
+        self.power.turn(self.clock.now(), phase);
     }
 
     /// The flash has come to rest.
     #[inline]
     pub(super) fn flash_rests(&mut self) {
         if self.power.phase == Phase::Working {
-            self.power.turn(self.now, Phase::Resting);
+            self.power.turn(self.clock.now(), Phase::Resting);
         }
     }
 
     /// How long the drive has been in each state.
     #[must_use]
     pub fn state_times(&self) -> StateTimes {
-        self.power.times(self.now)
+        self.power.times(self.clock.now())
     }
 
     /// Energy since the drive was built, in femtojoules (microwatts times nanoseconds).
     #[must_use]
     pub fn energy_fj(&self) -> u128 {
-        self.power.energy_fj(self.now, &self.flash)
+        self.power.energy_fj(self.clock.now(), &self.flash)
     }
 
     /// Sets the temperature of the air around the drive, in thousandths of a degree. Not part of a
     /// snapshot.
     pub fn set_ambient(&mut self, millicelsius: i32) {
-        self.look(self.now);
+        self.look(self.clock.now());
         self.thermal.ambient = f64::from(millicelsius) / 1e3;
     }
 
@@ -104,8 +104,8 @@ impl<P: Policies> Drive<P> {
     /// A rest is over: its long ticks are, too.
     #[inline]
     pub(super) fn heat_after_rest(&mut self) {
-        if self.thermal.due > self.now + TICK {
-            self.heat_at(self.now);
+        if self.thermal.due > self.clock.now() + TICK {
+            self.heat_at(self.clock.now());
             self.look_due = self.look_due.min(self.thermal.due);
         }
     }
@@ -113,13 +113,13 @@ impl<P: Policies> Drive<P> {
     /// Degrees Celsius now.
     #[must_use]
     pub fn celsius(&self) -> f64 {
-        self.thermal.celsius(self.now, self.energy_fj())
+        self.thermal.celsius(self.clock.now(), self.energy_fj())
     }
 
     /// Time spent too warm or throttled.
     #[must_use]
     pub fn thermal_times(&self) -> ThermalTimes {
-        self.thermal.times(self.now)
+        self.thermal.times(self.clock.now())
     }
 
     /// Takes the samples of the X-ray and the ticks of the temperature that are due at or before

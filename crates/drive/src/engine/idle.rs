@@ -13,10 +13,10 @@ impl<P: Policies> Drive<P> {
     pub(super) fn fell_idle(&mut self) {
         self.served();
         // A rest in which little was asked for goes on.
-        if !self.background.host_ends(self.now) {
-            self.background.idle_since = self.now;
+        if !self.background.host_ends(self.clock.now()) {
+            self.background.idle_since = self.clock.now();
         }
-        self.await_idle(self.now);
+        self.await_idle(self.clock.now());
     }
 
     /// Nothing is asked of the drive from a moment on, which may be to come.
@@ -30,7 +30,7 @@ impl<P: Policies> Drive<P> {
         if let (Some(after), false) = (self.background.first_after, self.background.idle_pending) {
             self.background.idle_pending = true;
             let due = (self.background.idle_since + after).max(from);
-            self.events.push(due, Event::IdleTimer);
+            self.clock.push(due, Event::IdleTimer);
         }
     }
 
@@ -38,7 +38,7 @@ impl<P: Policies> Drive<P> {
     #[cold]
     pub(super) fn host_is_back(&mut self) {
         if self.commands.outstanding() == 0 {
-            self.background.host_begins(self.now);
+            self.background.host_begins(self.clock.now());
         }
         if !self.background.idle {
             return;
@@ -55,8 +55,8 @@ impl<P: Policies> Drive<P> {
     fn await_busy(&mut self) {
         if !self.background.busy_pending {
             self.background.busy_pending = true;
-            let due = self.now + self.background.may_go_on();
-            self.events.push(due, Event::BusyTimer);
+            let due = self.clock.now() + self.background.may_go_on();
+            self.clock.push(due, Event::BusyTimer);
         }
     }
 
@@ -66,7 +66,7 @@ impl<P: Policies> Drive<P> {
         if !self.background.idle || self.commands.outstanding() == 0 {
             return;
         }
-        self.background.host_goes_on(self.now);
+        self.background.host_goes_on(self.clock.now());
         if self.background.is_used_little() {
             self.await_busy();
         } else {
@@ -91,7 +91,7 @@ impl<P: Policies> Drive<P> {
                 continue;
             };
             let due = self.background.idle_since + after;
-            if due > self.now {
+            if due > self.clock.now() {
                 next = next.min(due);
                 continue;
             }
@@ -102,7 +102,7 @@ impl<P: Policies> Drive<P> {
         }
         if next < Nanos::NEVER {
             self.background.idle_pending = true;
-            self.events.push(next, Event::IdleTimer);
+            self.clock.push(next, Event::IdleTimer);
         }
         if self.background.idle && self.commands.outstanding() > 0 {
             self.await_busy();
@@ -112,7 +112,7 @@ impl<P: Policies> Drive<P> {
 
     /// Whether the commands that are outstanding are too few to end the rest.
     fn rests_beside(&mut self) -> bool {
-        self.background.host_goes_on(self.now);
+        self.background.host_goes_on(self.clock.now());
         self.background.is_used_little()
     }
 
@@ -133,7 +133,7 @@ impl<P: Policies> Drive<P> {
         let limited = self.background.fold_rate.is_some() && !self.background.fold_pending;
         if limited && self.ftl.wants_allowance() {
             self.background.fold_pending = true;
-            self.events.push(self.now + SHARE_EVERY, Event::FoldTimer);
+            self.clock.push_in(SHARE_EVERY, Event::FoldTimer);
         }
     }
 
@@ -156,11 +156,11 @@ impl<P: Policies> Drive<P> {
     /// A granule is partly filled and nothing more is queued.
     #[inline]
     pub(super) fn wait_for_more(&mut self) {
-        self.background.wrote_at = self.now;
+        self.background.wrote_at = self.clock.now();
         if !self.background.gather_pending && self.ftl.has_partial() {
             self.background.gather_pending = true;
-            self.events
-                .push(self.now + self.background.gather_time, Event::GatherTimer);
+            self.clock
+                .push_in(self.background.gather_time, Event::GatherTimer);
         }
     }
 
@@ -173,13 +173,13 @@ impl<P: Policies> Drive<P> {
         // A program is not padded while a write waits that fills it: a host that collection holds
         // back for longer than the time has not stopped writing.
         if self.commands.bring_more() {
-            self.background.wrote_at = self.now;
+            self.background.wrote_at = self.clock.now();
             after = after.max(LOOK_AGAIN);
         }
         let due = self.background.wrote_at + after;
-        if due > self.now {
+        if due > self.clock.now() {
             self.background.gather_pending = true;
-            self.events.push(due, Event::GatherTimer);
+            self.clock.push(due, Event::GatherTimer);
             return;
         }
         self.ftl.pad_host(&mut self.ops);

@@ -113,13 +113,13 @@ impl<P: Policies> Drive<P> {
         };
         let own = self.waits.own(operations);
         let cause = self.ftl.what_holds_host();
-        self.waits.note(op, (began, self.now), own, cause);
+        self.waits.note(op, (began, self.clock.now()), own, cause);
     }
 
     /// The drive's clock.
     #[must_use]
     pub fn now(&self) -> Nanos {
-        self.now
+        self.clock.now()
     }
 
     /// The firmware, for inspection.
@@ -167,7 +167,7 @@ impl<P: Policies> Drive<P> {
     /// A new series of the X-ray from now on, a sample at the end of every interval;
     /// `Nanos::ZERO` switches it off.
     pub fn restart_xray(&mut self, every: Nanos) {
-        self.xray.restart(self.now, every);
+        self.xray.restart(self.clock.now(), every);
         self.look_due = self.thermal.due.min(self.xray.due());
     }
 
@@ -191,7 +191,7 @@ impl<P: Policies> Drive<P> {
 
     /// The X-ray's samples up to now, the last interval's included.
     pub fn close_xray(&mut self) -> &Xray {
-        self.look(self.now);
+        self.look(self.clock.now());
         let inside = Inside {
             ftl: &self.ftl,
             host_bytes: self.totals.bytes(Op::Write),
@@ -200,7 +200,7 @@ impl<P: Policies> Drive<P> {
             power: &self.power,
             thermal: &self.thermal,
         };
-        self.xray.close(self.now, &inside);
+        self.xray.close(self.clock.now(), &inside);
         &self.xray
     }
 }

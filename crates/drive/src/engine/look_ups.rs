@@ -50,7 +50,7 @@ impl<P: Policies> Drive<P> {
         let page = u64::from(self.ftl.layout().unit_bytes);
         let arrives = self.send(page, Way::In, false) + self.lookups.latency;
         self.lookups.fetching += 1;
-        self.events.push(arrives, Event::MapFetched(slot));
+        self.clock.push(arrives, Event::MapFetched(slot));
     }
 
     /// Pages that the firmware has copied into the host's memory cross the link now, behind what

@@ -24,12 +24,12 @@ mod timeless;
 mod trims;
 mod writes;
 
-use flashtwin_base::queue::EventQueue;
 use flashtwin_base::{Completion, Device, Nanos, Request, Source};
 use flashtwin_ftl::{BuiltIn, Ftl, NandOp, Policies};
 
 use crate::ageing::Ageing;
 use crate::background::Background;
+use crate::clock::Clock;
 use crate::command::Commands;
 use crate::config::{Config, Controller};
 use crate::errors::BitErrors;
@@ -65,8 +65,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     errors: BitErrors,
     paces: Paces,
     rebuilds: Rebuilds,
-    events: EventQueue<Event>,
-    now: Nanos,
+    clock: Clock,
     commands: Commands,
     lookups: Lookups,
     background: Background,
@@ -98,8 +97,8 @@ pub struct Drive<P: Policies = BuiltIn> {
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
-    kept: events, now, runs, engine_free, totals, supply, repeated;
-    part: link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
+    kept: runs, engine_free, totals, supply, repeated;
+    part: clock, link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
         read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
         reads_of_nothing, turns, paces, waits;
@@ -149,8 +148,7 @@ impl<P: Policies> Drive<P> {
             rebuilds: Rebuilds::default(),
             firmware: Firmware::new(c, ftl.layout()),
             flash,
-            events: EventQueue::with_capacity(256),
-            now: Nanos::ZERO,
+            clock: Clock::new(),
             lookups: Lookups::new(&ftl, c.host_memory_latency),
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout().unit_bytes),
             background: Background::new(&config.policy, c),
@@ -180,28 +178,25 @@ impl<P: Policies> Drive<P> {
     #[inline(always)]
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Done(die) if self.flash.is_void(die, self.now) => {}
+            Event::Done(die) if self.flash.is_void(die, self.clock.now()) => {}
             Event::Done(die) => {
                 if self.is_recorded() {
                     self.record_end(die);
                 }
-                let op = self.flash.done(die, self.now, &mut self.events);
+                let op = self.flash.done(die, &mut self.clock);
                 self.operation_ended(op);
                 if !self.flash_is_busy() {
                     self.flash_rests();
                 }
             }
             Event::PlaneSensed(die, plane) => {
-                self.flash
-                    .plane_sensed((die, plane), self.now, &mut self.events);
+                self.flash.plane_sensed((die, plane), &mut self.clock);
             }
             Event::PlaneDone(die, plane) => {
                 if self.is_recorded() {
                     self.record_plane_end(die, plane);
                 }
-                let op = self
-                    .flash
-                    .plane_done((die, plane), self.now, &mut self.events);
+                let op = self.flash.plane_done((die, plane), &mut self.clock);
                 self.operation_ended(op);
                 if !self.flash_is_busy() {
                     self.flash_rests();
@@ -214,14 +209,14 @@ impl<P: Policies> Drive<P> {
             Event::Trimmed(slot) => self.begin_trim(slot),
             Event::Release => self.release(),
             Event::Prepared => self.prepared(),
-            Event::Sensed(die) => self.flash.sensed(die, self.now, &mut self.events),
-            Event::RegisterFree(die) => self.flash.register_free(die, self.now),
-            Event::Rested(die) => self.flash.rested(die, self.now, &mut self.events),
+            Event::Sensed(die) => self.flash.sensed(die, &mut self.clock),
+            Event::RegisterFree(die) => self.flash.register_free(die, self.clock.now()),
+            Event::Rested(die) => self.flash.rested(die, &mut self.clock),
             Event::Suspended(die) => {
                 if self.is_recorded() {
                     self.record_suspension(die);
                 }
-                self.flash.suspended(die, self.now, &mut self.events);
+                self.flash.suspended(die, &mut self.clock);
             }
             Event::MapFetched(slot) => self.map_fetched(slot),
             Event::FlushGathered => self.flush_gathered(),
@@ -242,19 +237,18 @@ impl<P: Policies> Drive<P> {
         loop {
             if self.turns.are_due() && self.done.is_empty() && self.is_over() {
                 self.turns.leave_off();
-                return self.now;
+                return self.clock.now();
             }
-            let Some((at, event)) = self.events.pop_due(until.min(self.look_due)) else {
+            let Some(event) = self.clock.go_on(until.min(self.look_due)) else {
                 if !self.looks_before_next(until) {
                     break;
                 }
                 continue;
             };
-            self.now = at;
             self.turns.take();
             self.handle(event);
             if UNTIL_DONE && !self.done.is_empty() {
-                until = at;
+                until = self.clock.now();
                 self.turns.completed();
             }
         }
@@ -265,7 +259,7 @@ impl<P: Policies> Drive<P> {
     /// those that are; false where no event is due at or before `limit`.
     #[cold]
     fn looks_before_next(&mut self, limit: Nanos) -> bool {
-        let next = self.events.peek_at().filter(|at| *at <= limit);
+        let next = self.clock.next_due().filter(|at| *at <= limit);
         if let Some(at) = next {
             self.look_on(Nanos(at.0 - 1));
         }
@@ -275,7 +269,7 @@ impl<P: Policies> Drive<P> {
     /// As [`Drive::look_some`] where nothing happens until `to`: time goes on with the looks.
     fn look_on(&mut self, to: Nanos) -> bool {
         let all = self.look_some(to);
-        self.now = self.now.max(self.turns.looked);
+        self.clock.pass_to(self.turns.looked);
         all
     }
 
@@ -289,9 +283,9 @@ impl<P: Policies> Drive<P> {
             }
         }
         let reached = if self.turns.has_left_off {
-            self.now
+            self.clock.now()
         } else {
-            self.now = self.now.max(to);
+            self.clock.pass_to(to);
             to
         };
         self.end_run(done);
@@ -301,8 +295,8 @@ impl<P: Policies> Drive<P> {
     /// What is due besides events at the time that they have reached, and what has completed.
     #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
-        if !self.turns.has_left_off && self.now >= self.look_due {
-            self.look(self.now);
+        if !self.turns.has_left_off && self.clock.now() >= self.look_due {
+            self.look(self.clock.now());
         }
         if done.is_empty() {
             std::mem::swap(done, &mut self.done);
@@ -317,7 +311,7 @@ impl<P: Policies> Drive<P> {
     #[inline(always)]
     fn check_liveness(&self) {
         assert!(
-            self.commands.outstanding() == 0 || !self.events.is_empty(),
+            self.commands.outstanding() == 0 || !self.clock.is_idle(),
             "the drive is stuck\n{}",
             self.describe()
         );
@@ -328,7 +322,7 @@ impl<P: Policies> Drive<P> {
     fn describe(&self) -> String {
         format!(
             "at {} ns, {} commands outstanding\n{}{}{}{}",
-            self.now.0,
+            self.clock.now().0,
             self.commands.outstanding(),
             self.commands.describe(),
             self.lookups.describe(),
@@ -349,18 +343,18 @@ impl<P: Policies> Device for Drive<P> {
 
     #[inline]
     fn submit(&mut self, now: Nanos, request: Request) {
-        debug_assert!(now >= self.now, "the host's time ran backwards");
+        debug_assert!(now >= self.clock.now(), "the host's time ran backwards");
         if now > self.look_due {
             self.look(Nanos(now.0 - 1));
         }
         assert!(!self.supply.off, "a command to a drive without power");
-        self.now = now;
+        self.clock.set(now);
         self.take(request);
     }
 
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
-        self.events.peek_at()
+        self.clock.next_due()
     }
 
     #[inline]

@@ -15,7 +15,7 @@ impl<P: Policies> Drive<P> {
     #[inline]
     pub(super) fn send_to_flash(&mut self, op: NandOp) {
         if !self.firmware.on {
-            self.flash.push(op, self.now, &mut self.events);
+            self.flash.push(op, &mut self.clock);
         } else if let Some(time) = self.firmware.take_at_once(op) {
             self.prepare(time);
         }
@@ -44,9 +44,12 @@ impl<P: Policies> Drive<P> {
         if self.is_recorded() {
             self.record_last_in_hand(time);
         }
-        let done = self.cores.take(self.now, time).max(self.firmware.last);
+        let done = self
+            .cores
+            .take(self.clock.now(), time)
+            .max(self.firmware.last);
         self.firmware.last = done;
-        self.events
+        self.clock
             .push_in_order(lane::FIRMWARE, done, Event::Prepared);
     }
 
@@ -63,7 +66,7 @@ impl<P: Policies> Drive<P> {
             panic!("no operation was prepared\n{}", self.describe());
         };
         self.firmware.in_hand.drop_front();
-        self.flash.push(op, self.now, &mut self.events);
+        self.flash.push(op, &mut self.clock);
         self.prepare_next();
     }
 

@@ -23,7 +23,7 @@ impl<P: Policies> Drive<P> {
         self.come_to_rest();
         self.ftl.enable_power_cuts();
         if offered {
-            self.falls_quiet(self.now);
+            self.falls_quiet(self.clock.now());
         }
     }
 
@@ -78,8 +78,8 @@ impl<P: Policies> Drive<P> {
     /// then is appended to `done`; the other commands are never answered.
     pub fn power_cut(&mut self, now: Nanos, done: &mut Vec<Completion>) {
         assert!(!self.supply.off, "the power is off already");
-        assert!(now >= self.now, "the host's time ran backwards");
-        if now > self.now {
+        assert!(now >= self.clock.now(), "the host's time ran backwards");
+        if now > self.clock.now() {
             self.advance(Nanos(now.0 - 1), done);
         }
         self.supply.cycles.unsafe_shutdowns += 1;
@@ -90,13 +90,13 @@ impl<P: Policies> Drive<P> {
     /// answer is the time that the drive took.
     pub fn shut_down(&mut self) -> Nanos {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
-        let begun = self.now;
+        let begun = self.clock.now();
         self.come_to_rest();
         // With the whole map on flash the next start need not rebuild it from spare areas.
         self.ftl.checkpoint_map(&mut self.ops);
         self.settle();
-        self.go_dark(self.now);
-        self.now - begun
+        self.go_dark(self.clock.now());
+        self.clock.now() - begun
     }
 
     /// Everything of the host's is programmed, trims too.
@@ -111,7 +111,7 @@ impl<P: Policies> Drive<P> {
     /// Commands may be sent at once.
     pub fn power_on(&mut self, now: Nanos) -> Nanos {
         assert!(self.supply.off, "the power is on already");
-        assert!(now >= self.now, "the host's time ran backwards");
+        assert!(now >= self.clock.now(), "the host's time ran backwards");
         self.advance(now, &mut Vec::new());
         self.supply.off = false;
         self.power.turn(now, Phase::Resting);
@@ -148,12 +148,12 @@ impl<P: Policies> Drive<P> {
 
     /// RAM is gone; the counters that the host reads by SMART are on flash.
     fn go_dark(&mut self, now: Nanos) {
-        self.now = now;
+        self.clock.set(now);
         self.power.turn(now, Phase::Off);
         self.heat_after_rest();
         self.supply.off = true;
         self.ftl.cut_power(self.controller.power_loss_protection);
-        self.events.clear();
+        self.clock.forget_events();
         self.ops.clear();
         self.woken.clear();
         self.done.clear();

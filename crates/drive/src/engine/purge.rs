@@ -25,7 +25,7 @@ impl<P: Policies> Drive<P> {
     /// says no: the drive is left in the middle of its erase, and of no use any more.
     pub fn purge_while(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<Nanos> {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
-        let begun = self.now;
+        let begun = self.clock.now();
         self.background.purging = true;
         self.settle();
         match self.controller.secure_erase {
@@ -45,11 +45,11 @@ impl<P: Policies> Drive<P> {
         self.read_ahead.invalidate(0, self.ftl.logical_units());
         self.commands.restart_turns();
         self.background.purging = false;
-        Some(self.now - begun)
+        Some(self.clock.now() - begun)
     }
 
     fn pass(&mut self, time: Nanos, go_on: &mut dyn FnMut() -> bool) -> Option<()> {
-        let to = self.now + time;
+        let to = self.clock.now() + time;
         self.advance_while(to, &mut Vec::new(), &mut |_| go_on())
             .then_some(())
     }
@@ -72,7 +72,7 @@ impl<P: Policies> Drive<P> {
         for (class, count) in (0..).zip(erases) {
             self.flash.book(class, count * dies);
         }
-        self.power.turn(self.now, Phase::Resting);
+        self.power.turn(self.clock.now(), Phase::Resting);
         Some(())
     }
 
@@ -87,7 +87,7 @@ impl<P: Policies> Drive<P> {
     /// Lets what is under way end.
     pub(super) fn end_operations(&mut self) {
         while self.flash_is_busy() || self.lookups.are_fetching() {
-            let Some(due) = self.events.peek_at() else {
+            let Some(due) = self.clock.next_due() else {
                 panic!("busy flash without an event\n{}", self.describe());
             };
             self.advance(due, &mut Vec::new());

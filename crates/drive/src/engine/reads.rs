@@ -133,8 +133,8 @@ impl<P: Policies> Drive<P> {
                 self.errors.counts.uncorrectable += 1;
                 self.commands.slots[slot as usize].status = Status::Unreadable;
             }
-            self.events
-                .push_in_order(lane::LINK, at.max(self.now), Event::Answer(slot));
+            self.clock
+                .push_in_order(lane::LINK, at.max(self.clock.now()), Event::Answer(slot));
         }
     }
 

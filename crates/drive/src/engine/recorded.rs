@@ -17,8 +17,8 @@ impl<P: Policies> Drive<P> {
         let short_way = std::mem::take(&mut self.short_way);
         self.flash.timeline = Some(Box::new(Timeline {
             window: (from, to),
-            working: vec![(self.now, Nanos::NEVER); arrays],
-            submitted: vec![(self.now, 0); slots],
+            working: vec![(self.clock.now(), Nanos::NEVER); arrays],
+            submitted: vec![(self.clock.now(), 0); slots],
             slices: Vec::with_capacity(AT_ONCE),
             sink,
             wanted: true,
@@ -100,7 +100,7 @@ impl<P: Policies> Drive<P> {
     pub(super) fn record_preparation(&mut self, op: &NandOp, time: Nanos) {
         let origin = self.origin_of(op);
         let (core, free) = self.cores.first_free();
-        let begin = self.now.max(free);
+        let begin = self.clock.now().max(free);
         if let Some(timeline) = &mut self.flash.timeline {
             let activity = Activity::Prepares(op.class);
             timeline.computes(core, activity, origin, (begin, begin + time));
@@ -109,7 +109,7 @@ impl<P: Policies> Drive<P> {
 
     fn record_array(&mut self, op: &NandOp, plane: usize) {
         let origin = self.origin_of(op);
-        let now = self.now;
+        let now = self.clock.now();
         if let Some(timeline) = &mut self.flash.timeline {
             let activity = Activity::Array(op.class, op.retries);
             timeline.worked((op.die, plane), activity, origin, now);
@@ -120,7 +120,7 @@ impl<P: Policies> Drive<P> {
     #[cold]
     pub(super) fn record_suspension(&mut self, die: u16) {
         let held = self.flash.dies[usize::from(die)].pause.held_op().copied();
-        let now = self.now;
+        let now = self.clock.now();
         if let (Some(op), Some(timeline)) = (held, &mut self.flash.timeline) {
             let origin = self.ftl.origin(op.token);
             timeline.worked((die, 0), Activity::Suspended(op.class), origin, now);
@@ -130,7 +130,7 @@ impl<P: Policies> Drive<P> {
     /// A command has been submitted into a slot.
     #[cold]
     pub(super) fn record_command(&mut self, slot: u32, lba: u64) {
-        let now = self.now;
+        let now = self.clock.now();
         if let Some(timeline) = &mut self.flash.timeline {
             let slots = timeline.submitted.len().max(slot as usize + 1);
             timeline.submitted.resize(slots, (now, 0));
@@ -143,7 +143,7 @@ impl<P: Policies> Drive<P> {
     pub(super) fn record_answer(&mut self, slot: u32) {
         let command = &self.commands.slots[slot as usize];
         let (op, bytes) = (command.op, command.bytes);
-        let now = self.now;
+        let now = self.clock.now();
         if let Some(timeline) = &mut self.flash.timeline {
             let (begin, lba) = timeline.submitted[slot as usize];
             timeline.note(Slice {

@@ -40,27 +40,28 @@ impl<P: Policies> Drive<P> {
         loop {
             if self.turns.are_due() && self.is_over() {
                 self.turns.leave_off();
-                return self.now;
+                return self.clock.now();
             }
             let limit = source.due();
-            let Some((at, event)) = self.events.pop_due(limit.min(self.look_due)) else {
+            let Some(event) = self.clock.go_on(limit.min(self.look_due)) else {
                 if self.looks_before_next(limit) {
                     continue;
                 }
                 return self.end_of_service(limit);
             };
-            self.now = at;
             self.turns.take();
             let event = if event == Event::Arrived && self.begins_to_fill() {
                 match self.fill(source) {
                     Left::At(event) => event,
-                    Left::Told if source.is_idle() || source.due() <= self.now => return self.now,
+                    Left::Told if source.is_idle() || source.due() <= self.clock.now() => {
+                        return self.clock.now();
+                    }
                     Left::Told | Left::Idle => continue,
                 }
             } else {
                 event
             };
-            let at = self.now;
+            let at = self.clock.now();
             if self.happens(event, source) && (source.is_idle() || source.due() <= at) {
                 return at;
             }
@@ -79,7 +80,7 @@ impl<P: Policies> Drive<P> {
                         self.end_moment(source);
                         return true;
                     }
-                    if let Some(request) = source.completed(self.now, completion) {
+                    if let Some(request) = source.completed(self.clock.now(), completion) {
                         self.take_again(slot, request);
                     }
                     self.take_others(source);
@@ -93,7 +94,7 @@ impl<P: Policies> Drive<P> {
             [] => return false,
             [completion] if self.is_over() => {
                 self.done.clear();
-                if let Some(request) = source.completed(self.now, completion) {
+                if let Some(request) = source.completed(self.clock.now(), completion) {
                     self.take(request);
                 }
                 self.take_others(source);
@@ -107,7 +108,7 @@ impl<P: Policies> Drive<P> {
     #[inline(always)]
     pub(super) fn take_others<S: Source>(&mut self, source: &mut S) {
         self.turns.completed();
-        while let Some(request) = source.next(self.now) {
+        while let Some(request) = source.next(self.clock.now()) {
             self.take(request);
         }
         if let Some(lbas) = source.foretold() {
@@ -118,14 +119,18 @@ impl<P: Policies> Drive<P> {
     /// Nothing more happens at the present moment.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
-        self.look_due > self.now && self.events.peek_at().is_none_or(|due| due > self.now)
+        self.look_due > self.clock.now()
+            && self
+                .clock
+                .next_due()
+                .is_none_or(|due| due > self.clock.now())
     }
 
     /// Nothing completes until `limit`.
     #[cold]
     fn end_of_service(&mut self, limit: Nanos) -> Nanos {
-        if self.now >= self.look_due {
-            self.look(self.now);
+        if self.clock.now() >= self.look_due {
+            self.look(self.clock.now());
         }
         self.check_liveness();
         limit
@@ -134,16 +139,16 @@ impl<P: Policies> Drive<P> {
     /// Lets the rest of the present moment happen, tells the host what has completed in it and
     /// takes what it asks for.
     pub(super) fn end_moment<S: Source>(&mut self, source: &mut S) {
-        while let Some((_, event)) = self.events.pop_due(self.now) {
+        while let Some(event) = self.clock.take_due() {
             self.handle(event);
         }
-        if self.now >= self.look_due {
-            self.look(self.now);
+        if self.clock.now() >= self.look_due {
+            self.look(self.clock.now());
         }
         let mut told = 0;
         while let Some(&completion) = self.done.get(told) {
             told += 1;
-            if let Some(request) = source.completed(self.now, completion) {
+            if let Some(request) = source.completed(self.clock.now(), completion) {
                 self.take(request);
             }
         }
@@ -192,7 +197,7 @@ impl<P: Policies> Drive<P> {
         self.issue();
         let completion = Completion {
             tag,
-            at: self.now,
+            at: self.clock.now(),
             status: Status::Ok,
         };
         if self.commands.outstanding() == 0 {
@@ -218,14 +223,14 @@ impl<P: Policies> Drive<P> {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         self.totals.count(Op::Write, bytes);
         self.expect(slot);
-        let seen = self.now + self.link.submit_time();
+        let seen = self.clock.now() + self.link.submit_time();
         let understood = self.cores.take(seen, self.controller.command);
         if self.commands.may_queue_ahead() && self.may_begin_unseen(request.placement) {
-            let number = self.events.number();
+            let number = self.clock.number();
             self.commands.queue_ahead(slot, (understood, number));
             return;
         }
-        self.events
+        self.clock
             .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));
     }
 
@@ -243,7 +248,7 @@ impl<P: Policies> Drive<P> {
     /// queued again when the firmware has understood them.
     #[inline(always)]
     pub(super) fn take_back_early(&mut self) {
-        if self.commands.is_first_ahead(self.now) {
+        if self.commands.is_first_ahead(self.clock.now()) {
             self.take_back_all();
         }
     }
@@ -251,8 +256,8 @@ impl<P: Policies> Drive<P> {
     /// The same of all writes that are not understood yet.
     #[cold]
     pub(super) fn take_back_all(&mut self) {
-        while let Some((slot, (at, number))) = self.commands.take_back(self.now) {
-            self.events.push_numbered(at, number, Event::Command(slot));
+        while let Some((slot, (at, number))) = self.commands.take_back(self.clock.now()) {
+            self.clock.push_numbered(at, number, Event::Command(slot));
         }
     }
 }

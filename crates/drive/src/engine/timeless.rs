@@ -63,7 +63,7 @@ impl<P: Policies> Drive<P> {
         }
         self.finish_all(&mut work);
         self.wait_for_more();
-        self.falls_quiet(self.now);
+        self.falls_quiet(self.clock.now());
         is_complete
     }
 
@@ -292,7 +292,7 @@ impl<P: Policies> Drive<P> {
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark(Stretch {
-            time: self.now,
+            time: self.clock.now(),
             counters: *self.counters(),
             totals: self.totals,
             states: self.state_times(),

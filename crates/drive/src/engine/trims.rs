@@ -35,8 +35,8 @@ impl<P: Policies> Drive<P> {
 
     fn run_alone(&mut self, slot: u32) {
         self.commands.alone.running = true;
-        let at = self.now + self.trim_time(self.commands.sectors(slot));
-        self.events.push(at, Event::Trimmed(slot));
+        let at = self.clock.now() + self.trim_time(self.commands.sectors(slot));
+        self.clock.push(at, Event::Trimmed(slot));
     }
 
     /// A command has ended: perhaps the last one that a TRIM waited for, or the TRIM itself.
@@ -48,7 +48,7 @@ impl<P: Policies> Drive<P> {
         alone.running &= !trim;
         if alone.begun == 0 && !alone.held.is_empty() && !alone.releasing {
             alone.releasing = true;
-            self.events.push(self.now, Event::Release);
+            self.clock.push(self.clock.now(), Event::Release);
         }
     }
 

@@ -154,7 +154,7 @@ impl<P: Policies> Drive<P> {
     #[inline(always)]
     fn hold_first(&mut self) {
         if !self.commands.incoming.is_empty() {
-            self.waits.hold(self.now, &self.ftl);
+            self.waits.hold(self.clock.now(), &self.ftl);
         }
     }
 
@@ -177,14 +177,14 @@ impl<P: Policies> Drive<P> {
         };
         let units = reserved.units();
         self.commands.crossing = Some(reserved);
-        self.waits.release(self.now);
+        self.waits.release(self.clock.now());
         let command = &self.commands.slots[slot as usize];
         let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
         if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
             arrives = self.compressed(bytes, arrives);
         }
-        self.events.push_alone(arrives, Event::Arrived);
+        self.clock.push_alone(arrives, Event::Arrived);
         self.expect_overwrites();
     }
 
@@ -220,7 +220,7 @@ impl<P: Policies> Drive<P> {
     /// not sent for.
     #[cold]
     fn refuse(&mut self, slot: u32) {
-        self.waits.release(self.now);
+        self.waits.release(self.clock.now());
         self.commands.take_incoming();
         self.take_back_early();
         self.answer(slot, Status::ReadOnly);
@@ -332,7 +332,7 @@ impl<P: Policies> Drive<P> {
             self.commands.join_flush(piece.slot);
         } else {
             let programs = self.ftl.next_sequence();
-            self.commands.slots[piece.slot as usize].began = self.now;
+            self.commands.slots[piece.slot as usize].began = self.clock.now();
             self.commands.durable.push_back((programs, piece.slot));
         }
     }
