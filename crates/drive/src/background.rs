@@ -10,18 +10,20 @@
 use flashtwin_base::Nanos;
 use flashtwin_ftl::{Load, Policy};
 
+use crate::clock::Clock;
 use crate::config::Controller;
+use crate::event::Event;
 
 /// Work that idle time is offered for, in the order of [`Background::idle_after`].
-pub(crate) const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
+const LOADS: [Load; 3] = [Load::Fold, Load::Collect, Load::Map];
 
 /// How often folding at a rate gets its share: short beside a second, long beside a program.
-pub(crate) const SHARE_EVERY: Nanos = Nanos::from_ms(10);
-pub(crate) const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
+const SHARE_EVERY: Nanos = Nanos::from_ms(10);
+const SHARES_A_SECOND: u64 = 1_000_000_000 / SHARE_EVERY.0;
 
 /// While data crosses the link, the timer of partly filled granules looks again no more often than
 /// this.
-pub(crate) const LOOK_AGAIN: Nanos = Nanos::from_us(10);
+const LOOK_AGAIN: Nanos = Nanos::from_us(10);
 
 /// The drive's use by its host, as a bucket: time with commands outstanding fills it, and a share
 /// of all time leaks out. It is full when the host has been busy for its share of a window.
@@ -53,32 +55,32 @@ impl Use {
 /// Timers and what they watch.
 pub(crate) struct Background {
     /// Quiet after which each load is offered, or never.
-    pub(crate) idle_after: [Option<Nanos>; LOADS.len()],
+    idle_after: [Option<Nanos>; LOADS.len()],
     /// The shortest of them.
-    pub(crate) first_after: Option<Nanos>,
+    first_after: Option<Nanos>,
     /// What is being offered to the firmware.
-    pub(crate) offered: [bool; LOADS.len()],
+    offered: [bool; LOADS.len()],
     /// Whether any load is being offered.
-    pub(crate) idle: bool,
+    idle: bool,
     /// Whether a share of the host's is watched.
-    pub(crate) watches_host: bool,
+    watches_host: bool,
     share_milli: u64,
     /// The host's use of a window that is no rest any more.
     use_most: u64,
     host_use: Use,
-    pub(crate) busy_pending: bool,
+    busy_pending: bool,
     /// The drive is being purged: there is nothing to offer.
-    pub(crate) purging: bool,
-    pub(crate) idle_since: Nanos,
-    pub(crate) idle_pending: bool,
-    pub(crate) gather_time: Nanos,
-    pub(crate) wrote_at: Nanos,
-    pub(crate) gather_pending: bool,
+    purging: bool,
+    idle_since: Nanos,
+    idle_pending: bool,
+    gather_time: Nanos,
+    wrote_at: Nanos,
+    gather_pending: bool,
     /// Bytes a second that may be folded in the background.
-    pub(crate) fold_rate: Option<u64>,
-    pub(crate) fold_pending: bool,
+    fold_rate: Option<u64>,
+    fold_pending: bool,
     /// What was left of the last share because it was less than a unit, in hundredths of a byte.
-    pub(crate) fold_rest: u64,
+    fold_rest: u64,
 }
 
 flashtwin_base::state! { Background {
@@ -119,7 +121,156 @@ impl Background {
     }
 }
 
+/// Idle time.
 impl Background {
+    /// Whether a command that comes may end something: an offer, or the host's absence where a
+    /// share of its time is watched. `first`: no other command is outstanding.
+    #[inline]
+    pub(crate) fn minds_command(&self, first: bool) -> bool {
+        self.idle || (self.watches_host && first)
+    }
+
+    /// Whether anything is being offered.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.idle
+    }
+
+    /// Nothing is asked of the drive from a moment on, which may be to come.
+    pub(crate) fn falls_quiet(&mut self, from: Nanos, clock: &mut Clock) {
+        self.idle_since = from;
+        self.await_idle(from, clock);
+    }
+
+    /// No command is outstanding any more. A rest in which little was asked for goes on.
+    pub(crate) fn host_ends(&mut self, clock: &mut Clock) {
+        let now = clock.now();
+        self.host_goes_on(now);
+        self.host_use.busy = false;
+        if !self.is_used_little() {
+            self.idle_since = now;
+        }
+        self.await_idle(now, clock);
+    }
+
+    /// Looks when the quiet, of which a part may be over, has lasted long enough for some work.
+    fn await_idle(&mut self, from: Nanos, clock: &mut Clock) {
+        if let (Some(after), false) = (self.first_after, self.idle_pending) {
+            self.idle_pending = true;
+            clock.push((self.idle_since + after).max(from), Event::IdleTimer);
+        }
+    }
+
+    /// A command comes. The answer is whether the offers that there are have to be withdrawn.
+    pub(crate) fn host_begins(&mut self, first: bool, clock: &mut Clock) -> bool {
+        if first {
+            self.host_goes_on(clock.now());
+            self.host_use.busy = true;
+        }
+        self.idle && !self.goes_on_beside(clock)
+    }
+
+    /// The host may have been busy for too long to be offered time beside. The answer is whether
+    /// the offers have to be withdrawn; `outstanding`: commands are.
+    pub(crate) fn busy_timer(&mut self, outstanding: bool, clock: &mut Clock) -> bool {
+        self.busy_pending = false;
+        if !self.idle || !outstanding {
+            return false;
+        }
+        self.host_goes_on(clock.now());
+        !self.goes_on_beside(clock)
+    }
+
+    /// Whether the rest goes on beside a host that asks for little. There is a look again when the
+    /// host's use, if it goes on, will be no rest any more.
+    fn goes_on_beside(&mut self, clock: &mut Clock) -> bool {
+        let little = self.is_used_little();
+        if little {
+            self.await_busy(clock);
+        }
+        little
+    }
+
+    fn await_busy(&mut self, clock: &mut Clock) {
+        if !self.busy_pending {
+            self.busy_pending = true;
+            clock.push_in(self.may_go_on(), Event::BusyTimer);
+        }
+    }
+
+    /// Commands are outstanding up to a moment.
+    fn host_goes_on(&mut self, now: Nanos) {
+        self.host_use.settle(now, self.share_milli, self.use_most);
+    }
+
+    /// Whether the host's use is less than its share of a window.
+    fn is_used_little(&self) -> bool {
+        self.host_use.filled < self.use_most
+    }
+
+    /// How long the host may go on until its use is no rest any more.
+    fn may_go_on(&self) -> Nanos {
+        let left = self.use_most.saturating_sub(self.host_use.filled);
+        Nanos(left.div_ceil(1000 - self.share_milli).max(1))
+    }
+
+    /// The drive may have been idle long enough. The answer is whether work is offered now, by
+    /// [`Background::next_offer`]; `outstanding`: commands are.
+    pub(crate) fn idle_timer(&mut self, outstanding: bool, now: Nanos) -> bool {
+        self.idle_pending = false;
+        if self.purging {
+            return false;
+        }
+        if outstanding {
+            self.host_goes_on(now);
+        }
+        !outstanding || self.is_used_little()
+    }
+
+    /// The next work that the quiet has lasted long enough for.
+    pub(crate) fn next_offer(&mut self, now: Nanos) -> Option<Load> {
+        let is_due = |&index: &usize| {
+            let after = self.idle_after[index].filter(|_| !self.offered[index]);
+            after.is_some_and(|after| self.idle_since + after <= now)
+        };
+        let index = (0..LOADS.len()).find(is_due)?;
+        self.offered[index] = true;
+        self.idle = true;
+        Some(LOADS[index])
+    }
+
+    /// All that is due has been offered: there is a look when the next work may be, and when the
+    /// host will have been busy for too long.
+    pub(crate) fn await_next(&mut self, outstanding: bool, clock: &mut Clock) {
+        let waiting = self.idle_after.iter().zip(&self.offered);
+        let waiting = waiting.filter(|(_, offered)| !**offered);
+        if let Some(after) = waiting.filter_map(|(after, _)| *after).min() {
+            self.idle_pending = true;
+            clock.push(self.idle_since + after, Event::IdleTimer);
+        }
+        if self.idle && outstanding {
+            self.await_busy(clock);
+        }
+    }
+
+    /// Every offer ends: which they were.
+    pub(crate) fn withdraw(&mut self) -> impl Iterator<Item = Load> + use<> {
+        self.idle = false;
+        let offered = std::mem::take(&mut self.offered);
+        LOADS
+            .into_iter()
+            .zip(offered)
+            .filter_map(|(load, offered)| offered.then_some(load))
+    }
+
+    /// The drive is being purged, and there is nothing to offer; or no more.
+    pub(crate) fn set_purging(&mut self, purging: bool) {
+        self.purging = purging;
+    }
+
+    pub(crate) fn is_purging(&self) -> bool {
+        self.purging
+    }
+
     /// Nothing is offered and nothing is awaited any more.
     pub(crate) fn power_lost(&mut self) {
         self.offered = Default::default();
@@ -133,34 +284,60 @@ impl Background {
     }
 }
 
-/// The host's use of the drive, where a share of it is watched.
+/// Shares of folding that has a rate, and granules that wait for more.
 impl Background {
-    /// Commands are outstanding up to a moment.
-    pub(crate) fn host_goes_on(&mut self, now: Nanos) {
-        self.host_use.settle(now, self.share_milli, self.use_most);
+    /// Folding waits for its share, where it has a rate and `wants` one.
+    #[inline]
+    pub(crate) fn await_share(&mut self, wants: impl FnOnce() -> bool, clock: &mut Clock) {
+        if self.fold_rate.is_some() && !self.fold_pending && wants() {
+            self.fold_pending = true;
+            clock.push_in(SHARE_EVERY, Event::FoldTimer);
+        }
     }
 
-    /// A command comes, and no other is outstanding.
-    pub(crate) fn host_begins(&mut self, now: Nanos) {
-        self.host_goes_on(now);
-        self.host_use.busy = true;
+    /// The share of folding, in units, for the hundredth of a second that has passed; none while
+    /// the drive is purged.
+    pub(crate) fn take_share(&mut self, unit_bytes: u32) -> Option<u32> {
+        self.fold_pending = false;
+        if self.purging {
+            return None;
+        }
+        // There are a hundred shares a second, so that the rate in bytes a second is also the share
+        // in hundredths of a byte.
+        let share = self.fold_rate.unwrap_or(0) + self.fold_rest;
+        let unit = SHARES_A_SECOND * u64::from(unit_bytes);
+        self.fold_rest = share % unit;
+        Some((share / unit) as u32)
     }
 
-    /// No command is outstanding any more; the answer is whether the drive rested all the same.
-    pub(crate) fn host_ends(&mut self, now: Nanos) -> bool {
-        self.host_goes_on(now);
-        self.host_use.busy = false;
-        self.is_used_little()
+    /// Nothing more is queued, and what is `partial` waits for more.
+    #[inline]
+    pub(crate) fn wait_for_more(&mut self, partial: impl FnOnce() -> bool, clock: &mut Clock) {
+        self.wrote_at = clock.now();
+        if !self.gather_pending && partial() {
+            self.gather_pending = true;
+            clock.push_in(self.gather_time, Event::GatherTimer);
+        }
     }
 
-    /// Whether the host's use is less than its share of a window.
-    pub(crate) fn is_used_little(&self) -> bool {
-        self.host_use.filled < self.use_most
-    }
-
-    /// How long the host may go on until its use is no rest any more.
-    pub(crate) fn may_go_on(&self) -> Nanos {
-        let left = self.use_most.saturating_sub(self.host_use.filled);
-        Nanos(left.div_ceil(1000 - self.share_milli).max(1))
+    /// What is partly filled may have waited long enough. A program is not padded while a write
+    /// waits that fills it: a host that collection holds back for longer than the time has not
+    /// stopped writing. `partial`, `more`: something is partly filled, a write brings more.
+    pub(crate) fn gather_timer(&mut self, partial: bool, more: bool, clock: &mut Clock) -> bool {
+        self.gather_pending = false;
+        if !partial {
+            return false;
+        }
+        let mut after = self.gather_time;
+        if more {
+            self.wrote_at = clock.now();
+            after = after.max(LOOK_AGAIN);
+        }
+        let due = self.wrote_at + after;
+        self.gather_pending = due > clock.now();
+        if self.gather_pending {
+            clock.push(due, Event::GatherTimer);
+        }
+        !self.gather_pending
     }
 }

@@ -1,8 +1,8 @@
 //! Host commands: what each one waits for, from the firmware's look at it to its answer.
 //!
-//! This file has what all commands share, from the look to the answer; `write`, `flush` and `read`
-//! have what each kind does between. Where the map is not all in RAM, a command goes on page by
-//! page of the map (see `lookup`).
+//! This file has the commands and the queues in which they wait; `crate::engine` has what each kind
+//! does: `commands` from the look to the answer, `writes`, `reads`, `flushes` and `trims` between.
+//! Where the map is not all in RAM, a command goes on page by page of the map (see `lookup`).
 //!
 //! # The ways in which a write may go
 //!
@@ -33,17 +33,15 @@
 //!    compression, coalescing, inferred lifetimes, power cuts, a paged map), and for the ways above
 //!    where `Config::precondition_refusal` says so.
 
-pub(crate) mod coming;
+mod coming;
 pub(crate) mod flush;
 
 use std::collections::VecDeque;
+use std::ops::{Index, IndexMut, Range};
 
 use flashtwin_base::ring::Ring;
 use flashtwin_base::{Nanos, Op, Request, Status};
-use flashtwin_ftl::Reserved;
-use flashtwin_ftl::Route;
-
-use crate::trim::Alone;
+use flashtwin_ftl::{Reserved, Route};
 
 use coming::Coming;
 use flush::Flushes;
@@ -59,41 +57,41 @@ const FEW_WAIT: usize = 4;
 /// A command inside the drive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
-    pub(crate) tag: u32,
-    pub(crate) op: Op,
-    pub(crate) lba: u64,
+    tag: u32,
+    op: Op,
+    lba: u64,
     /// First mapping unit, and how many are touched.
-    pub(crate) lpn: u32,
-    pub(crate) units: u32,
+    lpn: u32,
+    units: u32,
     /// Units of a write that have been sent for, or of a read that have gone out.
-    pub(crate) sent: u32,
+    sent: u32,
     /// Units whose map entries have been looked up.
-    pub(crate) looked_up: u32,
-    pub(crate) bytes: u64,
+    looked_up: u32,
+    bytes: u64,
     /// Whether it covers each of its units completely.
-    pub(crate) whole_units: bool,
+    whole_units: bool,
     /// Of a write: whether the cache may take it.
-    pub(crate) route: Route,
+    route: Route,
     /// Whether it ends within the drive. Otherwise the fields above have no meaning.
-    pub(crate) in_range: bool,
-    /// Flash reads that have not come back.
-    pub(crate) pending: u32,
+    in_range: bool,
+    /// Flash reads and pages of the map that have not come.
+    pending: u32,
     /// When the last byte so far has crossed the link.
-    pub(crate) crossed: Nanos,
+    crossed: Nanos,
     /// Of a write that is queued ahead: when the firmware has understood it, and the number of that
     /// event. Of all others the beginning of time.
     understood: (Nanos, u64),
     /// Of a read, a flush and a write that waits for its programs: when it began to wait for the
     /// flash. Of all others never.
-    pub(crate) began: Nanos,
+    began: Nanos,
     /// Done only when it is on flash.
-    pub(crate) fua: bool,
+    fua: bool,
     /// How much smaller its data can be made.
-    pub(crate) compressible_percent: u8,
+    compressible_percent: u8,
     /// The placement handle of its data.
-    pub(crate) placement: u8,
+    placement: u8,
     /// How it ends, as far as is known.
-    pub(crate) status: Status,
+    status: Status,
 }
 
 impl Command {
@@ -120,19 +118,170 @@ impl Command {
         status: Status::Ok,
     };
 
-    /// Bytes of the command that lie in `count` of its units from the one numbered `first` on.
-    #[inline]
-    pub(crate) fn bytes_of(&self, first: u32, count: u32, unit_bytes: u32) -> u64 {
+    pub(crate) fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    pub(crate) fn op(&self) -> Op {
+        self.op
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its sectors.
+    pub(crate) fn sectors(&self) -> Range<u64> {
+        self.lba..self.lba + self.bytes / SECTOR_BYTES
+    }
+
+    /// Its bytes on the drive.
+    pub(crate) fn byte_range(&self) -> Range<u64> {
+        let begins = self.lba * SECTOR_BYTES;
+        begins..begins + self.bytes
+    }
+
+    /// The units that it touches.
+    pub(crate) fn lpns(&self) -> Range<u32> {
+        self.lpn..self.lpn + self.units
+    }
+
+    /// The first unit that it touches, and how many.
+    pub(crate) fn span(&self) -> (u32, u32) {
+        (self.lpn, self.units)
+    }
+
+    /// Whether it covers each of its units completely.
+    pub(crate) fn covers_whole_units(&self) -> bool {
+        self.whole_units
+    }
+
+    /// The units that it covers completely, in a drive of so many units and bytes, whose last unit
+    /// may be one that the host has a part of.
+    pub(crate) fn whole_units(&self, unit: u64, logical_units: u32, capacity: u64) -> (u32, u32) {
+        let Range { start, end } = self.byte_range();
+        let first = start.div_ceil(unit);
+        let end = if end == capacity {
+            u64::from(logical_units)
+        } else {
+            end / unit
+        };
+        (first as u32, end.saturating_sub(first) as u32)
+    }
+
+    /// From here on it is a command for those units alone.
+    pub(crate) fn cut_to(&mut self, (lpn, units): (u32, u32)) {
+        (self.lpn, self.units) = (lpn, units);
+    }
+
+    pub(crate) fn is_in_range(&self) -> bool {
+        self.in_range
+    }
+
+    pub(crate) fn is_trim(&self) -> bool {
+        self.op == Op::Trim && self.in_range
+    }
+
+    pub(crate) fn has_fua(&self) -> bool {
+        self.fua
+    }
+
+    pub(crate) fn placement(&self) -> u8 {
+        self.placement
+    }
+
+    pub(crate) fn compressible_percent(&self) -> u8 {
+        self.compressible_percent
+    }
+
+    pub(crate) fn route(&self) -> Route {
+        self.route
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.status
+    }
+
+    /// It ends so, as far as is known.
+    pub(crate) fn ends(&mut self, status: Status) {
+        self.status = status;
+    }
+
+    /// It begins to wait for the flash.
+    pub(crate) fn begins_to_wait(&mut self, now: Nanos) {
+        self.began = now;
+    }
+
+    /// Since when it has waited for the flash; never where it does not.
+    pub(crate) fn waits_since(&self) -> Nanos {
+        self.began
+    }
+
+    /// The first unit whose map entry has not been looked up.
+    pub(crate) fn cursor(&self) -> u32 {
+        self.lpn + self.looked_up
+    }
+
+    /// All map entries below that of a unit have been looked up.
+    pub(crate) fn looked_up_to(&mut self, lpn: u32) {
+        self.looked_up = lpn - self.lpn;
+    }
+
+    /// It waits for so many more reads, or pages of the map.
+    pub(crate) fn awaits(&mut self, pieces: u32) {
+        self.pending += pieces;
+    }
+
+    /// One of them has come.
+    pub(crate) fn piece_came(&mut self) {
+        self.pending -= 1;
+    }
+
+    /// None of them is still to come.
+    pub(crate) fn has_all_pieces(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Units that have not been sent for, or not gone out.
+    pub(crate) fn left(&self) -> u32 {
+        self.units - self.sent
+    }
+
+    /// An equal share of them for each piece that is still to come, and the one that has.
+    pub(crate) fn share(&self) -> u32 {
+        self.left().div_ceil(self.pending + 1)
+    }
+
+    /// Bytes of the next `count` units that cross the link, and whether they are its first.
+    pub(crate) fn next_bytes(&self, count: u32, unit_bytes: u32) -> (u64, bool) {
+        let first = self.sent == 0;
         let unit = u64::from(unit_bytes);
         if self.whole_units {
-            return u64::from(count) * unit;
+            return (u64::from(count) * unit, first);
         }
-        let begin = self.lba * SECTOR_BYTES;
-        let from = (u64::from(self.lpn) + u64::from(first)) * unit;
-        let to = (from + u64::from(count) * unit).min(begin + self.bytes);
+        let Range { start, end } = self.byte_range();
+        let from = (u64::from(self.lpn) + u64::from(self.sent)) * unit;
+        let to = (from + u64::from(count) * unit).min(end);
         // Where the command ends within its last unit, nothing may be left of it once all units are
         // out.
-        to.saturating_sub(from.max(begin))
+        (to.saturating_sub(from.max(start)), first)
+    }
+
+    /// They go out, and are out at a time.
+    pub(crate) fn went_out(&mut self, count: u32, crossed: Nanos) {
+        self.sent += count;
+        self.crossed = crossed;
+    }
+
+    /// When the last byte so far has crossed the link.
+    pub(crate) fn crossed(&self) -> Nanos {
+        self.crossed
+    }
+
+    /// A write of whole units within the drive that is done when it is in the buffer.
+    fn is_plain_write(&self) -> bool {
+        let is_whole = self.in_range && self.whole_units && self.units > 0;
+        self.op == Op::Write && is_whole && !self.fua
     }
 }
 
@@ -148,37 +297,54 @@ pub(crate) struct Piece {
 
 /// All commands inside the drive.
 pub(crate) struct Commands {
-    pub(crate) slots: Vec<Command>,
-    pub(crate) vacant: Vec<u32>,
+    slots: Vec<Command>,
+    vacant: Vec<u32>,
     /// Writes that wait for the buffer, first come first served. The last of them may be queued
     /// ahead, see [`Commands::queue_ahead`]; the first is not.
-    pub(crate) incoming: Ring<u32>,
+    incoming: Ring<u32>,
     /// What is set aside for the units that are crossing the link for the first of `incoming`.
-    pub(crate) crossing: Option<Reserved>,
+    crossing: Option<Reserved>,
     /// A flush came while they were crossing: granules are padded when they have arrived.
-    pub(crate) pad_on_arrival: bool,
+    pad_on_arrival: bool,
     /// Writes and flushes that wait until every host granule below a number is programmed.
-    pub(crate) durable: VecDeque<(u64, u32)>,
+    durable: VecDeque<(u64, u32)>,
     /// Flushes that are programmed together.
-    pub(crate) flushes: Flushes,
-    pub(crate) takes_turns: bool,
-    pub(crate) programming: bool,
+    flushes: Flushes,
+    takes_turns: bool,
+    programming: bool,
     /// Taking turns: what has been received and not yet placed.
-    pub(crate) received: Vec<Piece>,
+    received: Vec<Piece>,
     /// A sector's number, shifted right by so much, is its unit's: units are powers of two.
     unit_shift: u32,
-    pub(crate) coming: Coming,
+    coming: Coming,
     /// Most units that come over the link before the buffer is looked at again.
-    pub(crate) burst_units: u32,
-    pub(crate) alone: Alone,
+    burst_units: u32,
 }
 
 flashtwin_base::state! { Commands {
-    kept: pad_on_arrival, programming, alone;
+    kept: pad_on_arrival, programming;
     built: slots, vacant, incoming, crossing, durable, flushes, takes_turns, received,
         unit_shift, coming, burst_units;
 } }
 
+/// The command in a slot.
+impl Index<u32> for Commands {
+    type Output = Command;
+
+    #[inline]
+    fn index(&self, slot: u32) -> &Command {
+        &self.slots[slot as usize]
+    }
+}
+
+impl IndexMut<u32> for Commands {
+    #[inline]
+    fn index_mut(&mut self, slot: u32) -> &mut Command {
+        &mut self.slots[slot as usize]
+    }
+}
+
+/// Commands come and end.
 impl Commands {
     pub(crate) fn new(queue_depth: u32, overlap: bool, unit_bytes: u32) -> Commands {
         Commands {
@@ -195,27 +361,11 @@ impl Commands {
             unit_shift: unit_bytes.trailing_zeros() - SECTOR_BYTES.trailing_zeros(),
             coming: Coming::default(),
             burst_units: BURST_BYTES / unit_bytes,
-            alone: Alone::default(),
         }
     }
 
     pub(crate) fn outstanding(&self) -> usize {
         self.slots.len() - self.vacant.len()
-    }
-
-    /// Most units that come over the link before the buffer is looked at again.
-    pub(crate) fn burst_units(&self) -> u32 {
-        self.burst_units
-    }
-
-    /// Nothing is being programmed any more: receiving may begin.
-    pub(crate) fn restart_turns(&mut self) {
-        self.programming = false;
-    }
-
-    /// A write waits, or its data has been sent for and is not placed yet.
-    pub(crate) fn bring_more(&self) -> bool {
-        self.crossing.is_some() || !self.received.is_empty() || !self.incoming.is_empty()
     }
 
     #[inline(always)]
@@ -260,23 +410,230 @@ impl Commands {
         (lba >> self.unit_shift) as u32
     }
 
-    /// The first unit of a command whose map entry has not been looked up.
-    pub(crate) fn cursor(&self, slot: u32) -> u32 {
-        let command = &self.slots[slot as usize];
-        command.lpn + command.looked_up
+    /// A command has ended well; the answer is its tag.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, slot: u32) -> u32 {
+        self.vacant.push(slot);
+        self[slot].tag
     }
 
-    /// A command waits for a page of the map.
-    pub(crate) fn wait_for_map(&mut self, slot: u32) {
-        self.slots[slot as usize].pending += 1;
+    /// Puts a request into the slot of a write of one whole unit, the last that has ended, where it
+    /// is another such write within the drive; false, and nothing is done, where it is not.
+    #[inline(always)]
+    pub(crate) fn again(&mut self, slot: u32, request: &Request) -> bool {
+        let unit_sectors = 1 << self.unit_shift;
+        let begins_unit = request.lba & (unit_sectors - 1) == 0;
+        let alike = u64::from(request.sectors) == unit_sectors && begins_unit;
+        if !alike || self.vacant.last() != Some(&slot) {
+            return false;
+        }
+        self.vacant.pop();
+        let lpn = self.unit_at(request.lba);
+        let command = &mut self[slot];
+        command.tag = request.tag;
+        command.lba = request.lba;
+        command.lpn = lpn;
+        (command.sent, command.looked_up) = (0, 0);
+        command.understood = (Nanos::ZERO, 0);
+        command.compressible_percent = request.compressible_percent;
+        command.placement = request.placement;
+        true
     }
 
+    /// The most commands that were outstanding at once since the power came.
+    pub(crate) fn most_outstanding(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The most units of a command in any slot.
+    pub(crate) fn most_units(&self) -> u64 {
+        let units = self.slots.iter().map(|command| u64::from(command.units));
+        units.max().unwrap_or(0)
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "writes waiting {:?}, {:?} crossing, durable {:?}, {:?}, programming {}\n{:?}\n",
+            self.incoming, self.crossing, self.durable, self.flushes, self.programming, self.slots
+        )
+    }
+}
+
+/// Writes wait, and their data crosses the link.
+impl Commands {
+    /// Most units that come over the link before the buffer is looked at again.
+    pub(crate) fn burst_units(&self) -> u32 {
+        self.burst_units
+    }
+
+    /// The drive receives until its buffer is full, and then programs all of it.
+    pub(crate) fn take_turns(&self) -> bool {
+        self.takes_turns
+    }
+
+    /// Data may be sent for: none is crossing, and it is not the programs' turn.
+    #[inline]
+    pub(crate) fn may_receive(&self) -> bool {
+        self.crossing.is_none() && !self.programming
+    }
+
+    /// From now on it is the programs' turn, or is not.
+    pub(crate) fn set_programming(&mut self, programming: bool) {
+        self.programming = programming;
+    }
+
+    pub(crate) fn is_programming(&self) -> bool {
+        self.programming
+    }
+
+    /// A write waits, or its data has been sent for and is not placed yet.
+    pub(crate) fn bring_more(&self) -> bool {
+        self.crossing.is_some() || self.has_received() || !self.incoming.is_empty()
+    }
+
+    /// Whether a write that waits before another command, or data that has been received, brings
+    /// this unit.
+    pub(crate) fn bring(&self, lpn: u32, before: u32) -> bool {
+        let earlier = self.incoming.iter().take_while(|&&slot| slot != before);
+        let queued = earlier.into_iter().any(|&slot| {
+            let (first, units) = self[slot].span();
+            lpn.wrapping_sub(first) < units
+        });
+        let within = |piece: &Piece| lpn.wrapping_sub(piece.lpn) < piece.reserved.units();
+        queued || self.received.iter().any(within)
+    }
+
+    /// Padding is put off until what is crossing has arrived; false where nothing is.
+    pub(crate) fn put_off_padding(&mut self) -> bool {
+        self.pad_on_arrival |= self.crossing.is_some();
+        self.crossing.is_some()
+    }
+
+    /// Whether padding was put off until now.
+    pub(crate) fn take_padding(&mut self) -> bool {
+        std::mem::take(&mut self.pad_on_arrival)
+    }
+
+    /// A write of that route waits until its data is sent for.
+    #[inline]
+    pub(crate) fn wait_for_data(&mut self, slot: u32, route: Route) {
+        self[slot].route = route;
+        self.incoming.push_back(slot);
+    }
+
+    /// The first write that waits.
+    #[inline]
+    pub(crate) fn first_waiting(&self) -> Option<u32> {
+        self.incoming.front().copied()
+    }
+
+    /// No write waits for its data.
+    #[inline(always)]
+    pub(crate) fn is_nothing_queued(&self) -> bool {
+        self.incoming.is_empty()
+    }
+
+    /// How many writes wait.
+    pub(crate) fn queued(&self) -> usize {
+        self.incoming.len()
+    }
+
+    /// Units of a write's next burst.
+    #[inline]
+    pub(crate) fn burst_of(&self, slot: u32) -> u32 {
+        self[slot].left().min(self.burst_units)
+    }
+
+    /// The first write's next burst is sent for.
+    #[inline]
+    pub(crate) fn send_for(&mut self, reserved: Reserved) {
+        self.crossing = Some(reserved);
+    }
+
+    /// The burst that is crossing has arrived.
+    pub(crate) fn arrive(&mut self) -> Option<Piece> {
+        let reserved = self.crossing.take()?;
+        let slot = self.first_waiting()?;
+        let command = &mut self[slot];
+        let lpn = command.lpn + command.sent;
+        command.sent += reserved.units();
+        let last = command.left() == 0;
+        if last {
+            self.take_incoming();
+        }
+        Some(Piece {
+            slot,
+            lpn,
+            reserved,
+            last,
+        })
+    }
+
+    /// The first of the writes that wait is done with, or refused.
+    #[inline]
+    pub(crate) fn take_incoming(&mut self) {
+        self.incoming.pop_front();
+        self.flushes.write_taken();
+        self.coming.write_taken();
+    }
+
+    /// What has arrived is placed with others, when receiving ends.
+    pub(crate) fn keep_received(&mut self, piece: Piece) {
+        self.received.push(piece);
+    }
+
+    pub(crate) fn has_received(&self) -> bool {
+        !self.received.is_empty()
+    }
+
+    /// All that has been received is going to be placed. The emptied list comes back with
+    /// [`Commands::reuse_received`].
+    pub(crate) fn take_received(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.received)
+    }
+
+    pub(crate) fn reuse_received(&mut self, emptied: Vec<Piece>) {
+        self.received = emptied;
+    }
+
+    /// A command is answered when all that was begun below a number is programmed.
+    pub(crate) fn wait_for_programs(&mut self, sequence: u64, slot: u32) {
+        self.durable.push_back((sequence, slot));
+    }
+
+    #[inline]
+    pub(crate) fn any_wait_for_programs(&self) -> bool {
+        !self.durable.is_empty()
+    }
+
+    /// The first command that has waited for programs, where all below `oldest` have ended.
+    pub(crate) fn take_durable(&mut self, oldest: u64) -> Option<u32> {
+        let &(sequence, slot) = self.durable.front()?;
+        if sequence > oldest {
+            return None;
+        }
+        self.durable.pop_front();
+        Some(slot)
+    }
+
+    /// Flushes, and writes that are answered with them.
+    pub(crate) fn flushes(&self) -> &Flushes {
+        &self.flushes
+    }
+
+    pub(crate) fn flushes_mut(&mut self) -> &mut Flushes {
+        &mut self.flushes
+    }
+}
+
+/// The short ways of writes of one unit.
+impl Commands {
     /// What has arrived, where it is the whole of a write of one whole unit that is done when it is
     /// in the buffer: its slot, what is set aside for it, and its unit. It waits no more.
     #[inline(always)]
     pub(crate) fn arrives_whole(&mut self) -> Option<(u32, Reserved, u32)> {
         let &slot = self.incoming.front()?;
-        let command = &self.slots[slot as usize];
+        let command = &self[slot];
         let plain = command.units == 1 && command.whole_units && !command.fua;
         if !plain || self.pad_on_arrival || self.flushes.wait_for_writes() {
             return None;
@@ -290,7 +647,7 @@ impl Commands {
     /// The placement handle of a write of one whole unit within the drive; none of other commands.
     #[inline(always)]
     pub(crate) fn one_unit_of(&self, slot: u32) -> Option<u8> {
-        let command = &self.slots[slot as usize];
+        let command = &self[slot];
         let is_single_unit = command.op == Op::Write && command.units == 1 && command.whole_units;
         (is_single_unit && command.in_range).then_some(command.placement)
     }
@@ -308,15 +665,15 @@ impl Commands {
     /// event is saved.
     #[inline(always)]
     pub(crate) fn queue_ahead(&mut self, slot: u32, understood: (Nanos, u64)) {
-        self.slots[slot as usize].understood = understood;
-        self.waits_for_data(slot);
+        self[slot].understood = understood;
+        self.wait_for_data(slot, Route::Cache);
     }
 
     /// Whether the first write that waits was queued ahead and comes to its turn too early.
     #[inline(always)]
     pub(crate) fn is_first_ahead(&self, now: Nanos) -> bool {
         let first = self.incoming.front();
-        first.is_some_and(|&slot| self.slots[slot as usize].understood.0 >= now)
+        first.is_some_and(|&slot| self[slot].understood.0 >= now)
     }
 
     /// Takes the last of the writes that wait, where it was queued ahead and is not understood yet;
@@ -330,90 +687,9 @@ impl Commands {
         self.incoming.pop_back();
         Some((slot, std::mem::take(understood)))
     }
-
-    /// A write that the cache may take waits until its data is sent for.
-    #[inline(always)]
-    pub(crate) fn waits_for_data(&mut self, slot: u32) {
-        self.slots[slot as usize].route = Route::Cache;
-        self.incoming.push_back(slot);
-    }
-
-    /// A command has ended well; the answer is its tag.
-    #[inline(always)]
-    pub(crate) fn end(&mut self, slot: u32) -> u32 {
-        self.vacant.push(slot);
-        self.slots[slot as usize].tag
-    }
-
-    /// No write waits for its data.
-    #[inline(always)]
-    pub(crate) fn is_nothing_queued(&self) -> bool {
-        self.incoming.is_empty()
-    }
-
-    /// Puts a request into the slot of a write of one whole unit, the last that has ended, where it
-    /// is another such write within the drive; false, and nothing is done, where it is not.
-    #[inline(always)]
-    pub(crate) fn again(&mut self, slot: u32, request: &Request) -> bool {
-        let unit_sectors = 1 << self.unit_shift;
-        let begins_unit = request.lba & (unit_sectors - 1) == 0;
-        let alike = u64::from(request.sectors) == unit_sectors && begins_unit;
-        if !alike || self.vacant.last() != Some(&slot) {
-            return false;
-        }
-        self.vacant.pop();
-        let command = &mut self.slots[slot as usize];
-        command.tag = request.tag;
-        command.lba = request.lba;
-        command.lpn = (request.lba >> self.unit_shift) as u32;
-        (command.sent, command.looked_up) = (0, 0);
-        command.understood = (Nanos::ZERO, 0);
-        command.compressible_percent = request.compressible_percent;
-        command.placement = request.placement;
-        true
-    }
-
-    /// What waits, its units, and since when.
-    pub(crate) fn wait_of(&self, slot: u32) -> (Op, u32, Nanos) {
-        let command = &self.slots[slot as usize];
-        (command.op, command.units, command.began)
-    }
-
-    /// The most commands that were outstanding at once since the power came.
-    pub(crate) fn most_outstanding(&self) -> u64 {
-        self.slots.len() as u64
-    }
-
-    /// The most units of a command in any slot.
-    pub(crate) fn most_units(&self) -> u64 {
-        let units = self.slots.iter().map(|command| u64::from(command.units));
-        units.max().unwrap_or(0)
-    }
-
-    #[inline]
-    pub(crate) fn status(&self, slot: u32) -> Status {
-        self.slots[slot as usize].status
-    }
-
-    #[inline]
-    pub(crate) fn is_trim(&self, slot: u32) -> bool {
-        let command = &self.slots[slot as usize];
-        command.op == Op::Trim && command.in_range
-    }
-
-    pub(crate) fn sectors(&self, slot: u32) -> u32 {
-        (self.slots[slot as usize].bytes / SECTOR_BYTES) as u32
-    }
-
-    pub(crate) fn describe(&self) -> String {
-        format!(
-            "writes waiting {:?}, {:?} crossing, durable {:?}, {:?}, programming {}\n{:?}\n",
-            self.incoming, self.crossing, self.durable, self.flushes, self.programming, self.slots
-        )
-    }
 }
 
-/// Of a host that only fills the drive.
+/// A host that only fills the drive.
 impl Commands {
     /// Whether what is crossing the link is more than a unit.
     #[inline(always)]
@@ -432,8 +708,8 @@ impl Commands {
     /// where nothing waits behind it.
     #[inline(always)]
     pub(crate) fn arrived_burst(&self) -> Option<(u32, &Reserved, u32, bool)> {
-        let &slot = self.incoming.front()?;
-        let command = &self.slots[slot as usize];
+        let slot = self.first_waiting()?;
+        let command = &self[slot];
         let reserved = self.crossing.as_ref()?;
         let is_last = command.sent + reserved.units() == command.units;
         let waits_last = is_last && self.incoming.len() == 1;
@@ -445,7 +721,7 @@ impl Commands {
     #[inline(always)]
     pub(crate) fn take_burst(&mut self, slot: u32, is_last: bool) -> Option<Reserved> {
         let reserved = self.crossing.take()?;
-        self.slots[slot as usize].sent += reserved.units();
+        self[slot].sent += reserved.units();
         if is_last {
             self.take_incoming();
         }
@@ -456,11 +732,18 @@ impl Commands {
     /// slot, and the units of its next burst.
     #[inline(always)]
     pub(crate) fn next_burst(&self) -> Option<(u32, u32)> {
-        let &slot = self.incoming.front()?;
-        let command = &self.slots[slot as usize];
-        if self.crossing.is_some() || command.pending > 0 {
+        let slot = self.first_waiting()?;
+        if self.crossing.is_some() || !self[slot].has_all_pieces() {
             return None;
         }
-        Some((slot, (command.units - command.sent).min(self.burst_units)))
+        Some((slot, self.burst_of(slot)))
+    }
+
+    /// The placement handle of a write of whole units within the drive that is answered from the
+    /// buffer; none of other commands.
+    #[inline(always)]
+    pub(crate) fn plain_write(&self, slot: u32) -> Option<u8> {
+        let command = &self[slot];
+        command.is_plain_write().then_some(command.placement)
     }
 }

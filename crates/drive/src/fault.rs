@@ -8,9 +8,6 @@
 //! What an acknowledged write means follows from three values of the spec and two of the host;
 //! `docs/concepts/durability.md` has the table.
 
-use flashtwin_base::Device;
-use flashtwin_ftl::Policies;
-
 /// Counts of starts and of power losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PowerCycles {

@@ -23,7 +23,7 @@
 use flashtwin_base::Nanos;
 use flashtwin_base::queue::EventQueue;
 use flashtwin_ftl::op::class;
-use flashtwin_ftl::{NandOp, Policies, Token};
+use flashtwin_ftl::{NandOp, Token};
 
 use crate::config::{Acknowledge, Config, OperationTimes};
 use crate::firmware::Firmware;

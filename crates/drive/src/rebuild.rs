@@ -12,22 +12,22 @@ use flashtwin_ftl::{NandOp, Token};
 
 /// A row that is being rebuilt.
 #[derive(serde::Serialize, serde::Deserialize)]
-pub(crate) struct Rebuild {
+struct Rebuild {
     /// Who asked for the row.
-    pub(crate) token: Token,
+    token: Token,
     /// The reads of the other rows, until they are issued.
-    pub(crate) reads: Vec<NandOp>,
+    reads: Vec<NandOp>,
     /// Reads that have not come back, the failed one among them; 0 where the place is vacant.
-    pub(crate) pending: u32,
+    pending: u32,
     /// The superblock to be refreshed once the data is rebuilt.
-    pub(crate) refresh: Option<u32>,
+    refresh: Option<u32>,
 }
 
 /// The rows that are being rebuilt.
 #[derive(Default)]
 pub(crate) struct Rebuilds {
-    pub(crate) all: Vec<Rebuild>,
-    pub(crate) vacant: Vec<u32>,
+    all: Vec<Rebuild>,
+    vacant: Vec<u32>,
 }
 
 flashtwin_base::state! { Rebuilds {
@@ -35,12 +35,45 @@ flashtwin_base::state! { Rebuilds {
 } }
 
 impl Rebuilds {
-    pub(crate) fn add(&mut self, rebuild: Rebuild) -> u32 {
+    /// The read of a row will fail that is for `token`, and then these will be read. The answer is
+    /// the rebuild's place; `refresh` is the superblock to be refreshed once the data is rebuilt.
+    pub(crate) fn begin(&mut self, token: Token, reads: Vec<NandOp>, refresh: Option<u32>) -> u32 {
+        let rebuild = Rebuild {
+            token,
+            reads,
+            pending: 1,
+            refresh,
+        };
         if let Some(place) = self.vacant.pop() {
             self.all[place as usize] = rebuild;
             return place;
         }
         self.all.push(rebuild);
         self.all.len() as u32 - 1
+    }
+
+    /// A read of a rebuild has come back; the answer is the reads that it sends, once the failed
+    /// one has.
+    pub(crate) fn read(&mut self, place: u32) -> Vec<NandOp> {
+        let rebuild = &mut self.all[place as usize];
+        let reads = std::mem::take(&mut rebuild.reads);
+        rebuild.pending += reads.len() as u32;
+        rebuild.pending -= 1;
+        reads
+    }
+
+    /// Ends a rebuild all of whose reads have come back: who asked for the row, and the superblock
+    /// to be refreshed.
+    pub(crate) fn end(&mut self, place: u32) -> Option<(Token, Option<u32>)> {
+        let rebuild = &mut self.all[place as usize];
+        if rebuild.pending > 0 {
+            return None;
+        }
+        // A vacant place does not keep the number of an answered command, which is no part of the
+        // drive's state.
+        let token = std::mem::replace(&mut rebuild.token, Token::Host(0));
+        let refresh = rebuild.refresh;
+        self.vacant.push(place);
+        Some((token, refresh))
     }
 }

@@ -20,7 +20,7 @@
 //! other data ages by the time of all repetitions.
 
 use flashtwin_base::{Nanos, Op};
-use flashtwin_ftl::{Counters, Cycles, Policies};
+use flashtwin_ftl::{Counters, Cycles};
 
 use crate::config::Config;
 use crate::power::StateTimes;

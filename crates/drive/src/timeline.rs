@@ -8,7 +8,6 @@
 
 use flashtwin_base::{Nanos, Op};
 pub use flashtwin_ftl::Origin;
-use flashtwin_ftl::Policies;
 use flashtwin_ftl::op::class;
 
 /// Planes of a die at most.

@@ -145,7 +145,7 @@ pub(crate) struct Waits {
     /// The time that a die and a core take for a granule.
     operation: Nanos,
     /// The slowest operation so far beside the part's mean.
-    pub(crate) slowest: Pace,
+    slowest: Pace,
     /// Programs of what the buffer can hold.
     pub(crate) programs: u64,
     /// Since when no data of the first write is sent for; never while some is.
@@ -208,6 +208,11 @@ impl Waits {
     pub(crate) fn own(&self, operations: u64) -> Nanos {
         let all = self.operation.0.saturating_mul(operations);
         Nanos(self.slowest.of(all.saturating_add(self.turn.0)))
+    }
+
+    /// An operation takes its time at a pace.
+    pub(crate) fn note_pace(&mut self, pace: Pace) {
+        self.slowest = self.slowest.max(pace);
     }
 
     /// True if a command that began to wait at a moment, or never, has waited for long.

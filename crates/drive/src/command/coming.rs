@@ -8,31 +8,41 @@
 //! on side by side. So both are fetched in groups: of the commands that the drive has been given,
 //! or, where the host tells of its requests beforehand, of those to come.
 
+use flashtwin_base::Op;
+
 use super::Commands;
 
 /// Commands whose map entries are asked for together.
-pub(crate) const GROUP: usize = 8;
+const GROUP: usize = 8;
 /// Writes that have to wait ahead of a group before it is looked up: with fewer, its first write
 /// would be taken before the group is whole.
-pub(crate) const DEEP: usize = 2 * GROUP;
+const DEEP: usize = 2 * GROUP;
 /// Writes ahead of the one that is sent for whose old copies are looked up, at the least and at the
 /// most: far enough that the line has come when it is needed, near enough that it is still there.
-pub(crate) const NEAR: usize = 3;
-pub(crate) const FAR: usize = NEAR + 5;
+const NEAR: usize = 3;
+const FAR: usize = NEAR + 5;
 /// Most units of a write whose old copy is prefetched. A longer write needs many lines, of which
 /// the first alone gains little, and sequential writes of a first fill have no old copies.
-pub(crate) const FEW_UNITS: u32 = 4;
+const FEW_UNITS: u32 = 4;
 
 /// How far ahead has been asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Coming {
+pub(super) struct Coming {
     /// Units whose map entries have not been asked for yet.
-    pub(crate) units: [u32; GROUP],
-    pub(crate) count: usize,
+    units: [u32; GROUP],
+    count: usize,
     /// The host tells of its requests before they come.
-    pub(crate) foretold: bool,
+    foretold: bool,
     /// Writes at the front of the queue whose old copies have been asked for.
-    pub(crate) overwrites: usize,
+    overwrites: usize,
+}
+
+impl Coming {
+    /// The first of the writes that wait is done with.
+    #[inline]
+    pub(super) fn write_taken(&mut self) {
+        self.overwrites = self.overwrites.saturating_sub(1);
+    }
 }
 
 impl Commands {
@@ -41,11 +51,50 @@ impl Commands {
         self.coming.foretold = foretold;
     }
 
-    /// The first of the writes that wait is done with, or refused.
+    /// More writes wait than are looked at ahead of their turn.
+    pub(crate) fn are_deep(&self) -> bool {
+        self.incoming.len() >= DEEP
+    }
+
+    /// A command has come: its map entry will be needed, of a read at once, of a write when those
+    /// before it have been sent for. The answer is the units whose entries are to be fetched now.
     #[inline]
-    pub(crate) fn take_incoming(&mut self) {
-        self.incoming.pop_front();
-        self.flushes.write_taken();
-        self.coming.overwrites = self.coming.overwrites.saturating_sub(1);
+    pub(crate) fn expected(&mut self, slot: u32) -> &[u32] {
+        let command = &self.slots[slot as usize];
+        let coming = &mut self.coming;
+        if self.incoming.len() < DEEP || command.op != Op::Write {
+            return match coming.foretold {
+                true => &[],
+                false => std::slice::from_ref(&command.lpn),
+            };
+        }
+        coming.units[coming.count % GROUP] = command.lpn;
+        coming.count += 1;
+        if coming.count < GROUP {
+            return &[];
+        }
+        coming.count = 0;
+        &coming.units
+    }
+
+    /// A write is being sent for: those behind it will have their turn. The answer is the places in
+    /// the queue of writes whose old copies are to be fetched now.
+    #[inline]
+    pub(crate) fn upcoming(&mut self) -> std::ops::Range<usize> {
+        let (waiting, asked) = (self.incoming.len(), self.coming.overwrites);
+        if asked > NEAR || waiting <= asked {
+            return 0..0;
+        }
+        self.coming.overwrites = waiting.min(FAR);
+        asked..self.coming.overwrites
+    }
+
+    /// First units of the short writes at these places of the queue.
+    pub(crate) fn short_writes(&self, places: std::ops::Range<usize>) -> impl Iterator<Item = u32> {
+        let slots = places.filter_map(|at| self.incoming.get(at));
+        let commands = slots.map(|&slot| &self.slots[slot as usize]);
+        commands
+            .filter(|command| command.units <= FEW_UNITS)
+            .map(|command| command.lpn)
     }
 }

@@ -15,11 +15,9 @@
 //!
 //! With `ignore`, as with capacitors (`controller.plp`), a flush is answered from RAM.
 
-use super::Commands;
-
 /// How far the group under way has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Stage {
+enum Stage {
     /// There is none.
     #[default]
     None,
@@ -36,9 +34,9 @@ pub(crate) enum Stage {
 /// Flushes and writes that are answered once what they cover is on flash.
 #[derive(Debug, Default)]
 pub(crate) struct Flushes {
-    pub(crate) waiting: Vec<u32>,
-    pub(crate) group: Vec<u32>,
-    pub(crate) stage: Stage,
+    waiting: Vec<u32>,
+    group: Vec<u32>,
+    stage: Stage,
 }
 
 impl Flushes {
@@ -61,11 +59,67 @@ impl Flushes {
             *writes = writes.saturating_sub(1);
         }
     }
-}
 
-impl Commands {
-    /// A write is answered with the next group.
-    pub(crate) fn join_flush(&mut self, slot: u32) {
-        self.flushes.waiting.push(slot);
+    /// A flush, or a write that is answered like one, waits for the next group.
+    pub(crate) fn join(&mut self, slot: u32) {
+        self.waiting.push(slot);
+    }
+
+    /// 1: opens a group, where some wait and none is under way.
+    pub(crate) fn open(&mut self) -> bool {
+        let opens = self.stage == Stage::None && !self.waiting.is_empty();
+        if opens {
+            self.stage = Stage::Gathers;
+        }
+        opens
+    }
+
+    /// 2: the group takes no more, and so many writes are queued before it.
+    pub(crate) fn close(&mut self, queued: usize) {
+        std::mem::swap(&mut self.group, &mut self.waiting);
+        self.stage = Stage::Queued(queued);
+    }
+
+    /// All writes before the group have been placed, and nothing of it is begun.
+    #[inline]
+    pub(crate) fn are_ready(&self) -> bool {
+        self.stage == Stage::Queued(0)
+    }
+
+    /// 3: what the group covers is begun, all below a number.
+    pub(crate) fn programs(&mut self, sequence: u64) {
+        self.stage = Stage::Programs(sequence);
+    }
+
+    /// Pages of the journal, of `pages` in all, that follow what the group has waited for; none
+    /// where it goes on waiting. `programmed` and `journaled` say up to where all is on flash.
+    #[inline]
+    pub(crate) fn pages_next(
+        &self,
+        pages: u32,
+        programmed: impl FnOnce() -> u64,
+        journaled: impl FnOnce() -> u64,
+    ) -> Option<u32> {
+        match self.stage {
+            Stage::Programs(sequence) if programmed() >= sequence => Some(pages),
+            // Data that the host has written meanwhile may wait: the journal says nothing of it.
+            Stage::Journals(sequence, left) if journaled() >= sequence => Some(left),
+            _ => None,
+        }
+    }
+
+    /// 4: a page of the journal is begun, all below a number, and so many are left.
+    pub(crate) fn journals(&mut self, sequence: u64, left: u32) {
+        self.stage = Stage::Journals(sequence, left);
+    }
+
+    /// 5: all of the group are answered. The emptied list comes back with [`Flushes::reuse`].
+    pub(crate) fn end(&mut self) -> Vec<u32> {
+        self.stage = Stage::None;
+        std::mem::take(&mut self.group)
+    }
+
+    pub(crate) fn reuse(&mut self, emptied: Vec<u32>) {
+        self.group = emptied;
     }
 }

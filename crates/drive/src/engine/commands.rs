@@ -4,8 +4,7 @@ use flashtwin_base::{Completion, Nanos, Op, Request, Status};
 use flashtwin_ftl::Policies;
 
 use super::Drive;
-use crate::command::coming::{DEEP, FAR, FEW_UNITS, GROUP, NEAR};
-use crate::command::{Command, SECTOR_BYTES};
+use crate::command::SECTOR_BYTES;
 use crate::event::{Event, lane};
 use crate::link::Way;
 use crate::power::Phase;
@@ -15,22 +14,22 @@ impl<P: Policies> Drive<P> {
     /// The firmware has understood a command.
     #[inline(always)]
     pub(super) fn begin_command(&mut self, slot: u32) {
-        if self.controller.trim.alone && self.holds_back(slot) {
-            return;
+        if self.trims.run_alone() {
+            self.begin_in_turn(slot);
+        } else {
+            self.begin(slot);
         }
-        self.begin(slot);
     }
 
     /// A command begins its work in the drive.
     #[inline]
     pub(super) fn begin(&mut self, slot: u32) {
-        let command = &self.commands.slots[slot as usize];
-        let (op, empty) = (command.op, command.bytes == 0);
+        let command = &mut self.commands[slot];
+        let (op, empty) = (command.op(), command.bytes() == 0);
         if matches!(op, Op::Read | Op::Flush) {
-            self.commands.slots[slot as usize].began = self.clock.now();
+            command.begins_to_wait(self.clock.now());
         }
-        let command = &self.commands.slots[slot as usize];
-        if !command.in_range {
+        if !command.is_in_range() {
             self.answer(slot, Status::OutOfRange);
             return;
         }
@@ -48,22 +47,20 @@ impl<P: Policies> Drive<P> {
 
     #[inline(always)]
     pub(super) fn answer(&mut self, slot: u32, status: Status) {
-        if self.controller.trim.alone {
-            self.ended(slot);
+        if self.trims.run_alone() {
+            self.end_in_turn(slot);
         }
         self.totals.end(status);
-        if self
-            .waits
-            .is_long(self.clock.now(), self.commands.slots[slot as usize].began)
-        {
+        let command = &mut self.commands[slot];
+        command.ends(status);
+        if self.waits.is_long(self.clock.now(), command.waits_since()) {
             self.waited_long(slot);
         }
-        self.commands.slots[slot as usize].status = status;
         if self.link.complete_time() == Nanos::ZERO {
             self.seen(slot);
         } else {
-            let at = self.clock.now() + self.link.complete_time();
-            self.clock.push(at, Event::Seen(slot));
+            let time = self.link.complete_time();
+            self.clock.push_in(time, Event::Seen(slot));
         }
     }
 
@@ -73,10 +70,9 @@ impl<P: Policies> Drive<P> {
         if self.is_recorded() {
             self.record_answer(slot);
         }
-        let Command { tag, status, .. } = self.commands.slots[slot as usize];
-        self.commands.vacant.push(slot);
+        let status = self.commands[slot].status();
         self.done.push(Completion {
-            tag,
+            tag: self.commands.end(slot),
             at: self.clock.now(),
             status,
         });
@@ -85,61 +81,29 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// A command has come: its map entry will be needed, of a read at once, of a write when those
-    /// before it have been sent for.
-    #[inline]
-    pub(super) fn expect(&mut self, slot: u32) {
-        let commands = &mut self.commands;
-        let lpn = commands.slots[slot as usize].lpn;
-        if commands.incoming.len() < DEEP || commands.slots[slot as usize].op != Op::Write {
-            if !commands.coming.foretold {
-                self.ftl.expect(&[lpn]);
-            }
-            return;
-        }
-        let coming = &mut commands.coming;
-        coming.units[coming.count % GROUP] = lpn;
-        coming.count += 1;
-        if coming.count >= GROUP {
-            coming.count = 0;
-            self.ftl.expect(&coming.units);
-        }
-    }
-
     /// Requests that begin at these sectors come before long.
     #[inline(never)]
     pub(super) fn expect_later(&self, lbas: &[u64]) {
-        let writes_wait = self.commands.incoming.len() >= DEEP;
-        if writes_wait {
-            return;
-        }
-        for &lba in lbas {
-            self.ftl.expect(&[self.commands.unit_at(lba)]);
+        if !self.commands.are_deep() {
+            for &lba in lbas {
+                self.ftl.expect(&[self.commands.unit_at(lba)]);
+            }
         }
     }
 
     /// A write is being sent for: those behind it will have their turn.
     #[inline]
     pub(super) fn expect_overwrites(&mut self) {
-        let commands = &mut self.commands;
-        let waiting = commands.incoming.len();
-        let asked = commands.coming.overwrites;
-        if asked > NEAR || waiting <= asked {
-            return;
+        let places = self.commands.upcoming();
+        if !places.is_empty() {
+            self.look_ahead(places);
         }
-        let to = waiting.min(FAR);
-        commands.coming.overwrites = to;
-        self.look_ahead(asked, to);
     }
 
     #[inline(never)]
-    fn look_ahead(&self, from: usize, to: usize) {
-        let commands = &self.commands;
-        for &slot in (from..to).filter_map(|at| commands.incoming.get(at)) {
-            let command = &commands.slots[slot as usize];
-            if command.units <= FEW_UNITS {
-                self.ftl.expect_overwrite(command.lpn);
-            }
+    fn look_ahead(&self, places: std::ops::Range<usize>) {
+        for lpn in self.commands.short_writes(places) {
+            self.ftl.expect_overwrite(lpn);
         }
     }
 
@@ -177,7 +141,7 @@ impl<P: Policies> Drive<P> {
             self.wake_for_command();
         }
         let first = self.commands.outstanding() == 0;
-        if self.background.idle || (self.background.watches_host && first) {
+        if self.background.minds_command(first) {
             self.host_is_back();
         }
         let in_range = self.is_in_range(&request);
@@ -190,10 +154,10 @@ impl<P: Policies> Drive<P> {
         if self.is_recorded() {
             self.record_command(slot, request.lba);
         }
-        self.expect(slot);
+        self.ftl.expect(self.commands.expected(slot));
         let mut time = self.controller.command;
-        if request.op == Op::Trim && in_range && !self.controller.trim.alone {
-            time += self.trim_time(request.sectors);
+        if request.op == Op::Trim && in_range && !self.trims.run_alone() {
+            time += self.trims.time(request.sectors.into());
         }
         let seen = self.clock.now() + self.link.submit_time();
         let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {

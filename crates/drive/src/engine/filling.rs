@@ -8,8 +8,8 @@
 //! that does more than fill, ends the loop and goes the long way. The results are the same, which
 //! `crates/soak/tests/served.rs` holds: the long way is that of [`flashtwin_base::Device::submit`].
 
-use flashtwin_base::{Op, Source, Status};
-use flashtwin_ftl::{Policies, Token};
+use flashtwin_base::{Source, Status};
+use flashtwin_ftl::{Policies, Route, Token};
 
 use super::Drive;
 use crate::event::Event;
@@ -44,7 +44,7 @@ impl<P: Policies> Drive<P> {
     /// Whether writes that only fill do nothing besides.
     fn only_fills(&self) -> bool {
         self.short_way
-            && !self.paces.on
+            && !self.paces.are_on()
             && !self.flash.notes_begun
             && self.flash.suspend.is_none()
             && !self.lookups.uses_host_memory
@@ -141,7 +141,12 @@ impl<P: Policies> Drive<P> {
         let Some(Token::Program(place)) = self.flash.token_on(die) else {
             return false;
         };
-        if (self.errors.on && self.is_first_program(place)) || !self.ftl.granule_filled(place) {
+        if (self.errors.are_on()
+            && self
+                .errors
+                .holds_nothing(self.ftl.superblock_of_flight(place)))
+            || !self.ftl.granule_filled(place)
+        {
             return false;
         }
         self.flash.done(die, &mut self.clock);
@@ -153,13 +158,11 @@ impl<P: Policies> Drive<P> {
     /// write of whole units that is answered from the buffer.
     #[inline(always)]
     fn begins_filling(&mut self, slot: u32) -> bool {
-        let command = &self.commands.slots[slot as usize];
-        let whole = command.in_range && command.whole_units && command.units > 0;
-        let plain = command.op == Op::Write && whole && !command.fua;
-        if !plain || !self.ftl.routes_alike(command.placement) {
+        let plain = self.commands.plain_write(slot);
+        if !plain.is_some_and(|placement| self.ftl.routes_alike(placement)) {
             return false;
         }
-        self.commands.waits_for_data(slot);
+        self.commands.wait_for_data(slot, Route::Cache);
         self.send_for_next();
         true
     }
@@ -173,13 +176,12 @@ impl<P: Policies> Drive<P> {
         if self.ftl.waits_for_programs(units) {
             return;
         }
-        let command = &self.commands.slots[slot as usize];
-        let Some(reserved) = self.ftl.reserve_at_once(command.route, units) else {
+        let command = &self.commands[slot];
+        let Some(reserved) = self.ftl.reserve_at_once(command.route(), units) else {
             return self.admit();
         };
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
-        let first = command.sent == 0;
-        self.commands.crossing = Some(reserved);
+        let (bytes, first) = command.next_bytes(units, self.ftl.layout().unit_bytes);
+        self.commands.send_for(reserved);
         self.waits.release(self.clock.now());
         let arrives = self.send(bytes, Way::In, first);
         self.clock.push_alone(arrives, Event::Arrived);

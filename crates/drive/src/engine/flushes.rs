@@ -5,7 +5,6 @@ use flashtwin_base::Status;
 use flashtwin_ftl::Policies;
 
 use super::Drive;
-use crate::command::flush::Stage;
 use crate::config::{Acknowledge, Flushing};
 use crate::event::Event;
 
@@ -19,13 +18,12 @@ impl<P: Policies> Drive<P> {
             };
         }
         if flush.how == Flushing::Grouped {
-            self.commands.join_flush(slot);
+            self.commands.flushes_mut().join(slot);
             return self.next_group();
         }
         self.program_all();
-        self.commands
-            .durable
-            .push_back((self.ftl.next_sequence(), slot));
+        let sequence = self.ftl.next_sequence();
+        self.commands.wait_for_programs(sequence, slot);
         self.answer_durable();
     }
 
@@ -58,32 +56,28 @@ impl<P: Policies> Drive<P> {
 
     /// Opens a group of those that wait, if none is under way.
     pub(super) fn next_group(&mut self) {
-        let flushes = &mut self.commands.flushes;
-        if flushes.stage != Stage::None || flushes.waiting.is_empty() {
-            return;
+        if self.commands.flushes_mut().open() {
+            let time = self.controller.flush.time;
+            self.clock.push_in(time, Event::FlushGathered);
         }
-        flushes.stage = Stage::Gathers;
-        let at = self.clock.now() + self.controller.flush.time;
-        self.clock.push(at, Event::FlushGathered);
     }
 
     /// The group takes no more: it goes on as soon as the writes that are queued have been placed.
     pub(super) fn flush_gathered(&mut self) {
         // Those that were queued ahead are not understood yet.
         self.take_back_all();
-        let queued = self.commands.incoming.len();
-        let flushes = &mut self.commands.flushes;
-        std::mem::swap(&mut flushes.group, &mut flushes.waiting);
-        flushes.stage = Stage::Queued(queued);
+        let queued = self.commands.queued();
+        self.commands.flushes_mut().close(queued);
         self.program_group();
     }
 
     /// Programs what the group covers, once the writes before it have been placed.
     #[inline]
     pub(super) fn program_group(&mut self) {
-        if self.commands.flushes.stage == Stage::Queued(0) {
+        if self.commands.flushes().are_ready() {
             self.program_all();
-            self.commands.flushes.stage = Stage::Programs(self.ftl.next_sequence());
+            let sequence = self.ftl.next_sequence();
+            self.commands.flushes_mut().programs(sequence);
             self.group_programmed();
         }
     }
@@ -91,15 +85,14 @@ impl<P: Policies> Drive<P> {
     /// A program has ended: the group goes on to its next page, or is answered.
     #[inline]
     pub(super) fn group_programmed(&mut self) {
-        match self.commands.flushes.stage {
-            Stage::Programs(sequence) if self.ftl.oldest_pending_host() >= sequence => {
-                self.next_page(self.controller.flush.pages);
-            }
-            // Data that the host has written meanwhile may wait: the journal says nothing of it.
-            Stage::Journals(sequence, pages) if self.ftl.oldest_journaled() >= sequence => {
-                self.next_page(pages);
-            }
-            _ => {}
+        let (programmed, journaled) = (
+            || self.ftl.oldest_pending_host(),
+            || self.ftl.oldest_journaled(),
+        );
+        let all = self.controller.flush.pages;
+        let flushes = self.commands.flushes();
+        if let Some(pages) = flushes.pages_next(all, programmed, journaled) {
+            self.next_page(pages);
         }
     }
 
@@ -110,17 +103,16 @@ impl<P: Policies> Drive<P> {
         }
         self.ftl.write_journal_page(&mut self.ops);
         self.issue();
-        self.commands.flushes.stage = Stage::Journals(self.ftl.next_sequence(), pages - 1);
+        let sequence = self.ftl.next_sequence();
+        self.commands.flushes_mut().journals(sequence, pages - 1);
     }
 
     fn answer_group(&mut self) {
-        let flushes = &mut self.commands.flushes;
-        flushes.stage = Stage::None;
-        let mut group = std::mem::take(&mut flushes.group);
+        let mut group = self.commands.flushes_mut().end();
         for slot in group.drain(..) {
             self.answer(slot, Status::Ok);
         }
-        self.commands.flushes.group = group;
+        self.commands.flushes_mut().reuse(group);
         self.next_group();
     }
 }

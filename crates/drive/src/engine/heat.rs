@@ -95,9 +95,9 @@ impl<P: Policies> Drive<P> {
             self.waits.throttled(at, self.thermal.speed_milli);
         }
         self.power.throttle(at, self.thermal.speed_milli);
-        if self.errors.on {
+        if self.errors.are_on() {
             let celsius = self.thermal.celsius(at, energy);
-            self.errors.ageing.warm(at, celsius);
+            self.errors.warm(at, celsius);
         }
     }
 
@@ -144,7 +144,7 @@ impl<P: Policies> Drive<P> {
                 ftl: &self.ftl,
                 host_bytes: self.totals.bytes(Op::Write),
                 flash: &self.flash,
-                errors: self.errors.counts,
+                errors: self.errors.counts(),
                 power: &self.power,
                 thermal: &self.thermal,
             };

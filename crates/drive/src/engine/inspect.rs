@@ -92,7 +92,7 @@ impl<P: Policies> Drive<P> {
             },
             worn_before: self.nameplate.worn,
             age_ns: self.nameplate.age_ns,
-            rebuilt: self.errors.counts.rebuilt,
+            rebuilt: self.errors.counts().rebuilt,
         }
     }
 
@@ -106,9 +106,10 @@ impl<P: Policies> Drive<P> {
     /// A read, a flush or a write that waits for its programs is answered after a long time.
     #[cold]
     pub(super) fn waited_long(&mut self, slot: u32) {
-        let (op, units, began) = self.commands.wait_of(slot);
+        let command = &self.commands[slot];
+        let (op, (_, units), began) = (command.op(), command.span(), command.waits_since());
         let operations = match op {
-            Op::Read => self.commands.most_units() * self.commands.most_outstanding(),
+            Op::Read => self.commands.most_units() * self.commands.most_outstanding() as u64,
             _ => self.waits.programs + u64::from(units),
         };
         let own = self.waits.own(operations);
@@ -196,7 +197,7 @@ impl<P: Policies> Drive<P> {
             ftl: &self.ftl,
             host_bytes: self.totals.bytes(Op::Write),
             flash: &self.flash,
-            errors: self.errors.counts,
+            errors: self.errors.counts(),
             power: &self.power,
             thermal: &self.thermal,
         };

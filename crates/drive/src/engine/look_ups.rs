@@ -24,7 +24,7 @@ impl<P: Policies> Drive<P> {
                 self.lookups.wait(slot, command);
             }
         }
-        self.commands.wait_for_map(command);
+        self.commands[command].awaits(1);
         let mut next = self.ftl.map_page_end(lpn);
         for _ in 0..PAGES_AHEAD {
             if next >= end || !self.load_map(next) {
@@ -78,7 +78,7 @@ impl<P: Policies> Drive<P> {
         while command != NONE {
             // It may wait for another page at once.
             let next = self.lookups.behind[command as usize];
-            let known = self.ftl.map_page_end(self.commands.cursor(command));
+            let known = self.ftl.map_page_end(self.commands[command].cursor());
             self.resume(command, known);
             command = next;
         }
@@ -108,8 +108,8 @@ impl<P: Policies> Drive<P> {
 
     /// A command that waited for a page of the map goes on; entries below `known` are at hand.
     pub(super) fn resume(&mut self, slot: u32, known: u32) {
-        self.commands.slots[slot as usize].pending -= 1;
-        match self.commands.slots[slot as usize].op {
+        self.commands[slot].piece_came();
+        match self.commands[slot].op() {
             Op::Read => self.read_on(slot, known),
             Op::Write => {
                 self.look_up_write(slot, known);

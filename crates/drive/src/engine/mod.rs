@@ -49,6 +49,7 @@ use crate::runs::Runs;
 use crate::smart::Nameplate;
 use crate::thermal::Thermal;
 use crate::totals::Totals;
+use crate::trim::Trims;
 use crate::turns::Turns;
 use crate::waits::Waits;
 use crate::xray::Xray;
@@ -67,6 +68,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     rebuilds: Rebuilds,
     clock: Clock,
     commands: Commands,
+    trims: Trims,
     lookups: Lookups,
     background: Background,
     read_ahead: ReadAhead,
@@ -98,7 +100,7 @@ pub struct Drive<P: Policies = BuiltIn> {
 
 flashtwin_base::state! { Drive<P: Policies> {
     kept: runs, engine_free, totals, supply, repeated;
-    part: clock, link, path, ftl, firmware, flash, errors, rebuilds, commands, lookups, background,
+    part: clock, link, path, ftl, firmware, flash, errors, rebuilds, commands, trims, lookups, background,
         read_ahead, cores, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
         reads_of_nothing, turns, paces, waits;
@@ -151,6 +153,7 @@ impl<P: Policies> Drive<P> {
             clock: Clock::new(),
             lookups: Lookups::new(&ftl, c.host_memory_latency),
             commands: Commands::new(config.link.queue_depth, c.overlap, ftl.layout().unit_bytes),
+            trims: Trims::new(&c.trim),
             background: Background::new(&config.policy, c),
             read_ahead: ahead,
             runs: Runs::default(),
@@ -204,7 +207,7 @@ impl<P: Policies> Drive<P> {
             }
             Event::Arrived => self.arrived(),
             Event::Command(slot) => self.begin_command(slot),
-            Event::Answer(slot) => self.answer(slot, self.commands.status(slot)),
+            Event::Answer(slot) => self.answer(slot, self.commands[slot].status()),
             Event::Seen(slot) => self.seen(slot),
             Event::Trimmed(slot) => self.begin_trim(slot),
             Event::Release => self.release(),

@@ -2,11 +2,9 @@
 
 use flashtwin_base::Nanos;
 use flashtwin_ftl::{NandOp, Policies, Token};
-use flashtwin_nand::Pace;
 
 use super::Drive;
 use crate::event::{Event, lane};
-use crate::paces::kind;
 use crate::power::Phase;
 use crate::read_ahead::READ_AHEAD;
 
@@ -73,9 +71,7 @@ impl<P: Policies> Drive<P> {
     /// From now on every operation of a die takes `milli` thousandths of the time that the spec
     /// gives it. Not part of a snapshot.
     pub fn slow_die(&mut self, die: u16, milli: u32) {
-        self.paces.slow.retain(|(slow, _)| *slow != die);
-        self.paces.slow.push((die, milli));
-        self.paces.on = true;
+        self.paces.slow(die, milli);
     }
 
     /// Sets the paces of the operations that the firmware has asked for.
@@ -84,9 +80,9 @@ impl<P: Policies> Drive<P> {
         for index in 0..self.ops.len() {
             let op = self.ops[index];
             if let Some(place) = self.ftl.worked_on(op.token) {
-                let pace = self.pace(op.class, op.die, place);
+                let pace = self.paces.of(op.class, op.die, place, &self.ftl);
                 self.ops[index].pace = pace;
-                self.waits.slowest = self.waits.slowest.max(pace);
+                self.waits.note_pace(pace);
             }
         }
     }
@@ -94,27 +90,9 @@ impl<P: Policies> Drive<P> {
     /// Sets the pace of a read of the row that a physical unit lies in.
     #[inline]
     pub(super) fn set_pace(&self, op: &mut NandOp, ppn: u32) {
-        if self.paces.on {
-            op.pace = self.pace(op.class, op.die, self.ftl.wordline_at(ppn));
-        }
-    }
-
-    /// The pace of an operation of a class on a die, in a superblock and on a wordline.
-    #[cold]
-    pub(super) fn pace(&self, class: u8, die: u16, (superblock, wordline): (u32, u32)) -> Pace {
-        let (paces, layout) = (&self.paces, self.ftl.layout());
-        let block = u64::from(superblock) * u64::from(layout.dies) + u64::from(die);
-        let wear = if paces.variation.wears() {
-            let superblock = &self.ftl.superblocks()[superblock as usize];
-            self.ftl.rated().wear_of(superblock)
-        } else {
-            0.0
-        };
-        let wordline = (wordline, layout.wordlines());
-        let pace = (paces.variation).pace(kind(class), paces.seed, block, wordline, wear);
-        match paces.slow.iter().find(|(slow, _)| *slow == die) {
-            Some(&(_, milli)) => pace.slower(milli),
-            None => pace,
+        if self.paces.are_on() {
+            let place = self.ftl.wordline_at(ppn);
+            op.pace = self.paces.of(op.class, op.die, place, &self.ftl);
         }
     }
 
@@ -143,10 +121,10 @@ impl<P: Policies> Drive<P> {
         if self.power.phase == Phase::Resting {
             self.wake_for_work();
         }
-        if self.paces.on {
+        if self.paces.are_on() {
             self.set_paces();
         }
-        if self.errors.on {
+        if self.errors.are_on() {
             (0..self.ops.len()).for_each(|index| self.grade_own(index));
         }
         for index in 0..self.ops.len() {
@@ -166,8 +144,8 @@ impl<P: Policies> Drive<P> {
                     token,
                     Token::Program(_) | Token::Copyback(_) | Token::Erase(_)
                 );
-                if ages && self.errors.on {
-                    self.note_age(token);
+                if ages && self.errors.are_on() {
+                    self.errors.note_end(token, &self.ftl, &mut self.clock);
                 }
                 self.tell_begun();
                 self.ftl.finish(token, &mut self.ops);

@@ -19,7 +19,7 @@ impl<P: Policies> Drive<P> {
     /// a logical one, and the wait of erases for what replaced their data. Not under commands.
     pub fn enable_power_cuts(&mut self) {
         assert_eq!(self.commands.outstanding(), 0, "commands are outstanding");
-        let offered = self.background.idle;
+        let offered = self.background.is_idle();
         self.come_to_rest();
         self.ftl.enable_power_cuts();
         if offered {
@@ -127,7 +127,8 @@ impl<P: Policies> Drive<P> {
         }
         self.cores.take_all(now, time);
         self.waits.starts(now + time);
-        self.age_after_start(&recovery.erased);
+        self.errors
+            .age_after_start(&recovery.erased, &self.ftl, &mut self.clock);
         // Pages of the map that the cut made stale are written anew.
         self.ftl.pump(&mut self.ops);
         self.issue();
@@ -165,6 +166,7 @@ impl<P: Policies> Drive<P> {
             c.overlap,
             self.ftl.layout().unit_bytes,
         );
+        self.trims.power_lost();
         self.background.power_lost();
         self.waits.power_lost();
         self.errors.power_lost();

@@ -26,7 +26,7 @@ impl<P: Policies> Drive<P> {
     pub fn purge_while(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<Nanos> {
         assert_eq!(self.commands.outstanding(), 0, "purge under host commands");
         let begun = self.clock.now();
-        self.background.purging = true;
+        self.background.set_purging(true);
         self.settle();
         match self.controller.secure_erase {
             SecureErase::Block => {
@@ -43,8 +43,8 @@ impl<P: Policies> Drive<P> {
         }
         self.errors.forget();
         self.read_ahead.invalidate(0, self.ftl.logical_units());
-        self.commands.restart_turns();
-        self.background.purging = false;
+        self.commands.set_programming(false);
+        self.background.set_purging(false);
         Some(self.clock.now() - begun)
     }
 

@@ -12,11 +12,11 @@ use crate::read_ahead::{Hit, READ_AHEAD};
 
 impl<P: Policies> Drive<P> {
     pub(super) fn begin_read(&mut self, slot: u32) {
-        let command = self.commands.slots[slot as usize];
-        self.commands.slots[slot as usize].status = self.path.pass();
-        let end = command.lpn + command.units;
-        self.reads_of_nothing += u64::from(self.ftl.holds_nothing(command.lpn, command.units));
-        let sectors = command.lba..command.lba + command.bytes / SECTOR_BYTES;
+        let command = &mut self.commands[slot];
+        command.ends(self.path.pass());
+        let ((first, units), sectors) = (command.span(), command.sectors());
+        let end = first + units;
+        self.reads_of_nothing += u64::from(self.ftl.holds_nothing(first, units));
         let unit_sectors = u64::from(self.ftl.layout().unit_bytes) / SECTOR_BYTES;
         let ends_unit = u64::from(end) * unit_sectors == sectors.end;
         let stream = self.read_ahead.note(sectors, end - u32::from(!ends_unit));
@@ -30,9 +30,9 @@ impl<P: Policies> Drive<P> {
     /// below `known` are.
     #[inline]
     pub(super) fn read_on(&mut self, slot: u32, mut known: u32) {
-        let command = self.commands.slots[slot as usize];
+        let command = self.commands[slot];
         let fetched = !self.read_ahead.is_empty();
-        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        let (mut at, end) = (command.cursor(), command.lpns().end);
         let mut in_ram = 0;
         while at < end {
             if fetched {
@@ -43,7 +43,7 @@ impl<P: Policies> Drive<P> {
                         continue;
                     }
                     Hit::Coming(units) => {
-                        self.commands.slots[slot as usize].pending += 1;
+                        self.commands[slot].awaits(1);
                         at += units;
                         continue;
                     }
@@ -51,16 +51,16 @@ impl<P: Policies> Drive<P> {
                 }
             }
             if at >= known {
-                self.commands.slots[slot as usize].looked_up = at - command.lpn;
+                self.commands[slot].looked_up_to(at);
                 if !self.ask_map(slot, at, end) {
                     break;
                 }
                 known = self.ftl.map_page_end(at);
             }
-            let asked = (!command.whole_units).then_some(&command);
+            let asked = (!command.covers_whole_units()).then_some(&command);
             let end = end.min(known);
             let (units, read) = self.read_row(at, end, Token::Host(slot), asked);
-            self.commands.slots[slot as usize].pending += u32::from(read);
+            self.commands[slot].awaits(read.into());
             in_ram += if read { 0 } else { units };
             at += units;
         }
@@ -97,7 +97,7 @@ impl<P: Policies> Drive<P> {
         }
         self.narrow(&mut op, ppn, at, units);
         self.set_pace(&mut op, ppn);
-        if self.errors.on {
+        if self.errors.are_on() {
             self.grade_units(&mut op, ppn, at, units);
         }
         self.ops.push(op);
@@ -117,21 +117,20 @@ impl<P: Policies> Drive<P> {
     /// any order; the parts of the first and the last unit are counted as if they came in order.
     #[inline]
     fn hand_out(&mut self, slot: u32, units: u32) {
-        let command = &mut self.commands.slots[slot as usize];
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
-        let first = command.sent == 0;
-        command.sent += units;
-        self.commands.slots[slot as usize].crossed = self.send(bytes, Way::Out, first);
+        let unit_bytes = self.ftl.layout().unit_bytes;
+        let (bytes, first) = self.commands[slot].next_bytes(units, unit_bytes);
+        let crossed = self.send(bytes, Way::Out, first);
+        self.commands[slot].went_out(units, crossed);
     }
 
     #[inline]
     fn finish_read(&mut self, slot: u32) {
-        let command = &self.commands.slots[slot as usize];
-        if command.pending == 0 {
-            let at = command.crossed;
-            if self.errors.is_lost(command.lpn, command.units) {
-                self.errors.counts.uncorrectable += 1;
-                self.commands.slots[slot as usize].status = Status::Unreadable;
+        let command = &mut self.commands[slot];
+        if command.has_all_pieces() {
+            let (at, (first, units)) = (command.crossed(), command.span());
+            if self.errors.is_lost(first, units) {
+                self.errors.note_uncorrectable();
+                command.ends(Status::Unreadable);
             }
             self.clock
                 .push_in_order(lane::LINK, at.max(self.clock.now()), Event::Answer(slot));
@@ -141,14 +140,15 @@ impl<P: Policies> Drive<P> {
     /// A flash read of a command has come back.
     #[inline]
     pub(super) fn piece_read(&mut self, slot: u32, units: u16) {
-        let command = &mut self.commands.slots[slot as usize];
-        command.pending -= 1;
-        if command.op == Op::Write {
+        let command = &mut self.commands[slot];
+        command.piece_came();
+        if command.op() == Op::Write {
             self.admit();
             return;
         }
+        // Of compressed units the size of a read does not tell how many it has brought.
         let units = if self.ftl.compresses() {
-            self.share_of(slot)
+            command.share()
         } else {
             u32::from(units)
         };
@@ -156,30 +156,16 @@ impl<P: Policies> Drive<P> {
         self.finish_read(slot);
     }
 
-    /// Units that a flash read of a command has brought, where its size does not tell: an equal
-    /// share of what is still to come, the last one the rest.
-    #[cold]
-    fn share_of(&self, slot: u32) -> u32 {
-        let command = &self.commands.slots[slot as usize];
-        (command.units - command.sent).div_ceil(command.pending + 1)
-    }
-
     /// A flash read of a chunk has come back: the commands that waited for it get their share.
     pub(super) fn chunk_read(&mut self, chunk: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         self.read_ahead.fetched(chunk, &mut woken);
         for (slot, units) in woken.drain(..) {
-            self.commands.slots[slot as usize].pending -= 1;
-            let command = &self.commands.slots[slot as usize];
-            let left = command.units - command.sent;
-            self.hand_out(
-                slot,
-                if command.pending == 0 {
-                    left
-                } else {
-                    units.min(left)
-                },
-            );
+            let command = &mut self.commands[slot];
+            command.piece_came();
+            let left = command.left();
+            let is_last = command.has_all_pieces();
+            self.hand_out(slot, if is_last { left } else { units.min(left) });
             self.finish_read(slot);
         }
         self.woken = woken;
@@ -209,19 +195,10 @@ impl<P: Policies> Drive<P> {
         self.issue();
     }
 
-    /// The units that a command covers whole: the first, and how many. Of the drive's last unit
-    /// the host has what the capacity says.
-    pub(super) fn whole_units(&self, command: &Command) -> (u32, u32) {
+    /// The units that a command covers whole: the first, and how many.
+    pub(super) fn whole_units(&self, slot: u32) -> (u32, u32) {
         let unit = u64::from(self.ftl.layout().unit_bytes);
-        let begins = command.lba * SECTOR_BYTES;
-        let ends = begins + command.bytes;
-        let first = begins.div_ceil(unit);
-        let end = if ends == self.capacity_bytes {
-            u64::from(self.ftl.logical_units())
-        } else {
-            ends / unit
-        };
-        (first as u32, end.saturating_sub(first) as u32)
+        self.commands[slot].whole_units(unit, self.ftl.logical_units(), self.capacity_bytes)
     }
 
     /// Bytes of a codeword; none where units are moved whole.
@@ -240,9 +217,9 @@ impl<P: Policies> Drive<P> {
         let unit = u64::from(self.ftl.layout().unit_bytes);
         let begins = u64::from(first) * unit;
         let ends = begins + u64::from(units) * unit;
-        let asked = command.lba * SECTOR_BYTES;
-        let before = asked.saturating_sub(begins) / codeword;
-        let behind = ends.saturating_sub(asked + command.bytes) / codeword;
+        let asked = command.byte_range();
+        let before = asked.start.saturating_sub(begins) / codeword;
+        let behind = ends.saturating_sub(asked.end) / codeword;
         (before + behind) as u8
     }
 
@@ -252,12 +229,11 @@ impl<P: Policies> Drive<P> {
         let Some(codeword) = self.codeword() else {
             return 0;
         };
-        let command = &self.commands.slots[slot as usize];
+        let written = self.commands[slot].byte_range();
         let unit = u64::from(self.ftl.layout().unit_bytes);
         let begins = u64::from(lpn) * unit;
-        let from = command.lba * SECTOR_BYTES;
-        let to = (from + command.bytes).min(begins + unit) - begins;
-        let first = from.saturating_sub(begins).div_ceil(codeword);
+        let to = written.end.min(begins + unit) - begins;
+        let first = written.start.saturating_sub(begins).div_ceil(codeword);
         (to / codeword).saturating_sub(first) as u8
     }
 

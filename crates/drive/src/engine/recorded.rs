@@ -12,7 +12,7 @@ impl<P: Policies> Drive<P> {
     /// What is under way already seems to begin now.
     pub fn record(&mut self, from: Nanos, to: Nanos, sink: Box<dyn Sink>) {
         let arrays = self.flash.dies.len() * PLANES_MOST;
-        let slots = self.commands.slots.len();
+        let slots = self.commands.most_outstanding();
         drop(self.end_recording());
         let short_way = std::mem::take(&mut self.short_way);
         self.flash.timeline = Some(Box::new(Timeline {
@@ -141,8 +141,8 @@ impl<P: Policies> Drive<P> {
     /// The host hears of the end of the command in a slot.
     #[cold]
     pub(super) fn record_answer(&mut self, slot: u32) {
-        let command = &self.commands.slots[slot as usize];
-        let (op, bytes) = (command.op, command.bytes);
+        let command = &self.commands[slot];
+        let (op, bytes) = (command.op(), command.bytes());
         let now = self.clock.now();
         if let Some(timeline) = &mut self.flash.timeline {
             let (begin, lba) = timeline.submitted[slot as usize];

@@ -10,7 +10,7 @@
 //! The host is told of completions of one moment when all events of that moment have happened.
 
 use flashtwin_base::{Completion, Nanos, Op, Request, Source, Status};
-use flashtwin_ftl::Policies;
+use flashtwin_ftl::{Policies, Route};
 
 use super::Drive;
 use super::filling::Left;
@@ -166,7 +166,7 @@ impl<P: Policies> Drive<P> {
         if self.asks_more() || !self.ftl.routes_alike(placement) {
             return false;
         }
-        self.commands.waits_for_data(slot);
+        self.commands.wait_for_data(slot, Route::Cache);
         self.admit();
         true
     }
@@ -213,8 +213,8 @@ impl<P: Policies> Drive<P> {
     /// Takes a request into the slot of a write that has just ended the short way.
     #[inline(always)]
     fn take_again(&mut self, slot: u32, request: Request) {
-        let alone = self.background.watches_host && self.commands.outstanding() == 0;
-        let awake = self.power.phase == Phase::Serving && !self.background.idle && !alone;
+        let first = self.commands.outstanding() == 0;
+        let awake = self.power.phase == Phase::Serving && !self.background.minds_command(first);
         let alike = request.op == Op::Write && !request.fua && self.is_in_range(&request);
         let unthrottled = self.thermal.hold_ps == 0 && !self.ftl.is_read_only();
         if !(awake && alike && unthrottled && self.commands.again(slot, &request)) {
@@ -222,7 +222,7 @@ impl<P: Policies> Drive<P> {
         }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         self.totals.count(Op::Write, bytes);
-        self.expect(slot);
+        self.ftl.expect(self.commands.expected(slot));
         let seen = self.clock.now() + self.link.submit_time();
         let understood = self.cores.take(seen, self.controller.command);
         if self.commands.may_queue_ahead() && self.may_begin_unseen(request.placement) {

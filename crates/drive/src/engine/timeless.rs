@@ -169,7 +169,7 @@ impl<P: Policies> Drive<P> {
         let sectors = bytes / SECTOR_BYTES;
         self.totals.count(Op::Write, bytes);
         self.totals.end(Status::Ok);
-        if self.errors.on {
+        if self.errors.are_on() {
             self.errors.replaced(lpn, units);
         }
         if !self.read_ahead.is_empty() {
@@ -278,8 +278,8 @@ impl<P: Policies> Drive<P> {
             !matches!(token, Token::Host(_) | Token::Rebuild(_)),
             "{token:?}"
         );
-        if self.errors.on {
-            self.note_age(token);
+        if self.errors.are_on() {
+            self.errors.note_end(token, &self.ftl, &mut self.clock);
         }
         self.ftl.finish(token, &mut self.ops);
         if self.ftl.take_placed_again() {
@@ -320,7 +320,9 @@ impl<P: Policies> Drive<P> {
     #[must_use]
     pub fn repeats_until_change(&self, stretch: &Stretch, again_bytes: u64) -> u64 {
         let worn = self.ftl.repeats_until_worn(&stretch.cycles);
-        worn.min(self.repeats_until_due(self.units_of(again_bytes), stretch.time))
+        let (units, now) = (self.units_of(again_bytes), self.clock.now());
+        let ftl = &self.ftl;
+        worn.min(self.errors.repeats_until_due(units, stretch.time, ftl, now))
     }
 
     fn units_of(&self, bytes: u64) -> u64 {
@@ -359,7 +361,9 @@ impl<P: Policies> Drive<P> {
         wear.add(&stretch.cycles, times);
         self.ftl.wear_on(&wear);
         let passed = self.repeated.time - before;
-        self.grow_old(self.units_of(again_bytes), passed);
+        let units = self.units_of(again_bytes);
+        self.errors
+            .grow_old(units, passed, &self.ftl, &mut self.clock);
         times
     }
 }

@@ -6,85 +6,54 @@ use flashtwin_ftl::Policies;
 use super::Drive;
 use crate::command::SECTOR_BYTES;
 use crate::event::Event;
-use crate::trim::GB;
 
 impl<P: Policies> Drive<P> {
-    /// Firmware time of a TRIM beside that of any command.
+    /// A command has been understood by a drive that runs TRIMs alone.
     #[cold]
-    pub(super) fn trim_time(&self, sectors: u32) -> Nanos {
-        let trim = &self.controller.trim;
-        let bytes = u128::from(u64::from(sectors) * SECTOR_BYTES);
-        trim.command + Nanos((bytes * u128::from(trim.per_gb.0) / GB) as u64)
-    }
-
-    /// Whether a command has to wait, or is a TRIM that now runs alone.
-    #[cold]
-    pub(super) fn holds_back(&mut self, slot: u32) -> bool {
-        let trim = self.commands.is_trim(slot);
-        let alone = &mut self.commands.alone;
-        if alone.running || !alone.held.is_empty() || (trim && alone.begun > 0) {
-            alone.held.push_back(slot);
-            return true;
+    pub(super) fn begin_in_turn(&mut self, slot: u32) {
+        let is_trim = self.commands[slot].is_trim();
+        if self.trims.admit(slot, is_trim) {
+            self.begin_admitted(slot, is_trim);
         }
-        alone.begun += 1;
-        if trim {
-            self.run_alone(slot);
+    }
+
+    fn begin_admitted(&mut self, slot: u32, is_trim: bool) {
+        if is_trim {
+            let sectors = self.commands[slot].bytes() / SECTOR_BYTES;
+            self.clock
+                .push_in(self.trims.time(sectors), Event::Trimmed(slot));
+        } else {
+            self.begin(slot);
         }
-        trim
     }
 
-    fn run_alone(&mut self, slot: u32) {
-        self.commands.alone.running = true;
-        let at = self.clock.now() + self.trim_time(self.commands.sectors(slot));
-        self.clock.push(at, Event::Trimmed(slot));
-    }
-
-    /// A command has ended: perhaps the last one that a TRIM waited for, or the TRIM itself.
+    /// A command has ended in a drive that runs TRIMs alone.
     #[cold]
-    pub(super) fn ended(&mut self, slot: u32) {
-        let trim = self.commands.is_trim(slot);
-        let alone = &mut self.commands.alone;
-        alone.begun -= 1;
-        alone.running &= !trim;
-        if alone.begun == 0 && !alone.held.is_empty() && !alone.releasing {
-            alone.releasing = true;
-            self.clock.push(self.clock.now(), Event::Release);
+    pub(super) fn end_in_turn(&mut self, slot: u32) {
+        if self.trims.end(self.commands[slot].is_trim()) {
+            self.clock.push_in(Nanos::ZERO, Event::Release);
         }
     }
 
     /// Begins what was held back, up to the next TRIM.
     pub(super) fn release(&mut self) {
-        self.commands.alone.releasing = false;
-        if self.commands.alone.running {
-            return;
-        }
-        while let Some(&slot) = self.commands.alone.held.front() {
-            let trim = self.commands.is_trim(slot);
-            if trim && self.commands.alone.begun > 0 {
-                return;
-            }
-            self.commands.alone.held.pop_front();
-            self.commands.alone.begun += 1;
-            if trim {
-                return self.run_alone(slot);
-            }
-            self.begin(slot);
+        self.trims.release();
+        while let Some((slot, is_trim)) = self.trims.next(|slot| self.commands[slot].is_trim()) {
+            self.begin_admitted(slot, is_trim);
         }
     }
 
     /// The firmware begins a TRIM: of the units that it covers whole.
     pub(super) fn begin_trim(&mut self, slot: u32) {
-        let command = self.commands.slots[slot as usize];
-        let (first, units) = self.whole_units(&command);
-        let inner = &mut self.commands.slots[slot as usize];
-        (inner.lpn, inner.units) = (first, units);
+        let units = self.whole_units(slot);
+        self.commands[slot].cut_to(units);
         self.trim_on(slot, self.known_from_the_start());
     }
 
     /// Trims a command's units below `known` and those after them whose map entries are at hand.
     pub(super) fn trim_on(&mut self, slot: u32, mut known: u32) {
-        let command = self.commands.slots[slot as usize];
-        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        let command = self.commands[slot];
+        let (mut at, end) = (command.cursor(), command.lpns().end);
         while at < end {
             if at >= known {
                 if !self.ask_map(slot, at, end) {
@@ -95,11 +64,11 @@ impl<P: Policies> Drive<P> {
             let units = end.min(known) - at;
             self.read_ahead.invalidate(at, units);
             self.errors.replaced(at, units);
-            self.ftl.note_tag(command.tag);
+            self.ftl.note_tag(command.tag());
             self.ftl.trim(at, units, &mut self.ops);
             self.issue();
             at += units;
-            self.commands.slots[slot as usize].looked_up += units;
+            self.commands[slot].looked_up_to(at);
         }
         self.answer(slot, Status::Ok);
         self.admit();

@@ -22,9 +22,7 @@ use crate::link::Way;
 impl<P: Policies> Drive<P> {
     /// Pads, at once or when what is crossing has arrived.
     pub(super) fn pad_now(&mut self) {
-        if self.commands.crossing.is_some() {
-            self.commands.pad_on_arrival = true;
-        } else {
+        if !self.commands.put_off_padding() {
             self.pad_all();
         }
     }
@@ -40,19 +38,20 @@ impl<P: Policies> Drive<P> {
 
     #[inline]
     pub(super) fn begin_write(&mut self, slot: u32) {
-        if self.errors.on {
+        if self.errors.are_on() {
             // Only units that are written whole are readable again: of others a part stays lost.
-            let (first, units) = self.whole_units(&self.commands.slots[slot as usize]);
+            let (first, units) = self.whole_units(slot);
             self.errors.replaced(first, units);
         }
-        let command = &mut self.commands.slots[slot as usize];
+        let command = &self.commands[slot];
         if !self.read_ahead.is_empty() {
-            self.read_ahead.invalidate(command.lpn, command.units);
+            let (first, units) = command.span();
+            self.read_ahead.invalidate(first, units);
         }
-        let (lba, bytes, handle) = (command.lba, command.bytes, command.placement);
+        let (lba, bytes) = (command.sectors().start, command.bytes());
         let run = || self.runs.note(lba, bytes / SECTOR_BYTES, bytes);
-        command.route = self.ftl.route(bytes, handle, run);
-        self.commands.incoming.push_back(slot);
+        let route = self.ftl.route(bytes, command.placement(), run);
+        self.commands.wait_for_data(slot, route);
         self.look_up_write(slot, self.known_from_the_start());
         self.admit();
     }
@@ -61,15 +60,15 @@ impl<P: Policies> Drive<P> {
     /// and reads the rest of the units that it covers in part.
     #[inline(always)]
     pub(super) fn look_up_write(&mut self, slot: u32, known: u32) {
-        if known < u32::MAX || !self.commands.slots[slot as usize].whole_units {
+        if known < u32::MAX || !self.commands[slot].covers_whole_units() {
             self.look_up_units(slot, known);
         }
     }
 
     #[inline(never)]
     fn look_up_units(&mut self, slot: u32, mut known: u32) {
-        let command = self.commands.slots[slot as usize];
-        let (mut at, end) = (self.commands.cursor(slot), command.lpn + command.units);
+        let command = &self.commands[slot];
+        let (mut at, end) = (command.cursor(), command.lpns().end);
         while at < end {
             if at >= known {
                 if !self.ask_map(slot, at, end) {
@@ -78,7 +77,7 @@ impl<P: Policies> Drive<P> {
                 known = self.ftl.map_page_end(at);
             }
             let to = end.min(known);
-            self.commands.slots[slot as usize].looked_up += to - at;
+            self.commands[slot].looked_up_to(to);
             self.read_rests(slot, at..to);
             at = to;
         }
@@ -87,36 +86,24 @@ impl<P: Policies> Drive<P> {
     /// Reads the rest of the first and the last unit of a write where they lie in `units` and are
     /// covered in part.
     fn read_rests(&mut self, slot: u32, units: Range<u32>) {
-        let command = self.commands.slots[slot as usize];
+        let command = &self.commands[slot];
         let unit = u64::from(self.ftl.layout().unit_bytes);
-        let begin = command.lba * SECTOR_BYTES;
-        let last = command.lpn + command.units - 1;
-        let head = !begin.is_multiple_of(unit);
-        let tail = !(begin + command.bytes).is_multiple_of(unit);
-        if head && units.contains(&command.lpn) {
-            self.read_rest(slot, command.lpn);
+        let (bytes, lpns) = (command.byte_range(), command.lpns());
+        let (first, last) = (lpns.start, lpns.end - 1);
+        let head = !bytes.start.is_multiple_of(unit);
+        let tail = !bytes.end.is_multiple_of(unit);
+        if head && units.contains(&first) {
+            self.read_rest(slot, first);
         }
-        if tail && units.contains(&last) && (last != command.lpn || !head) {
+        if tail && units.contains(&last) && (last != first || !head) {
             self.read_rest(slot, last);
         }
     }
 
-    /// Whether an earlier write that waits brings this unit, so that the rest of it is in RAM when
-    /// a later one gets its turn.
-    fn is_coming(&self, lpn: u32, slot: u32) -> bool {
-        let commands = &self.commands;
-        let earlier = commands.incoming.iter().take_while(|&&s| s != slot);
-        let queued = earlier.into_iter().any(|&s| {
-            let c = &commands.slots[s as usize];
-            lpn.wrapping_sub(c.lpn) < c.units
-        });
-        let within = |p: &Piece| lpn.wrapping_sub(p.lpn) < p.reserved.units();
-        queued || commands.received.iter().any(within)
-    }
-
-    /// Reads a unit of which a write covers only a part, unless it is in RAM or will be.
+    /// Reads a unit of which a write covers only a part, unless it is in RAM or an earlier write
+    /// brings it there before this one gets its turn.
     fn read_rest(&mut self, slot: u32, lpn: u32) {
-        if self.is_coming(lpn, slot) {
+        if self.commands.bring(lpn, slot) {
             return;
         }
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
@@ -125,11 +112,11 @@ impl<P: Policies> Drive<P> {
             op.skipped = self.replaced_codewords(slot, lpn);
             self.narrow(&mut op, ppn, lpn, 1);
             self.set_pace(&mut op, ppn);
-            if self.errors.on {
+            if self.errors.are_on() {
                 self.grade_units(&mut op, ppn, lpn, 1);
             }
             self.ops.push(op);
-            self.commands.slots[slot as usize].pending += 1;
+            self.commands[slot].awaits(1);
             self.issue();
         }
     }
@@ -137,15 +124,15 @@ impl<P: Policies> Drive<P> {
     /// Sends for the next burst of the first write that waits, if there is room for it.
     #[inline(always)]
     pub(super) fn admit(&mut self) {
-        if self.commands.crossing.is_some() || self.commands.programming {
+        if !self.commands.may_receive() {
             return;
         }
         // Asked at each command and each end of an operation, and with collection at work the
         // answer is mostly this one.
-        if self.ftl.makes_host_wait() && !self.commands.takes_turns {
+        if self.ftl.makes_host_wait() && !self.commands.take_turns() {
             return self.hold_first();
         }
-        if let Some(&slot) = self.commands.incoming.front() {
+        if let Some(slot) = self.commands.first_waiting() {
             self.admit_first(slot);
         }
     }
@@ -153,7 +140,7 @@ impl<P: Policies> Drive<P> {
     /// The first write that waits, if there is one, goes on waiting.
     #[inline(always)]
     fn hold_first(&mut self) {
-        if !self.commands.incoming.is_empty() {
+        if !self.commands.is_nothing_queued() {
             self.waits.hold(self.clock.now(), &self.ftl);
         }
     }
@@ -161,25 +148,23 @@ impl<P: Policies> Drive<P> {
     /// The same where a write waits and nothing keeps it from being looked at.
     #[inline(never)]
     fn admit_first(&mut self, slot: u32) {
-        let command = &self.commands.slots[slot as usize];
-        if command.pending > 0 {
+        if !self.commands[slot].has_all_pieces() {
             return self.hold_first();
         }
         if self.ftl.is_read_only() {
             self.refuse(slot);
             return;
         }
-        let (route, first) = (command.route, command.sent == 0);
-        let burst = (command.units - command.sent).min(self.commands.burst_units);
+        let (route, burst) = (self.commands[slot].route(), self.commands.burst_of(slot));
         let at_once = self.ftl.reserve_at_once(route, burst);
         let Some(reserved) = at_once.or_else(|| self.reserve_room(route, burst)) else {
             return self.admit_later();
         };
         let units = reserved.units();
-        self.commands.crossing = Some(reserved);
+        self.commands.send_for(reserved);
         self.waits.release(self.clock.now());
-        let command = &self.commands.slots[slot as usize];
-        let bytes = command.bytes_of(command.sent, units, self.ftl.layout().unit_bytes);
+        let unit_bytes = self.ftl.layout().unit_bytes;
+        let (bytes, first) = self.commands[slot].next_bytes(units, unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
         if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
             arrives = self.compressed(bytes, arrives);
@@ -206,9 +191,9 @@ impl<P: Policies> Drive<P> {
     #[inline(never)]
     fn admit_later(&mut self) {
         self.hold_first();
-        let received = !self.commands.received.is_empty();
+        let received = self.commands.has_received();
         self.stop_receiving();
-        if received && self.ftl.takes_less() && !self.commands.programming {
+        if received && self.ftl.takes_less() && !self.commands.is_programming() {
             // Compressed, or in the place of older data, what had arrived took less room than was
             // set aside for it: there may be room now.
             return self.admit();
@@ -224,7 +209,7 @@ impl<P: Policies> Drive<P> {
         self.commands.take_incoming();
         self.take_back_early();
         self.answer(slot, Status::ReadOnly);
-        if self.commands.incoming.is_empty() {
+        if self.commands.is_nothing_queued() {
             self.nothing_queued();
         }
         self.program_group();
@@ -237,7 +222,7 @@ impl<P: Policies> Drive<P> {
     fn waits_for_whole(&self, burst: u32) -> bool {
         let free = self.ftl.buffer_free();
         let fits = burst <= free + self.ftl.buffer_programming();
-        fits && free < burst && !self.commands.takes_turns
+        fits && free < burst && !self.commands.take_turns()
     }
 
     /// A buffer that is full of nothing but partly filled granules gets no more data for them, nor
@@ -251,7 +236,8 @@ impl<P: Policies> Drive<P> {
             self.ftl.pad_host_through(&mut self.ops);
         }
         self.issue();
-        self.commands.programming = self.commands.takes_turns && self.ftl.host_programs_in_flight();
+        let programs = self.commands.take_turns() && self.ftl.host_programs_in_flight();
+        self.commands.set_programming(programs);
     }
 
     /// The firmware may have found that the host has to wait: folding and collection go on at once.
@@ -270,36 +256,24 @@ impl<P: Policies> Drive<P> {
 
     /// A burst has arrived: the firmware places it, at once or when receiving ends.
     pub(super) fn arrived(&mut self) {
-        let reserved = self.commands.crossing.take();
-        let (Some(reserved), Some(&slot)) = (reserved, self.commands.incoming.front()) else {
+        let Some(piece) = self.commands.arrive() else {
             panic!("data without a command\n{}", self.describe());
         };
-        let units = reserved.units();
-        let command = &mut self.commands.slots[slot as usize];
-        let lpn = command.lpn + command.sent;
-        command.sent += units;
-        let forced = command.fua && command.sent == command.units;
-        let piece = Piece {
-            slot,
-            lpn,
-            reserved,
-            last: command.sent == command.units,
-        };
+        let forced = piece.last && self.commands[piece.slot].has_fua();
         if piece.last {
-            self.commands.take_incoming();
             self.take_back_early();
         }
-        if self.commands.takes_turns {
-            self.commands.received.push(piece);
+        if self.commands.take_turns() {
+            self.commands.keep_received(piece);
         } else {
             self.place(piece);
         }
-        if self.commands.incoming.is_empty() {
+        if self.commands.is_nothing_queued() {
             self.nothing_queued();
         }
         // A flush, or a write that has to be on flash, waits for its granule's program, and no more
         // data may come to fill that.
-        let pads = std::mem::take(&mut self.commands.pad_on_arrival);
+        let pads = self.commands.take_padding();
         if pads || (forced && self.waits_for_programs(true) && !self.flushes_after(true)) {
             self.pad_all();
         }
@@ -312,11 +286,10 @@ impl<P: Policies> Drive<P> {
     /// that were begun for it are.
     #[inline(always)]
     fn place(&mut self, piece: Piece) {
-        self.ftl
-            .note_tag(self.commands.slots[piece.slot as usize].tag);
+        let command = &self.commands[piece.slot];
+        self.ftl.note_tag(command.tag());
         if self.ftl.compresses() {
-            let command = &self.commands.slots[piece.slot as usize];
-            self.ftl.incoming_data(command.compressible_percent);
+            self.ftl.incoming_data(command.compressible_percent());
         }
         self.tell_begun();
         self.ftl
@@ -325,15 +298,15 @@ impl<P: Policies> Drive<P> {
         if !piece.last {
             return;
         }
-        let fua = self.commands.slots[piece.slot as usize].fua;
+        let fua = self.commands[piece.slot].has_fua();
         if !self.waits_for_programs(fua) {
             self.answer(piece.slot, Status::Ok);
         } else if self.flushes_after(fua) {
-            self.commands.join_flush(piece.slot);
+            self.commands.flushes_mut().join(piece.slot);
         } else {
             let programs = self.ftl.next_sequence();
-            self.commands.slots[piece.slot as usize].began = self.clock.now();
-            self.commands.durable.push_back((programs, piece.slot));
+            self.commands[piece.slot].begins_to_wait(self.clock.now());
+            self.commands.wait_for_programs(programs, piece.slot);
         }
     }
 
@@ -362,23 +335,24 @@ impl<P: Policies> Drive<P> {
     /// Taking turns: what has been received is placed and programmed before more is received.
     #[inline(always)]
     fn stop_receiving(&mut self) {
-        if self.commands.takes_turns {
+        if self.commands.take_turns() {
             self.program_received();
         }
     }
 
     #[inline(never)]
     fn program_received(&mut self) {
-        let mut received = std::mem::take(&mut self.commands.received);
+        let mut received = self.commands.take_received();
         for piece in received.drain(..) {
             self.place(piece);
         }
-        self.commands.received = received;
+        self.commands.reuse_received(received);
         self.next_group();
         if !self.controller.gather {
             self.pad_ungathered();
         }
-        self.commands.programming = self.ftl.host_programs_in_flight();
+        self.commands
+            .set_programming(self.ftl.host_programs_in_flight());
     }
 
     /// A program has ended: room in the buffer, and perhaps writes that are durable now.
@@ -387,23 +361,19 @@ impl<P: Policies> Drive<P> {
         if self.ftl.take_placed_again() {
             self.pad_now();
         }
-        if !self.commands.durable.is_empty() {
+        if self.commands.any_wait_for_programs() {
             self.answer_durable();
         }
         self.group_programmed();
-        if self.commands.programming && !self.ftl.host_programs_in_flight() {
-            self.commands.programming = false;
+        if self.commands.is_programming() && !self.ftl.host_programs_in_flight() {
+            self.commands.set_programming(false);
         }
         self.admit();
     }
 
     pub(super) fn answer_durable(&mut self) {
         let oldest = self.ftl.oldest_pending_host();
-        while let Some(&(sequence, slot)) = self.commands.durable.front() {
-            if sequence > oldest {
-                break;
-            }
-            self.commands.durable.pop_front();
+        while let Some(slot) = self.commands.take_durable(oldest) {
             self.answer(slot, Status::Ok);
         }
     }
