@@ -20,8 +20,8 @@ pub struct PowerCycles {
 /// Power, as the drive sees it.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Supply {
-    pub(crate) off: bool,
-    pub(crate) cycles: PowerCycles,
+    off: bool,
+    cycles: PowerCycles,
 }
 
 impl Supply {
@@ -33,5 +33,26 @@ impl Supply {
                 unsafe_shutdowns: 0,
             },
         }
+    }
+
+    #[inline]
+    pub(crate) fn is_off(&self) -> bool {
+        self.off
+    }
+
+    /// The power goes, without a shutdown or after one.
+    pub(crate) fn go(&mut self, is_safe: bool) {
+        self.off = true;
+        self.cycles.unsafe_shutdowns += u64::from(!is_safe);
+    }
+
+    /// It comes.
+    pub(crate) fn come(&mut self) {
+        self.off = false;
+        self.cycles.on += 1;
+    }
+
+    pub(crate) fn cycles(&self) -> PowerCycles {
+        self.cycles
     }
 }

@@ -23,17 +23,17 @@ pub(crate) const PAGES_AHEAD: u32 = 8;
 /// Who waits for which page.
 pub(crate) struct Lookups {
     /// First and last command that wait for each slot of the SRAM, or none.
-    pub(crate) waiting: Vec<(u32, u32)>,
+    waiting: Vec<(u32, u32)>,
     /// The command that waits behind each command, by its place.
-    pub(crate) behind: Vec<u32>,
+    behind: Vec<u32>,
     /// Commands that wait for a slot.
-    pub(crate) queue: VecDeque<u32>,
+    queue: VecDeque<u32>,
     /// Pages on their way from the host's memory.
-    pub(crate) fetching: u32,
+    fetching: u32,
     /// Round trip to the host's memory.
-    pub(crate) latency: Nanos,
+    latency: Nanos,
     /// The host's memory holds pages of the map.
-    pub(crate) uses_host_memory: bool,
+    uses_host_memory: bool,
 }
 
 flashtwin_base::state! { Lookups {
@@ -64,6 +64,52 @@ impl Lookups {
         self.fetching > 0
     }
 
+    /// A page is on its way from the host's memory.
+    pub(crate) fn fetch(&mut self) {
+        self.fetching += 1;
+    }
+
+    /// Such a page has come.
+    pub(crate) fn fetched(&mut self) {
+        self.fetching -= 1;
+    }
+
+    /// Round trip to the host's memory.
+    pub(crate) fn latency(&self) -> Nanos {
+        self.latency
+    }
+
+    /// The host's memory holds pages of the map.
+    pub(crate) fn use_host_memory(&self) -> bool {
+        self.uses_host_memory
+    }
+
+    /// A command waits for a slot.
+    pub(crate) fn queue(&mut self, command: u32) {
+        self.queue.push_back(command);
+    }
+
+    /// How many do.
+    pub(crate) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The first of them asks again.
+    pub(crate) fn take_queued(&mut self) -> Option<u32> {
+        self.queue.pop_front()
+    }
+
+    /// It has found none, where it is the last of the queue now: it goes to the front again.
+    pub(crate) fn put_back(&mut self, command: u32) -> bool {
+        let waits = self.queue.back() == Some(&command);
+        if waits {
+            self.queue.pop_back();
+            self.queue.push_front(command);
+        }
+        waits
+    }
+
+    /// A command waits for the page of a slot.
     pub(crate) fn wait(&mut self, slot: u32, command: u32) {
         if self.behind.len() <= command as usize {
             self.behind.resize(command as usize + 1, NONE);
@@ -76,6 +122,18 @@ impl Lookups {
             self.behind[*last as usize] = command;
         }
         *last = command;
+    }
+
+    /// The page of a slot has come: the first command that waited for it.
+    pub(crate) fn take_first(&mut self, slot: u32) -> Option<u32> {
+        let (first, _) = std::mem::replace(&mut self.waiting[slot as usize], (NONE, NONE));
+        (first != NONE).then_some(first)
+    }
+
+    /// The command that waits behind another.
+    pub(crate) fn behind(&self, command: u32) -> Option<u32> {
+        let next = self.behind[command as usize];
+        (next != NONE).then_some(next)
     }
 
     pub(crate) fn describe(&self) -> String {

@@ -110,7 +110,7 @@ impl StateTimes {
 /// Keeps the times and turns them into energy.
 pub(crate) struct Power {
     draw: PowerDraw,
-    pub(crate) phase: Phase,
+    phase: Phase,
     since: Nanos,
     /// Up to `since`.
     times: StateTimes,
@@ -121,7 +121,7 @@ pub(crate) struct Power {
     /// Femtojoules of the array, by class of operation.
     op_fj: [u128; class::COUNT],
     /// Bytes that have crossed the host link, and what it can do in a second.
-    pub(crate) link_bytes: u64,
+    link_bytes: u64,
     link_bytes_per_s: u64,
     /// The same of one plane's share of a read.
     plane_fj: [u128; class::COUNT],
@@ -155,6 +155,18 @@ impl Power {
             bus_bytes_per_s: part.bus_bytes_per_s,
             draw: draw.clone(),
         }
+    }
+
+    /// What the drive as a whole is doing.
+    #[inline]
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Bytes cross the host link.
+    #[inline]
+    pub(crate) fn note_link(&mut self, bytes: u64) {
+        self.link_bytes += bytes;
     }
 
     /// Begins another phase; the answer is how long a command has to wait for the drive to wake.

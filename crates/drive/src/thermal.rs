@@ -17,7 +17,7 @@ use crate::config::{Heat, Throttle};
 use crate::flash::FULL_SPEED;
 
 /// Time constants of drives are tens of seconds: a tick is short beside them.
-pub(crate) const TICK: Nanos = Nanos::from_ms(100);
+const TICK: Nanos = Nanos::from_ms(100);
 /// In a long rest in which the temperature comes past no threshold.
 const LONG_TICK: Nanos = Nanos::from_secs(60);
 /// Microwatts of a watt; femtojoules per nanosecond are microwatts.
@@ -25,7 +25,7 @@ pub(crate) const WATT_UW: f64 = 1e6;
 
 /// The temperature, and the throttling that follows from it.
 pub(crate) struct Thermal {
-    pub(crate) ambient: f64,
+    ambient: f64,
     /// Kelvins for a watt, the fan reckoned in.
     resistance: f64,
     /// Seconds.
@@ -39,11 +39,11 @@ pub(crate) struct Thermal {
     celsius: f64,
     at: Nanos,
     energy_fj: u128,
-    pub(crate) due: Nanos,
+    due: Nanos,
     /// Picoseconds that a byte takes while throttling holds; 0 = full speed.
-    pub(crate) hold_ps: u64,
+    hold_ps: u64,
     /// Thousandths of its time that a die may work.
-    pub(crate) speed_milli: u64,
+    speed_milli: u64,
     times: ThermalTimes,
 }
 
@@ -131,6 +131,34 @@ impl Thermal {
             speed_milli: FULL_SPEED,
             times: ThermalTimes::default(),
         }
+    }
+
+    /// When the next tick is due.
+    #[inline]
+    pub(crate) fn due(&self) -> Nanos {
+        self.due
+    }
+
+    /// Whether the tick under way is a long one, of which more is left than a short one takes.
+    #[inline]
+    pub(crate) fn is_in_long_tick(&self, now: Nanos) -> bool {
+        self.due > now + TICK
+    }
+
+    /// Whether throttling holds.
+    #[inline]
+    pub(crate) fn throttles(&self) -> bool {
+        self.hold_ps > 0
+    }
+
+    /// Thousandths of its time that a die may work.
+    pub(crate) fn speed_milli(&self) -> u64 {
+        self.speed_milli
+    }
+
+    /// The air around the drive has this temperature from now on.
+    pub(crate) fn set_ambient(&mut self, millicelsius: i32) {
+        self.ambient = f64::from(millicelsius) / 1e3;
     }
 
     /// Degrees at `at`, by when `energy_fj` has been drawn.

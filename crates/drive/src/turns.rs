@@ -22,8 +22,8 @@ pub(crate) struct Turns {
     due: u64,
     latest: u64,
     /// When the inside was looked at last.
-    pub(crate) looked: Nanos,
-    pub(crate) has_left_off: bool,
+    looked: Nanos,
+    has_left_off: bool,
 }
 
 impl Turns {
@@ -60,6 +60,17 @@ impl Turns {
     #[inline(always)]
     pub(crate) fn completed(&mut self) {
         self.due = (self.taken + QUIET).min(self.latest);
+    }
+
+    /// When the inside was looked at last.
+    pub(crate) fn looked(&self) -> Nanos {
+        self.looked
+    }
+
+    /// Whether the last loop left off.
+    #[inline(always)]
+    pub(crate) fn have_left_off(&self) -> bool {
+        self.has_left_off
     }
 
     /// Whether a loop is to leave off.

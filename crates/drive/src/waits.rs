@@ -147,14 +147,14 @@ pub(crate) struct Waits {
     /// The slowest operation so far beside the part's mean.
     slowest: Pace,
     /// Programs of what the buffer can hold.
-    pub(crate) programs: u64,
+    programs: u64,
     /// Since when no data of the first write is sent for; never while some is.
     held_since: Nanos,
     cause: &'static str,
     /// Until when the drive is slower by the spec: throttled, or at its start.
     excused_until: Nanos,
-    pub(crate) longest: Option<Wait>,
-    pub(crate) count: u64,
+    longest: Option<Wait>,
+    count: u64,
 }
 
 impl Waits {
@@ -205,7 +205,7 @@ impl Waits {
 
     /// The most time, by the spec, that all under way and then some operations of the command take
     /// one after another.
-    pub(crate) fn own(&self, operations: u64) -> Nanos {
+    fn own(&self, operations: u64) -> Nanos {
         let all = self.operation.0.saturating_mul(operations);
         Nanos(self.slowest.of(all.saturating_add(self.turn.0)))
     }
@@ -222,7 +222,7 @@ impl Waits {
     }
 
     #[cold]
-    pub(crate) fn note(&mut self, op: Op, span: (Nanos, Nanos), own: Nanos, cause: &'static str) {
+    fn note(&mut self, op: Op, span: (Nanos, Nanos), own: Nanos, cause: &'static str) {
         let (since, until) = span;
         let beyond = Nanos((until - since).0.saturating_sub(own.0));
         if beyond <= self.most || since < self.excused_until {
@@ -237,6 +237,28 @@ impl Waits {
                 cause,
             });
         }
+    }
+
+    /// A read, a flush or a write that waits for its programs is answered after a long time. It
+    /// may take `reads` reads before it, or its programs and those of what the buffer can hold.
+    pub(crate) fn ended_late(
+        &mut self,
+        (op, units): (Op, u32),
+        reads: u64,
+        span: (Nanos, Nanos),
+        cause: &'static str,
+    ) {
+        let operations = match op {
+            Op::Read => reads,
+            _ => self.programs + u64::from(units),
+        };
+        self.note(op, span, self.own(operations), cause);
+    }
+
+    /// The longest wait since the last call, and how many there were.
+    pub(crate) fn take(&mut self) -> Option<(Wait, u64)> {
+        let count = std::mem::take(&mut self.count);
+        self.longest.take().map(|longest| (longest, count))
     }
 
     /// A step of throttling holds at a moment: what is under way then is slower.

@@ -120,7 +120,7 @@ impl<P: Policies> Drive<P> {
     /// Sends bytes over the link, see [`HostLink::send`].
     #[inline]
     pub(super) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
-        self.power.link_bytes += bytes;
+        self.power.note_link(bytes);
         let free = self.link.free_of(way);
         let sent = self.link.send(self.clock.now(), bytes, way, first);
         if let Some(timeline) = &mut self.flash.timeline {
@@ -137,7 +137,7 @@ impl<P: Policies> Drive<P> {
     /// A request arrives now.
     #[inline]
     pub(super) fn take(&mut self, request: Request) {
-        if self.power.phase != Phase::Serving {
+        if self.power.phase() != Phase::Serving {
             self.wake_for_command();
         }
         let first = self.commands.outstanding() == 0;
@@ -160,7 +160,7 @@ impl<P: Policies> Drive<P> {
             time += self.trims.time(request.sectors.into());
         }
         let seen = self.clock.now() + self.link.submit_time();
-        let understood = if self.thermal.hold_ps > 0 && matches!(request.op, Op::Read | Op::Write) {
+        let understood = if self.thermal.throttles() && matches!(request.op, Op::Read | Op::Write) {
             let bytes = u64::from(request.sectors) * SECTOR_BYTES;
             time += self.thermal.hold(bytes);
             if self.is_recorded() {

@@ -47,7 +47,7 @@ impl<P: Policies> Drive<P> {
             && !self.paces.are_on()
             && !self.flash.notes_begun
             && self.flash.suspend.is_none()
-            && !self.lookups.uses_host_memory
+            && !self.lookups.use_host_memory()
             && !self.is_recorded()
             && self.read_ahead.is_empty()
             && !self.errors.has_lost()

@@ -6,7 +6,7 @@ use flashtwin_ftl::Policies;
 
 use super::Drive;
 use crate::power::{Phase, StateTimes};
-use crate::thermal::{Rest, TICK, ThermalTimes, WATT_UW};
+use crate::thermal::{Rest, ThermalTimes, WATT_UW};
 use crate::timeline::Activity;
 use crate::xray::Inside;
 
@@ -51,7 +51,7 @@ impl<P: Policies> Drive<P> {
     /// The flash has come to rest.
     #[inline]
     pub(super) fn flash_rests(&mut self) {
-        if self.power.phase == Phase::Working {
+        if self.power.phase() == Phase::Working {
             self.power.turn(self.clock.now(), Phase::Resting);
         }
     }
@@ -72,14 +72,14 @@ impl<P: Policies> Drive<P> {
     /// snapshot.
     pub fn set_ambient(&mut self, millicelsius: i32) {
         self.look(self.clock.now());
-        self.thermal.ambient = f64::from(millicelsius) / 1e3;
+        self.thermal.set_ambient(millicelsius);
     }
 
     /// Takes the ticks that are due at or before `to`.
     #[cold]
     pub(super) fn heat_to(&mut self, to: Nanos) {
-        while self.thermal.due <= to {
-            self.heat_at(self.thermal.due);
+        while self.thermal.due() <= to {
+            self.heat_at(self.thermal.due());
         }
     }
 
@@ -90,11 +90,11 @@ impl<P: Policies> Drive<P> {
             least_watts: self.power.least_uw() / WATT_UW,
         });
         self.thermal.tick(at, energy, rest);
-        self.flash.throttle(self.thermal.speed_milli);
-        if self.thermal.hold_ps > 0 {
-            self.waits.throttled(at, self.thermal.speed_milli);
+        self.flash.throttle(self.thermal.speed_milli());
+        if self.thermal.throttles() {
+            self.waits.throttled(at, self.thermal.speed_milli());
         }
-        self.power.throttle(at, self.thermal.speed_milli);
+        self.power.throttle(at, self.thermal.speed_milli());
         if self.errors.are_on() {
             let celsius = self.thermal.celsius(at, energy);
             self.errors.warm(at, celsius);
@@ -104,9 +104,9 @@ impl<P: Policies> Drive<P> {
     /// A rest is over: its long ticks are, too.
     #[inline]
     pub(super) fn heat_after_rest(&mut self) {
-        if self.thermal.due > self.clock.now() + TICK {
+        if self.thermal.is_in_long_tick(self.clock.now()) {
             self.heat_at(self.clock.now());
-            self.look_due = self.look_due.min(self.thermal.due);
+            self.look_due = self.look_due.min(self.thermal.due());
         }
     }
 
@@ -133,7 +133,7 @@ impl<P: Policies> Drive<P> {
     #[cold]
     pub(super) fn look_some(&mut self, to: Nanos) -> bool {
         for _ in 0..LOOKS {
-            let next = self.thermal.due.min(self.xray.due());
+            let next = self.thermal.due().min(self.xray.due());
             self.look_due = next;
             if next > to {
                 return true;
@@ -150,7 +150,7 @@ impl<P: Policies> Drive<P> {
             };
             self.xray.sample(next, &inside);
         }
-        self.look_due = self.thermal.due.min(self.xray.due());
+        self.look_due = self.thermal.due().min(self.xray.due());
         false
     }
 }

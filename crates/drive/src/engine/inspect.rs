@@ -99,22 +99,18 @@ impl<P: Policies> Drive<P> {
     /// The longest wait beyond `controller.longest_wait` since the last call, and how many there
     /// were.
     pub fn take_waits(&mut self) -> Option<(Wait, u64)> {
-        let count = std::mem::take(&mut self.waits.count);
-        self.waits.longest.take().map(|longest| (longest, count))
+        self.waits.take()
     }
 
     /// A read, a flush or a write that waits for its programs is answered after a long time.
     #[cold]
     pub(super) fn waited_long(&mut self, slot: u32) {
         let command = &self.commands[slot];
-        let (op, (_, units), began) = (command.op(), command.span(), command.waits_since());
-        let operations = match op {
-            Op::Read => self.commands.most_units() * self.commands.most_outstanding() as u64,
-            _ => self.waits.programs + u64::from(units),
-        };
-        let own = self.waits.own(operations);
+        let (op, (_, units)) = (command.op(), command.span());
+        let span = (command.waits_since(), self.clock.now());
+        let reads = self.commands.most_units() * self.commands.most_outstanding() as u64;
         let cause = self.ftl.what_holds_host();
-        self.waits.note(op, (began, self.clock.now()), own, cause);
+        self.waits.ended_late((op, units), reads, span, cause);
     }
 
     /// The drive's clock.
@@ -169,7 +165,7 @@ impl<P: Policies> Drive<P> {
     /// `Nanos::ZERO` switches it off.
     pub fn restart_xray(&mut self, every: Nanos) {
         self.xray.restart(self.clock.now(), every);
-        self.look_due = self.thermal.due.min(self.xray.due());
+        self.look_due = self.thermal.due().min(self.xray.due());
     }
 
     /// Damages one in so many reads from now on, drawn at random, between the flash and the link;

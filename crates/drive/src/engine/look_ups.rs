@@ -1,7 +1,6 @@
 //! Commands go on as the pages of the map come that they wait for (see [`crate::lookup`]).
 
 use flashtwin_base::Op;
-use flashtwin_ftl::layout::NONE;
 use flashtwin_ftl::{LookUp, Policies};
 
 use super::Drive;
@@ -17,7 +16,7 @@ impl<P: Policies> Drive<P> {
         self.issue();
         match answer {
             LookUp::Known => return true,
-            LookUp::Full => self.lookups.queue.push_back(command),
+            LookUp::Full => self.lookups.queue(command),
             LookUp::Reading(slot) => self.lookups.wait(slot, command),
             LookUp::Fetch(slot) => {
                 self.fetch_map(slot);
@@ -48,8 +47,8 @@ impl<P: Policies> Drive<P> {
     /// A page of the map is on its way from the host's memory.
     fn fetch_map(&mut self, slot: u32) {
         let page = u64::from(self.ftl.layout().unit_bytes);
-        let arrives = self.send(page, Way::In, false) + self.lookups.latency;
-        self.lookups.fetching += 1;
+        let arrives = self.send(page, Way::In, false) + self.lookups.latency();
+        self.lookups.fetch();
         self.clock.push(arrives, Event::MapFetched(slot));
     }
 
@@ -66,35 +65,31 @@ impl<P: Policies> Drive<P> {
 
     /// A page has come from the host's memory.
     pub(super) fn map_fetched(&mut self, slot: u32) {
-        self.lookups.fetching -= 1;
+        self.lookups.fetched();
         self.ftl.map_fetched(slot);
         self.map_arrived(slot);
     }
 
     /// A page of the map is in its slot: the commands that waited for it go on.
     pub(super) fn map_arrived(&mut self, slot: u32) {
-        let (mut command, _) =
-            std::mem::replace(&mut self.lookups.waiting[slot as usize], (NONE, NONE));
-        while command != NONE {
+        let mut waiting = self.lookups.take_first(slot);
+        while let Some(command) = waiting {
             // It may wait for another page at once.
-            let next = self.lookups.behind[command as usize];
+            waiting = self.lookups.behind(command);
             let known = self.ftl.map_page_end(self.commands[command].cursor());
             self.resume(command, known);
-            command = next;
         }
         self.retry_lookups();
     }
 
     /// Commands that found no slot ask again, in their order, until one finds none.
     pub(super) fn retry_lookups(&mut self) {
-        for _ in 0..self.lookups.queue.len() {
-            let Some(command) = self.lookups.queue.pop_front() else {
+        for _ in 0..self.lookups.queued() {
+            let Some(command) = self.lookups.take_queued() else {
                 return;
             };
             self.resume(command, 0);
-            if self.lookups.queue.back() == Some(&command) {
-                self.lookups.queue.pop_back();
-                self.lookups.queue.push_front(command);
+            if self.lookups.put_back(command) {
                 return;
             }
         }

@@ -142,7 +142,7 @@ impl<P: Policies> Drive<P> {
         let ageing = Ageing::new(&config.errors, config.age, thermal.celsius(Nanos::ZERO, 0));
         Drive {
             capacity_bytes: config.capacity_bytes,
-            look_due: thermal.due,
+            look_due: thermal.due(),
             power,
             thermal,
             errors: BitErrors::new(&config.errors, superblocks, ftl.layout().group_dies, ageing),
@@ -272,7 +272,7 @@ impl<P: Policies> Drive<P> {
     /// As [`Drive::look_some`] where nothing happens until `to`: time goes on with the looks.
     fn look_on(&mut self, to: Nanos) -> bool {
         let all = self.look_some(to);
-        self.clock.pass_to(self.turns.looked);
+        self.clock.pass_to(self.turns.looked());
         all
     }
 
@@ -280,12 +280,12 @@ impl<P: Policies> Drive<P> {
     /// come.
     pub fn advance_some(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         self.run_events::<false>(to);
-        while !self.turns.has_left_off && !self.look_on(to) {
+        while !self.turns.have_left_off() && !self.look_on(to) {
             if self.turns.are_due() {
                 self.turns.leave_off();
             }
         }
-        let reached = if self.turns.has_left_off {
+        let reached = if self.turns.have_left_off() {
             self.clock.now()
         } else {
             self.clock.pass_to(to);
@@ -298,7 +298,7 @@ impl<P: Policies> Drive<P> {
     /// What is due besides events at the time that they have reached, and what has completed.
     #[inline(always)]
     fn end_run(&mut self, done: &mut Vec<Completion>) {
-        if !self.turns.has_left_off && self.clock.now() >= self.look_due {
+        if !self.turns.have_left_off() && self.clock.now() >= self.look_due {
             self.look(self.clock.now());
         }
         if done.is_empty() {
@@ -350,7 +350,7 @@ impl<P: Policies> Device for Drive<P> {
         if now > self.look_due {
             self.look(Nanos(now.0 - 1));
         }
-        assert!(!self.supply.off, "a command to a drive without power");
+        assert!(!self.supply.is_off(), "a command to a drive without power");
         self.clock.set(now);
         self.take(request);
     }
@@ -372,7 +372,7 @@ impl<P: Policies> Device for Drive<P> {
 
     #[inline]
     fn has_left_off(&self) -> bool {
-        self.turns.has_left_off
+        self.turns.have_left_off()
     }
 
     #[inline(always)]

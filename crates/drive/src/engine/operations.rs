@@ -111,14 +111,14 @@ impl<P: Policies> Drive<P> {
         if !self.ops.is_empty() {
             self.issue_some();
         }
-        if self.lookups.uses_host_memory {
+        if self.lookups.use_host_memory() {
             self.copy_to_host_memory();
         }
     }
 
     #[inline(never)]
     pub(super) fn issue_some(&mut self) {
-        if self.power.phase == Phase::Resting {
+        if self.power.phase() == Phase::Resting {
             self.wake_for_work();
         }
         if self.paces.are_on() {

@@ -48,7 +48,7 @@ impl<P: Policies> Drive<P> {
 
     /// While the power is off: a superblock comes up empty, whatever was promised of it.
     pub fn lose_superblock(&mut self, superblock: u32) {
-        assert!(self.supply.off, "the power is on");
+        assert!(self.supply.is_off(), "the power is on");
         self.ftl.lose_superblock(superblock);
     }
 
@@ -65,25 +65,24 @@ impl<P: Policies> Drive<P> {
     /// Whether the power is off.
     #[must_use]
     pub fn is_off(&self) -> bool {
-        self.supply.off
+        self.supply.is_off()
     }
 
     /// Counts of starts and of power losses.
     #[must_use]
     pub fn power_cycles(&self) -> PowerCycles {
-        self.supply.cycles
+        self.supply.cycles()
     }
 
     /// The power goes at `now`, before anything that is due at that instant. What was answered by
     /// then is appended to `done`; the other commands are never answered.
     pub fn power_cut(&mut self, now: Nanos, done: &mut Vec<Completion>) {
-        assert!(!self.supply.off, "the power is off already");
+        assert!(!self.supply.is_off(), "the power is off already");
         assert!(now >= self.clock.now(), "the host's time ran backwards");
         if now > self.clock.now() {
             self.advance(Nanos(now.0 - 1), done);
         }
-        self.supply.cycles.unsafe_shutdowns += 1;
-        self.go_dark(now);
+        self.go_dark(now, false);
     }
 
     /// The host says that the power will go (flush and standby), waits, and switches it off; the
@@ -95,7 +94,7 @@ impl<P: Policies> Drive<P> {
         // With the whole map on flash the next start need not rebuild it from spare areas.
         self.ftl.checkpoint_map(&mut self.ops);
         self.settle();
-        self.go_dark(self.clock.now());
+        self.go_dark(self.clock.now(), true);
         self.clock.now() - begun
     }
 
@@ -110,13 +109,12 @@ impl<P: Policies> Drive<P> {
     /// The power comes at `now`; the answer is the time until the first command is looked at.
     /// Commands may be sent at once.
     pub fn power_on(&mut self, now: Nanos) -> Nanos {
-        assert!(self.supply.off, "the power is on already");
+        assert!(self.supply.is_off(), "the power is on already");
         assert!(now >= self.clock.now(), "the host's time ran backwards");
         self.advance(now, &mut Vec::new());
-        self.supply.off = false;
+        self.supply.come();
         self.power.turn(now, Phase::Resting);
         self.heat_after_rest();
-        self.supply.cycles.on += 1;
         let recovery = self.ftl.recover();
         let time = self.recovery_time(&recovery);
         for (class, &count) in recovery.operations.iter().enumerate() {
@@ -148,11 +146,11 @@ impl<P: Policies> Drive<P> {
     }
 
     /// RAM is gone; the counters that the host reads by SMART are on flash.
-    fn go_dark(&mut self, now: Nanos) {
+    fn go_dark(&mut self, now: Nanos, is_safe: bool) {
         self.clock.set(now);
         self.power.turn(now, Phase::Off);
         self.heat_after_rest();
-        self.supply.off = true;
+        self.supply.go(is_safe);
         self.ftl.cut_power(self.controller.power_loss_protection);
         self.clock.forget_events();
         self.ops.clear();

@@ -91,7 +91,7 @@ impl<P: Policies> Drive<P> {
         let most = snapshot::most_small_bytes(superblocks, units);
         snapshot::sections(&mut drive, most, input)?;
         drive.xray = Xray::default();
-        drive.look_due = drive.thermal.due;
+        drive.look_due = drive.thermal.due();
         Ok((drive, seed))
     }
 }

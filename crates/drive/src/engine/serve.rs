@@ -214,9 +214,9 @@ impl<P: Policies> Drive<P> {
     #[inline(always)]
     fn take_again(&mut self, slot: u32, request: Request) {
         let first = self.commands.outstanding() == 0;
-        let awake = self.power.phase == Phase::Serving && !self.background.minds_command(first);
+        let awake = self.power.phase() == Phase::Serving && !self.background.minds_command(first);
         let alike = request.op == Op::Write && !request.fua && self.is_in_range(&request);
-        let unthrottled = self.thermal.hold_ps == 0 && !self.ftl.is_read_only();
+        let unthrottled = !self.thermal.throttles() && !self.ftl.is_read_only();
         if !(awake && alike && unthrottled && self.commands.again(slot, &request)) {
             return self.take(request);
         }
