@@ -16,7 +16,10 @@ use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::op::class;
 use flashtwin_ftl::{Layout, NandOp, Token};
 
+use crate::clock::Clock;
 use crate::config::{Controller, OperationTimes};
+use crate::cores::Cores;
+use crate::event::{Event, lane};
 use crate::flash::is_awaited;
 use crate::overtaking::Overtaken;
 
@@ -26,12 +29,12 @@ pub(crate) struct Firmware {
     /// What each kind of operation costs whatever it moves.
     own: [Nanos; class::COUNT],
     /// Whether any of them is not 0.
-    pub(crate) on: bool,
+    on: bool,
     read_priority: bool,
     /// Reads that go first at most before the first of `queue`.
     reads_first: u32,
-    /// Most operations in hand: one a core.
-    cores: usize,
+    /// They also understand commands. Each has an operation in hand at most.
+    cores: Cores,
     unit_bytes: u64,
     /// Units that a copy inside a die moves.
     copied_units: u64,
@@ -39,14 +42,15 @@ pub(crate) struct Firmware {
     queue: Ring<NandOp>,
     overtaken: Overtaken,
     /// In the order in which they leave.
-    pub(crate) in_hand: Ring<NandOp>,
+    in_hand: Ring<NandOp>,
     /// When the last one in hand leaves.
-    pub(crate) last: Nanos,
+    last: Nanos,
 }
 
 flashtwin_base::state! { Firmware {
     kept: urgent, queue, overtaken, in_hand, last;
-    built: times, own, on, read_priority, reads_first, cores, unit_bytes, copied_units;
+    part: cores;
+    built: times, own, on, read_priority, reads_first, unit_bytes, copied_units;
 } }
 
 /// The pages of a wordline are handed to the die one after another, even where it programs them at
@@ -74,7 +78,7 @@ impl Firmware {
             on: controller.operations != OperationTimes::default(),
             read_priority: controller.read_priority,
             reads_first: controller.reads_first,
-            cores: controller.cores as usize,
+            cores: Cores::new(controller.cores),
             unit_bytes: u64::from(layout.grain_bytes()),
             copied_units: u64::from(layout.granule_grains(Mode::Native)),
             urgent: Ring::new(),
@@ -104,6 +108,7 @@ impl Firmware {
         self.overtaken.clear();
         self.in_hand.clear();
         self.last = Nanos::ZERO;
+        self.cores.power_lost();
     }
 
     /// What an operation costs a core.
@@ -131,14 +136,15 @@ impl Firmware {
     /// A core has nothing in hand, and an operation waits for it.
     #[inline]
     pub(crate) fn may_take(&self) -> bool {
-        self.in_hand.len() < self.cores && !(self.queue.is_empty() && self.urgent.is_empty())
+        self.in_hand.len() < self.cores.count()
+            && !(self.queue.is_empty() && self.urgent.is_empty())
     }
 
     /// Gives an operation to a core that has none in hand, while none waits for it; the answer is
     /// how long that takes. Otherwise it waits.
     #[inline(always)]
     pub(crate) fn take_at_once(&mut self, op: NandOp) -> Option<Nanos> {
-        if self.in_hand.len() == self.cores {
+        if self.in_hand.len() == self.cores.count() {
             self.wait(op);
             return None;
         }
@@ -167,5 +173,41 @@ impl Firmware {
         self.in_hand.push_back(*from.front()?);
         from.drop_front();
         self.in_hand.back().map(|op| self.time_of(op))
+    }
+
+    /// A core prepares the last operation in hand, which takes so long.
+    #[inline]
+    pub(crate) fn prepare(&mut self, time: Nanos, clock: &mut Clock) {
+        self.last = self.cores.take(clock.now(), time).max(self.last);
+        clock.push_in_order(lane::FIRMWARE, self.last, Event::Prepared);
+    }
+
+    /// The operation leaves that a core has prepared.
+    #[inline]
+    pub(crate) fn take_prepared(&mut self) -> Option<NandOp> {
+        let op = *self.in_hand.front()?;
+        self.in_hand.drop_front();
+        Some(op)
+    }
+
+    /// The operation that a core prepares last.
+    pub(crate) fn last_in_hand(&self) -> Option<NandOp> {
+        self.in_hand.back().copied()
+    }
+
+    pub(crate) fn cores(&self) -> &Cores {
+        &self.cores
+    }
+
+    /// A core finds out what a command asks for, which takes `time`, from `from` on at the
+    /// earliest; the answer is when it has.
+    #[inline]
+    pub(crate) fn understand(&mut self, from: Nanos, time: Nanos) -> Nanos {
+        self.cores.take(from, time)
+    }
+
+    /// The same, and all cores stand still meanwhile: the drive wakes or starts, or is throttled.
+    pub(crate) fn stand_still(&mut self, from: Nanos, time: Nanos) -> Nanos {
+        self.cores.take_all(from, time)
     }
 }

@@ -110,53 +110,39 @@ impl HostLink {
     }
 }
 
-/// The firmware's cores, which understand commands one at a time each.
-pub(crate) struct Cores(Vec<Nanos>);
-
-impl flashtwin_base::State for Cores {
-    fn visit<V: flashtwin_base::Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
-        visitor.sized("Cores.0", &mut self.0)
-    }
+/// The engine of a controller that compresses what comes in.
+pub(crate) struct Compressor {
+    /// Bytes a second that it takes in; 0 = as much as comes.
+    bytes_per_s: u64,
+    /// When it has done what it was given.
+    free: Nanos,
 }
 
-impl Cores {
-    pub(crate) fn new(count: u32) -> Cores {
-        Cores(vec![Nanos::ZERO; count as usize])
-    }
+flashtwin_base::state! { Compressor {
+    kept: free;
+    built: bytes_per_s;
+} }
 
-    /// Has the core that is free first work for `time`, from `from` on at the earliest; the answer
-    /// is when it is done.
-    #[inline]
-    pub(crate) fn take(&mut self, from: Nanos, time: Nanos) -> Nanos {
-        let (mut first, rest) = self.0.split_first_mut().expect("a core");
-        for core in rest {
-            if *core < *first {
-                first = core;
-            }
+impl Compressor {
+    pub(crate) fn new(bytes_per_s: u64) -> Compressor {
+        Compressor {
+            bytes_per_s,
+            free: Nanos::ZERO,
         }
-        *first = from.max(*first) + time;
-        *first
     }
 
-    /// The core that is free first, and when.
-    pub(crate) fn first_free(&self) -> (usize, Nanos) {
-        // Of several the first, as in `take`.
-        let cores = self.0.iter().copied().enumerate();
-        cores.min_by_key(|&(_, free)| free).expect("a core")
+    /// Data takes time in it.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bytes_per_s > 0
     }
 
-    /// When each core is free.
-    pub(crate) fn each_free(&self) -> Vec<Nanos> {
-        self.0.clone()
-    }
-
-    /// The same with all cores at a standstill: the drive wakes, or is throttled.
+    /// When data that is wholly here at `arrives` has been through it, which begins with the first
+    /// byte, now, and works while the rest arrives.
     #[cold]
-    pub(crate) fn take_all(&mut self, from: Nanos, time: Nanos) -> Nanos {
-        let done = self.take(from, time);
-        for core in &mut self.0 {
-            *core = done.max(*core);
-        }
-        done
+    pub(crate) fn take(&mut self, now: Nanos, bytes: u64, arrives: Nanos) -> Nanos {
+        let rate = u128::from(self.bytes_per_s);
+        let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
+        self.free = now.max(self.free) + time;
+        arrives.max(self.free)
     }
 }

@@ -291,9 +291,9 @@ impl Power {
         let arrays: u128 = ended.map(|(&count, &fj)| u128::from(count) * fj).sum();
         let spared = flash.spared().iter().zip(&self.plane_fj);
         // Without independent planes no read leaves a plane idle.
-        let spared: u128 = match flash.independent {
-            0 => 0,
-            _ => spared.map(|(&count, &fj)| u128::from(count) * fj).sum(),
+        let spared: u128 = match flash.reads_by_planes() {
+            false => 0,
+            true => spared.map(|(&count, &fj)| u128::from(count) * fj).sum(),
         };
         let retries = product(flash.retry_plane_ns(), self.draw.flash.read_uw);
         let arrays = arrays - spared + retries;

@@ -157,7 +157,7 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn new(flash: &Flash, cores: u32) -> Work {
-        let dies = flash.dies.len();
+        let dies = flash.dies();
         let at_once = OPERATIONS_A_DIE * dies;
         Work {
             under_way: EventQueue::with_capacity(2 * at_once),
@@ -167,7 +167,7 @@ impl Work {
             cores: vec![Nanos::ZERO; cores as usize],
             dies: vec![Nanos::ZERO; dies],
             array_time: std::array::from_fn(|class| flash.array_time(class as u8)),
-            read_priority: flash.read_priority,
+            read_priority: flash.prefers_reads(),
         }
     }
 

@@ -10,10 +10,12 @@ use flashtwin_base::{Nanos, Op};
 pub use flashtwin_ftl::Origin;
 use flashtwin_ftl::op::class;
 
+use crate::cores::Cores;
+
 /// Planes of a die at most.
-pub(crate) const PLANES_MOST: usize = 16;
+const PLANES_MOST: usize = 16;
 /// Slices that are gathered before the sink is handed them.
-pub(crate) const AT_ONCE: usize = 4096;
+const AT_ONCE: usize = 4096;
 
 /// Where something goes on. A track does one thing at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,21 +84,48 @@ pub trait Sink: Send + Sync {
 
 /// A recording that goes on.
 pub(crate) struct Timeline {
-    pub(crate) window: (Nanos, Nanos),
+    window: (Nanos, Nanos),
     /// By die and plane: from when until when its array works on what it does now.
-    pub(crate) working: Vec<(Nanos, Nanos)>,
+    working: Vec<(Nanos, Nanos)>,
     /// By slot: when the command in it was submitted, and its first sector.
-    pub(crate) submitted: Vec<(Nanos, u64)>,
-    pub(crate) slices: Vec<Slice>,
-    pub(crate) sink: Box<dyn Sink>,
+    submitted: Vec<(Nanos, u64)>,
+    slices: Vec<Slice>,
+    sink: Box<dyn Sink>,
     /// The sink wants more.
-    pub(crate) wanted: bool,
+    wanted: bool,
     /// Whether the drive has the short way for small writes, which it does not take meanwhile.
-    pub(crate) short_way: bool,
+    short_way: bool,
 }
 
 impl Timeline {
-    pub(crate) fn note(&mut self, slice: Slice) {
+    /// A recording of what goes on between two moments by a drive with so many dies and places for
+    /// commands. `short_way`: the drive has the short way for small writes.
+    pub(crate) fn new(
+        window: (Nanos, Nanos),
+        now: Nanos,
+        (dies, slots): (usize, usize),
+        sink: Box<dyn Sink>,
+        short_way: bool,
+    ) -> Timeline {
+        Timeline {
+            window,
+            working: vec![(now, Nanos::NEVER); dies * PLANES_MOST],
+            submitted: vec![(now, 0); slots],
+            slices: Vec::with_capacity(AT_ONCE),
+            sink,
+            wanted: true,
+            short_way,
+        }
+    }
+
+    /// Ends it: the sink is handed the rest and given back, with whether the drive has the short
+    /// way.
+    pub(crate) fn end(mut self) -> (Box<dyn Sink>, bool) {
+        self.hand_over();
+        (self.sink, self.short_way)
+    }
+
+    fn note(&mut self, slice: Slice) {
         let (from, to) = self.window;
         if slice.end <= from || slice.begin >= to || !self.wanted {
             return;
@@ -107,7 +136,7 @@ impl Timeline {
         }
     }
 
-    pub(crate) fn hand_over(&mut self) {
+    fn hand_over(&mut self) {
         self.wanted = self.wanted && self.sink.take(&self.slices);
         self.slices.clear();
     }
@@ -154,7 +183,7 @@ impl Timeline {
     }
 
     /// A core works, if it is for any time.
-    pub(crate) fn computes(
+    fn computes(
         &mut self,
         core: usize,
         activity: Activity,
@@ -171,6 +200,58 @@ impl Timeline {
                 bytes: 0,
             });
         }
+    }
+
+    /// The core that is free first is going to work for `time`, from `from` on at the earliest.
+    pub(crate) fn core_works(
+        &mut self,
+        cores: &Cores,
+        (from, time): (Nanos, Nanos),
+        activity: Activity,
+        origin: Option<Origin>,
+    ) {
+        let (core, free) = cores.first_free();
+        let begin = from.max(free);
+        self.computes(core, activity, origin, (begin, begin + time));
+    }
+
+    /// The same, and the other cores stand still meanwhile.
+    pub(crate) fn all_cores_work(
+        &mut self,
+        cores: &Cores,
+        (from, time): (Nanos, Nanos),
+        activity: Activity,
+        origin: Option<Origin>,
+    ) {
+        let (first, free) = cores.first_free();
+        let end = from.max(free) + time;
+        self.core_works(cores, (from, time), activity, origin);
+        for (core, free) in cores.each_free().enumerate() {
+            if core != first {
+                let when = (from.max(free), end);
+                self.computes(core, Activity::StandsStill, None, when);
+            }
+        }
+    }
+
+    /// A command has been submitted into a slot.
+    pub(crate) fn submitted(&mut self, slot: u32, lba: u64, now: Nanos) {
+        let slots = self.submitted.len().max(slot as usize + 1);
+        self.submitted.resize(slots, (now, 0));
+        self.submitted[slot as usize] = (now, lba);
+    }
+
+    /// The host hears of the end of the command in a slot, now.
+    pub(crate) fn answered(&mut self, slot: u32, op: Op, bytes: u64, now: Nanos) {
+        let (begin, lba) = self.submitted[slot as usize];
+        self.note(Slice {
+            track: Track::Command(slot),
+            activity: Activity::Command(op, lba),
+            origin: Some(Origin::Host),
+            begin,
+            end: now,
+            bytes,
+        });
     }
 
     /// What an array worked on has ended, or at `now` gives way to a read.

@@ -107,23 +107,13 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// When data that is wholly here at `arrives` has been through the compressing engine, which
-    /// begins with the first byte and works while the rest arrives.
-    #[cold]
-    pub(super) fn compressed(&mut self, bytes: u64, arrives: Nanos) -> Nanos {
-        let rate = u128::from(self.controller.compression_bytes_per_s);
-        let time = Nanos((u128::from(bytes) * 1_000_000_000 / rate) as u64);
-        self.engine_free = self.clock.now().max(self.engine_free) + time;
-        arrives.max(self.engine_free)
-    }
-
-    /// Sends bytes over the link, see [`HostLink::send`].
+    /// Sends bytes over the link, see [`crate::link::HostLink::send`].
     #[inline]
     pub(super) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
         self.power.note_link(bytes);
         let free = self.link.free_of(way);
         let sent = self.link.send(self.clock.now(), bytes, way, first);
-        if let Some(timeline) = &mut self.flash.timeline {
+        if let Some(timeline) = self.flash.recording() {
             let activity = match way {
                 Way::In => Activity::FromHost,
                 Way::Out => Activity::ToHost,
@@ -166,12 +156,12 @@ impl<P: Policies> Drive<P> {
             if self.is_recorded() {
                 self.record_cores(seen, time, Activity::Understands(request.op));
             }
-            self.cores.take_all(seen, time)
+            self.firmware.stand_still(seen, time)
         } else {
             if self.is_recorded() {
                 self.record_core(seen, time, Activity::Understands(request.op));
             }
-            self.cores.take(seen, time)
+            self.firmware.understand(seen, time)
         };
         self.clock
             .push_in_order(lane::FIRMWARE, understood, Event::Command(slot));

@@ -45,8 +45,8 @@ impl<P: Policies> Drive<P> {
     fn only_fills(&self) -> bool {
         self.short_way
             && !self.paces.are_on()
-            && !self.flash.notes_begun
-            && self.flash.suspend.is_none()
+            && !self.flash.notes_begun()
+            && !self.flash.suspends()
             && !self.lookups.use_host_memory()
             && !self.is_recorded()
             && self.read_ahead.is_empty()

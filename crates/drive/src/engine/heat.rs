@@ -26,7 +26,7 @@ impl<P: Policies> Drive<P> {
             if self.is_recorded() {
                 self.record_cores(self.clock.now(), wait, Activity::StandsStill);
             }
-            self.cores.take_all(self.clock.now(), wait);
+            self.firmware.stand_still(self.clock.now(), wait);
         }
     }
 

@@ -37,7 +37,7 @@ use crate::event::Event;
 use crate::fault::Supply;
 use crate::firmware::Firmware;
 use crate::flash::Flash;
-use crate::link::{Cores, HostLink};
+use crate::link::{Compressor, HostLink};
 use crate::lookup::Lookups;
 use crate::paces::Paces;
 use crate::power::Power;
@@ -77,9 +77,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     ops: Vec<NandOp>,
     woken: Vec<(u32, u32)>,
     done: Vec<Completion>,
-    cores: Cores,
-    /// When the compressing engine has done what it was given.
-    engine_free: Nanos,
+    compressor: Compressor,
     totals: Totals,
     nameplate: Nameplate,
     power: Power,
@@ -99,9 +97,9 @@ pub struct Drive<P: Policies = BuiltIn> {
 }
 
 flashtwin_base::state! { Drive<P: Policies> {
-    kept: runs, engine_free, totals, supply, repeated;
-    part: clock, link, path, ftl, firmware, flash, errors, rebuilds, commands, trims, lookups, background,
-        read_ahead, cores, power, thermal;
+    kept: runs, totals, supply, repeated;
+    part: clock, link, compressor, path, ftl, firmware, flash, errors, rebuilds, commands, trims, lookups, background,
+        read_ahead, power, thermal;
     built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
         reads_of_nothing, turns, paces, waits;
 } }
@@ -128,7 +126,8 @@ impl<P: Policies> Drive<P> {
             seed,
             policies,
         );
-        let mut flash = Flash::new(&config.part, ftl.layout(), c);
+        let ladder = config.errors.ladder();
+        let flash = Flash::new(&config.part, ftl.layout(), c, ladder, ftl.coalesces());
         let ahead = ReadAhead::new(
             c.read_ahead_streams,
             c.read_ahead_bytes,
@@ -136,8 +135,6 @@ impl<P: Policies> Drive<P> {
         );
         let power = Power::new(&config.power, &config.part, &flash, config.link.bytes_per_s);
         let thermal = Thermal::new(&config.heat, config.link.bytes_per_s);
-        flash.retry_time = config.errors.ladder();
-        flash.notes_begun = ftl.coalesces();
         let superblocks = ftl.layout().superblocks;
         let ageing = Ageing::new(&config.errors, config.age, thermal.celsius(Nanos::ZERO, 0));
         Drive {
@@ -161,8 +158,7 @@ impl<P: Policies> Drive<P> {
             ops: Vec::with_capacity(256),
             woken: Vec::new(),
             done: Vec::with_capacity(64),
-            cores: Cores::new(c.cores),
-            engine_free: Nanos::ZERO,
+            compressor: Compressor::new(c.compression_bytes_per_s),
             link: HostLink::new(&config.link),
             path: Path::new(c.end_to_end, seed),
             totals: Totals::default(),

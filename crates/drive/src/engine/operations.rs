@@ -4,7 +4,6 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::{NandOp, Policies, Token};
 
 use super::Drive;
-use crate::event::{Event, lane};
 use crate::power::Phase;
 use crate::read_ahead::READ_AHEAD;
 
@@ -12,7 +11,7 @@ impl<P: Policies> Drive<P> {
     /// Sends an operation to its die, through a core where that takes time.
     #[inline]
     pub(super) fn send_to_flash(&mut self, op: NandOp) {
-        if !self.firmware.on {
+        if !self.firmware.is_on() {
             self.flash.push(op, &mut self.clock);
         } else if let Some(time) = self.firmware.take_at_once(op) {
             self.prepare(time);
@@ -40,30 +39,16 @@ impl<P: Policies> Drive<P> {
         // Throttled, a core stands still for its share of the time, as a die does.
         let time = self.flash.stretched(time);
         if self.is_recorded() {
-            self.record_last_in_hand(time);
+            self.record_preparation(time);
         }
-        let done = self
-            .cores
-            .take(self.clock.now(), time)
-            .max(self.firmware.last);
-        self.firmware.last = done;
-        self.clock
-            .push_in_order(lane::FIRMWARE, done, Event::Prepared);
-    }
-
-    #[cold]
-    fn record_last_in_hand(&mut self, time: Nanos) {
-        if let Some(&op) = self.firmware.in_hand.back() {
-            self.record_preparation(&op, time);
-        }
+        self.firmware.prepare(time, &mut self.clock);
     }
 
     /// A core has prepared an operation.
     pub(super) fn prepared(&mut self) {
-        let Some(&op) = self.firmware.in_hand.front() else {
+        let Some(op) = self.firmware.take_prepared() else {
             panic!("no operation was prepared\n{}", self.describe());
         };
-        self.firmware.in_hand.drop_front();
         self.flash.push(op, &mut self.clock);
         self.prepare_next();
     }
@@ -99,8 +84,8 @@ impl<P: Policies> Drive<P> {
     /// Tells the firmware which programs have their data on their dies, where it wants to know.
     #[inline]
     pub(super) fn tell_begun(&mut self) {
-        if self.flash.notes_begun {
-            self.ftl.programs_begun(self.flash.begun.drain(..));
+        if self.flash.notes_begun() {
+            self.ftl.programs_begun(self.flash.take_begun());
         }
     }
 

@@ -6,7 +6,6 @@ use flashtwin_ftl::{Change, Policies, Recovery};
 use super::Drive;
 use crate::command::Commands;
 use crate::fault::PowerCycles;
-use crate::link::Cores;
 use crate::lookup::Lookups;
 use crate::power::Phase;
 use crate::read_ahead::ReadAhead;
@@ -123,7 +122,7 @@ impl<P: Policies> Drive<P> {
         if self.is_recorded() {
             self.record_cores(now, time, Activity::StandsStill);
         }
-        self.cores.take_all(now, time);
+        self.firmware.stand_still(now, time);
         self.waits.starts(now + time);
         self.errors
             .age_after_start(&recovery.erased, &self.ftl, &mut self.clock);
@@ -174,6 +173,5 @@ impl<P: Policies> Drive<P> {
         self.runs = Runs::default();
         self.rebuilds = Rebuilds::default();
         self.link.power_lost(now);
-        self.cores = Cores::new(c.cores);
     }
 }

@@ -241,7 +241,7 @@ impl<P: Policies> Drive<P> {
     /// themselves.
     #[inline]
     pub(super) fn narrow(&self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
-        if self.flash.independent > 0 {
+        if self.flash.reads_by_planes() {
             op.planes = self.planes_of(ppn, lpn, units);
         }
     }

@@ -5,58 +5,61 @@ use flashtwin_ftl::{NandOp, Origin, Policies, Token};
 
 use super::Drive;
 use crate::read_ahead::READ_AHEAD;
-use crate::timeline::{AT_ONCE, Activity, PLANES_MOST, Sink, Slice, Timeline, Track};
+use crate::timeline::{Activity, Sink, Timeline};
 
 impl<P: Policies> Drive<P> {
     /// Hands what goes on between two moments to a sink from now on, in place of another recording.
     /// What is under way already seems to begin now.
     pub fn record(&mut self, from: Nanos, to: Nanos, sink: Box<dyn Sink>) {
-        let arrays = self.flash.dies.len() * PLANES_MOST;
-        let slots = self.commands.most_outstanding();
         drop(self.end_recording());
+        let places = (self.flash.dies(), self.commands.most_outstanding());
         let short_way = std::mem::take(&mut self.short_way);
-        self.flash.timeline = Some(Box::new(Timeline {
-            window: (from, to),
-            working: vec![(self.clock.now(), Nanos::NEVER); arrays],
-            submitted: vec![(self.clock.now(), 0); slots],
-            slices: Vec::with_capacity(AT_ONCE),
-            sink,
-            wanted: true,
-            short_way,
-        }));
+        let timeline = Timeline::new((from, to), self.clock.now(), places, sink, short_way);
+        self.flash.record(Some(Box::new(timeline)));
     }
 
     /// Ends the recording: the sink is handed the rest and given back.
     pub fn end_recording(&mut self) -> Option<Box<dyn Sink>> {
-        let mut timeline = self.flash.timeline.take()?;
-        self.short_way = timeline.short_way;
-        timeline.hand_over();
-        Some(timeline.sink)
+        let (sink, short_way) = self.flash.record(None)?.end();
+        self.short_way = short_way;
+        Some(sink)
     }
 
     /// Whether somebody records the drive.
     #[inline]
     pub(super) fn is_recorded(&self) -> bool {
-        self.flash.timeline.is_some()
+        self.flash.is_recorded()
     }
 
     /// The operation of a die ends now.
     #[cold]
     pub(super) fn record_end(&mut self, die: u16) {
-        if let Some(op) = self.flash.dies[usize::from(die)].running {
-            self.record_array(&op, 0);
+        if let Some(op) = self.flash.running(die) {
+            self.record_array(&op, 0, Activity::Array(op.class, op.retries));
         }
     }
 
     /// The read of a plane that works for itself ends now.
     #[cold]
     pub(super) fn record_plane_end(&mut self, die: u16, plane: u16) {
-        let planes = &self.flash.dies[usize::from(die)].planes;
-        let ended = planes
-            .running()
-            .find(|op| op.planes.first() == usize::from(plane));
-        if let Some(op) = ended.copied() {
-            self.record_array(&op, usize::from(plane));
+        if let Some(op) = self.flash.running_on(die, plane) {
+            let activity = Activity::Array(op.class, op.retries);
+            self.record_array(&op, plane.into(), activity);
+        }
+    }
+
+    /// A die has suspended its operation.
+    #[cold]
+    pub(super) fn record_suspension(&mut self, die: u16) {
+        if let Some(op) = self.flash.held(die) {
+            self.record_array(&op, 0, Activity::Suspended(op.class));
+        }
+    }
+
+    fn record_array(&mut self, op: &NandOp, plane: usize, activity: Activity) {
+        let origin = self.origin_of(op);
+        if let Some(timeline) = self.flash.recording() {
+            timeline.worked((op.die, plane), activity, origin, self.clock.now());
         }
     }
 
@@ -71,70 +74,40 @@ impl<P: Policies> Drive<P> {
     /// The core that is free first is going to work for `time`, from `from` on at the earliest.
     #[cold]
     pub(super) fn record_core(&mut self, from: Nanos, time: Nanos, activity: Activity) {
-        let (core, free) = self.cores.first_free();
-        let begin = from.max(free);
-        if let Some(timeline) = &mut self.flash.timeline {
-            let origin = matches!(activity, Activity::Understands(_)).then_some(Origin::Host);
-            timeline.computes(core, activity, origin, (begin, begin + time));
+        if let Some(timeline) = self.flash.recording() {
+            let cores = self.firmware.cores();
+            timeline.core_works(cores, (from, time), activity, whose(activity));
         }
     }
 
     /// The same, and the other cores stand still meanwhile.
     #[cold]
     pub(super) fn record_cores(&mut self, from: Nanos, time: Nanos, activity: Activity) {
-        let (first, free) = self.cores.first_free();
-        let end = from.max(free) + time;
-        self.record_core(from, time, activity);
-        for (core, free) in self.cores.each_free().into_iter().enumerate() {
-            if let Some(timeline) = &mut self.flash.timeline
-                && core != first
-            {
-                let when = (from.max(free), end);
-                timeline.computes(core, Activity::StandsStill, None, when);
-            }
+        if let Some(timeline) = self.flash.recording() {
+            let cores = self.firmware.cores();
+            timeline.all_cores_work(cores, (from, time), activity, whose(activity));
         }
     }
 
-    /// A core is going to prepare an operation.
+    /// A core is going to prepare the last operation in hand.
     #[cold]
-    pub(super) fn record_preparation(&mut self, op: &NandOp, time: Nanos) {
-        let origin = self.origin_of(op);
-        let (core, free) = self.cores.first_free();
-        let begin = self.clock.now().max(free);
-        if let Some(timeline) = &mut self.flash.timeline {
+    pub(super) fn record_preparation(&mut self, time: Nanos) {
+        let Some(op) = self.firmware.last_in_hand() else {
+            return;
+        };
+        let origin = self.origin_of(&op);
+        if let Some(timeline) = self.flash.recording() {
+            let when = (self.clock.now(), time);
             let activity = Activity::Prepares(op.class);
-            timeline.computes(core, activity, origin, (begin, begin + time));
-        }
-    }
-
-    fn record_array(&mut self, op: &NandOp, plane: usize) {
-        let origin = self.origin_of(op);
-        let now = self.clock.now();
-        if let Some(timeline) = &mut self.flash.timeline {
-            let activity = Activity::Array(op.class, op.retries);
-            timeline.worked((op.die, plane), activity, origin, now);
-        }
-    }
-
-    /// A die has suspended its operation.
-    #[cold]
-    pub(super) fn record_suspension(&mut self, die: u16) {
-        let held = self.flash.dies[usize::from(die)].pause.held_op().copied();
-        let now = self.clock.now();
-        if let (Some(op), Some(timeline)) = (held, &mut self.flash.timeline) {
-            let origin = self.ftl.origin(op.token);
-            timeline.worked((die, 0), Activity::Suspended(op.class), origin, now);
+            timeline.core_works(self.firmware.cores(), when, activity, origin);
         }
     }
 
     /// A command has been submitted into a slot.
     #[cold]
     pub(super) fn record_command(&mut self, slot: u32, lba: u64) {
-        let now = self.clock.now();
-        if let Some(timeline) = &mut self.flash.timeline {
-            let slots = timeline.submitted.len().max(slot as usize + 1);
-            timeline.submitted.resize(slots, (now, 0));
-            timeline.submitted[slot as usize] = (now, lba);
+        if let Some(timeline) = self.flash.recording() {
+            timeline.submitted(slot, lba, self.clock.now());
         }
     }
 
@@ -142,18 +115,13 @@ impl<P: Policies> Drive<P> {
     #[cold]
     pub(super) fn record_answer(&mut self, slot: u32) {
         let command = &self.commands[slot];
-        let (op, bytes) = (command.op(), command.bytes());
-        let now = self.clock.now();
-        if let Some(timeline) = &mut self.flash.timeline {
-            let (begin, lba) = timeline.submitted[slot as usize];
-            timeline.note(Slice {
-                track: Track::Command(slot),
-                activity: Activity::Command(op, lba),
-                origin: Some(Origin::Host),
-                begin,
-                end: now,
-                bytes,
-            });
+        if let Some(timeline) = self.flash.recording() {
+            timeline.answered(slot, command.op(), command.bytes(), self.clock.now());
         }
     }
+}
+
+/// On whose behalf a core does what is no flash operation's.
+fn whose(activity: Activity) -> Option<Origin> {
+    matches!(activity, Activity::Understands(_)).then_some(Origin::Host)
 }

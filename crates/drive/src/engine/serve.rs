@@ -224,7 +224,7 @@ impl<P: Policies> Drive<P> {
         self.totals.count(Op::Write, bytes);
         self.ftl.expect(self.commands.expected(slot));
         let seen = self.clock.now() + self.link.submit_time();
-        let understood = self.cores.take(seen, self.controller.command);
+        let understood = self.firmware.understand(seen, self.controller.command);
         if self.commands.may_queue_ahead() && self.may_begin_unseen(request.placement) {
             let number = self.clock.number();
             self.commands.queue_ahead(slot, (understood, number));

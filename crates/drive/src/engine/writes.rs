@@ -166,8 +166,8 @@ impl<P: Policies> Drive<P> {
         let unit_bytes = self.ftl.layout().unit_bytes;
         let (bytes, first) = self.commands[slot].next_bytes(units, unit_bytes);
         let mut arrives = self.send(bytes, Way::In, first);
-        if self.controller.compression_bytes_per_s > 0 && self.ftl.compresses() {
-            arrives = self.compressed(bytes, arrives);
+        if self.compressor.is_bounded() && self.ftl.compresses() {
+            arrives = self.compressor.take(self.clock.now(), bytes, arrives);
         }
         self.clock.push_alone(arrives, Event::Arrived);
         self.expect_overwrites();

@@ -12,9 +12,9 @@ use flashtwin_ftl::NandOp;
 use flashtwin_ftl::op::class;
 
 /// Programs that dies have in hand, and those that wait.
-pub(crate) struct NativePrograms {
+pub(super) struct NativePrograms {
     /// How many there may be; 0 = without a limit.
-    pub(crate) most: u32,
+    most: u32,
     in_hand: u32,
     waiting: VecDeque<NandOp>,
 }
@@ -25,7 +25,7 @@ flashtwin_base::state! { NativePrograms {
 } }
 
 impl NativePrograms {
-    pub(crate) fn new(most: u32) -> NativePrograms {
+    pub(super) fn new(most: u32) -> NativePrograms {
         NativePrograms {
             most,
             in_hand: 0,
@@ -33,9 +33,15 @@ impl NativePrograms {
         }
     }
 
+    /// There is a limit.
+    #[inline]
+    pub(super) fn are_limited(&self) -> bool {
+        self.most > 0
+    }
+
     /// Tells if an operation may go to its die. One that may not is kept.
     #[inline]
-    pub(crate) fn takes(&mut self, op: NandOp) -> bool {
+    pub(super) fn takes(&mut self, op: NandOp) -> bool {
         if !class::is_native_program(op.class) {
             return true;
         }
@@ -49,7 +55,7 @@ impl NativePrograms {
 
     /// An operation has ended; the answer is the one that goes to its die in its place.
     #[inline]
-    pub(crate) fn ended(&mut self, op: &NandOp) -> Option<NandOp> {
+    pub(super) fn ended(&mut self, op: &NandOp) -> Option<NandOp> {
         if !class::is_native_program(op.class) {
             return None;
         }
@@ -59,13 +65,13 @@ impl NativePrograms {
     }
 
     /// Nothing is in hand and nothing waits any more.
-    pub(crate) fn power_lost(&mut self) {
+    pub(super) fn power_lost(&mut self) {
         self.in_hand = 0;
         self.waiting.clear();
     }
 
     /// The state in a line, for a panic; nothing without a limit.
-    pub(crate) fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.most {
             0 => String::new(),
             most => format!(

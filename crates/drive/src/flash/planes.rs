@@ -11,16 +11,16 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::NandOp;
 use flashtwin_ftl::op::class;
 
+use super::{Die, Flash};
 use crate::clock::Clock;
 use crate::event::Event;
-use crate::flash::{Die, Flash};
 
 /// Reads that may be begun before one that waits for its planes.
 const PASSED_MOST: u32 = 64;
 
 /// What the planes of a die do.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Planes {
+pub(super) struct Planes {
     /// By the first plane of each read.
     running: Vec<Option<NandOp>>,
     /// A bit for each plane at work.
@@ -30,7 +30,7 @@ pub(crate) struct Planes {
 }
 
 impl Planes {
-    pub(crate) fn new(planes: u32) -> Planes {
+    pub(super) fn new(planes: u32) -> Planes {
         Planes {
             running: vec![None; planes as usize],
             busy: 0,
@@ -38,12 +38,12 @@ impl Planes {
         }
     }
 
-    /// The reads that go on.
-    pub(crate) fn running(&self) -> impl Iterator<Item = &NandOp> {
-        self.running.iter().flatten()
+    /// The read that goes on, on these planes and perhaps others, of which this is the first.
+    pub(super) fn running_on(&self, plane: u16) -> Option<NandOp> {
+        self.running[usize::from(plane)]
     }
 
-    pub(crate) fn power_lost(&mut self) {
+    pub(super) fn power_lost(&mut self) {
         self.running.fill(None);
         (self.busy, self.passed) = (0, 0);
     }
@@ -91,7 +91,7 @@ impl Die {
 impl Flash {
     /// Starts what can be started on a die: the next program's data that is in its register, reads
     /// on idle planes, or, once all are idle, what was suspended or what comes next.
-    pub(crate) fn start_planes(&mut self, index: u16, clock: &mut Clock) {
+    pub(super) fn start_planes(&mut self, index: u16, clock: &mut Clock) {
         let die = &mut self.dies[index as usize];
         if die.running.is_some() {
             return;

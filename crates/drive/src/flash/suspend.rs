@@ -17,13 +17,13 @@ use flashtwin_base::Nanos;
 use flashtwin_ftl::NandOp;
 use flashtwin_ftl::op::class;
 
+use super::Flash;
 use crate::clock::Clock;
 use crate::event::Event;
-use crate::flash::Flash;
 
 /// What a die knows of the operation that it has suspended or may suspend.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Pause {
+pub(super) struct Pause {
     /// When the array begins or has begun with it, and when it ends if nothing comes between.
     begun: Nanos,
     ends: Nanos,
@@ -41,18 +41,23 @@ pub(crate) struct Pause {
 
 impl Pause {
     /// Another read may be served before the suspended operation goes on.
-    pub(crate) fn grants(&self) -> bool {
+    pub(super) fn grants(&self) -> bool {
         self.granted > 0
     }
 
     /// One is.
-    pub(crate) fn serve(&mut self) {
+    pub(super) fn serve(&mut self) {
         self.granted -= 1;
+    }
+
+    /// The operation that is suspended or about to be.
+    pub(super) fn held_op(&self) -> Option<&NandOp> {
+        self.held.as_ref().map(|(op, _)| op)
     }
 
     /// An operation is suspended.
     #[inline]
-    pub(crate) fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         self.held.is_some()
     }
 }
@@ -60,7 +65,7 @@ impl Pause {
 impl Flash {
     /// The array of a die works on another operation from `begun` to `ends`.
     #[inline]
-    pub(crate) fn note_array(&mut self, index: u16, begun: Nanos, ends: Nanos) {
+    pub(super) fn note_array(&mut self, index: u16, begun: Nanos, ends: Nanos) {
         if self.suspend.is_some() {
             let pause = &mut self.dies[index as usize].pause;
             (pause.begun, pause.ends, pause.times) = (begun, ends, 0);
@@ -82,7 +87,7 @@ impl Flash {
     }
 
     /// A host read has come to a die at work.
-    pub(crate) fn ask_suspend(&mut self, index: u16, clock: &mut Clock) {
+    pub(super) fn ask_suspend(&mut self, index: u16, clock: &mut Clock) {
         let Some(rules) = &self.suspend else { return };
         let die = &mut self.dies[index as usize];
         let Some(op) = die.running else { return };
@@ -115,7 +120,7 @@ impl Flash {
     }
 
     /// Whether another read is served before the suspended operation goes on.
-    pub(crate) fn serves_read(&mut self, index: u16) -> bool {
+    pub(super) fn serves_read(&mut self, index: u16) -> bool {
         let die = &mut self.dies[index as usize];
         if die.urgent.is_empty() || die.pause.granted == 0 {
             return false;
@@ -125,7 +130,7 @@ impl Flash {
     }
 
     /// The suspended operation of a die goes on.
-    pub(crate) fn resume(&mut self, index: u16, clock: &mut Clock) {
+    pub(super) fn resume(&mut self, index: u16, clock: &mut Clock) {
         let penalty = self.suspend.as_ref().map_or(Nanos::ZERO, |s| s.penalty);
         let die = &mut self.dies[index as usize];
         let Some((op, left)) = die.pause.held.take() else {
@@ -140,12 +145,5 @@ impl Flash {
         if self.takes_ahead() && class::is_program(op.class) {
             self.register_free(index, clock.now());
         }
-    }
-}
-
-impl Pause {
-    /// The operation that is suspended or about to be.
-    pub(crate) fn held_op(&self) -> Option<&NandOp> {
-        self.held.as_ref().map(|(op, _)| op)
     }
 }

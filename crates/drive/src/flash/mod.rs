@@ -5,6 +5,10 @@
 //! the next one is taken while the array is busy. Channels serve in the order in which they are
 //! asked.
 
+mod native_programs;
+mod planes;
+mod suspend;
+
 use std::collections::VecDeque;
 
 use flashtwin_base::Nanos;
@@ -17,11 +21,12 @@ use crate::clock::Clock;
 use crate::command::SECTOR_BYTES;
 use crate::config::Controller;
 use crate::event::Event;
-use crate::native_programs::NativePrograms;
 use crate::overtaking::Overtaken;
-use crate::planes::Planes;
-use crate::suspend::Pause;
 use crate::timeline::{Activity, Timeline};
+
+use native_programs::NativePrograms;
+use planes::Planes;
+use suspend::Pause;
 
 /// All of a die's time, in the unit of shares of it.
 pub(crate) const FULL_SPEED: u64 = 1000;
@@ -29,23 +34,23 @@ pub(crate) const FULL_SPEED: u64 = 1000;
 const CHECK_BYTES: u64 = 8;
 
 /// One die and what waits for it.
-pub(crate) struct Die {
+struct Die {
     channel: u16,
     /// Reads for the host that overtake everything else.
-    pub(crate) urgent: VecDeque<NandOp>,
-    pub(crate) queue: VecDeque<NandOp>,
-    pub(crate) running: Option<NandOp>,
+    urgent: VecDeque<NandOp>,
+    queue: VecDeque<NandOp>,
+    running: Option<NandOp>,
     /// With cache program: the next program, and when its data has been taken.
-    pub(crate) loaded: Option<(NandOp, Nanos)>,
+    loaded: Option<(NandOp, Nanos)>,
     /// The page register is free: the next program's data may be taken.
     may_load: bool,
-    pub(crate) pause: Pause,
+    pause: Pause,
     /// Reads for the host that have begun before the first of `queue`.
-    pub(crate) overtaken: Overtaken,
+    overtaken: Overtaken,
     /// Throttled, it begins nothing before this.
-    pub(crate) rests_until: Nanos,
+    rests_until: Nanos,
     /// Reads that go on side by side, where planes work for themselves.
-    pub(crate) planes: Planes,
+    planes: Planes,
 }
 
 flashtwin_base::state! { Die {
@@ -78,7 +83,7 @@ impl Die {
 
 /// All dies, channels and their times.
 pub(crate) struct Flash {
-    pub(crate) dies: Vec<Die>,
+    dies: Vec<Die>,
     channel_free: Vec<Nanos>,
     /// Bytes a second that the controller passes, all channels together; 0 without a limit.
     data_bytes_per_s: u64,
@@ -87,20 +92,20 @@ pub(crate) struct Flash {
     array_time: [Nanos; class::COUNT],
     transfer_time: Vec<Nanos>,
     /// What so many steps of the read-retry ladder add to a read.
-    pub(crate) retry_time: Vec<Nanos>,
+    retry_time: Vec<Nanos>,
     cache_program: bool,
-    pub(crate) read_priority: bool,
+    read_priority: bool,
     /// Reads that overtake at most before the first operation that waits.
-    pub(crate) reads_first: u32,
+    reads_first: u32,
     /// None where nothing is ever suspended.
-    pub(crate) suspend: Option<Suspend>,
-    pub(crate) suspensions: u64,
+    suspend: Option<Suspend>,
+    suspensions: u64,
     /// Thousandths of its time that each die may work: all but while the drive is throttled.
     speed_milli: u64,
     /// Programs whose data dies have taken since the firmware was last told, by the places in
     /// their tokens; only where it wants to know.
-    pub(crate) begun: Vec<u32>,
-    pub(crate) notes_begun: bool,
+    begun: Vec<u32>,
+    notes_begun: bool,
     /// A die shares its way to the controller with no other, so that a read's end is known when it
     /// starts.
     lone: bool,
@@ -117,7 +122,7 @@ pub(crate) struct Flash {
     retry_plane_ns: u64,
     planes: u32,
     /// Planes of a die that read for themselves; 0 where they do not.
-    pub(crate) independent: u32,
+    independent: u32,
     /// Native programs that dies have in hand, where their number is limited, and those that wait
     /// until there are fewer.
     native: NativePrograms,
@@ -127,7 +132,7 @@ pub(crate) struct Flash {
     /// Planes that reads of each class, among those that have ended, left alone.
     spared: [u64; class::COUNT],
     /// What records the drive: its dies and channels have most to tell.
-    pub(crate) timeline: Option<Box<Timeline>>,
+    timeline: Option<Box<Timeline>>,
 }
 
 flashtwin_base::state! { Flash {
@@ -157,7 +162,15 @@ fn fill_times(times: &mut [Nanos], mode: &ModeTiming, read: u8, program: u8, era
 }
 
 impl Flash {
-    pub(crate) fn new(part: &Part, layout: &Layout, controller: &Controller) -> Flash {
+    /// The flash of a drive. `retry_time` is what steps of the read-retry ladder add to a read;
+    /// `notes_begun`: the firmware wants to know which programs have their data on their dies.
+    pub(crate) fn new(
+        part: &Part,
+        layout: &Layout,
+        controller: &Controller,
+        retry_time: Vec<Nanos>,
+        notes_begun: bool,
+    ) -> Flash {
         let mut array_time = [Nanos::ZERO; class::COUNT];
         fill_times(
             &mut array_time,
@@ -222,7 +235,7 @@ impl Flash {
             data_free: Nanos::ZERO,
             channel_free: vec![Nanos::ZERO; g.channels as usize],
             array_time,
-            retry_time: vec![Nanos::ZERO],
+            retry_time,
             transfer_time: (0..=u64::from(layout.granule_grains(Mode::Native)))
                 .map(transfer)
                 .collect(),
@@ -233,7 +246,7 @@ impl Flash {
             suspensions: 0,
             speed_milli: FULL_SPEED,
             begun: Vec::new(),
-            notes_begun: false,
+            notes_begun,
             lone: g.dies_per_channel == 1 && controller.data_bytes_per_s == 0,
             busy: 0,
             ended: [0; class::COUNT],
@@ -311,6 +324,67 @@ impl Flash {
         self.cache_program
     }
 
+    /// How many dies there are.
+    pub(crate) fn dies(&self) -> usize {
+        self.dies.len()
+    }
+
+    /// Reads that somebody waits for go first.
+    pub(crate) fn prefers_reads(&self) -> bool {
+        self.read_priority
+    }
+
+    /// Programs or erases are suspended for reads.
+    pub(crate) fn suspends(&self) -> bool {
+        self.suspend.is_some()
+    }
+
+    /// Planes that a read can leave alone are told apart.
+    pub(crate) fn reads_by_planes(&self) -> bool {
+        self.independent > 0
+    }
+
+    /// The firmware wants to know which programs have their data on their dies.
+    pub(crate) fn notes_begun(&self) -> bool {
+        self.notes_begun
+    }
+
+    /// Those that have got it since the last call, by the places in their tokens.
+    pub(crate) fn take_begun(&mut self) -> impl Iterator<Item = u32> {
+        self.begun.drain(..)
+    }
+
+    /// A recording goes on from now, or none does; the answer is the one that did.
+    pub(crate) fn record(&mut self, timeline: Option<Box<Timeline>>) -> Option<Box<Timeline>> {
+        std::mem::replace(&mut self.timeline, timeline)
+    }
+
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.timeline.is_some()
+    }
+
+    /// The recording that goes on.
+    #[inline]
+    pub(crate) fn recording(&mut self) -> Option<&mut Timeline> {
+        self.timeline.as_deref_mut()
+    }
+
+    /// The operation that runs on a die.
+    pub(crate) fn running(&self, die: u16) -> Option<NandOp> {
+        self.dies[usize::from(die)].running
+    }
+
+    /// The read on this plane of a die, whose planes work for themselves.
+    pub(crate) fn running_on(&self, die: u16, plane: u16) -> Option<NandOp> {
+        self.dies[usize::from(die)].planes.running_on(plane)
+    }
+
+    /// The operation that a die has suspended or is about to.
+    pub(crate) fn held(&self, die: u16) -> Option<NandOp> {
+        self.dies[usize::from(die)].pause.held_op().copied()
+    }
+
     /// Times that a read has suspended a program or an erase.
     pub(crate) fn suspensions(&self) -> u64 {
         self.suspensions
@@ -320,7 +394,7 @@ impl Flash {
     #[inline]
     pub(crate) fn push(&mut self, op: NandOp, clock: &mut Clock) {
         self.busy += 1;
-        if self.native.most == 0 || self.native.takes(op) {
+        if !self.native.are_limited() || self.native.takes(op) {
             self.give(op, clock);
         }
     }
@@ -352,7 +426,7 @@ impl Flash {
 
     /// Starts what waits for an idle die.
     #[inline(always)]
-    pub(crate) fn start_next(&mut self, index: u16, clock: &mut Clock) {
+    fn start_next(&mut self, index: u16, clock: &mut Clock) {
         if clock.now() < self.dies[index as usize].rests_until {
             return;
         }
@@ -406,7 +480,7 @@ impl Flash {
     }
 
     /// Starts an operation that is no read: all planes work on it.
-    pub(crate) fn start_alone(&mut self, op: NandOp, index: u16, clock: &mut Clock) {
+    fn start_alone(&mut self, op: NandOp, index: u16, clock: &mut Clock) {
         self.dies[index as usize].running = Some(op);
         self.start_all_planes(&op, index, clock);
     }
@@ -430,7 +504,7 @@ impl Flash {
 
     /// How long the array works on an operation: of a read, until its pages can be sent.
     #[inline(always)]
-    pub(crate) fn sense_time(&self, op: &NandOp) -> Nanos {
+    fn sense_time(&self, op: &NandOp) -> Nanos {
         self.time_in_array(op) + self.retry_time[op.retries as usize]
     }
 
@@ -446,7 +520,7 @@ impl Flash {
 
     /// Sends what a read has sensed; the answer is when that has crossed the channel.
     #[inline(always)]
-    pub(crate) fn send(&mut self, index: u16, op: &NandOp, from: Nanos) -> Nanos {
+    fn send(&mut self, index: u16, op: &NandOp, from: Nanos) -> Nanos {
         let time = if op.skipped > 0 {
             let left_out = u64::from(op.skipped) * self.codeword_on_channel_bytes;
             let bytes = u64::from(op.units) * self.unit_on_channel_bytes - left_out;
@@ -468,14 +542,14 @@ impl Flash {
 
     /// Tells a recording when an array works on what it begins.
     #[inline]
-    pub(crate) fn note_work(&mut self, index: u16, plane: usize, when: (Nanos, Nanos)) {
+    fn note_work(&mut self, index: u16, plane: usize, when: (Nanos, Nanos)) {
         if let Some(timeline) = &mut self.timeline {
             timeline.works(index, plane, when);
         }
     }
 
     /// The array begins a program whose data is in the page register at `at`.
-    pub(crate) fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, clock: &mut Clock) {
+    fn start_array(&mut self, op: NandOp, index: u16, at: Nanos, clock: &mut Clock) {
         self.dies[index as usize].running = Some(op);
         self.begin_array(&op, index, at, clock);
     }
@@ -600,7 +674,7 @@ impl Flash {
         } else {
             self.start_next(index, clock);
         }
-        if self.native.most > 0
+        if self.native.are_limited()
             && let Some(next) = self.native.ended(&op)
         {
             self.give(next, clock);
@@ -611,7 +685,7 @@ impl Flash {
     /// Throttled, a die that has worked for `time` leaves the array alone for so long that its
     /// share of the time is kept. What waits for it begins afterwards, whoever asked for it.
     #[cold]
-    pub(crate) fn rest(&mut self, index: u16, time: Nanos, clock: &mut Clock) {
+    fn rest(&mut self, index: u16, time: Nanos, clock: &mut Clock) {
         let die = &mut self.dies[index as usize];
         let rest = Nanos(time.0 * (FULL_SPEED - self.speed_milli) / self.speed_milli);
         die.rests_until = clock.now().max(die.rests_until) + rest;
@@ -647,7 +721,7 @@ impl Flash {
     }
 
     #[inline]
-    pub(crate) fn count_ended(&mut self, op: &NandOp) {
+    fn count_ended(&mut self, op: &NandOp) {
         self.busy -= 1;
         self.ended[op.class as usize] += 1;
         self.units_moved += u64::from(op.units);
@@ -667,7 +741,7 @@ impl Flash {
     }
 
     /// Notes that a read left so many planes of its die alone.
-    pub(crate) fn spare(&mut self, op: &NandOp, planes: u32) {
+    fn spare(&mut self, op: &NandOp, planes: u32) {
         self.spared[op.class as usize] += u64::from(planes);
     }
 
