@@ -31,16 +31,6 @@ use crate::flash::{Flash, is_awaited};
 
 /// Operations a die that are under way at once, about what a busy drive has.
 const OPERATIONS_A_DIE: usize = 12;
-/// Writes whose map entries and old copies are looked up ahead of their turn, as many as hosts that
-/// precondition have outstanding.
-pub(crate) const AHEAD: usize = 32;
-/// Bytes from one question whether to go on to the next.
-pub(crate) const ASKS: u64 = 256 << 20;
-/// Operations that ended from one question to the next, where much is moved for few bytes.
-pub(crate) const ENDS: u64 = 1 << 20;
-/// Writes of up to so many units are looked for ahead: the map entries of a longer write lie side
-/// by side, and a first fill overwrites nothing.
-pub(crate) const FEW_UNITS: u32 = 4;
 
 /// What one write covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,54 +87,12 @@ impl Config {
     }
 }
 
-/// A write whose turn comes.
-#[derive(Clone, Copy)]
-pub(crate) struct Write {
-    pub(crate) lpn: u32,
-    pub(crate) units: u32,
-    pub(crate) handle: u8,
-    /// The map entry of its first unit is at hand, or its page is being read.
-    pub(crate) is_looked_up: bool,
-}
-
-/// Writes whose turn comes together.
-pub(crate) struct Batch {
-    pub(crate) writes: Vec<Write>,
-    /// The first unit of each.
-    pub(crate) lpns: Vec<u32>,
-    /// Each is one unit, and none has a placement handle.
-    pub(crate) is_units: bool,
-}
-
-impl Batch {
-    pub(crate) fn new() -> Batch {
-        Batch {
-            writes: Vec::with_capacity(AHEAD),
-            lpns: Vec::with_capacity(AHEAD),
-            is_units: true,
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.writes.clear();
-        self.lpns.clear();
-        self.is_units = true;
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, write: Write) {
-        self.is_units &= write.units == 1 && write.handle == 0;
-        self.lpns.push(write.lpn);
-        self.writes.push(write);
-    }
-}
-
 /// What the firmware has asked for and what has not ended.
 pub(crate) struct Work {
-    pub(crate) under_way: EventQueue<Token>,
-    pub(crate) at_once: usize,
+    under_way: EventQueue<Token>,
+    at_once: usize,
     /// How many have ended since somebody was asked.
-    pub(crate) ended: u64,
+    ended: u64,
     /// When the operation that ended last did, with cores and dies at work without a pause.
     now: Nanos,
     /// When each core has prepared what it was given.
@@ -169,6 +117,27 @@ impl Work {
             array_time: std::array::from_fn(|class| flash.array_time(class as u8)),
             read_priority: flash.prefers_reads(),
         }
+    }
+
+    /// Nothing is under way.
+    pub(crate) fn is_none(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// More is under way than a busy drive has.
+    #[inline]
+    pub(crate) fn is_too_much(&self) -> bool {
+        self.under_way.len() > self.at_once
+    }
+
+    /// How many operations have ended since [`Work::ask`].
+    pub(crate) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Somebody is asked.
+    pub(crate) fn ask(&mut self) {
+        self.ended = 0;
     }
 
     /// Operations are given to cores and dies, each behind what its core and its die have to do

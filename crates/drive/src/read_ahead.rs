@@ -192,17 +192,19 @@ impl ReadAhead {
         self.chunks[chunk as usize].pending = reads;
     }
 
-    /// A flash read of a chunk has come back; when it was the last, the commands that waited for
-    /// the chunk are appended to `woken`.
-    pub(crate) fn fetched(&mut self, chunk: u32, woken: &mut Vec<(u32, u32)>) {
+    /// A flash read of a chunk has come back; when it was the last, the answer is the commands that
+    /// waited for the chunk, and for how many of its units each.
+    pub(crate) fn fetched(&mut self, chunk: u32) -> Vec<(u32, u32)> {
         let c = &mut self.chunks[chunk as usize];
         c.pending -= 1;
-        if c.pending == 0 {
-            woken.append(&mut c.waiting);
-            if !c.wanted {
-                self.vacant.push(chunk);
-            }
+        if c.pending > 0 {
+            return Vec::new();
         }
+        let woken = std::mem::take(&mut c.waiting);
+        if !c.wanted {
+            self.vacant.push(chunk);
+        }
+        woken
     }
 
     /// Forgets the streams whose fetched data overlaps units that are written or trimmed.

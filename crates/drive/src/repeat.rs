@@ -29,19 +29,81 @@ use crate::totals::Totals;
 /// The work of a drive in a time, or so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stretch {
-    pub(crate) time: Nanos,
-    pub(crate) counters: Counters,
-    pub(crate) totals: Totals,
-    pub(crate) states: StateTimes,
-    pub(crate) energy_fj: u128,
-    pub(crate) cycles: Cycles,
+    time: Nanos,
+    counters: Counters,
+    totals: Totals,
+    states: StateTimes,
+    energy_fj: u128,
+    cycles: Cycles,
 }
 
 /// The work that a drive had done at a moment.
 #[derive(Clone, Debug)]
-pub struct Mark(pub(crate) Stretch);
+pub struct Mark(Stretch);
 
 impl Stretch {
+    /// The work of a drive in its time so far.
+    pub(crate) fn so_far(
+        time: Nanos,
+        (counters, cycles): (Counters, Cycles),
+        totals: Totals,
+        (states, energy_fj): (StateTimes, u128),
+    ) -> Stretch {
+        Stretch {
+            time,
+            counters,
+            totals,
+            states,
+            energy_fj,
+            cycles,
+        }
+    }
+
+    /// The work of which all before a mark is left out.
+    pub(crate) fn since(&self, mark: &Mark) -> Stretch {
+        let then = &mark.0;
+        Stretch {
+            time: self.time - then.time,
+            counters: self.counters.since(&then.counters),
+            totals: self.totals.since(&then.totals),
+            states: self.states.since(&then.states),
+            energy_fj: self.energy_fj - then.energy_fj,
+            cycles: self.cycles.since(&then.cycles),
+        }
+    }
+
+    /// The time and the energy that it would take for so many bytes of the host's, and no work.
+    pub(crate) fn taken_by(&self, bytes: u64) -> Stretch {
+        let written = self.written_bytes().max(1);
+        let share = |of: u128| of * u128::from(bytes) / u128::from(written);
+        Stretch {
+            time: Nanos(share(self.time.0.into()) as u64),
+            states: self.states.part(bytes, written),
+            energy_fj: share(self.energy_fj),
+            ..Stretch::default()
+        }
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    pub(crate) fn states(&self) -> &StateTimes {
+        &self.states
+    }
+
+    pub(crate) fn energy_fj(&self) -> u128 {
+        self.energy_fj
+    }
+
+    pub(crate) fn cycles(&self) -> &Cycles {
+        &self.cycles
+    }
+
     /// Adds another stretch `times` times.
     pub fn add(&mut self, other: &Stretch, times: u64) {
         self.time = Nanos(
@@ -80,6 +142,11 @@ impl Stretch {
 }
 
 impl Mark {
+    /// A mark after all of some work.
+    pub(crate) fn after(work: Stretch) -> Mark {
+        Mark(work)
+    }
+
     /// All that the drive had done.
     pub(crate) fn into_stretch(self) -> Stretch {
         self.0

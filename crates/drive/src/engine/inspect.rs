@@ -1,14 +1,12 @@
 //! What a drive tells of itself: counts, the X-ray, SMART data, waits.
 
 use flashtwin_base::{Nanos, Op};
-use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Counters, Ftl, Placement, Policies};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Drive;
-use crate::config::Family;
 use crate::protection::Damage;
-use crate::smart::{Facts, Reserve, ata, cycles, endurance, general, nvme};
+use crate::smart::{self, Facts, Seen};
 use crate::totals::Totals;
 use crate::waits::Wait;
 use crate::xray::{Inside, Xray};
@@ -17,7 +15,7 @@ impl<P: Policies> Drive<P> {
     /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
     #[must_use]
     pub fn smart(&self) -> Value {
-        self.told(&self.facts())
+        smart::told(&self.facts(), &self.ftl)
     }
 
     /// The SMART data of a drive that is `larger` times as large and has lived as many times as
@@ -25,75 +23,23 @@ impl<P: Policies> Drive<P> {
     /// that a copy has lived. Beside it the cycles by mode, and the spare that is left.
     #[must_use]
     pub fn lived(&self, larger: u64) -> Value {
-        let facts = self.facts().of_larger(larger);
-        let superblocks = self.ftl.superblocks().iter();
-        let (slc, native) = (superblocks.clone(), superblocks.clone());
-        json!({
-            "smart": self.told(&facts),
-            "spare_percent": facts.spare_percent(),
-            "read_only": facts.reserve.read_only,
-            "cycles": {
-                "slc": cycles(slc.map(|block| block.slc_cycles), facts.slc_cycles),
-                "native": cycles(native.map(|block| block.native_cycles), facts.native_cycles),
-                "tier": cycles(superblocks.map(|block| block.tier_cycles), facts.tier_cycles),
-            },
-        })
-    }
-
-    fn told(&self, facts: &Facts<'_>) -> Value {
-        let mut answer = general(facts);
-        match facts.label.family {
-            Family::None => {}
-            Family::Nvme => nvme::add(&mut answer, facts),
-            _ => ata::add(&mut answer, facts),
-        }
-        if self.ftl.placement_handles() > 1 {
-            let log = nvme::placement_statistics(facts);
-            answer.insert("nvme_fdp_statistics".to_owned(), log);
-        }
-        answer.insert("flashtwin".to_owned(), endurance::section(facts));
-        Value::Object(answer)
+        smart::lived(&self.facts().of_larger(larger), &self.ftl)
     }
 
     fn facts(&self) -> Facts<'_> {
-        let layout = self.ftl.layout();
-        let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
         // Repeated work is told with the simulated one.
         let mut lived = self.mark().into_stretch();
         lived.add_told(&self.repeated);
-        Facts {
-            id: &self.nameplate.id,
+        self.nameplate.facts(Seen {
+            ftl: &self.ftl,
             capacity_bytes: self.capacity_bytes,
-            label: self.nameplate.label,
-            now_ns: lived.time().0,
-            host: lived.totals,
-            counters: lived.counters,
-            unit_bytes: u64::from(layout.unit_bytes),
-            page_bytes: u64::from(self.nameplate.page_bytes),
-            superblocks: u64::from(layout.superblocks),
-            slc_bytes: mode_bytes(Mode::Slc),
-            native_bytes: mode_bytes(Mode::Native),
-            tier_bytes: mode_bytes(Mode::Tier),
-            slc_cycles: u64::from(self.nameplate.slc_cycles),
-            native_cycles: u64::from(self.nameplate.native_cycles),
-            tier_cycles: u64::from(self.nameplate.tier_cycles),
+            lived,
             celsius: self.celsius(),
             warning_celsius: self.thermal.warning_celsius(),
-            states: lived.states,
             heat: self.thermal_times(),
-            energy_fj: lived.energy_fj,
             power: self.power_cycles(),
-            reserve: Reserve {
-                spares: u64::from(self.ftl.spare_blocks()),
-                spares_at_first: u64::from(self.nameplate.spares),
-                retired: u64::from(self.ftl.retired_superblocks()),
-                grown_bad: u64::from(self.ftl.grown_bad_blocks()),
-                read_only: self.ftl.is_read_only(),
-            },
-            worn_before: self.nameplate.worn,
-            age_ns: self.nameplate.age_ns,
             rebuilt: self.errors.counts().rebuilt,
-        }
+        })
     }
 
     /// The longest wait beyond `controller.longest_wait` since the last call, and how many there

@@ -75,7 +75,6 @@ pub struct Drive<P: Policies = BuiltIn> {
     runs: Runs,
     xray: Xray,
     ops: Vec<NandOp>,
-    woken: Vec<(u32, u32)>,
     done: Vec<Completion>,
     compressor: Compressor,
     totals: Totals,
@@ -98,9 +97,9 @@ pub struct Drive<P: Policies = BuiltIn> {
 
 flashtwin_base::state! { Drive<P: Policies> {
     kept: runs, totals, supply, repeated;
-    part: clock, link, compressor, path, ftl, firmware, flash, errors, rebuilds, commands, trims, lookups, background,
-        read_ahead, power, thermal;
-    built: capacity_bytes, controller, xray, ops, woken, done, nameplate, look_due, short_way,
+    part: clock, link, compressor, path, ftl, firmware, flash, errors, rebuilds, commands, trims,
+        lookups, background, read_ahead, power, thermal;
+    built: capacity_bytes, controller, xray, ops, done, nameplate, look_due, short_way,
         reads_of_nothing, turns, paces, waits;
 } }
 
@@ -156,7 +155,6 @@ impl<P: Policies> Drive<P> {
             runs: Runs::default(),
             xray: Xray::default(),
             ops: Vec::with_capacity(256),
-            woken: Vec::new(),
             done: Vec::with_capacity(64),
             compressor: Compressor::new(c.compression_bytes_per_s),
             link: HostLink::new(&config.link),

@@ -153,7 +153,6 @@ impl<P: Policies> Drive<P> {
         self.ftl.cut_power(self.controller.power_loss_protection);
         self.clock.forget_events();
         self.ops.clear();
-        self.woken.clear();
         self.done.clear();
         self.flash.power_lost(now);
         self.firmware.power_lost();

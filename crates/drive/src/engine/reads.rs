@@ -158,9 +158,7 @@ impl<P: Policies> Drive<P> {
 
     /// A flash read of a chunk has come back: the commands that waited for it get their share.
     pub(super) fn chunk_read(&mut self, chunk: u32) {
-        let mut woken = std::mem::take(&mut self.woken);
-        self.read_ahead.fetched(chunk, &mut woken);
-        for (slot, units) in woken.drain(..) {
+        for (slot, units) in self.read_ahead.fetched(chunk) {
             let command = &mut self.commands[slot];
             command.piece_came();
             let left = command.left();
@@ -168,7 +166,6 @@ impl<P: Policies> Drive<P> {
             self.hand_out(slot, if is_last { left } else { units.min(left) });
             self.finish_read(slot);
         }
-        self.woken = woken;
     }
 
     /// Reads as far ahead of a stream as it may.

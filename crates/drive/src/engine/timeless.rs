@@ -1,13 +1,24 @@
 //! What a drive does without time: it is prepared (see [`crate::precondition`]), and a stretch of a
 //! load is repeated (see [`crate::repeat`]).
 
-use flashtwin_base::{Nanos, Op, Status};
+use flashtwin_base::{Op, Status};
 use flashtwin_ftl::{Cycles, LookUp, Policies, Reserved, Route, Token};
 
 use super::Drive;
 use crate::command::SECTOR_BYTES;
-use crate::precondition::{AHEAD, ASKS, Batch, ENDS, FEW_UNITS, Span, Work, Write};
+use crate::precondition::{Span, Work};
 use crate::repeat::{Mark, Stretch};
+
+/// Writes whose map entries and old copies are looked up ahead of their turn, as many as hosts that
+/// precondition have outstanding.
+const AHEAD: usize = 32;
+/// Bytes from one question whether to go on to the next.
+const ASKS: u64 = 256 << 20;
+/// Operations that ended from one question to the next, where much is moved for few bytes.
+const ENDS: u64 = 1 << 20;
+/// Writes of up to so many units are looked for ahead: the map entries of a longer write lie side
+/// by side, and a first fill overwrites nothing.
+const FEW_UNITS: u32 = 4;
 
 impl<P: Policies> Drive<P> {
     /// Bytes of a unit of the map: what is written without time is whole units.
@@ -56,8 +67,9 @@ impl<P: Policies> Drive<P> {
             } else {
                 self.write_batch(&batch, &mut next, &mut work)
             };
-            if bytes - asked >= ASKS || work.ended >= ENDS {
-                (asked, work.ended) = (bytes, 0);
+            if bytes - asked >= ASKS || work.ended() >= ENDS {
+                asked = bytes;
+                work.ask();
                 is_complete = go_on(bytes);
             }
         }
@@ -116,7 +128,7 @@ impl<P: Policies> Drive<P> {
                 self.totals.count_all(Op::Write, placed as u64, unit_bytes);
                 bytes += placed as u64 * unit_bytes;
                 at += placed;
-            } else if self.ftl.makes_host_wait() && !work.under_way.is_empty() {
+            } else if self.ftl.makes_host_wait() && !work.is_none() {
                 self.finish_one(work);
             } else {
                 bytes += self.write_without_time(batch.writes[at], work);
@@ -239,13 +251,13 @@ impl<P: Policies> Drive<P> {
                 let units = burst.min(placement.room());
                 return self.ftl.reserve(placement, units);
             }
-            if work.under_way.is_empty() {
+            if work.is_none() {
                 // Only partly filled granules are left in the buffer: they are padded, as by the
                 // engine.
                 self.ftl.pad_host(&mut self.ops);
                 self.ftl.pump(&mut self.ops);
                 work.take(&self.firmware, &mut self.ops);
-                assert!(!work.under_way.is_empty(), "no room\n{}", self.describe());
+                assert!(!work.is_none(), "no room\n{}", self.describe());
             }
             self.finish_one(work);
         }
@@ -256,14 +268,14 @@ impl<P: Policies> Drive<P> {
     fn carry_out(&mut self, work: &mut Work) {
         if !self.ops.is_empty() {
             work.take(&self.firmware, &mut self.ops);
-            while work.under_way.len() > work.at_once {
+            while work.is_too_much() {
                 self.finish_one(work);
             }
         }
     }
 
     fn finish_all(&mut self, work: &mut Work) {
-        while !work.under_way.is_empty() {
+        while !work.is_none() {
             self.finish_one(work);
         }
         self.ftl.take_host_memory_writes();
@@ -291,38 +303,28 @@ impl<P: Policies> Drive<P> {
     /// The work so far, to be handed to [`Drive::since`].
     #[must_use]
     pub fn mark(&self) -> Mark {
-        Mark(Stretch {
-            time: self.clock.now(),
-            counters: *self.counters(),
-            totals: self.totals,
-            states: self.state_times(),
-            energy_fj: self.energy_fj(),
-            cycles: self.ftl.cycles(),
-        })
+        let work = (*self.counters(), self.ftl.cycles());
+        let power = (self.state_times(), self.energy_fj());
+        Mark::after(Stretch::so_far(self.clock.now(), work, self.totals, power))
     }
 
     /// The work since a mark.
     #[must_use]
     pub fn since(&self, mark: &Mark) -> Stretch {
-        let (now, then) = (self.mark().0, &mark.0);
-        Stretch {
-            time: now.time - then.time,
-            counters: now.counters.since(&then.counters),
-            totals: now.totals.since(&then.totals),
-            states: now.states.since(&then.states),
-            energy_fj: now.energy_fj - then.energy_fj,
-            cycles: now.cycles.since(&then.cycles),
-        }
+        self.mark().into_stretch().since(mark)
     }
 
     /// How often a stretch can come again before the law changes, where the load writes everything
     /// again within `again_bytes` of the host's.
     #[must_use]
     pub fn repeats_until_change(&self, stretch: &Stretch, again_bytes: u64) -> u64 {
-        let worn = self.ftl.repeats_until_worn(&stretch.cycles);
+        let worn = self.ftl.repeats_until_worn(stretch.cycles());
         let (units, now) = (self.units_of(again_bytes), self.clock.now());
         let ftl = &self.ftl;
-        worn.min(self.errors.repeats_until_due(units, stretch.time, ftl, now))
+        worn.min(
+            self.errors
+                .repeats_until_due(units, stretch.time(), ftl, now),
+        )
     }
 
     fn units_of(&self, bytes: u64) -> u64 {
@@ -344,26 +346,58 @@ impl<P: Policies> Drive<P> {
     ) -> u64 {
         assert_eq!(self.commands.outstanding(), 0, "repeating under commands");
         let times = times.min(self.repeats_until_change(stretch, again_bytes));
-        let before = self.repeated.time;
+        let before = self.repeated.time();
         self.repeated.add(stretch, times);
-        let written = u128::from(stretch.written_bytes()).max(1);
-        let share = |of: u128| of * u128::from(timeless_bytes) / written;
-        let timeless = Stretch {
-            time: Nanos(share(stretch.time.0.into()) as u64),
-            states: stretch
-                .states
-                .part(timeless_bytes, stretch.written_bytes().max(1)),
-            energy_fj: share(stretch.energy_fj),
-            ..Stretch::default()
-        };
-        self.repeated.add(&timeless, 1);
+        self.repeated.add(&stretch.taken_by(timeless_bytes), 1);
         let mut wear = Cycles::default();
-        wear.add(&stretch.cycles, times);
+        wear.add(stretch.cycles(), times);
         self.ftl.wear_on(&wear);
-        let passed = self.repeated.time - before;
+        let passed = self.repeated.time() - before;
         let units = self.units_of(again_bytes);
         self.errors
             .grow_old(units, passed, &self.ftl, &mut self.clock);
         times
+    }
+}
+
+/// A write whose turn comes.
+#[derive(Clone, Copy)]
+struct Write {
+    lpn: u32,
+    units: u32,
+    handle: u8,
+    /// The map entry of its first unit is at hand, or its page is being read.
+    is_looked_up: bool,
+}
+
+/// Writes whose turn comes together.
+struct Batch {
+    writes: Vec<Write>,
+    /// The first unit of each.
+    lpns: Vec<u32>,
+    /// Each is one unit, and none has a placement handle.
+    is_units: bool,
+}
+
+impl Batch {
+    fn new() -> Batch {
+        Batch {
+            writes: Vec::with_capacity(AHEAD),
+            lpns: Vec::with_capacity(AHEAD),
+            is_units: true,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.writes.clear();
+        self.lpns.clear();
+        self.is_units = true;
+    }
+
+    #[inline]
+    fn push(&mut self, write: Write) {
+        self.is_units &= write.units == 1 && write.handle == 0;
+        self.lpns.push(write.lpn);
+        self.writes.push(write);
     }
 }

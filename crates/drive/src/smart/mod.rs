@@ -5,17 +5,19 @@
 //! Beside smartctl's names stands one object of ours, `flashtwin`, with what no drive tells: WAF by
 //! cause, what endurance follows from it, energy. A real tool that reads the rest sees a drive.
 
-pub(crate) mod ata;
-pub(crate) mod endurance;
-pub(crate) mod nvme;
+mod ata;
+mod endurance;
+mod nvme;
 
 use flashtwin_base::{Op, Status};
+use flashtwin_ftl::layout::Mode;
 use flashtwin_ftl::{Counters, Ftl, Policies};
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Family, Label};
 use crate::fault::PowerCycles;
 use crate::power::StateTimes;
+use crate::repeat::Stretch;
 use crate::thermal::ThermalTimes;
 use crate::totals::Totals;
 
@@ -25,17 +27,17 @@ const SECTOR_BYTES: u64 = 512;
 
 /// What does not change about a drive.
 pub(crate) struct Nameplate {
-    pub(crate) id: String,
-    pub(crate) label: Label,
-    pub(crate) page_bytes: u32,
-    pub(crate) slc_cycles: u32,
-    pub(crate) native_cycles: u32,
-    pub(crate) tier_cycles: u32,
+    id: String,
+    label: Label,
+    page_bytes: u32,
+    slc_cycles: u32,
+    native_cycles: u32,
+    tier_cycles: u32,
     /// Spare blocks of the plane that had the fewest.
-    pub(crate) spares: u32,
+    spares: u32,
     /// Life used and nanoseconds in use when the drive was built.
-    pub(crate) worn: f64,
-    pub(crate) age_ns: u64,
+    worn: f64,
+    age_ns: u64,
 }
 
 impl Nameplate {
@@ -55,49 +57,103 @@ impl Nameplate {
     }
 }
 
-/// What is known of a drive at one moment, and all that its SMART data is made from.
-pub(crate) struct Facts<'a> {
-    pub(crate) id: &'a str,
+impl Nameplate {
+    /// All that SMART data is made from.
+    pub(crate) fn facts<P: Policies>(&self, seen: Seen<'_, P>) -> Facts<'_> {
+        let Seen { ftl, lived, .. } = seen;
+        let layout = ftl.layout();
+        let mode_bytes = |mode| u64::from(layout.whole_units(mode)) * u64::from(layout.unit_bytes);
+        Facts {
+            id: &self.id,
+            capacity_bytes: seen.capacity_bytes,
+            label: self.label,
+            now_ns: lived.time().0,
+            host: *lived.totals(),
+            counters: *lived.counters(),
+            unit_bytes: u64::from(layout.unit_bytes),
+            page_bytes: u64::from(self.page_bytes),
+            superblocks: u64::from(layout.superblocks),
+            slc_bytes: mode_bytes(Mode::Slc),
+            native_bytes: mode_bytes(Mode::Native),
+            tier_bytes: mode_bytes(Mode::Tier),
+            slc_cycles: u64::from(self.slc_cycles),
+            native_cycles: u64::from(self.native_cycles),
+            tier_cycles: u64::from(self.tier_cycles),
+            celsius: seen.celsius,
+            warning_celsius: seen.warning_celsius,
+            states: *lived.states(),
+            heat: seen.heat,
+            energy_fj: lived.energy_fj(),
+            power: seen.power,
+            reserve: Reserve {
+                spares: u64::from(ftl.spare_blocks()),
+                spares_at_first: u64::from(self.spares),
+                retired: u64::from(ftl.retired_superblocks()),
+                grown_bad: u64::from(ftl.grown_bad_blocks()),
+                read_only: ftl.is_read_only(),
+            },
+            worn_before: self.worn,
+            age_ns: self.age_ns,
+            rebuilt: seen.rebuilt,
+        }
+    }
+}
+
+/// A drive at one moment.
+pub(crate) struct Seen<'a, P: Policies> {
+    pub(crate) ftl: &'a Ftl<P>,
     pub(crate) capacity_bytes: u64,
-    pub(crate) label: Label,
-    pub(crate) now_ns: u64,
-    pub(crate) host: Totals,
-    pub(crate) counters: Counters,
-    pub(crate) unit_bytes: u64,
-    pub(crate) page_bytes: u64,
-    pub(crate) superblocks: u64,
-    /// Bytes of a superblock in SLC mode, natively, and in the second tier.
-    pub(crate) slc_bytes: u64,
-    pub(crate) native_bytes: u64,
-    pub(crate) tier_bytes: u64,
-    /// Rated cycles in SLC mode, natively, and in the second tier.
-    pub(crate) slc_cycles: u64,
-    pub(crate) native_cycles: u64,
-    pub(crate) tier_cycles: u64,
+    pub(crate) lived: Stretch,
     pub(crate) celsius: f64,
     pub(crate) warning_celsius: f64,
-    pub(crate) states: StateTimes,
     pub(crate) heat: ThermalTimes,
-    pub(crate) energy_fj: u128,
     pub(crate) power: PowerCycles,
-    pub(crate) reserve: Reserve,
-    /// Life used and nanoseconds in use before the drive was built.
-    pub(crate) worn_before: f64,
-    pub(crate) age_ns: u64,
-    /// Rows made anew from parity.
     pub(crate) rebuilt: u64,
 }
 
+/// What is known of a drive at one moment, and all that its SMART data is made from.
+pub(crate) struct Facts<'a> {
+    id: &'a str,
+    capacity_bytes: u64,
+    label: Label,
+    now_ns: u64,
+    host: Totals,
+    counters: Counters,
+    unit_bytes: u64,
+    page_bytes: u64,
+    superblocks: u64,
+    /// Bytes of a superblock in SLC mode, natively, and in the second tier.
+    slc_bytes: u64,
+    native_bytes: u64,
+    tier_bytes: u64,
+    /// Rated cycles in SLC mode, natively, and in the second tier.
+    slc_cycles: u64,
+    native_cycles: u64,
+    tier_cycles: u64,
+    celsius: f64,
+    warning_celsius: f64,
+    states: StateTimes,
+    heat: ThermalTimes,
+    energy_fj: u128,
+    power: PowerCycles,
+    reserve: Reserve,
+    /// Life used and nanoseconds in use before the drive was built.
+    worn_before: f64,
+    age_ns: u64,
+    /// Rows made anew from parity.
+    rebuilt: u64,
+}
+
 /// Blocks to fall back on.
-pub(crate) struct Reserve {
+struct Reserve {
     /// Of the plane that has the fewest, now and in a new drive.
-    pub(crate) spares: u64,
-    pub(crate) spares_at_first: u64,
+    spares: u64,
+    spares_at_first: u64,
     /// Superblocks taken out of use.
-    pub(crate) retired: u64,
+    retired: u64,
     /// Blocks that failed in use.
-    pub(crate) grown_bad: u64,
-    pub(crate) read_only: bool,
+    grown_bad: u64,
+    read_only: bool,
 }
 
 impl Facts<'_> {
@@ -206,8 +262,40 @@ impl Facts<'_> {
     }
 }
 
+/// SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
+pub(crate) fn told<P: Policies>(facts: &Facts<'_>, ftl: &Ftl<P>) -> Value {
+    let mut answer = general(facts);
+    match facts.label.family {
+        Family::None => {}
+        Family::Nvme => nvme::add(&mut answer, facts),
+        _ => ata::add(&mut answer, facts),
+    }
+    if ftl.placement_handles() > 1 {
+        let log = nvme::placement_statistics(facts);
+        answer.insert("nvme_fdp_statistics".to_owned(), log);
+    }
+    answer.insert("flashtwin".to_owned(), endurance::section(facts));
+    Value::Object(answer)
+}
+
+/// The same, beside it the cycles by mode, and the spare that is left.
+pub(crate) fn lived<P: Policies>(facts: &Facts<'_>, ftl: &Ftl<P>) -> Value {
+    let superblocks = ftl.superblocks().iter();
+    let (slc, native) = (superblocks.clone(), superblocks.clone());
+    json!({
+        "smart": told(facts, ftl),
+        "spare_percent": facts.spare_percent(),
+        "read_only": facts.reserve.read_only,
+        "cycles": {
+            "slc": cycles(slc.map(|block| block.slc_cycles), facts.slc_cycles),
+            "native": cycles(native.map(|block| block.native_cycles), facts.native_cycles),
+            "tier": cycles(superblocks.map(|block| block.tier_cycles), facts.tier_cycles),
+        },
+    })
+}
+
 /// Cycles in a mode of the superblocks that were ever used in it.
-pub(crate) fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
+fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
     let used: Vec<u64> = of_each
         .filter(|&cycles| cycles > 0)
         .map(u64::from)
@@ -221,7 +309,7 @@ pub(crate) fn cycles(of_each: impl Iterator<Item = u32>, rated: u64) -> Value {
 }
 
 /// What smartctl says of any drive.
-pub(crate) fn general(facts: &Facts<'_>) -> Map<String, Value> {
+fn general(facts: &Facts<'_>) -> Map<String, Value> {
     let protocol = if facts.label.family == Family::Nvme {
         json!({ "protocol": "NVMe", "type": "nvme" })
     } else {
