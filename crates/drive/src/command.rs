@@ -156,8 +156,8 @@ impl Command {
         self.whole_units
     }
 
-    /// The units that it covers completely, in a drive of so many units and bytes, whose last unit
-    /// may be one that the host has a part of.
+    /// The units that it covers completely, in a drive of that capacity, whose last unit may be one
+    /// that the host has a part of.
     pub(crate) fn whole_units(&self, unit: u64, logical_units: u32, capacity: u64) -> (u32, u32) {
         let Range { start, end } = self.byte_range();
         let first = start.div_ceil(unit);
@@ -227,7 +227,7 @@ impl Command {
         self.looked_up = lpn - self.lpn;
     }
 
-    /// It waits for so many more reads, or pages of the map.
+    /// It waits for a number of further reads, or pages of the map.
     pub(crate) fn awaits(&mut self, pieces: u32) {
         self.pending += pieces;
     }

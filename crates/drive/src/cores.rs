@@ -52,7 +52,7 @@ impl Cores {
         self.0.iter().copied()
     }
 
-    /// The same with all cores at a standstill: the drive wakes, or is throttled.
+    /// As [`Cores::take`], with all cores at a standstill: the drive wakes, or is throttled.
     #[cold]
     pub(crate) fn take_all(&mut self, from: Nanos, time: Nanos) -> Nanos {
         let done = self.take(from, time);

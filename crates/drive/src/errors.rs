@@ -294,7 +294,7 @@ impl BitErrors {
         self.climb(superblock, row, reads, ftl, clock.now())
     }
 
-    /// The same of a row that may have more wrong bits than a first decode corrects.
+    /// As [`BitErrors::grade`], of a row that may have more wrong bits than a first decode corrects.
     #[cold]
     fn climb<P: Policies>(
         &mut self,

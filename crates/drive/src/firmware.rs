@@ -175,7 +175,7 @@ impl Firmware {
         self.in_hand.back().map(|op| self.time_of(op))
     }
 
-    /// A core prepares the last operation in hand, which takes so long.
+    /// A core prepares the last operation in hand, for a time.
     #[inline]
     pub(crate) fn prepare(&mut self, time: Nanos, clock: &mut Clock) {
         self.last = self.cores.take(clock.now(), time).max(self.last);
@@ -206,7 +206,8 @@ impl Firmware {
         self.cores.take(from, time)
     }
 
-    /// The same, and all cores stand still meanwhile: the drive wakes or starts, or is throttled.
+    /// As [`Firmware::understand`], and all cores stand still meanwhile: the drive wakes or starts,
+    /// or is throttled.
     pub(crate) fn stand_still(&mut self, from: Nanos, time: Nanos) -> Nanos {
         self.cores.take_all(from, time)
     }

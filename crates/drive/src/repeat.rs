@@ -72,7 +72,7 @@ impl Stretch {
         }
     }
 
-    /// The time and the energy that it would take for so many bytes of the host's, and no work.
+    /// The time and the energy that it would take for some bytes of the host's, and no work.
     pub(crate) fn taken_by(&self, bytes: u64) -> Stretch {
         let written = self.written_bytes().max(1);
         let share = |of: u128| of * u128::from(bytes) / u128::from(written);

@@ -98,8 +98,8 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// A recording of what goes on between two moments by a drive with so many dies and places for
-    /// commands. `short_way`: the drive has the short way for small writes.
+    /// A recording of what goes on between two moments by a drive that has these numbers of dies and
+    /// of places for commands. `short_way`: the drive has the short way for small writes.
     pub(crate) fn new(
         window: (Nanos, Nanos),
         now: Nanos,
@@ -215,7 +215,7 @@ impl Timeline {
         self.computes(core, activity, origin, (begin, begin + time));
     }
 
-    /// The same, and the other cores stand still meanwhile.
+    /// As [`Timeline::core_works`], and the other cores stand still meanwhile.
     pub(crate) fn all_cores_work(
         &mut self,
         cores: &Cores,

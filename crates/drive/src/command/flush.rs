@@ -74,7 +74,7 @@ impl Flushes {
         opens
     }
 
-    /// 2: the group takes no more, and so many writes are queued before it.
+    /// 2: the group takes no more; writes are `queued` before it.
     pub(crate) fn close(&mut self, queued: usize) {
         std::mem::swap(&mut self.group, &mut self.waiting);
         self.stage = Stage::Queued(queued);
@@ -108,7 +108,7 @@ impl Flushes {
         }
     }
 
-    /// 4: a page of the journal is begun, all below a number, and so many are left.
+    /// 4: a page of the journal is begun, below a number, and some are left.
     pub(crate) fn journals(&mut self, sequence: u64, left: u32) {
         self.stage = Stage::Journals(sequence, left);
     }

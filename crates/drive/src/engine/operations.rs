@@ -33,7 +33,7 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// A core prepares the last operation in hand, which takes so long.
+    /// A core prepares the last operation in hand, for a time.
     #[inline]
     fn prepare(&mut self, time: Nanos) {
         // Throttled, a core stands still for its share of the time, as a die does.

@@ -80,7 +80,7 @@ impl<P: Policies> Drive<P> {
         }
     }
 
-    /// The same, and the other cores stand still meanwhile.
+    /// As [`Drive::record_core`], and the other cores stand still meanwhile.
     #[cold]
     pub(super) fn record_cores(&mut self, from: Nanos, time: Nanos, activity: Activity) {
         if let Some(timeline) = self.flash.recording() {

@@ -278,7 +278,7 @@ pub(crate) fn told<P: Policies>(facts: &Facts<'_>, ftl: &Ftl<P>) -> Value {
     Value::Object(answer)
 }
 
-/// The same, beside it the cycles by mode, and the spare that is left.
+/// SMART data, beside it the cycles by mode, and the spare that is left.
 pub(crate) fn lived<P: Policies>(facts: &Facts<'_>, ftl: &Ftl<P>) -> Value {
     let superblocks = ftl.superblocks().iter();
     let (slc, native) = (superblocks.clone(), superblocks.clone());

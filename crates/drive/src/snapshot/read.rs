@@ -180,8 +180,8 @@ pub(crate) fn header(input: &mut dyn Read) -> Result<Header, SnapshotError> {
     })
 }
 
-/// Most bytes of all that is small in a drive of so many superblocks, whose map's checkpoints have
-/// so many units.
+/// Most bytes of all that is small in a drive, by its superblocks and the units of its map's
+/// checkpoints.
 pub(crate) fn most_small_bytes(superblocks: u64, checkpoint_units: u64) -> u64 {
     SMALL_BYTES + superblocks * SUPERBLOCK_BYTES + checkpoint_units * CHECKPOINT_BYTES
 }
