@@ -11,6 +11,7 @@
 
 mod advice;
 mod build;
+mod cases;
 mod check;
 mod dependents;
 pub mod docs;

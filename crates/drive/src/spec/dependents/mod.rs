@@ -9,12 +9,11 @@
 //! `check`.
 
 mod needs;
-mod rules;
 
-use super::keys::{self, KEYS};
+use super::cases::Case;
+use super::keys::{self, KEYS, Key};
 use super::value::{self, Datum, Entry, Values};
 use needs::NEEDS;
-use rules::{AFTER_PARTS, BEFORE_PARTS};
 
 /// A key that changed with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,17 +67,17 @@ pub(super) fn overlay(values: &mut Values, layer: &Values) -> Vec<Changed> {
         before: &before,
         changed: Vec::new(),
     };
-    for rule in BEFORE_PARTS {
-        layered.turn_off(rule.switches, rule.off, rule.dependents);
+    for case in Case::BEFORE_PARTS {
+        layered.turn_off_in(*case);
     }
     for key in KEYS.iter() {
         if let Some((part, off)) = key.only {
             let is_off = |values: &Values| part.is_there(values).map(|there| !there);
-            layered.turn_off(&part.switches(), is_off, &[(key.name, off)]);
+            layered.turn_off(&part.switches(), is_off, [(key.name, off)]);
         }
     }
-    for rule in AFTER_PARTS {
-        layered.turn_off(rule.switches, rule.off, rule.dependents);
+    for case in after_parts() {
+        layered.turn_off_in(case);
     }
     let mut changed = layered.changed;
     for need in NEEDS {
@@ -103,13 +102,19 @@ struct Layered<'a> {
 }
 
 impl Layered<'_> {
+    /// Where the layer brings a case about, the keys take their idle value that are off in it.
+    fn turn_off_in(&mut self, case: Case) {
+        let keys = off_in(case).map(|key| (key.name, key.idle_value()));
+        self.turn_off(case.switches(), |values| case.holds(values), keys);
+    }
+
     /// Where the layer gives one of the switches and something is off with it, what depends on that
     /// takes the value that does nothing.
     fn turn_off(
         &mut self,
         switches: &[&'static str],
         is_off: impl Fn(&Values) -> Option<bool>,
-        dependents: &[(&'static str, &str)],
+        dependents: impl IntoIterator<Item = (&'static str, &'static str)>,
     ) {
         let Some(switch) = switched(switches, self.layer, &self.changed) else {
             return;
@@ -121,7 +126,7 @@ impl Layered<'_> {
             return;
         };
         for (key, off) in dependents {
-            if self.layer.entry(*key).is_none() {
+            if self.layer.entry(key).is_none() {
                 let off = turn_off(self.values, self.before, key, off, &cause);
                 self.changed.extend(off);
             }
@@ -224,15 +229,29 @@ pub(super) fn notes(changed: &[Changed]) -> Vec<String> {
     notes.into_iter().map(sentence).collect()
 }
 
-/// Of each rule the keys that switch, and those that hang on them with what they are then.
+/// The cases that follow the parts which a cache lacks.
+fn after_parts() -> impl Iterator<Item = Case> {
+    let all = Case::ALL.iter().copied();
+    all.filter(|case| !Case::BEFORE_PARTS.contains(case))
+}
+
+/// The keys that are off in a case.
+fn off_in(case: Case) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.off.contains(&case))
+}
+
+/// Of each case or part the keys that switch it, and those that hang on them with what they are
+/// then.
 pub fn rules() -> impl Iterator<Item = (Vec<&'static str>, Vec<(&'static str, &'static str)>)> {
-    let listed = BEFORE_PARTS.iter().chain(AFTER_PARTS);
-    let listed = listed.map(|rule| (rule.switches.to_vec(), rule.dependents.to_vec()));
+    let cases = Case::ALL.iter().map(|case| {
+        let keys = off_in(*case).map(|key| (key.name, key.idle_value()));
+        (case.switches().to_vec(), keys.collect())
+    });
     let parts = KEYS.iter().filter_map(|key| {
         let (part, off) = key.only?;
         Some((part.switches(), vec![(key.name, off)]))
     });
-    listed.chain(parts)
+    cases.chain(parts)
 }
 
 /// Of each key that another value needs, the keys that do and the key itself.

@@ -3,7 +3,20 @@
 use super::Kind::{Factor, Flag};
 use super::{Key, Name, count, fixed, policy, rate, section, size, time, words};
 use crate::config::{Acknowledge, Family, Flushing, LinkKind, SecureErase};
+use crate::spec::cases::Case;
 use crate::spec::words::{Fua, SataRate};
+
+/// Ways with flushes that leave none to others.
+const NO_GROUPS: &[(Case, &str)] = &[
+    (
+        Case::HasCapacitors,
+        "flushes are answered from RAM (controller.plp = true)",
+    ),
+    (
+        Case::Ungrouped,
+        "flushes are not grouped (controller.flush)",
+    ),
+];
 
 section! {
     /// The label.
@@ -50,15 +63,15 @@ section! {
             policy(words::<Flushing>(), "group").or("program");
         /// A write with FUA is programmed, padded, at once, or answered as if a flush followed it;
         /// waits while `controller.flush` is not group.
-        fua: Fua = policy(words::<Fua>(), "flush").or("program");
+        fua: Fua = policy(words::<Fua>(), "flush").or("program").waits(NO_GROUPS);
         /// Firmware time of a flush beside `command_time`: with capacitors until it is answered, in
         /// a group the time in which others join it.
         flush_time: u64 = fixed(time().or_zero(), "40 us").or("0");
         /// Pages of the map's journal that a group of flushes programs in SLC mode, one after
         /// another, once its data is on flash; waits while `controller.flush` is not group.
-        flush_pages: u64 = policy(count(0, 16), "1").or("0");
+        flush_pages: u64 = policy(count(0, 16), "1").or("0").waits(NO_GROUPS);
         /// Small writes wait for each other until a program is full; otherwise each is padded.
-        gather: bool = policy(Flag, "true");
+        gather: bool = policy(Flag, "true").idle("false").off(&[Case::WritesThrough]);
         /// A partly filled program is padded after this time in which no write comes or waits;
         /// waits while `gather` is false.
         gather_time: u64 = policy(time().or_zero(), "100 ms");
@@ -73,7 +86,7 @@ section! {
         /// core, has its turn; waits while `read_priority` is false.
         reads_first: u64 = policy(count(1, 1_000_000), "8").or("64");
         /// Sequential streams that are recognised; 0 = no read-ahead.
-        read_ahead_streams: u64 = policy(count(0, 256), "4");
+        read_ahead_streams: u64 = policy(count(0, 256), "4").idle("0").off(&[Case::NoReadAhead]);
         /// Bytes read ahead of a stream; whole mapping units; waits while `read_ahead_streams` is
         /// 0.
         read_ahead: u64 = policy(size().or_zero(), "512 KiB");
@@ -113,7 +126,9 @@ section! {
             .within(0..=900, "more than 90 %, which leaves no time for work in the background",
                 "write 0.9 or less");
         /// The window of `controller.idle_share`; waits while that is 0.
-        idle_window: u64 = policy(time(), "1 s").or("100 ms");
+        idle_window: u64 = policy(time(), "1 s").or("100 ms").waits(&[
+                (Case::OnlySilence, "silence alone counts as idle time (controller.idle_share = 0)"),
+            ]);
         /// Longest that collection, folding, flush and the map may keep a read, a write or a flush
         /// waiting, beyond what the other times of the spec ask. It changes nothing in the drive: a
         /// longer wait is told with its time and cause.
@@ -152,9 +167,9 @@ section! {
         /// 128 B to 4 KiB.
         max_payload: u64 = fixed(size(), "512 B").or("256 B");
         /// Queues of an NVMe link, each of `queue_depth` commands; SATA has one.
-        queues: u64 = fixed(count(1, 65_535), "8").or("1");
+        queues: u64 = fixed(count(1, 65_535), "8").or("1").off(&[Case::Sata]);
         /// Commands that a queue of the drive takes at once (NCQ: 32); at most 65,535 in all.
-        queue_depth: u64 = fixed(count(1, 65_535), "32");
+        queue_depth: u64 = fixed(count(1, 65_535), "32").idle("32").off(&[Case::DeepSata]);
         /// From the host's doorbell or frame until the firmware can see the command; commands
         /// overlap in it.
         submit_time: u64 = fixed(time().or_zero(), "1 us").or("0");

@@ -4,6 +4,7 @@ use flashtwin_ftl::choices::{Free, Unit};
 
 use super::Kind::Factor;
 use super::{Key, Name, count, policy, rate, section, size, time, words};
+use crate::spec::cases::Case;
 use crate::spec::parts::Part;
 use crate::spec::value::Values;
 use crate::spec::words::Path;
@@ -48,7 +49,7 @@ section! {
         rate: u64 = policy(rate().or_zero(), "50 MB/s").or("0");
         /// With copyback: of this number of groups of wordlines one is read out over the channel
         /// and checked before it is copied; 1 = all, 0 = none.
-        check_every: u64 = policy(count(0, 1_000_000), "16").or("0");
+        check_every: u64 = policy(count(0, 1_000_000), "16").or("0").off(&[Case::NoCopyback]);
         /// SLC cycles of a superblock from which on a check finds too many errors: the rest of it
         /// is folded through the controller.
         check_cycles: u64 = policy(count(0, 1_000_000_000), "20000").or("1000000000");
@@ -57,8 +58,8 @@ section! {
         /// Needs `errors.correctable` and `fold.check_every`.
         check_errors: u64 = policy(Factor, "0.3").or("0")
             .within(0..=1000, "a share above 1",
-                "write 1 or less");
+                "write 1 or less").off(&[Case::NoChecks, Case::NoBitErrors]);
         /// Folded data stays inside the die, or crosses the channel to the controller and back.
-        path: Path = policy(words::<Path>(), "controller");
+        path: Path = policy(words::<Path>(), "controller").idle("controller").off(&[Case::ParityOfFolds]);
     }
 }

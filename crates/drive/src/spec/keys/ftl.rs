@@ -4,6 +4,7 @@ use flashtwin_ftl::policy::{Levelling, Parity, ReadOnlyAt, Residency};
 
 use super::Kind::{Factor, Flag};
 use super::{Key, Name, count, fixed, policy, section, size, time, words};
+use crate::spec::cases::Case;
 use crate::spec::words::{MapMode, PairedPages};
 
 /// Weak and bad blocks can be all of them, but no more.
@@ -23,11 +24,15 @@ section! {
         parity: Parity = fixed(words::<Parity>(), "stripe").or("none");
         /// Padding in the cache fills pages of single planes, and later data takes the rest of the
         /// wordline; otherwise the wordline on all planes of a die is filled up.
-        pad_pages: bool = policy(Flag, "true").or("false");
+        pad_pages: bool = policy(Flag, "true").or("false").waits(&[
+                (Case::NoCache, "there is no cache (slc_cache.mode = none)"),
+                (Case::HasParity, "parity covers wordlines of all planes (ftl.parity = stripe)"),
+                (Case::Compresses, "compressed rows are filled up (compression.best_ratio)"),
+            ]);
         /// Dies that a superblock spans, a divisor of all dies; 0 means all of them. With fewer
         /// there are more and smaller superblocks, and each stream keeps one open in each group of
         /// dies. Sizes in superblocks (`gc.low`, `gc.high`, `gc.reserve`) count these.
-        superblock_dies: u64 = fixed(count(0, 4096), "4").or("0");
+        superblock_dies: u64 = fixed(count(0, 4096), "4").or("0").off(&[Case::LowerPagesFirst]);
         /// Host data between checkpoints: the map is written to the system area in SLC mode, so
         /// that a start after a power cut reads only what was written since; 0 = none, it reads
         /// all.
@@ -35,10 +40,19 @@ section! {
         /// Where a part programs page by page: `protected` backs the pages of a wordline up while
         /// another of them is programmed; with `lost` a power cut takes them too, and no page
         /// counts as durable before the last of its wordline is programmed.
-        paired_pages: PairedPages = policy(words::<PairedPages>(), "lost").or("protected");
+        paired_pages: PairedPages = policy(words::<PairedPages>(), "lost").or("protected")
+                .off(&[Case::LowerPagesFirst, Case::Compresses, Case::NativeMap])
+                .waits(&[
+                    (Case::OneShot,
+                        "the part programs all pages of a wordline at once (nand.native.tprog)"),
+                    (Case::HasCapacitors, "no program is torn (controller.plp = true)"),
+                ]);
         /// Trims are journaled in the system area, and a flush writes the journal; otherwise data
         /// that was trimmed may come back after a power cut. Needs `ftl.checkpoint`.
-        trim_journal: bool = policy(Flag, "true").or("false");
+        trim_journal: bool = policy(Flag, "true").or("false")
+                .off(&[Case::NoCheckpoints])
+                .waits(&[(Case::NoCheckpoints,
+                    "each checkpoint ends the journal, and there are none (ftl.checkpoint = 0)")]);
     }
 }
 
@@ -48,7 +62,7 @@ section! {
         /// The whole map in the drive's DRAM; or on flash, read page by page into the controller's
         /// SRAM (drives without DRAM); or that with a second level in the host's memory (HMB).
         /// Every spec says which: a drive without DRAM is another drive.
-        residency: Residency = policy(words::<Residency>(), "demand");
+        residency: Residency = policy(words::<Residency>(), "demand").idle("demand").off(&[Case::SataWithHostMemory]);
         /// SRAM for pages of the map where it is not in DRAM; a page is one mapping unit.
         cache: u64 = policy(size(), "1 MiB").or("1 MiB").scaled();
         /// Memory of the host that holds pages of the map, with `hmb`.
@@ -104,6 +118,6 @@ section! {
         /// needs, before that when a plane has no spare left, or when mean wear is at its rating.
         read_only_at: ReadOnlyAt =
             policy(words::<ReadOnlyAt>(), "reserve-gone")
-                .or("reserve-gone");
+                .or("reserve-gone").off(&[Case::NoSparesToLose]);
     }
 }

@@ -7,6 +7,7 @@ use flashtwin_ftl::policy::{Isolation, Pace, Recycler, Separation, Victim};
 
 use super::Kind::Factor;
 use super::{Key, Name, choice, count, policy, section, time, words};
+use crate::spec::cases::Case;
 
 section! {
     /// Garbage collection.
@@ -50,10 +51,12 @@ section! {
     Fdp in "fdp" {
         /// Reclaim unit handles: writes of each handle fill superblocks (reclaim units) of their
         /// own. 1 = no placement by the host.
-        handles: u64 = policy(count(1, 8), "8").or("1");
+        handles: u64 = policy(count(1, 8), "8").or("1").off(&[Case::Sata]);
         /// What collection does with data of different handles: `initial` mixes it, `persistent`
         /// keeps a superblock open for each handle too.
         isolation: Isolation =
-            policy(words::<Isolation>(), "persistent").or("initial");
+            policy(words::<Isolation>(), "persistent").or("initial").off(&[Case::NoHandles]).waits(&[
+                    (Case::NoHandles, "there are no handles to isolate (fdp.handles = 1)"),
+                ]);
     }
 }

@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use flashtwin_ftl::choices::{Form, Free, FullRule, OwnKey, RULES, Within};
 use flashtwin_ftl::orders::{ORDERS, Setting};
 
+use super::cases::Case;
 use super::parts::Part;
 use super::quantity::Dimension;
 use super::words::Words;
@@ -86,6 +87,14 @@ pub struct Key {
     pub scaled: bool,
     /// The part of a cache that it belongs to, and its value where the cache lacks that part.
     pub only: Option<(Part, &'static str)>,
+    /// The cases in which it could only contradict: a later layer that brings one about turns it
+    /// off.
+    pub off: &'static [Case],
+    /// The cases in which it does nothing for now, each with the reason, as the rest of a sentence
+    /// that begins with its value.
+    pub waits: &'static [(Case, &'static str)],
+    /// The value that does nothing, in TOML, where it is not the default.
+    idle: Option<&'static str>,
     /// How inference looks for its value; none where a host cannot tell its values apart.
     pub free: Option<Free>,
     /// Which of the values of its kind it takes, whatever other keys say; none where all.
@@ -104,6 +113,32 @@ impl Key {
     fn only(mut self, part: Part, off: &'static str) -> Key {
         self.only = Some((part, self.kind.toml(off)));
         self
+    }
+
+    /// Turns it off in these cases.
+    const fn off(mut self, cases: &'static [Case]) -> Key {
+        self.off = cases;
+        self
+    }
+
+    /// Lets it wait in these cases.
+    const fn waits(mut self, cases: &'static [(Case, &'static str)]) -> Key {
+        self.waits = cases;
+        self
+    }
+
+    /// Says which of its values does nothing, where that is not its default.
+    fn idle(mut self, value: &'static str) -> Key {
+        self.idle = Some(self.kind.toml(value));
+        self
+    }
+
+    /// The value that does nothing, in TOML: that of a cache that lacks the key's part, or the
+    /// default. Only a key that is off or waits in some case need have one.
+    pub(super) fn idle_value(&self) -> &'static str {
+        let of_part = self.only.map(|(_, off)| off);
+        let value = self.idle.or(of_part).or(self.default);
+        value.unwrap_or_else(|| panic!("{} has no value that does nothing", self.name))
     }
 
     /// Lets inference look for its value.
@@ -227,6 +262,9 @@ impl From<Declared> for Key {
             default: None,
             scaled: false,
             only: None,
+            off: &[],
+            waits: &[],
+            idle: None,
             free: None,
             within: None,
         }

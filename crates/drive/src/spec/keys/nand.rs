@@ -4,7 +4,13 @@ use flashtwin_nand::part::Cell;
 
 use super::Kind::{Factor, Flag, PageTimes};
 use super::{Key, Name, SUPERBLOCKS_MIN, bus_rate, count, fixed, section, size, time, words};
+use crate::spec::cases::Case;
 use crate::spec::value::Datum;
+
+const READS_WAIT: &[(Case, &str)] = &[(
+    Case::ReadsWait,
+    "reads do not go first (controller.read_priority = false)",
+)];
 
 section! {
     /// The flash: geometry and what holds in every mode.
@@ -65,9 +71,9 @@ section! {
         /// `nand.native.tprog` is all. Needs one-shot programs.
         second_pass: u64 = fixed(time().or_zero(), "5 ms").or("0");
         /// Time of a third pass over a wordline; 0 where two are all.
-        third_pass: u64 = fixed(time().or_zero(), "3 ms").or("0");
+        third_pass: u64 = fixed(time().or_zero(), "3 ms").or("0").off(&[Case::NoSecondPass]);
         /// Time of a fourth pass over a wordline; 0 where three are all.
-        fourth_pass: u64 = fixed(time().or_zero(), "3 ms").or("0");
+        fourth_pass: u64 = fixed(time().or_zero(), "3 ms").or("0").off(&[Case::NoThirdPass]);
         /// Wordlines behind it that get their first pass before a wordline gets its second, and
         /// between any two passes. Their data stays in the controller meanwhile.
         pass_distance: u64 = fixed(count(0, 64), "1").or("1");
@@ -85,7 +91,7 @@ section! {
     NandTier in "nand.tier" {
         /// Bits a cell of blocks in the second tier of the cache: more than one, fewer than native;
         /// 0 = the part has no such mode. Needs one-shot programs.
-        bits: u64 = fixed(count(0, 3), "2").or("0");
+        bits: u64 = fixed(count(0, 3), "2").or("0").off(&[Case::NoTierBetween]);
         /// Time to read a page of the second tier: one for all, or one for each page type.
         tr: Datum = fixed(PageTimes, "[\"45 us\", \"60 us\"]").or("50 us");
         /// Time to program a wordline of the second tier, all of its pages in one shot.
@@ -102,9 +108,9 @@ section! {
     NandSuspend in "nand.suspend" {
         /// A host read that finds its die programming suspends the program. Needs
         /// `controller.read_priority`.
-        program: bool = fixed(Flag, "true").or("false");
+        program: bool = fixed(Flag, "true").or("false").off(&[Case::ReadsWait]).waits(READS_WAIT);
         /// A host read that finds its die erasing suspends the erase.
-        erase: bool = fixed(Flag, "true").or("false");
+        erase: bool = fixed(Flag, "true").or("false").off(&[Case::ReadsWait]).waits(READS_WAIT);
         /// Time from the suspension to an array that can read; the operation makes no progress in
         /// it.
         entry: u64 = fixed(time().or_zero(), "20 us").or("20 us");

@@ -5,6 +5,7 @@ use flashtwin_ftl::policy::{CacheMode, WhenFull, Worn};
 
 use super::Kind::{Factor, SizeByFill};
 use super::{Key, Name, choice, policy, section, size, words};
+use crate::spec::cases::Case;
 use crate::spec::parts::Part;
 use crate::spec::value::{Datum, Form, Values};
 use crate::spec::words::Admitted;
@@ -17,7 +18,7 @@ section! {
             policy(
                 choice(CacheMode::NAMES, DESIGNS.iter().map(|design| (design.name, design.takes))),
                 "dynamic",
-            );
+            ).idle("none").off(&[Case::OneMode]);
         /// User data in borrowed blocks at most; 0 for none, static and whole-drive, and where
         /// `slc_cache.size_by_fill` says it.
         size: u64 = policy(size().or_zero(), "24 GB").scaled().only(Part::Sized, "0").free(Free {
@@ -69,7 +70,9 @@ section! {
             policy(
                 choice(WhenFull::NAMES, RULES.iter().map(|rule| (rule.name, rule.data))),
                 "staged",
-            ).only(Part::Cache, "direct");
+            ).only(Part::Cache, "direct").waits(&[
+                (Case::NoCache, "there is no cache to fill (slc_cache.mode = none)"),
+            ]);
         /// Which writes enter the cache: all, commands up to `slc_cache.admit_limit`, or those that
         /// do not continue a sequential run longer than that. The others go straight to native
         /// blocks.
