@@ -92,8 +92,8 @@ section! {
         read_ahead: u64 = policy(size().or_zero(), "512 KiB");
         /// Firmware cores: each understands one command at a time, in `command_time`.
         cores: u64 = fixed(count(1, 64), "4").or("1");
-        /// What error correction and memory pass between controller and flash, all channels and
-        /// both directions together; 0 = as much as the channels carry.
+        /// Data that error correction and memory pass between controller and flash, all channels
+        /// and both directions together; 0 = as much as the channels carry.
         data_rate: u64 = fixed(rate().or_zero(), "600 MB/s").or("0");
         /// Firmware time of each flash read, whoever asks for it: a core has one flash operation in
         /// hand at a time.
@@ -141,7 +141,7 @@ section! {
     Compression in "compression" {
         /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
         best_ratio: u64 = fixed(count(1, 8), "2").or("1");
-        /// What the compressing engine takes in from the host; 0 = as much as comes. Waits while
+        /// Data that the compressing engine takes in from the host; 0 = as much as comes. Waits while
         /// `best_ratio` is 1.
         rate: u64 = fixed(rate().or_zero(), "500 MB/s").or("0");
     }
@@ -185,7 +185,7 @@ section! {
 }
 
 section! {
-    /// What the drive says about itself.
+    /// The drive's own report of itself.
     Smart in "smart" {
         /// Whose SMART data it has: the NVMe health log, or the ATA attributes of a family; none =
         /// neither.

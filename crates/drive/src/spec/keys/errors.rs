@@ -44,8 +44,8 @@ section! {
         refresh_at: u64 = policy(Factor, "0.8").or("0")
             .within(0..=1000, "a share above 1",
                 "write 1 or less");
-        /// What the code cannot correct is made anew from the other granules of its stripe and
-        /// moved. Needs `ftl.parity` and `errors.correctable`.
+        /// Data that the code cannot correct is made anew from the other granules of its stripe
+        /// and moved. Needs `ftl.parity` and `errors.correctable`.
         rebuild: bool = policy(Flag, "true").or("false").off(&[Case::NoBitErrors, Case::NoParity]).waits(&[
                 (Case::NoBitErrors, "there are no bit errors (errors.correctable = 0)"),
                 (Case::NoParity, "there is no parity to rebuild from (ftl.parity = none)"),

@@ -30,7 +30,7 @@ section! {
         idle_after: Option<u64> = policy(time().or_never(), "5 s").or("never");
         /// Collection in idle time ends when this number of superblocks is free.
         idle_target: u64 = policy(count(0, 1_000_000), "40").or("0");
-        /// What else collection does in a drive that has been written all over
+        /// Further work of collection in a drive that has been written all over
         recycler: Recycler =
             policy(choice(Recycler::NAMES, RECYCLINGS.iter().map(|it| (it.name, it.does))), "none")
                 .or("none");
@@ -52,8 +52,8 @@ section! {
         /// Reclaim unit handles: writes of each handle fill superblocks (reclaim units) of their
         /// own. 1 = no placement by the host.
         handles: u64 = policy(count(1, 8), "8").or("1").off(&[Case::Sata]);
-        /// What collection does with data of different handles: `initial` mixes it, `persistent`
-        /// keeps a superblock open for each handle too.
+        /// Data of different handles in collection: `initial` mixes it, `persistent` keeps a
+        /// superblock open for each handle too.
         isolation: Isolation =
             policy(words::<Isolation>(), "persistent").or("initial").off(&[Case::NoHandles]).waits(&[
                     (Case::NoHandles, "there are no handles to isolate (fdp.handles = 1)"),

@@ -468,7 +468,7 @@ pub const HEADER: &[(&str, &str)] = &[
     ("name", "Name for people: one line, at most 200 characters."),
     (
         "description",
-        "What the reader should know, in at most 4,000 characters; also in a profile.",
+        "Notes for the reader, in at most 4,000 characters; also in a profile.",
     ),
     (
         "extends",

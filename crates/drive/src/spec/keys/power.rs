@@ -4,19 +4,19 @@ use super::Kind::Factor;
 use super::{Key, Name, fixed, heat, policy, power, resistance, section, temperature, time};
 
 section! {
-    /// What the drive draws while it works or is ready.
+    /// The drive's draw while it works or is ready.
     Power in "power" {
-        /// What a plane draws while its die senses a page: 25 mA at 3.3 V are usual.
+        /// Draw of a plane while its die senses a page: 25 mA at 3.3 V are usual.
         flash_read: u64 = fixed(power().or_zero(), "82.5 mW").or("82.5 mW");
-        /// What a plane draws while its die programs.
+        /// Draw of a plane while its die programs.
         flash_program: u64 = fixed(power().or_zero(), "82.5 mW").or("82.5 mW");
-        /// What a plane draws while its die erases.
+        /// Draw of a plane while its die erases.
         flash_erase: u64 = fixed(power().or_zero(), "82.5 mW").or("82.5 mW");
-        /// What a die draws while its data crosses the channel: 5 mA at 3.3 V.
+        /// Draw of a die while its data crosses the channel: 5 mA at 3.3 V.
         flash_transfer: u64 = fixed(power().or_zero(), "16.5 mW").or("16.5 mW");
-        /// What each die draws at all times: 10 uA at 3.3 V.
+        /// Draw of each die at all times: 10 uA at 3.3 V.
         flash_standby: u64 = fixed(power().or_zero(), "33 uW").or("33 uW");
-        /// What sending data over the host link draws on top.
+        /// Draw of sending data over the host link, on top.
         link: u64 = fixed(power().or_zero(), "150 mW").or("150 mW");
         /// The drive without its flash, while a command is outstanding or the flash works.
         active: u64 = fixed(power(), "500 mW").or("500 mW");
