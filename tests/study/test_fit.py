@@ -237,6 +237,20 @@ def test_a_target_that_could_not_be_erased_is_named(measured: Run, twin: fitting
     assert any("could not be erased" in note for note in notes)
 
 
+def test_kinds_that_fit_as_well_are_named_once(measured: Run, twin: fitting.Twin) -> None:
+    """Beside the best one those that the noise does not tell from it, and no worse ones."""
+    own, cell, least = twin.fitted.rivals[0]
+    hybrid, staged = structure("hybrid", "direct"), structure("dynamic", "staged")
+    rivals = [(hybrid, cell, 3.0), (hybrid, cell, 4.0), (own, cell, 1.0), (own, "qlc", 4.9)]
+    rivals.append((staged, cell, 5.1))
+    near = [(kind, bits, least + above) for kind, bits, above in rivals]
+    fitted = replace(twin.fitted, near=5.0, rivals=(twin.fitted.rivals[0], *near))
+    note = f"fits as well: hybrid, direct, {cell}; dynamic, direct, qlc"
+    assert note in fitting._notes(measured, twin.seen, fitted)
+    alone = fitting._notes(measured, twin.seen, replace(fitted, near=0.0))
+    assert not any("fits as well" in line for line in alone)
+
+
 def test_a_link_carries_what_a_small_cache_takes(twin: fitting.Twin) -> None:
     """One of 3 % on NVMe is two samples of a fill, and the link was taken to be SATA's."""
     slow = replace(twin.seen, fastest=340e6, fastest_read=0.0)
