@@ -13,7 +13,7 @@
 pub struct PowerCycles {
     /// Times that the drive was switched on, the first included.
     pub on: u64,
-    /// Times that the power went without [`Drive::shut_down`].
+    /// Times that the power went without [`crate::Drive::shut_down`].
     pub unsafe_shutdowns: u64,
 }
 

@@ -5,6 +5,7 @@ mod background;
 #[cfg(all(debug_assertions, feature = "snapshots"))]
 mod built_in;
 mod clock;
+mod codewords;
 mod command;
 pub mod config;
 mod cores;

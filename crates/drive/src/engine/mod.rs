@@ -1,8 +1,14 @@
-//! The engine: owns *now* and the queue of events, and joins host link, firmware and flash.
+//! The engine: lets time pass, and joins host link, firmware and flash.
 //!
 //! It decides nothing about data: it asks the firmware how much it takes, hands over what has
 //! arrived, carries out the operations that come back and reports their ends. Liveness: while a
 //! command is outstanding some event is due; a drive that is stuck prints its state.
+//!
+//! Each part of the drive keeps its state to itself, does what it can do alone, and is handed what
+//! it needs of the others and the clock. The files of this folder are the sequences in which
+//! several parts change together: [`serve`] asks the host, [`commands`] begins and answers what it
+//! asks for, [`writes`], [`reads`], [`flushes`] and [`trims`] do it, [`operations`] carries it to
+//! the flash. No module outside of this folder knows of [`Drive`].
 
 mod commands;
 mod errors;
@@ -30,6 +36,7 @@ use flashtwin_ftl::{BuiltIn, Ftl, NandOp, Policies};
 use crate::ageing::Ageing;
 use crate::background::Background;
 use crate::clock::Clock;
+use crate::codewords::Codewords;
 use crate::command::Commands;
 use crate::config::{Config, Controller};
 use crate::errors::BitErrors;
@@ -77,6 +84,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     ops: Vec<NandOp>,
     done: Vec<Completion>,
     compressor: Compressor,
+    codewords: Codewords,
     totals: Totals,
     nameplate: Nameplate,
     power: Power,
@@ -84,7 +92,7 @@ pub struct Drive<P: Policies = BuiltIn> {
     /// The next sample of the X-ray or tick of the temperature.
     look_due: Nanos,
     supply: Supply,
-    /// Small writes can be acknowledged the short way, see [`crate::serve`].
+    /// Small writes can be acknowledged the short way, see [`serve`].
     short_way: bool,
     /// When the loops leave off.
     turns: Turns,
@@ -99,7 +107,7 @@ flashtwin_base::state! { Drive<P: Policies> {
     kept: runs, totals, supply, repeated;
     part: clock, link, compressor, path, ftl, firmware, flash, errors, rebuilds, commands, trims,
         lookups, background, read_ahead, power, thermal;
-    built: capacity_bytes, controller, xray, ops, done, nameplate, look_due, short_way,
+    built: capacity_bytes, controller, codewords, xray, ops, done, nameplate, look_due, short_way,
         reads_of_nothing, turns, paces, waits;
 } }
 
@@ -157,6 +165,7 @@ impl<P: Policies> Drive<P> {
             ops: Vec::with_capacity(256),
             done: Vec::with_capacity(64),
             compressor: Compressor::new(c.compression_bytes_per_s),
+            codewords: Codewords::new(c.codeword_bytes, ftl.layout().unit_bytes, ftl.compresses()),
             link: HostLink::new(&config.link),
             path: Path::new(c.end_to_end, seed),
             totals: Totals::default(),

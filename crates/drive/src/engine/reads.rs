@@ -93,7 +93,7 @@ impl<P: Policies> Drive<P> {
         let (die, class) = self.ftl.read_place(ppn);
         let mut op = NandOp::new(die, class, self.grains(at, units), token);
         if let Some(command) = asked {
-            op.skipped = self.unasked_codewords(command, at, units);
+            op.skipped = self.codewords.unasked(&command.byte_range(), at, units);
         }
         self.narrow(&mut op, ppn, at, units);
         self.set_pace(&mut op, ppn);
@@ -196,42 +196,6 @@ impl<P: Policies> Drive<P> {
     pub(super) fn whole_units(&self, slot: u32) -> (u32, u32) {
         let unit = u64::from(self.ftl.layout().unit_bytes);
         self.commands[slot].whole_units(unit, self.ftl.logical_units(), self.capacity_bytes)
-    }
-
-    /// Bytes of a codeword; none where units are moved whole.
-    fn codeword(&self) -> Option<u64> {
-        let bytes = u64::from(self.controller.codeword_bytes);
-        let covers_units = bytes == 0 || bytes >= u64::from(self.ftl.layout().unit_bytes);
-        (!covers_units && !self.ftl.compresses()).then_some(bytes)
-    }
-
-    /// Codewords of some of a command's units that it does not ask for.
-    #[cold]
-    pub(super) fn unasked_codewords(&self, command: &Command, first: u32, units: u32) -> u8 {
-        let Some(codeword) = self.codeword() else {
-            return 0;
-        };
-        let unit = u64::from(self.ftl.layout().unit_bytes);
-        let begins = u64::from(first) * unit;
-        let ends = begins + u64::from(units) * unit;
-        let asked = command.byte_range();
-        let before = asked.start.saturating_sub(begins) / codeword;
-        let behind = ends.saturating_sub(asked.end) / codeword;
-        (before + behind) as u8
-    }
-
-    /// Codewords of a unit that a write replaces from end to end.
-    #[cold]
-    pub(super) fn replaced_codewords(&self, slot: u32, lpn: u32) -> u8 {
-        let Some(codeword) = self.codeword() else {
-            return 0;
-        };
-        let written = self.commands[slot].byte_range();
-        let unit = u64::from(self.ftl.layout().unit_bytes);
-        let begins = u64::from(lpn) * unit;
-        let to = written.end.min(begins + unit) - begins;
-        let first = written.start.saturating_sub(begins).div_ceil(codeword);
-        (to / codeword).saturating_sub(first) as u8
     }
 
     /// A read of units of one row needs the planes that they lie on, where planes work for

@@ -109,7 +109,8 @@ impl<P: Policies> Drive<P> {
         if let Found::Flash(ppn) = self.ftl.find(lpn) {
             let (die, class) = self.ftl.read_place(ppn);
             let mut op = NandOp::new(die, class, self.grains(lpn, 1), Token::Host(slot));
-            op.skipped = self.replaced_codewords(slot, lpn);
+            let written = self.commands[slot].byte_range();
+            op.skipped = self.codewords.replaced(&written, lpn);
             self.narrow(&mut op, ppn, lpn, 1);
             self.set_pace(&mut op, ppn);
             if self.errors.are_on() {
