@@ -221,17 +221,13 @@ def _curve(record: Record) -> list[Finding]:
     ends: Mapping[tuple[str, str], float] = {
         (point.name, point.variant): point.number or 0.0 for point in points
     }
-    return points + [
-        _gain(way, ends[way, "0%"], ends[way, "100%"])
-        for way in ("write", "read")
-        if ends.get((way, "0%")) and (way, "100%") in ends
-    ]
-
-
-def _gain(way: str, random: float, zeros: float) -> Finding:
-    title = f"Speed of compressible data over that of random data, {way}"
-    teller = Teller(battery=NAME, label=f"{NAME}/compression/100/{way}", title=title)
-    return teller.tell(f"gain.{way}", "", "", zeros / random, better="higher")
+    for way in ("write", "read"):
+        if ends.get((way, "0%")) and (way, "100%") in ends:
+            title = f"Speed of compressible data over that of random data, {way}"
+            teller = Teller(battery=NAME, label=f"{NAME}/compression/100/{way}", title=title)
+            gain = ends[way, "100%"] / ends[way, "0%"]
+            points.append(teller.tell(f"gain.{way}", "", "", gain, better="higher"))
+    return points
 
 
 def departs(parameters: Any, info: DriveInfo) -> list[str]:

@@ -19,12 +19,12 @@ def assumed_among(info: DriveInfo, keys: Iterable[str]) -> list[str]:
     rows = info.identity.get("values")
     if not isinstance(rows, list):
         return []
-    by_key = {row["key"]: row for row in rows}
-    return [key for key in keys if key in by_key and _is_assumed(by_key[key])]
-
-
-def _is_assumed(row: dict[str, object]) -> bool:
-    return bool(row.get("unwritten")) or str(row.get("source", "")).startswith("assumed")
+    assumed = {
+        row["key"]
+        for row in rows
+        if row.get("unwritten") or str(row.get("source", "")).startswith("assumed")
+    }
+    return [key for key in keys if key in assumed]
 
 
 def noted_assumed(

@@ -25,7 +25,6 @@ from flashtwin.inputs import read_toml
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
-    from flashtwin.model.target import DriveInfo
 
 # Parameters and clauses that several batteries have.
 SHARED = Path(__file__).with_name("shared.toml")
@@ -182,7 +181,16 @@ def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
         "meanings": partial(_meanings, declaration),
     }
     if declaration.parts:
-        fields["parts"] = partial(_parts, tuple(_part(name, row) for row in declaration.parts))
+        parts = tuple(
+            Part(
+                title=row.title,
+                labels=tuple(f"{name}/{step}" for step in row.steps),
+                needs=row.needs,
+                begins=row.begins,
+            )
+            for row in declaration.parts
+        )
+        fields["parts"] = lambda parameters, info: parts
         titles = {row.title for row in declaration.parts}
         needed = {title for row in declaration.parts for title in row.needs}
         if unknown := needed - titles:
@@ -190,15 +198,6 @@ def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
     if declaration.page is not None:
         fields["present"] = partial(_present, name, declaration.page)
     return fields
-
-
-def _part(battery: str, row: PartRow) -> Part:
-    labels = tuple(f"{battery}/{step}" for step in row.steps)
-    return Part(title=row.title, labels=labels, needs=row.needs, begins=row.begins)
-
-
-def _parts(parts: tuple[Part, ...], parameters: Any, info: DriveInfo) -> tuple[Part, ...]:
-    return parts
 
 
 def _clause(row: ClauseRow) -> Clause:

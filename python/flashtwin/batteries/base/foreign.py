@@ -9,6 +9,7 @@ guard has the types that the rest of flashtwin counts on, and an end; what does 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from itertools import islice
 from traceback import extract_tb
@@ -195,15 +196,9 @@ class GuardedSteps:
                     raise self.origin.wrong("measure", why)
                 answer = yield step
         finally:
-            _close(going)
-
-
-def _close(going: Generator[Any, Any, Any]) -> None:
-    # What it raises as it is closed hides nothing of what was told.
-    try:
-        going.close()
-    except FAULTS:
-        return
+            # What it raises as it is closed hides nothing of what was told.
+            with suppress(*FAULTS):
+                going.close()
 
 
 def called(origin: Origin, name: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -288,14 +283,6 @@ def _is_preset(value: Any) -> bool:
     )
 
 
-def _is_clauses(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(row, Clause) for row in value)
-
-
-def _is_needs(value: Any) -> bool:
-    return isinstance(value, tuple) and all(need in list(INSTRUMENTS) for need in value)
-
-
 _FIELDS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
     (("name", "title", "trust", "program"), lambda value: isinstance(value, str), "a text"),
     (("parameters",), lambda value: isinstance(value, type) and is_dataclass(value), "a dataclass"),
@@ -307,7 +294,17 @@ _FIELDS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
         "a module's name or a function",
     ),
     (("configuration",), lambda value: value is None or isinstance(value, str), "a module's name"),
-    (("needs",), _is_needs, "a tuple of instruments"),
+    (
+        ("needs",),
+        lambda value: isinstance(value, tuple) and all(need in list(INSTRUMENTS) for need in value),
+        "a tuple of instruments",
+    ),
     (("presets",), _is_preset, "texts by name and parameter"),
-    (("follows",), _is_clauses, "a list of Clause"),
+    (
+        ("follows",),
+        lambda value: (
+            isinstance(value, list | tuple) and all(isinstance(row, Clause) for row in value)
+        ),
+        "a list of Clause",
+    ),
 )

@@ -6,6 +6,7 @@ that is its variant. Findings with other names, or without a value, stand in the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -80,13 +81,9 @@ def with_mixes(
         for finding in subject.findings
         if finding.is_cell
     }
-    shares = sorted(int(name[3:]) for name in names if _is_mix(name))
+    shares = sorted(int(name[3:]) for name in names if re.fullmatch(r"mix\d+", name))
     mixes = [(f"mix{share}", f"{share} % read") for share in shares]
     titles = list(ways.items())
     if order == "rising":
         return dict(titles + mixes)
     return dict(titles[:-1] + mixes[::-1] + titles[-1:])
-
-
-def _is_mix(way: str) -> bool:
-    return way.startswith("mix") and way[3:].isdigit()

@@ -105,8 +105,9 @@ def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
             raise ValueError(f"it should be {kind.name}")
         return kind.parse(kind.show(value))
     except ValueError as error:
+        text = "a number without end" if _endless(value) else str(value)
         raise FlashtwinError(
-            f"{battery}: {name}={_shortened(value)} is not {kind.name}",
+            f"{battery}: {name}={shortened(text, MOST_SHOWN)} is not {kind.name}",
             hint=str(error),
             exit_code=USAGE,
         ) from None
@@ -115,10 +116,6 @@ def _value(battery: str, name: str, kind: Kind, value: object) -> Any:
 def _endless(value: object) -> bool:
     """Whether a number has more digits than Python writes."""
     return isinstance(value, int) and abs(value) >= MOST_WHOLE
-
-
-def _shortened(value: object) -> str:
-    return shortened("a number without end" if _endless(value) else str(value), MOST_SHOWN)
 
 
 def _unknown(battery: str, name: str, known: list[str]) -> FlashtwinError:

@@ -11,10 +11,9 @@ Invariant: what is shown follows from findings and from what the host saw, never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NoReturn
 
@@ -299,7 +298,10 @@ def present_of(name: str) -> Present:
     how = battery.present
     if how is None:
         return PLAIN
-    make = partial(_made, how)
+
+    def make() -> Any:
+        return import_module(how).PRESENT if isinstance(how, str) else how()
+
     if battery.origin is not None:
         present = foreign.called(battery.origin, "present", make)
         if not isinstance(present, Present):
@@ -309,10 +311,6 @@ def present_of(name: str) -> Present:
     present = make()
     assert isinstance(present, Present), f"{name} has no presentation"
     return present
-
-
-def _made(how: str | Callable[[], Any]) -> Any:
-    return import_module(how).PRESENT if isinstance(how, str) else how()
 
 
 class Guarded(Present):

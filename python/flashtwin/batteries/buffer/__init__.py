@@ -106,13 +106,12 @@ def conclude(record: Record) -> list[Finding]:
         seconds = totals.latency_mean_ns * totals.ios / 1e9
         if seconds < times.get(burst.size, inf):
             times[burst.size], labels[burst.size] = seconds, burst.label
-    return [*_findings(times), *(_cell(size, labels[size], times[size]) for size in times)]
-
-
-def _cell(size: int, label: str, seconds: float) -> Finding:
-    """The mean request of a burst."""
-    title = f"Request in a burst of {readable_size(size, binary=True)}"
-    return KNEE.cell(show_size(size), label, title, seconds * LOAD.block_bytes / size)
+    findings = _findings(times)
+    for size, seconds in times.items():
+        title = f"Request in a burst of {readable_size(size, binary=True)}"
+        mean = seconds * LOAD.block_bytes / size
+        findings.append(KNEE.cell(show_size(size), labels[size], title, mean))
+    return findings
 
 
 def _findings(times: dict[int, float]) -> list[Finding]:

@@ -175,7 +175,11 @@ def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[
     if later is None or not notes.folds(shape, later, target):
         reason = notes.why_no_fold(shape, later)
         lacking = [write.missing(name, reason) for name in ("fold_begin", "speed_folding")]
-        return lacking if later is None else lacking + _second_tier(curve, shape, later, write)
+        if later is None:
+            return lacking
+        place, tail = _from_there(curve, shape, later)
+        second = [write.value("tier_end", *place), write.value("speed_past_tiers", *tail)]
+        return lacking + second
     native = later.start + 2 * shape.head.end
     note = (
         f"if the cells hold 3 bits and the cache borrows them, {gb(native)} were there to be "
@@ -186,11 +190,6 @@ def _folding(curve: Curve, shape: Shape, write: Writer, target: Target) -> list[
         write.value("fold_begin", begin, start, end, note),
         write.value("speed_folding", *pace),
     ]
-
-
-def _second_tier(curve: Curve, shape: Shape, later: Plateau, write: Writer) -> list[Finding]:
-    place, pace = _from_there(curve, shape, later)
-    return [write.value("tier_end", *place), write.value("speed_past_tiers", *pace)]
 
 
 Stretch = tuple[Estimate, float, float, str | None]

@@ -161,7 +161,8 @@ def _places(reader: _Reader, wanted: Sequence[str]) -> list[tuple[Worker, int]]:
     if not reader.file.workers:
         _chosen(reader, {"": None}, wanted)
         reader.note("there is no worker: each specification is run by one")
-        return [(_everything(reader.file), 1)]
+        assigned = [spec.line for spec in reader.file.specs]
+        return [(Worker(manager="", name="", assigned=assigned), 1)]
     places = {id(worker): _targets(worker, workers) for worker in workers}
     if any(worker.targets for worker in workers):
         for worker in workers:
@@ -172,10 +173,6 @@ def _places(reader: _Reader, wanted: Sequence[str]) -> list[tuple[Worker, int]]:
     chosen = _chosen(reader, every, wanted)
     counts = [(worker, len(places[id(worker)].keys() & chosen)) for worker in workers]
     return [(worker, count) for worker, count in counts if count]
-
-
-def _everything(file: File) -> Worker:
-    return Worker(manager="", name="", assigned=[spec.line for spec in file.specs])
 
 
 def _targets(worker: Worker, workers: Sequence[Worker]) -> dict[str, Line | None]:

@@ -109,7 +109,13 @@ def conclude(record: Record) -> list[Finding]:
     """The time of a read over each range, and the reach once all of them were read."""
     sizes = list(spans(record.parameters, record.info))
     times = {span: time for span in sizes if (time := _seconds(record, span_label(span)))}
-    findings = [_time(span, span == sizes[-1], seconds) for span, seconds in times.items()]
+    findings = []
+    for span, seconds in times.items():
+        # Drives of other sizes have a line with the range that is all of the target.
+        is_all = span == sizes[-1]
+        title = f"Read over {'all of it' if is_all else readable_size(span, binary=True)}"
+        size = "all" if is_all else show_size(span)
+        findings.append(KNEE.cell(size, span_label(span), title, seconds))
     if len(times) < len(sizes):
         return findings
     return [*_reach(record, times), *findings]
@@ -119,12 +125,6 @@ def _seconds(record: Record, label: str) -> float | None:
     """The mean time of a read in a step."""
     totals = totals_of(record, label)
     return None if totals is None else totals.latency_mean_ns / 1e9
-
-
-def _time(span: int, is_all: bool, seconds: float) -> Finding:
-    """`is_all`: the range is all of the target, which drives of other sizes have a line with."""
-    title = f"Read over {'all of it' if is_all else readable_size(span, binary=True)}"
-    return KNEE.cell("all" if is_all else show_size(span), span_label(span), title, seconds)
 
 
 def _reach(record: Record, times: dict[int, float]) -> list[Finding]:

@@ -126,19 +126,17 @@ def _ways(parameters: Any, info: DriveInfo) -> list[_Way]:
         title = f"even, {fill:g} % full"
         ways.append(_Way(name=f"even/{fill:g}", title=title, span_bytes=each, kind="uniform"))
     ways.append(_Way(name="zipf", title=f"zipf {THETA:g}", span_bytes=span, kind="zipf"))
-    return ways + list(_zoned(parameters, span))
+    block = _block(parameters)
+    for size in parameters.zones:
+        ways += _zones(block, span, f"{ZONES}{units.show_size(size)}", size, 1)
+    for active in parameters.active:
+        ways += _zones(block, span, f"active/{active}", parameters.zone, active)
+    return ways
 
 
 def _spans(parameters: Any, info: DriveInfo) -> list[int]:
     """Bytes that are written over at each fill."""
     return [int(info.capacity_bytes * fill / 100) // BLOCK * BLOCK for fill in parameters.fills]
-
-
-def _zoned(parameters: Any, span: int) -> Iterator[_Way]:
-    for size in parameters.zones:
-        yield from _zones(_block(parameters), span, f"{ZONES}{units.show_size(size)}", size, 1)
-    for active in parameters.active:
-        yield from _zones(_block(parameters), span, f"active/{active}", parameters.zone, active)
 
 
 def _zones(block: int, span: int, name: str, size: int, active: int) -> Iterator[_Way]:
