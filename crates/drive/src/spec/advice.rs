@@ -7,7 +7,7 @@ use flashtwin_ftl::policy::Separation;
 use super::check::flash::Flash;
 use super::check::gc::{extra_streams, pacing};
 use super::quantity::human;
-use super::value::Values;
+use super::values::Values;
 use crate::config::{Config, Flushing};
 use crate::spec::keys::{Controller, Drive, Gc};
 use crate::waits::Times;

@@ -11,7 +11,8 @@ use flashtwin_nand::{DiePower, Variation};
 
 use super::keys::{self as key, Name};
 use super::parts;
-use super::value::{Datum, Form, Values};
+use super::value::{Datum, Form};
+use super::values::Values;
 use super::words::{Fua, MapMode, PairedPages};
 use crate::config::{
     Config, Controller, Errors, Flush, Heat, IdleState, Label, Link, LinkKind, OperationTimes,

@@ -13,19 +13,13 @@ use super::keys::{
     Compression, Controller, Errors, Fdp, Fold, Ftl, Link, Map, Nand, NandNative, NandTier,
     SlcCache, Wear,
 };
-use super::parts::Part;
-use super::value::Values;
+use super::mechanism::{Case, Part};
+use super::values::Values;
 use super::words::{MapMode, Path};
 use crate::config::{Acknowledge, Flushing, LinkKind};
 
 macro_rules! cases {
-    ($($(#[doc = $doc:literal])+ $case:ident($($switch:expr),+) = $holds:expr;)+) => {
-        /// A case by its name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Case {
-            $($(#[doc = $doc])+ $case,)+
-        }
-
+    ($($case:ident($($switch:expr),+) = $holds:expr;)+) => {
         impl Case {
             /// All of them: one comes before those that depend on keys which are off in it.
             pub(super) const ALL: &[Case] = &[$(Case::$case),+];
@@ -49,72 +43,44 @@ macro_rules! cases {
 }
 
 cases! {
-    /// Flash of one bit a cell has no other mode.
     OneMode(Nand::cell) = |values| Some(flash::bits(values)? == 1);
-    /// A second tier would have as many bits a cell as the native mode: it lies between SLC and
-    /// that.
     NoTierBetween(Nand::cell) = |values| {
         Some(u128::from(values.of(NandTier::bits)?) >= flash::bits(values)?)
     };
-    /// There is no SLC cache.
     NoCache(SlcCache::mode) = |values| Some(!Part::Cache.is_there(values)?);
-    /// Parity is made in the controller, which a copy inside a die passes by.
     ParityOfFolds(Ftl::parity, SlcCache::mode) = |values| {
         Some(values.of(Ftl::parity)? != Parity::None && Part::Cache.is_there(values)?)
     };
-    /// Folded data crosses the controller.
     NoCopyback(Fold::path) = |values| Some(values.of(Fold::path)? == Path::Controller);
-    /// No copy inside a die is checked.
     NoChecks(Fold::check_every) = |values| Some(values.of(Fold::check_every)? == 0);
-    /// Bit errors are left out.
     NoBitErrors(Errors::correctable) = |values| Some(values.of(Errors::correctable)? == 0);
-    /// There is no parity.
     NoParity(Ftl::parity) = |values| Some(values.of(Ftl::parity)? == Parity::None);
-    /// There is parity.
     HasParity(Ftl::parity) = |values| Some(values.of(Ftl::parity)? != Parity::None);
-    /// The cache writes the lower pages of native wordlines first.
     LowerPagesFirst(SlcCache::mode) = |values| Some(SlcCache::read(values).mode?.lower_pages_first);
-    /// Data is compressed.
     Compresses(Compression::best_ratio) = |values| Some(values.of(Compression::best_ratio)? > 1);
-    /// Pages of the map lie in native blocks.
     NativeMap(Map::residency, Map::mode) = |values| {
         Some(map::is_paged(values)? && values.of(Map::mode)? == MapMode::Native)
     };
-    /// All pages of a wordline are programmed at once.
     OneShot(NandNative::tprog) = |values| Some(!flash::pages_one_by_one(values)?);
-    /// Capacitors feed the programs of what is in the buffer.
     HasCapacitors(Controller::plp) = |values| values.of(Controller::plp);
-    /// There are no checkpoints of the map.
     NoCheckpoints(Ftl::checkpoint) = |values| Some(values.of(Ftl::checkpoint)? == 0);
-    /// A wordline gets no second pass.
     NoSecondPass(NandNative::second_pass) = |values| Some(values.of(NandNative::second_pass)? == 0);
-    /// A wordline gets no third pass.
     NoThirdPass(NandNative::third_pass) = |values| Some(values.of(NandNative::third_pass)? == 0);
-    /// A write is answered when it is programmed.
     WritesThrough(Controller::acknowledge) = |values| {
         Some(values.of(Controller::acknowledge)? == Acknowledge::WriteThrough)
     };
-    /// Flushes are not grouped.
     Ungrouped(Controller::flush) = |values| {
         Some(values.of(Controller::flush)? != Flushing::Grouped)
     };
-    /// Nothing is read ahead.
     NoReadAhead(Controller::read_ahead) = |values| Some(values.of(Controller::read_ahead)? == 0);
-    /// Reads do not go first.
     ReadsWait(Controller::read_priority) = |values| Some(!values.of(Controller::read_priority)?);
-    /// Silence alone counts as idle time.
     OnlySilence(Controller::idle_share) = |values| Some(values.of(Controller::idle_share)? == 0);
-    /// SATA has one queue and no placement handles.
     Sata(Link::kind) = is_sata;
-    /// Nor are its queues as deep.
     DeepSata(Link::kind) = |values| Some(is_sata(values)? && values.of(Link::queue_depth)? > NCQ);
-    /// Nor has it a way to the host's memory.
     SataWithHostMemory(Link::kind) = |values| {
         Some(is_sata(values)? && values.of(Map::residency)? == Residency::HostMemory)
     };
-    /// There is one placement handle, which is none.
     NoHandles(Fdp::handles) = |values| Some(values.of(Fdp::handles)? == 1);
-    /// The end of spares ends the drive's life, and there are none.
     NoSparesToLose(Wear::spares) = |values| {
         let without = values.of(Wear::spares)? == 0;
         Some(without && values.of(Wear::read_only_at)? == ReadOnlyAt::SparesGone)

@@ -11,7 +11,8 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::error::{Fault, MOST_TOLD, Place, SpecError};
 use super::keys::{self, HEADER, KEYS, ORIGINS, SCHEMA};
-use super::value::{self, Entry, Values};
+use super::value;
+use super::values::{Entry, Values};
 use super::{printable, suggest, syntax};
 
 /// Characters that an id, a name, a description and the source of a value may have.

@@ -17,8 +17,10 @@ mod dependents;
 pub mod docs;
 mod document;
 mod error;
+mod key;
 pub mod keys;
 mod locate;
+mod mechanism;
 mod parts;
 mod print;
 mod printable;
@@ -29,6 +31,7 @@ mod suggest;
 mod syntax;
 mod table;
 mod value;
+mod values;
 mod waits;
 mod words;
 
@@ -46,7 +49,7 @@ use error::Place;
 use keys::KEYS;
 use locate::{Found, Library};
 use resolve::Resolved;
-use value::Values;
+use values::Values;
 
 /// A value as it is shown: text in its shortest exact unit, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,7 +255,7 @@ fn misfits(profile: &Profile, values: &Values, file: &str) -> Vec<SpecError> {
 }
 
 fn shown(values: &Values) -> Vec<Value> {
-    let show = |(position, entry): (usize, &value::Entry)| Value {
+    let show = |(position, entry): (usize, &values::Entry)| Value {
         key: KEYS[position].name,
         text: entry.datum.text(),
         unit: entry.datum.unit(),

@@ -12,27 +12,9 @@ use flashtwin_ftl::policy::{
 };
 
 use super::keys::{Fold, NandTier, SlcCache};
-use super::value::Values;
+pub use super::mechanism::Part;
+use super::values::Values;
 use super::words::{Admitted, Path};
-
-/// A part that keys belong to.
-#[derive(Clone, Copy, Debug)]
-pub enum Part {
-    /// Anything in SLC mode.
-    Cache,
-    /// Superblocks that always serve in SLC mode.
-    Own,
-    /// A borrowed part of a size.
-    Sized,
-    /// A second tier behind the cache.
-    Tier,
-    /// Borrowed superblocks, of either tier, which folding gives back.
-    Lends,
-    /// Folding under pressure: of what is borrowed, or of what flows through a full cache.
-    Presses,
-    /// One of the rules for a full cache.
-    Rule(&'static FullRule),
-}
 
 impl Part {
     /// True if the values have it.
@@ -51,20 +33,6 @@ impl Part {
             }
             Part::Rule(rule) => cache.when_full?.name == rule.name,
         })
-    }
-
-    /// As inference names it: a rule by its word.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Cache => "cache",
-            Part::Own => "own",
-            Part::Sized => "sized",
-            Part::Tier => "tier",
-            Part::Lends => "lends",
-            Part::Presses => "presses",
-            Part::Rule(rule) => rule.name,
-        }
     }
 
     /// The keys that decide on that.

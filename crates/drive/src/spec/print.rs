@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::document::Profile;
 use super::keys::{self, KEYS, SCHEMA};
-use super::value::{self, Entry, Values};
+use super::value;
+use super::values::{Entry, Values};
 
 /// A TOML string on one line.
 fn quoted(text: &str) -> String {

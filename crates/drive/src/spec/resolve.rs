@@ -16,7 +16,8 @@ use super::document::{self, Document, Profile};
 use super::error::{Fault, Place, SpecError};
 use super::keys::{self, KEYS, Kind};
 use super::locate::{Found, Library};
-use super::value::{self, Entry, Values};
+use super::value;
+use super::values::{Entry, Values};
 use super::{printable, suggest};
 
 /// A drive before its values are checked against each other.

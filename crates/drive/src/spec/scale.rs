@@ -15,7 +15,8 @@ use super::error::{Fault, Place, SpecError};
 use super::keys::KEYS;
 use super::printable::middle_out;
 use super::quantity::Dimension;
-use super::value::{Datum, Values};
+use super::value::Datum;
+use super::values::Values;
 use crate::spec::keys::{Controller, Ftl, Map, Name, Nand};
 
 /// Fewest superblocks to which the number of blocks is divided.

@@ -4,7 +4,8 @@
 //! mechanism on and off by one key. Where somebody gave the value, a note says what it waits for.
 
 use super::keys::{self, KEYS, Key};
-use super::value::{self, Datum, Entry, Values};
+use super::value::{self, Datum};
+use super::values::{Entry, Values};
 
 /// The values with those that wait at rest: what the drive does.
 pub(super) fn resting(values: &Values) -> Values {

@@ -10,13 +10,9 @@ use flashtwin_ftl::policy::{
 };
 use flashtwin_nand::part::Cell;
 
+use super::key::Words;
 use super::value::{Datum, Form};
 use crate::config::{Acknowledge, Family, Flushing, LinkKind, SecureErase};
-
-/// A type that a word of a key is read as.
-pub(super) trait Words: Form {
-    const WORDS: &'static [&'static str];
-}
 
 macro_rules! words {
     ($($(#[$doc:meta])* $type:ident { $($word:literal => $variant:ident),+ $(,)? })+) => {$(

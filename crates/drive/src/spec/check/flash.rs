@@ -4,7 +4,8 @@ use flashtwin_ftl::policy::Parity;
 use flashtwin_nand::Variation;
 
 use super::super::quantity::human;
-use super::super::value::{Datum, Values};
+use super::super::value::Datum;
+use super::super::values::Values;
 use super::wear::{lost, share};
 use super::{Findings, map};
 use crate::spec::keys::{

@@ -4,7 +4,8 @@ use flashtwin_ftl::choices::{CacheMode, Pace, Pacing};
 use flashtwin_ftl::policy::{Isolation, Separation};
 
 use super::super::quantity::{human, milli_text};
-use super::super::value::{Datum, Values};
+use super::super::value::Datum;
+use super::super::values::Values;
 use super::Findings;
 use super::flash::Flash;
 use crate::config::LinkKind;

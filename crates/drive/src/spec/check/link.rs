@@ -6,7 +6,7 @@
 //! `link.rate` has them in it.
 
 use super::super::quantity::{Dimension, text};
-use super::super::value::Values;
+use super::super::values::Values;
 use super::Findings;
 use crate::config::LinkKind;
 use crate::spec::keys::Link;

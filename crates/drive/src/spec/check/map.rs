@@ -4,7 +4,8 @@ use flashtwin_ftl::policy::Residency;
 use flashtwin_ftl::{JOURNAL_ENTRY_BYTES, pool_superblocks};
 
 use super::super::quantity::human;
-use super::super::value::{Datum, Values};
+use super::super::value::Datum;
+use super::super::values::Values;
 use super::Findings;
 use super::flash::Flash;
 use crate::config::LinkKind;

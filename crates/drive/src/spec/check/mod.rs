@@ -17,7 +17,7 @@ use flashtwin_ftl::choices::Within;
 use super::error::{Fault, Place, SpecError};
 use super::keys::KEYS;
 use super::quantity::milli_text;
-use super::value::Values;
+use super::values::Values;
 use super::waits;
 
 /// Collects mistakes at the places of the values that they are about.

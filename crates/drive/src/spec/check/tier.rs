@@ -2,7 +2,8 @@
 //! native, and a first tier.
 
 use super::super::quantity::human;
-use super::super::value::{Datum, Values};
+use super::super::value::Datum;
+use super::super::values::Values;
 use super::Findings;
 use super::flash::Flash;
 use crate::spec::keys::{NandNative, NandTier, SlcCache};

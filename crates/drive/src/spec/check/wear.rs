@@ -3,7 +3,7 @@
 
 use flashtwin_ftl::policy::ReadOnlyAt;
 
-use super::super::value::Values;
+use super::super::values::Values;
 use super::Findings;
 use crate::spec::keys::{
     Drive, Errors, ErrorsNative, ErrorsSlc, Fold, Name, Nand, NandNative, PERCENT_MAX_MILLI, Wear,

@@ -10,9 +10,10 @@
 
 mod needs;
 
-use super::cases::Case;
 use super::keys::{self, KEYS, Key};
-use super::value::{self, Datum, Entry, Values};
+use super::mechanism::Case;
+use super::value::{self, Datum};
+use super::values::{Entry, Values};
 use needs::NEEDS;
 
 /// A key that changed with another.

@@ -9,7 +9,8 @@ use super::super::check::link::RawLink;
 use super::super::check::{gc, wear};
 use super::super::parts::{self, Part};
 use super::super::quantity::Dimension;
-use super::super::value::{Datum, Values};
+use super::super::value::Datum;
+use super::super::values::Values;
 use crate::spec::keys::{
     Controller, Drive, Fdp, Fold, Ftl, Gc, Link, Name, Nand, NandNative, NandSuspend, SlcCache,
     Wear,

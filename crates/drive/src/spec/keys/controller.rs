@@ -1,9 +1,9 @@
 //! The label, the controller, the host link, and what the drive says about itself.
 
-use super::Kind::{Factor, Flag};
-use super::{Key, Name, count, fixed, policy, rate, section, size, time, words};
 use crate::config::{Acknowledge, Family, Flushing, LinkKind, SecureErase};
-use crate::spec::cases::Case;
+use crate::spec::key::Kind::{Factor, Flag};
+use crate::spec::key::{Key, Name, count, fixed, policy, rate, section, size, time, words};
+use crate::spec::mechanism::Case;
 use crate::spec::words::{Fua, SataRate};
 
 /// Ways with flushes that leave none to others.

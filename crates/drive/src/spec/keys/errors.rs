@@ -1,8 +1,8 @@
 //! Bit errors, what corrects them, and refresh.
 
-use super::Kind::{Factor, Flag};
-use super::{Key, Name, count, fixed, policy, section, temperature, time};
-use crate::spec::cases::Case;
+use crate::spec::key::Kind::{Factor, Flag};
+use crate::spec::key::{Key, Name, count, fixed, policy, section, temperature, time};
+use crate::spec::mechanism::Case;
 
 section! {
     /// Bit errors, what corrects them, and refresh.

@@ -2,11 +2,10 @@
 
 use flashtwin_ftl::choices::{Free, Unit};
 
-use super::Kind::Factor;
-use super::{Key, Name, count, policy, rate, section, size, time, words};
-use crate::spec::cases::Case;
-use crate::spec::parts::Part;
-use crate::spec::value::Values;
+use crate::spec::key::Kind::Factor;
+use crate::spec::key::{Key, Name, count, policy, rate, section, size, time, words};
+use crate::spec::mechanism::{Case, Part};
+use crate::spec::values::Values;
 use crate::spec::words::Path;
 
 section! {

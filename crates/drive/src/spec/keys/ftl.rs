@@ -2,9 +2,9 @@
 
 use flashtwin_ftl::policy::{Levelling, Parity, ReadOnlyAt, Residency};
 
-use super::Kind::{Factor, Flag};
-use super::{Key, Name, count, fixed, policy, section, size, time, words};
-use crate::spec::cases::Case;
+use crate::spec::key::Kind::{Factor, Flag};
+use crate::spec::key::{Key, Name, count, fixed, policy, section, size, time, words};
+use crate::spec::mechanism::Case;
 use crate::spec::words::{MapMode, PairedPages};
 
 /// Weak and bad blocks can be all of them, but no more.

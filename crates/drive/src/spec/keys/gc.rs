@@ -5,9 +5,9 @@ use flashtwin_ftl::lifetimes::{SEPARATIONS, WORDS};
 use flashtwin_ftl::orders::{NAMES, ORDERS};
 use flashtwin_ftl::policy::{Isolation, Pace, Recycler, Separation, Victim};
 
-use super::Kind::Factor;
-use super::{Key, Name, choice, count, policy, section, time, words};
-use crate::spec::cases::Case;
+use crate::spec::key::Kind::Factor;
+use crate::spec::key::{Key, Name, choice, count, policy, section, time, words};
+use crate::spec::mechanism::Case;
 
 section! {
     /// Garbage collection.

@@ -2,10 +2,13 @@
 
 use flashtwin_nand::part::Cell;
 
-use super::Kind::{Factor, Flag, PageTimes};
-use super::{Key, Name, SUPERBLOCKS_MIN, bus_rate, count, fixed, section, size, time, words};
-use crate::spec::cases::Case;
+use crate::spec::key::Kind::{Factor, Flag, PageTimes};
+use crate::spec::key::{Key, Name, bus_rate, count, fixed, section, size, time, words};
+use crate::spec::mechanism::Case;
 use crate::spec::value::Datum;
+
+/// Fewer superblocks make garbage collection another thing than in a drive.
+pub const SUPERBLOCKS_MIN: u32 = 8;
 
 const READS_WAIT: &[(Case, &str)] = &[(
     Case::ReadsWait,

@@ -1,7 +1,9 @@
 //! What the drive draws, how warm it gets, and what its firmware does about it.
 
-use super::Kind::Factor;
-use super::{Key, Name, fixed, heat, policy, power, resistance, section, temperature, time};
+use crate::spec::key::Kind::Factor;
+use crate::spec::key::{
+    Key, Name, fixed, heat, policy, power, resistance, section, temperature, time,
+};
 
 section! {
     /// The drive's draw while it works or is ready.

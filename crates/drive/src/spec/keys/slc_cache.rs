@@ -3,11 +3,11 @@
 use flashtwin_ftl::choices::{DESIGNS, Design, Free, FullRule, RULES, Unit};
 use flashtwin_ftl::policy::{CacheMode, WhenFull, Worn};
 
-use super::Kind::{Factor, SizeByFill};
-use super::{Key, Name, choice, policy, section, size, words};
-use crate::spec::cases::Case;
-use crate::spec::parts::Part;
-use crate::spec::value::{Datum, Form, Values};
+use crate::spec::key::Kind::{Factor, SizeByFill};
+use crate::spec::key::{Key, Name, choice, policy, section, size, words};
+use crate::spec::mechanism::{Case, Part};
+use crate::spec::value::{Datum, Form};
+use crate::spec::values::Values;
 use crate::spec::words::Admitted;
 
 section! {
