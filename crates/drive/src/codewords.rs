@@ -15,7 +15,7 @@ pub(crate) struct Codewords {
 }
 
 impl Codewords {
-    /// Those of so many bytes each, or of whole units where that is 0 or no part of one.
+    /// Those of these bytes each, or whole units where that is 0 or no part of one.
     pub(crate) fn new(bytes: u32, unit_bytes: u32, compresses: bool) -> Codewords {
         let is_part = bytes > 0 && bytes < unit_bytes && !compresses;
         Codewords {

@@ -294,7 +294,8 @@ impl BitErrors {
         self.climb(superblock, row, reads, ftl, clock.now())
     }
 
-    /// As [`BitErrors::grade`], of a row that may have more wrong bits than a first decode corrects.
+    /// As [`BitErrors::grade`], of a row that may have more wrong bits than a first decode puts
+    /// right.
     #[cold]
     fn climb<P: Policies>(
         &mut self,

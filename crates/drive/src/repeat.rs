@@ -3,9 +3,9 @@
 //! Years of a load are one stretch of it thousands of times over: the map, the superblocks and what
 //! the host waits do not move any more, and what does move is known from the stretch: cycles,
 //! bytes, time, energy. A caller takes a [`Mark`], simulates, asks for what was done since
-//! ([`crate::Drive::since`]) and has that repeated. The drive then goes on from where it was, more worn
-//! and older: how much the next stretch differs from the one that was repeated is what the jump may
-//! have got wrong.
+//! ([`crate::Drive::since`]) and has that repeated. The drive then goes on from where it was, more
+//! worn and older: how much the next stretch differs from the one that was repeated is what the
+//! jump may have got wrong.
 //!
 //! A jump ends before the law changes: before a block of the cache has used up its rated cycles,
 //! where that takes it out of use, and before data that the load leaves alone has to be refreshed.

@@ -98,8 +98,8 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// A recording of what goes on between two moments by a drive that has these numbers of dies and
-    /// of places for commands. `short_way`: the drive has the short way for small writes.
+    /// A recording of what goes on between two moments; the drive has these numbers of dies and of
+    /// places for commands. `short_way`: the drive has the short way for small writes.
     pub(crate) fn new(
         window: (Nanos, Nanos),
         now: Nanos,

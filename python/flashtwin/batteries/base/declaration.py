@@ -25,6 +25,7 @@ from flashtwin.inputs import read_toml
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
+    from flashtwin.model.target import DriveInfo
 
 # Parameters and clauses that several batteries have.
 SHARED = Path(__file__).with_name("shared.toml")
@@ -190,7 +191,7 @@ def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
             )
             for row in declaration.parts
         )
-        fields["parts"] = lambda parameters, info: parts
+        fields["parts"] = partial(_parts, parts)
         titles = {row.title for row in declaration.parts}
         needed = {title for row in declaration.parts for title in row.needs}
         if unknown := needed - titles:
@@ -198,6 +199,10 @@ def _fields(declaration: Declaration, name: str) -> dict[str, Any]:
     if declaration.page is not None:
         fields["present"] = partial(_present, name, declaration.page)
     return fields
+
+
+def _parts(parts: tuple[Part, ...], parameters: Any, info: DriveInfo) -> tuple[Part, ...]:
+    return parts
 
 
 def _clause(row: ClauseRow) -> Clause:

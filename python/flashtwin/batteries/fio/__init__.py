@@ -67,6 +67,10 @@ def _parsed(text: str) -> tuple[Group, ...]:
         raise ValueError("flashtwin fio JOBFILE --on TARGET --out DIR writes it") from error
 
 
+def _plain(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    return [asdict(group) for group in groups]
+
+
 def _as_json(groups: Sequence[Group | Mapping[str, Any]]) -> str:
     return json.dumps([asdict(row) if isinstance(row, Group) else row for row in groups])
 
@@ -76,11 +80,7 @@ def _is_list(value: object) -> bool:
 
 
 _GROUPS = Kind(
-    name="groups of jobs as JSON",
-    parse=_parsed,
-    show=_as_json,
-    plain=lambda groups: list(map(asdict, groups)),
-    accepts=_is_list,
+    name="groups of jobs as JSON", parse=_parsed, show=_as_json, plain=_plain, accepts=_is_list
 )
 _LINES = Kind(
     name="lines of text as JSON",

@@ -127,7 +127,8 @@ section! {
                 "write 0.9 or less");
         /// The window of `controller.idle_share`; waits while that is 0.
         idle_window: u64 = policy(time(), "1 s").or("100 ms").waits(&[
-                (Case::OnlySilence, "silence alone counts as idle time (controller.idle_share = 0)"),
+                (Case::OnlySilence,
+                    "silence alone counts as idle time (controller.idle_share = 0)"),
             ]);
         /// Longest that collection, folding, flush and the map may keep a read, a write or a flush
         /// waiting, beyond what the other times of the spec ask. It changes nothing in the drive: a
@@ -141,8 +142,8 @@ section! {
     Compression in "compression" {
         /// Times that the best compressible data is smaller on flash; 1 = nothing is compressed.
         best_ratio: u64 = fixed(count(1, 8), "2").or("1");
-        /// Data that the compressing engine takes in from the host; 0 = as much as comes. Waits while
-        /// `best_ratio` is 1.
+        /// Data that the compressing engine takes in from the host; 0 = as much as comes. Waits
+        /// while `best_ratio` is 1.
         rate: u64 = fixed(rate().or_zero(), "500 MB/s").or("0");
     }
 }

@@ -46,7 +46,10 @@ section! {
                 "write 1 or less");
         /// Data that the code cannot correct is made anew from the other granules of its stripe
         /// and moved. Needs `ftl.parity` and `errors.correctable`.
-        rebuild: bool = policy(Flag, "true").or("false").off(&[Case::NoBitErrors, Case::NoParity]).waits(&[
+        rebuild: bool = policy(Flag, "true")
+            .or("false")
+            .off(&[Case::NoBitErrors, Case::NoParity])
+            .waits(&[
                 (Case::NoBitErrors, "there are no bit errors (errors.correctable = 0)"),
                 (Case::NoParity, "there is no parity to rebuild from (ftl.parity = none)"),
             ]);
@@ -72,7 +75,9 @@ section! {
         disturb: u64 = fixed(Factor, "1").or("1");
         /// Reads of a block in SLC mode after which its data is written anew (read reclaim), looked
         /// at every 4096 reads; 0 = never. Needs `errors.correctable`.
-        read_limit: u64 = policy(count(0, 1_000_000_000), "100000").or("0").off(&[Case::NoBitErrors]);
+        read_limit: u64 = policy(count(0, 1_000_000_000), "100000")
+            .or("0")
+            .off(&[Case::NoBitErrors]);
     }
 }
 
@@ -95,6 +100,8 @@ section! {
         disturb: u64 = fixed(Factor, "13").or("13");
         /// Reads of a block in native mode after which its data is written anew (read reclaim),
         /// looked at every 4096 reads; 0 = never. Needs `errors.correctable`.
-        read_limit: u64 = policy(count(0, 1_000_000_000), "100000").or("0").off(&[Case::NoBitErrors]);
+        read_limit: u64 = policy(count(0, 1_000_000_000), "100000")
+            .or("0")
+            .off(&[Case::NoBitErrors]);
     }
 }

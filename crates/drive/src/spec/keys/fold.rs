@@ -59,6 +59,8 @@ section! {
             .within(0..=1000, "a share above 1",
                 "write 1 or less").off(&[Case::NoChecks, Case::NoBitErrors]);
         /// Folded data stays inside the die, or crosses the channel to the controller and back.
-        path: Path = policy(words::<Path>(), "controller").idle("controller").off(&[Case::ParityOfFolds]);
+        path: Path = policy(words::<Path>(), "controller")
+            .idle("controller")
+            .off(&[Case::ParityOfFolds]);
     }
 }

@@ -62,7 +62,9 @@ section! {
         /// The whole map in the drive's DRAM; or on flash, read page by page into the controller's
         /// SRAM (drives without DRAM); or that with a second level in the host's memory (HMB).
         /// Every spec says which: a drive without DRAM is another drive.
-        residency: Residency = policy(words::<Residency>(), "demand").idle("demand").off(&[Case::SataWithHostMemory]);
+        residency: Residency = policy(words::<Residency>(), "demand")
+            .idle("demand")
+            .off(&[Case::SataWithHostMemory]);
         /// SRAM for pages of the map where it is not in DRAM; a page is one mapping unit.
         cache: u64 = policy(size(), "1 MiB").or("1 MiB").scaled();
         /// Memory of the host that holds pages of the map, with `hmb`.

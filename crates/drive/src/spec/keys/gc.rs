@@ -55,7 +55,10 @@ section! {
         /// Data of different handles in collection: `initial` mixes it, `persistent` keeps a
         /// superblock open for each handle too.
         isolation: Isolation =
-            policy(words::<Isolation>(), "persistent").or("initial").off(&[Case::NoHandles]).waits(&[
+            policy(words::<Isolation>(), "persistent")
+                .or("initial")
+                .off(&[Case::NoHandles])
+                .waits(&[
                     (Case::NoHandles, "there are no handles to isolate (fdp.handles = 1)"),
                 ]);
     }
