@@ -243,7 +243,7 @@ fn what_only_nvme_has_is_turned_off_with_it() {
     };
     assert_eq!(
         link,
-        "link.kind = sata also turns off link.queues (8), fdp.handles (3), link.queue_depth \
+        "link.kind = sata also turns off fdp.handles (3), link.queues (8), link.queue_depth \
          (1024), map.residency (hmb)"
     );
     assert_eq!(
