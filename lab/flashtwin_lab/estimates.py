@@ -35,7 +35,7 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import INTERRUPTED, MISS, FlashtwinError
 from flashtwin.model.target import Interrupted
-from flashtwin.runner.estimate import Estimate, estimate
+from flashtwin.runner.estimate import Estimate, expected
 from flashtwin.runner.run import run_batteries
 
 DRIVES = ("bx500-240", "samsung-980-1tb")
@@ -107,8 +107,7 @@ def told(drive: str, scale: str | None, batteries: str) -> Estimate | None:
     """What batteries are expected to take of a processor; none where they do not suit the drive."""
     try:
         twin = Twin(load(drive, scale=scale), seed=1)
-        requests = registry.parse(batteries)
-        return estimate(requests, twin.info, pace=twin.pace(estimate(requests, twin.info).wall_s))
+        return expected(registry.parse(batteries), twin, twin.info, slower=1.0)
     except FlashtwinError:
         return None
 

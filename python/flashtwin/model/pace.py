@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# A fresh file takes random requests faster than the full drive on which a pace is measured, twice
-# and more.
-SPRINT = 2.0
+# Requests a second of a host that waits for each: reads of flash, writes into a buffer.
+ALONE_READS, ALONE_WRITES = 12e3, 30e3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
     """Bytes and requests that are simulated in a second of one processor.
 
-    `first_bytes_s`: sequential writes to an erased drive; `again_bytes_s`: to one that holds data,
-    which is collected. `open_s`: to make the drive. Those of `own_` are what the drive itself does
-    in a second of its clock, 0 where that is not known: a step that time ends does no more.
+    `first_`: writes to an erased drive; `again_bytes_s` and `random_write_iops`: to one that is
+    full of data, which is collected. `open_s`: to make the drive. Those of `own_` are what the
+    drive itself does in a second of its clock, 0 where that is not known: what a step that time
+    ends does.
     """
 
     first_bytes_s: float
@@ -27,23 +27,31 @@ class Pace:
     read_bytes_s: float
     random_read_iops: float
     random_write_iops: float
+    first_random_write_iops: float
     open_s: float = 0.0
     own_first_bytes_s: float = 0.0
     own_again_bytes_s: float = 0.0
     own_read_bytes_s: float = 0.0
     own_random_read_iops: float = 0.0
     own_random_write_iops: float = 0.0
+    own_first_random_write_iops: float = 0.0
 
-    def share_in(self, seconds: float, read: float, write: float, *, random: bool) -> float:
-        """How much of that work the drive does in that time, at most all; `read` and `write` are
-        requests where they are `random`, and bytes over data otherwise."""
-        of_reads = self.own_random_read_iops if random else self.own_read_bytes_s
-        of_writes = self.own_random_write_iops if random else self.own_again_bytes_s
-        if not of_reads or not of_writes:
-            return 1.0
-        needed_s = read / of_reads + write / of_writes
-        sprint = SPRINT if random else 1.0
-        return min(sprint * seconds / needed_s, 1.0) if needed_s else 1.0
+    def own_request_s(
+        self, reads: float, block_bytes: float, outstanding: int, *, random: bool, erased: bool
+    ) -> float | None:
+        """How long the drive's clock takes for a request, of which a share are `reads`; none where
+        that is not known. `erased`: there is erased flash for what is written."""
+        if not self.own_read_bytes_s or not self.own_again_bytes_s:
+            return None
+        most_reads, most_writes = ALONE_READS * outstanding, ALONE_WRITES * outstanding
+        if random:
+            most_reads = min(most_reads, self.own_random_read_iops)
+            of_full, of_erased = self.own_random_write_iops, self.own_first_random_write_iops
+            most_writes = min(most_writes, of_erased if erased else of_full)
+        most_bytes_s = self.own_first_bytes_s if erased else self.own_again_bytes_s
+        read_s = max(1 / most_reads, block_bytes / self.own_read_bytes_s)
+        write_s = max(1 / most_writes, block_bytes / most_bytes_s)
+        return reads * read_s + (1 - reads) * write_s
 
 
 # Of the slower designs of the catalogue on one core of a server, for what is not worth measuring.
@@ -53,6 +61,7 @@ USUAL = Pace(
     read_bytes_s=200e9,
     random_read_iops=1.5e6,
     random_write_iops=1e6,
+    first_random_write_iops=1.5e6,
     open_s=0.5,
 )
 

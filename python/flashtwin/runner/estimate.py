@@ -40,8 +40,11 @@ from flashtwin.model.step import (
 if TYPE_CHECKING:
     from flashtwin.batteries.base.registry import Request, Steps
     from flashtwin.model.drive import Drive
+    from flashtwin.model.fio_job import Blocks
     from flashtwin.model.target import DriveInfo
 
+# Bytes read, bytes written, requests, seconds of the drive's clock.
+_Work = tuple[float, float, float, float]
 STREAM_BYTES_S = 400e6
 RANDOM_IOPS = 8_000
 RANDOM_IOPS_MOST = 80_000
@@ -51,8 +54,9 @@ AT_MOST = 2.5
 SAMPLE_BYTES, DIRECTION_BYTES, WRITING_BYTES = 400, 64, 130
 # The inside of a twin is sampled so often while it is filled.
 FILL_SAMPLE_S = 0.5
-# The wall time assumed of a purge, flush or mark; more than 0, so that progress moves.
-LEAST_S = 0.001
+# The wall time of a step beside its work: it is judged, journalled and drawn. More than 0, so that
+# progress moves over a purge or a flush too.
+STEP_S = 0.0025
 # A small request in order costs this share of one at random (ATTO's sizes on two drives).
 IN_ORDER = 0.6
 # A battery that asks for more never ends where nothing happens.
@@ -228,18 +232,26 @@ def _empty_answer(step: Step, info: DriveInfo) -> Result | NotPossible:
 
 
 def expected(
-    requests: Sequence[Request], drive: Drive, info: DriveInfo, beside: int = 0
+    requests: Sequence[Request],
+    drive: Drive,
+    info: DriveInfo,
+    beside: int = 0,
+    slower: float | None = None,
 ) -> Estimate:
     """The estimate on this machine as it is now: at the pace of the drive's design, which is
     measured once where the run is worth it, and beside whatever else runs here.
 
-    `beside`: how many other runs of ours go on at the same time.
+    `beside`: how many other runs of ours go on at the same time. `slower`: as of `estimate`, by
+    default what the machine's load says.
     """
     roughly = estimate(requests, info)
     if not isinstance(drive, Paces):
         return roughly
-    slower = busy(system.load(), beside, system.processors())
-    return estimate(requests, info, pace=drive.pace(roughly.wall_s), slower=slower)
+    if slower is None:
+        slower = busy(system.load(), beside, system.processors())
+    # A battery that goes on until something is steady may take far more than is expected.
+    pace = drive.pace(roughly.most_wall_s / AT_MOST)
+    return estimate(requests, info, pace=pace, slower=slower)
 
 
 class _Wall:
@@ -250,34 +262,59 @@ class _Wall:
         self._info, self._pace, self._slower = info, pace, slower
         self._written = 0.0
 
-    def seconds(self, step: Step, read: float, write: float, ios: float, drive_s: float) -> float:
-        """Of a step with these bytes read and written, and these requests, in that time of the
-        drive's: one that time ends is as much work as the drive does in it."""
+    def seconds(self, step: Step, work: _Work) -> float:
+        """Of a step with this work; one that time ends is as much work as the drive does in it."""
         if isinstance(step, Purge | Trim):
             self._written = 0.0
             return self._pace.open_s * self._slower
-        pace, random = self._pace, _is_random(step)
-        reads = ios * read / max(read + write, 1.0)
+        pace, free = self._pace, max(self._info.capacity_bytes - self._written, 0.0)
         if _timed(step):
-            work = (reads, ios - reads) if random else (read, write)
-            done = pace.share_in(drive_s, *work, random=random)
-            read, write, ios, reads = (done * amount for amount in (read, write, ios, reads))
-        requests_s = reads / pace.random_read_iops + (ios - reads) / pace.random_write_iops
-        if random:
-            # A large request costs what its data do.
-            moving_s = read / pace.read_bytes_s + write / pace.again_bytes_s
-            seconds = max(requests_s, moving_s)
-        else:
-            free = max(self._info.capacity_bytes - self._written, 0.0)
-            first = min(write, free)
-            seconds = (
-                read / pace.read_bytes_s
-                + first / pace.first_bytes_s
-                + (write - first) / pace.again_bytes_s
-            )
-            seconds = max(seconds, IN_ORDER * requests_s)
+            work = _in_its_time(step, pace, erased=free > 0) or work
+        read, write, ios, _ = work
+        reads = ios * read / max(read + write, 1.0)
+        first = min(write, free) / max(write, 1.0)
+        again = 1 - first
+        moving_s = read / pace.read_bytes_s + write * (
+            first / pace.first_bytes_s + again / pace.again_bytes_s
+        )
+        requests_s = reads / pace.random_read_iops + (ios - reads) * (
+            first / pace.first_random_write_iops + again / pace.random_write_iops
+        )
+        # A large request costs what its data do.
+        seconds = max(moving_s, requests_s if _is_random(step) else IN_ORDER * requests_s)
         self._written += write
         return seconds * self._slower
+
+
+def _in_its_time(step: Step, pace: Pace, *, erased: bool) -> _Work | None:
+    """What the drive does by its own clock in a step that time ends, where that is known."""
+    parts: list[_Work | None] = []
+    if isinstance(step, Chain):
+        parts = [_in_its_time(part, pace, erased=erased) for part in step.parts]
+    if isinstance(step, Run):
+        parts = [_own(job, pace, len(step.jobs), erased=erased) for job in step.jobs]
+    work = [part for part in parts if part is not None]
+    return _sum(work) if len(work) == len(parts) else None
+
+
+def _own(job: Job, pace: Pace, beside: int, *, erased: bool) -> _Work | None:
+    """What a job that time ends does as one of some that run beside each other."""
+    reads, block = _read_share(job), _mean_block(job)
+    request_s = pace.own_request_s(
+        reads, block, job.depth * job.threads, random="rand" in job.rw, erased=erased
+    )
+    if request_s is None:
+        return None
+    request_s *= beside
+    if paced := _paced(job):
+        request_s = max(request_s, block / paced)
+    seconds = (job.runtime_s or 0.0) + job.ramp_s
+    think = job.fio.think if job.fio else None
+    if think is not None and think.iotime_ns:
+        seconds *= think.iotime_ns / (think.iotime_ns + think.ns)
+    requests = seconds / request_s
+    size = requests * block
+    return size * reads, size * (1 - reads), requests, seconds
 
 
 def _is_random(step: Step) -> bool:
@@ -289,14 +326,15 @@ def _is_random(step: Step) -> bool:
 def _of_step(
     battery: str, step: Step, info: DriveInfo, stream_bytes_s: float, wall: _Wall
 ) -> StepEstimate:
-    read, write, ios, drive_s = _work(step, info.capacity_bytes, stream_bytes_s)
+    work = _work(step, info.capacity_bytes, stream_bytes_s)
     if not info.can.allow(step):
-        read = write = ios = drive_s = 0.0
+        work = (0.0, 0.0, 0.0, 0.0)
+    read, write, _, drive_s = work
     if isinstance(step, Fill) and info.is_prepared_untimed:
         drive_s = 0.0
     wall_s = drive_s
     if info.can.virtual_time:
-        wall_s = wall.seconds(step, read, write, ios, drive_s)
+        wall_s = wall.seconds(step, work) + STEP_S
     return StepEstimate(
         battery=battery,
         label=step.label,
@@ -304,7 +342,7 @@ def _of_step(
         read_bytes=round(read),
         write_bytes=round(write),
         drive_s=drive_s,
-        wall_s=max(wall_s, LEAST_S),
+        wall_s=max(wall_s, STEP_S),
         timed=_timed(step),
         cuts=can_be_cut(step),
         samples=_samples(step, info, stream_bytes_s),
@@ -348,45 +386,67 @@ def _timed(step: Step) -> bool:
             return isinstance(step, Rest)
 
 
-def _work(step: Step, capacity: int, stream_bytes_s: float) -> tuple[float, float, float, float]:
-    """Bytes read, bytes written, requests, seconds."""
+def _work(step: Step, capacity: int, stream_bytes_s: float) -> _Work:
     match step:
         case Run():
             jobs = [_job(job, capacity, stream_bytes_s) for job in step.jobs]
-            sums = [sum(column) for column in zip(*jobs, strict=True)]
-            return sums[0], sums[1], sums[2], max(job[3] for job in jobs)
+            return (*_sum(jobs)[:3], max(job[3] for job in jobs))
         case Fill():
             size = step.size if step.size is not None else capacity - step.offset
             return 0.0, size, size / step.block_bytes, size / stream_bytes_s
         case Rest():
             return 0.0, 0.0, 0.0, step.seconds
         case Chain():
-            parts = [_work(part, capacity, stream_bytes_s) for part in step.parts]
-            read, write, ios, drive_s = (sum(column) for column in zip(*parts, strict=True))
-            return read, write, ios, drive_s
+            return _sum([_work(part, capacity, stream_bytes_s) for part in step.parts])
         case _:
             return 0.0, 0.0, 0.0, 0.0
 
 
-def _job(job: Job, capacity: int, stream_bytes_s: float) -> tuple[float, float, float, float]:
-    rate = stream_bytes_s
+def _sum(parts: Sequence[_Work]) -> _Work:
+    read, write, ios, seconds = (sum(part[at] for part in parts) for at in range(4))
+    return read, write, ios, seconds
+
+
+def _job(job: Job, capacity: int, stream_bytes_s: float) -> _Work:
+    rate, block = stream_bytes_s, _mean_block(job)
     if job.rw.startswith("rand"):
         iops = min(RANDOM_IOPS * job.depth * job.threads, RANDOM_IOPS_MOST)
-        rate = min(rate, iops * job.block_bytes)
-    paced = sum(pace or 0 for pace in job.fio.pace.bytes_s) if job.fio else job.rate_bytes_s
-    if paced:
+        rate = min(rate, iops * block)
+    if paced := _paced(job):
         rate = min(rate, paced)
     size = float(_asked_bytes(job, capacity))
     if job.runtime_s is not None:
         timed = rate * (job.runtime_s + job.ramp_s)
         size = timed if job.io_bytes is None and job.fio is None else min(size, timed)
-    seconds = size / rate
     if "trim" in job.rw:
-        return 0.0, 0.0, size / job.block_bytes, seconds
-    share = {"read": 1.0, "randread": 1.0, "write": 0.0, "randwrite": 0.0}.get(
-        job.rw, job.read_percent / 100
-    )
-    return size * share, size * (1 - share), size / job.block_bytes, seconds
+        return 0.0, 0.0, size / block, size / rate
+    share = _read_share(job)
+    return size * share, size * (1 - share), size / block, size / rate
+
+
+def _paced(job: Job) -> float:
+    """The bytes a second to which a job is held, 0 of one that is not."""
+    return sum(pace or 0 for pace in job.fio.pace.bytes_s) if job.fio else job.rate_bytes_s or 0
+
+
+def _read_share(job: Job) -> float:
+    alone = {"read": 1.0, "randread": 1.0, "write": 0.0, "randwrite": 0.0}
+    return alone.get(job.rw, job.read_percent / 100)
+
+
+def _mean_block(job: Job) -> float:
+    """Bytes of a request, by the shares of its sizes where there are several."""
+    if job.fio is None or job.fio.blocks is None:
+        return job.block_bytes
+    shares = (_read_share(job), 1 - _read_share(job))
+    means = (_mean_size(blocks) for blocks in job.fio.blocks[:2])
+    return sum(share * mean for share, mean in zip(shares, means, strict=True))
+
+
+def _mean_size(blocks: Blocks) -> float:
+    if not blocks.split:
+        return (blocks.least + blocks.most) / 2
+    return sum(size * percent for size, percent in blocks.split) / 100
 
 
 def _asked_bytes(job: Job, capacity: int) -> int:

@@ -248,13 +248,18 @@ class Meter:
         if expected is None:
             left_s = self._battery_s[self._battery] - self._taken_s[self._battery]
             within = min(self._lasted_s(), left_s)
-            return min((self._done_s + within) / self._whole_s, 1.0)
+            return self._share(within)
         progressed: float = progress.drive_s if expected.timed else progress.bytes
         expected_amount = expected.drive_s if expected.timed else expected.bytes
         within = (
             min(progressed / expected_amount, 1.0) * expected.wall_s if expected_amount else 0.0
         )
-        return min((self._done_s + within) / self._whole_s, 1.0)
+        return self._share(within)
+
+    def _share(self, within_s: float) -> float:
+        """Of all that is expected, with these seconds of the step; rounded, so that sums in
+        another order never go back."""
+        return min(round((self._done_s + within_s) / self._whole_s, 9), 1.0)
 
     def _rate(self, progress: Progress) -> float:
         first = self._recent[0]

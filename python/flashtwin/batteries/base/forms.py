@@ -19,7 +19,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.analysis.steady import WINDOW, Window, window_of
+from flashtwin.analysis.steady import Window, window_of
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import (
     KIB,
@@ -171,20 +171,17 @@ class InRounds:
         return job if self.job_of is None else self.job_of(job)
 
     def estimate(self, parameters: Any, info: DriveInfo) -> Forecast:
-        """Five rounds where it is steady from the first, and as many as there may be."""
-        of_run = self._checked(parameters, info)
-        expected, most = (
-            [
-                step
-                for rounds in of_run
-                for step in (
-                    *self._prepared(parameters, rounds),
-                    *rounds.expected(partial(self.job, parameters, info), number),
-                )
-            ]
-            for number in (WINDOW, parameters.rounds)
+        """The usual rounds of each, and as many as there may be."""
+        forecasts = [
+            rounds.forecast(
+                partial(self.job, parameters, info), list(self._prepared(parameters, rounds))
+            )
+            for rounds in self._checked(parameters, info)
+        ]
+        return Forecast(
+            expected=[step for forecast in forecasts for step in forecast.expected],
+            most=[step for forecast in forecasts for step in forecast.most or ()],
         )
-        return Forecast(expected=expected, most=most)
 
     def conclude(self, record: Record) -> list[Finding]:
         """Whether the rounds are steady, and each load over the last five of them."""

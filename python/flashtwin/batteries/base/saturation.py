@@ -21,15 +21,15 @@ from flashtwin.analysis.steady import WINDOW, Window, window_of
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.loads import KIB, Load, Teller, rates_of, totals_of
 from flashtwin.batteries.base.registry import Part, host_ns
-from flashtwin.batteries.base.rounds import Rounds
+from flashtwin.batteries.base.rounds import USUAL_SATURATION, Rounds
 from flashtwin.model.step import Purge, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from flashtwin.analysis.curve import Curve
     from flashtwin.batteries.base.record import Record
-    from flashtwin.batteries.base.registry import Answer
+    from flashtwin.batteries.base.registry import Answer, Forecast
     from flashtwin.model.finding import Finding
     from flashtwin.model.step import Job, Step
     from flashtwin.model.target import DriveInfo
@@ -84,6 +84,7 @@ class Saturation:
             tracked=self.load,
             value=pts.rate,
             most=max(round(most), WINDOW),
+            usual=USUAL_SATURATION,
             most_s=self.most_s,
             sample_s=self.sample_s,
         )
@@ -114,9 +115,9 @@ class Saturation:
         yield from self.before(info)
         yield from self.rounds(info).steps(lambda _: self.job(info))
 
-    def expected(self, info: DriveInfo, rounds: int) -> list[Step]:
-        """The steps with so many rounds after the first write."""
-        return [*self.before(info), *self.rounds(info).expected(lambda _: self.job(info), rounds)]
+    def forecast(self, info: DriveInfo, after: Sequence[Step]) -> Forecast:
+        """The steps with the usual rounds, or all, after the first write."""
+        return self.rounds(info).forecast(lambda _: self.job(info), list(self.before(info)), after)
 
     def curve(self, record: Record) -> Curve | None:
         """Requests over time while everything was written once."""

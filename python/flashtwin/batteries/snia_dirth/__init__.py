@@ -145,7 +145,7 @@ def points_of(cells: Mapping[Place, JobTotals]) -> dict[str, Place]:
 
 
 def estimate(parameters: Any, info: DriveInfo) -> Forecast:
-    """Five rounds where it is steady from the first; the points are taken to be the busiest."""
+    """The usual rounds; the points are taken to be the busiest."""
     rounds = _rounds(parameters)
     before = list(prepared(f"{NAME}/prepare", parameters.fills))
     after = [_cell_step(parameters, info, place) for place in _places(parameters)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, totals_of
@@ -80,14 +79,9 @@ def label_of(wait: float, kind: str) -> str:
 
 
 def estimate(parameters: Any, info: DriveInfo) -> Forecast:
-    """Five rounds of saturation after everything was written once, and as many as may be."""
+    """Saturation with its usual rounds, or all, and then each wait."""
     saturation = Saturation.of(NAME, parameters, info)
-    waits = list(_waits(parameters, info))
-    expected, most = (
-        [*saturation.expected(info, number), *waits]
-        for number in (WINDOW, saturation.rounds(info).most)
-    )
-    return Forecast(expected=expected, most=most)
+    return saturation.forecast(info, list(_waits(parameters, info)))
 
 
 def conclude(record: Record) -> list[Finding]:

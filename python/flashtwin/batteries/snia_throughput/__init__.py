@@ -16,7 +16,7 @@ from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.forms import InRounds
 from flashtwin.batteries.base.loads import Load
-from flashtwin.batteries.base.rounds import Rounds
+from flashtwin.batteries.base.rounds import USUAL_STREAM, Rounds
 
 NAME = "snia_throughput"
 
@@ -34,6 +34,7 @@ def rounds_of(parameters: Any) -> Iterator[Rounds]:
             tracked=writes,
             value=pts.rate,
             most=parameters.rounds,
+            usual=USUAL_STREAM,
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.analysis.steady import WINDOW
 from flashtwin.batteries.base import pts
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller, check_fits
@@ -41,13 +40,9 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 
 def estimate(parameters: Any, info: DriveInfo) -> Forecast:
-    """Five rounds after everything was written once, and as many as there may be."""
+    """The usual rounds, or all, after everything was written once."""
     saturation = Saturation.of(NAME, parameters, info)
-    last = rhythm.step(NAME, saturation, info, parameters.watch_s)
-    return Forecast(
-        expected=[*saturation.expected(info, WINDOW), last],
-        most=[*saturation.expected(info, saturation.rounds(info).most), last],
-    )
+    return saturation.forecast(info, [rhythm.step(NAME, saturation, info, parameters.watch_s)])
 
 
 def conclude(record: Record) -> list[Finding]:
