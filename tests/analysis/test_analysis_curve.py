@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flashtwin.analysis.curve import curve_of, in_equal_bytes
+from flashtwin.analysis.shape import shape_of
 
 SECOND = 10**9
 
@@ -70,3 +71,13 @@ def test_bins_of_equal_bytes_keep_time_and_stalls() -> None:
     assert bins.size == pytest.approx([100, 100, 100])
     # The stall in the middle goes to the bin after it, the one at the end to the last.
     assert bins.dt == pytest.approx([1, 1, 4])
+
+
+def test_a_fast_sample_of_a_log_by_the_gb_is_no_remainder() -> None:
+    """A GB at 1,700 MB/s takes a sixth of one at 260, and is a sample of its own all the same."""
+    seconds = np.where(np.arange(300) < 77, 1 / 1.7, 1 / 0.26)
+    curve = curve_of(np.cumsum(seconds) * 1e9, seconds * 1e9, np.full(300, 1e9))
+    assert len(curve) == 300
+    edge = shape_of(curve).edge
+    assert edge is not None
+    assert edge.place.value == pytest.approx(77e9, rel=0.01)

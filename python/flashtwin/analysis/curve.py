@@ -8,7 +8,9 @@ samples without bytes: a stall is data); no byte of the input is lost; the total
 more than the samples and begin at 0. Units: seconds and bytes; rates are bytes a second.
 
 Source of the numbers: a sample shorter than half of the usual length (`SHORT`) is a remainder whose
-rate is mostly rounding, and joins its neighbour; that half is a choice, the rest is arithmetic.
+rate is mostly rounding, and joins its neighbour. Where nearly all samples hold the same bytes
+(`ALIKE` of them within `ABOUT`), as in a log by the GB, length says speed, and only a sample that
+is short of bytes too is a remainder. These shares are choices, the rest is arithmetic.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SHORT = 0.5
+ALIKE, ABOUT = 0.9, 0.02
 # Long series are searched for changes in so many pools of samples.
 POOLS = 1500
 
@@ -123,6 +126,9 @@ def _with_stalls(
 def _joined(length: Floats, size: Floats, usual: float) -> tuple[Floats, Floats]:
     """Samples with every remainder added to the sample before it (the first: to the one after)."""
     full_length = length >= SHORT * usual
+    usual_size = median(size[size > 0]) if np.any(size > 0) else 0.0
+    if np.mean(np.abs(size - usual_size) <= ABOUT * usual_size) >= ALIKE:
+        full_length |= size >= SHORT * usual_size
     # A sample belongs to the last whole one before it; what precedes the first joins the first.
     group = np.maximum(np.cumsum(full_length) - 1, 0)
     totals = (np.bincount(group, weights=column) for column in (length, size))
