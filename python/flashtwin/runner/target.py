@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,20 @@ class Variant:
 
         return load(self.drive, firmware=self.firmware, sets=self.sets, scale=self.scale)
 
+    def warnings(self, spec: Spec) -> list[str]:
+        """What to warn of in this spec: not of what a drive of the catalogue has by itself, and not
+        of a value that stands for drives of its kind. `check` and `show` tell all."""
+        if not spec.warnings:
+            return []
+        is_own = self.drive.endswith(".toml") or "\n" in self.drive
+        of_catalogue = [] if is_own else replace(self, firmware=(), sets=()).spec().warnings
+        priors = {row["key"] for row in spec.values() if row["origin"] == "prior"}
+        return [
+            warning
+            for warning in spec.warnings
+            if warning not in of_catalogue and warning.partition(" ")[0] not in priors
+        ]
+
     def twin(self, name: str | None = None) -> Twin:
         """The drive, to be opened."""
         from flashtwin.drives.snapshots import Store
@@ -136,7 +150,7 @@ def twin_target(variant: Variant, *, name: str | None = None, drive: Twin | None
         form=form,
         apart=drive is None,
         memory_bytes=spec.memory_bytes,
-        notes=(*spec.notes, *spec.warnings, *([note] if note else [])),
+        notes=(*spec.notes, *variant.warnings(spec), *([note] if note else [])),
     )
 
 

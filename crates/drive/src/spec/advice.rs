@@ -64,13 +64,13 @@ fn little_spare(values: &Values) -> Option<String> {
     }
     let amplified = 1000 / (1000 - valid_of_victim_milli(values)?);
     Some(format!(
-        "{} of {} of native flash are spare ({}.{} %), beside parity and what gc.low keeps free: \
-         random writes all over a full drive are programmed about {amplified} times; lower \
-         drive.capacity, or raise nand.blocks_per_plane",
-        human(spare),
-        human(native),
+        "only {}.{} % of the native flash is spare ({} of {}, without parity and the superblocks \
+         that gc.low keeps free): a full drive that is written at random programs each byte about \
+         {amplified} times; lower drive.capacity or raise nand.blocks_per_plane",
         milli / 10,
         milli % 10,
+        human(spare),
+        human(native),
     ))
 }
 
@@ -125,8 +125,8 @@ fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String
     let victim = Times::of(config).emptied(valid);
     let gained = Nanos(victim.0.saturating_mul(1000) / (1000 - valid));
     let waits = format!(
-        "on a full drive a write may wait until collection has gained a superblock, {:.1} s where \
-         one victim does and {:.1} s at most",
+        "when a full drive has no free superblock left for the host, a write waits until one is \
+         collected, {:.1} s as a rule and {:.1} s at most",
         victim.as_secs_f64(),
         gained.as_secs_f64()
     );
@@ -135,18 +135,21 @@ fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String
     if low != least {
         return (gained > most).then(|| {
             format!(
-                "{extra} superblocks more are open for data that is kept apart (gc.separation, \
-                 fdp.handles): {waits}; lower drive.capacity, or keep less apart"
+                "{extra} more superblocks are open at a time, for data that is kept apart \
+                 (gc.separation, fdp.handles); {waits}; lower drive.capacity, or keep less apart"
             )
         });
     }
     if high == least && values.of(Gc::separation)? != Separation::None {
         return Some(format!(
-            "gc.low and gc.high are both {low}, one above gc.reserve: {waits}; write gc.high = \
-             {next} or more"
+            "gc.low and gc.high are both {low}, one above gc.reserve, so collection begins late; \
+             {waits}; write gc.high = {next} or more"
         ));
     }
     (victim > most).then(|| {
-        format!("gc.low is {low}, one above gc.reserve: {waits}; write gc.low = {next} or more")
+        format!(
+            "gc.low is {low}, one above gc.reserve, so collection begins late; {waits}; write \
+             gc.low = {next} or more"
+        )
     })
 }
