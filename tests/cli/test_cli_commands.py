@@ -85,7 +85,9 @@ def test_drives(run: Run) -> None:
 
 
 def test_show_groups_by_table_and_gives_origin_and_source(run: Run) -> None:
-    done = run("show", "bx500-240", "--firmware", "slc-off")
+    short = run("show", "bx500-240", "--firmware", "slc-off")
+    assert len(short.stdout.splitlines()) < 10 and "[nand.slc]" not in short.stdout
+    done = run("show", "bx500-240", "--firmware", "slc-off", "-v")
     assert done.exit_code == 0
     assert "[nand.slc]" in done.stdout
     line = next(line for line in done.stdout.splitlines() if line.startswith("tprog"))
@@ -96,7 +98,7 @@ def test_show_groups_by_table_and_gives_origin_and_source(run: Run) -> None:
 
 
 def test_show_keeps_defaults_of_the_format_for_those_who_ask(run: Run) -> None:
-    short, whole = run("show", "bx500-240"), run("show", "bx500-240", "--all")
+    short, whole = run("show", "bx500-240", "-v"), run("show", "bx500-240", "--all")
     assert "[compression]" not in short.stdout
     said = "1 of 6 values are at the format's default: --all shows them"
     assert short.stdout.splitlines()[-1] == said
@@ -170,7 +172,7 @@ def test_explain_says_all_that_a_run_says_of_a_finding(run: Run, tmp_path: Path)
     """A table has the note; what the value rests on is here too."""
     note = "none seen; a first plateau would show from 0.1 GB on"
     store(tmp_path / "a", findings=[finding("fill.cache_size[1m-q1]", 0.0, "GB", note=note)])
-    shown = run("runs", "show", "a").stdout
+    shown = run("runs", "show", "a", "-v").stdout
     assert f"[1] {note}\n" in shown
     done = run("explain", "fill.cache_size", "--run", "a")
     assert done.exit_code == 0 and note in done.stdout

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import Result
-from stored_runs import newer, store, usual
+from stored_runs import finding, newer, store, usual
 
 Run = Callable[..., Result]
 
@@ -21,13 +22,13 @@ def runs(tmp_path: Path) -> None:
 
 
 def test_what_differs(run: Run) -> None:
-    done = run("compare", "before", "after")
+    done = run("compare", "before", "after", "-v")
     assert (done.exit_code, done.stderr) == (0, "")
     for text in (
         "set-up: the same in all of its",
         "bx500-240 (after) against bx500-240 (before)",
         "fill.cache_size[128k-q32]",
-        "-12.50 %",
+        "-12.5 %",
         "apart",
         "worse",
         "findings: 2 worse, 3 same, 1 no value",
@@ -41,8 +42,23 @@ def test_what_differs(run: Run) -> None:
 
 def test_nothing_differs(run: Run) -> None:
     done = run("compare", "before", "same", "--fail-on", "0%")
-    assert done.exit_code == 0 and "findings: 5 same, 1 no value" in done.stdout
-    assert "run seed" in done.stdout and "\u2588" not in done.stdout
+    assert done.exit_code == 0 and "5 same, 1 no value" in done.stdout
+    assert "set-up: seed 1 against 2" in done.stdout and "\u2588" not in done.stdout
+
+
+def test_without_v_the_answer_fits_a_screen(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdicts, the findings that differ most by their titles, the curve, the set-up."""
+    many = [finding(f"fill.speed_{number}", float(number), "MB/s") for number in range(1, 40)]
+    store(tmp_path / "many", findings=many)
+    store(tmp_path / "half", findings=[replace(row, value=row.number / 2) for row in many])
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in (("before", "after"), ("many", "half")):
+        lines = run("compare", *words).stdout.splitlines()
+        assert len(lines) < 24 and max(map(len, lines)) <= 80
+        assert "against" in lines[0] and "worse" in lines[0]
+        assert lines[-1].startswith("-v shows every difference")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_a_line_says_phase_share_rate_findings_and_time_left(
         observer.progress(status(elapsed_s=0.0))
         observer.noted("goes on after 3 steps that were done")
     assert capsys.readouterr().err.splitlines() == [
-        "probe: fill/1m-q1/pass-1, 25%, 461 MB/s, 1 finding, 30 s left",
+        "probe: fill/1m-q1/pass-1, 25 %, 461 MB/s, 1 finding, 30 s left",
         "probe: goes on after 3 steps that were done",
     ]
 

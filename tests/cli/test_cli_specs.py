@@ -55,7 +55,7 @@ def test_a_smaller_drive_keeps_its_ratios(tmp_path: Path) -> None:
 
 
 def test_what_a_drive_takes_of_memory_is_told(tmp_path: Path) -> None:
-    shown = flashtwin("show", "bx500-240", "--scale", "1/16", cwd=tmp_path).stdout
+    shown = flashtwin("show", "bx500-240", "--scale", "1/16", "-v", cwd=tmp_path).stdout
     takes = readable_size(load("bx500-240", scale="1/16").memory_bytes, 3)
     assert f"takes {takes} of memory to simulate" in shown
     words = ("--scale", "1/16", "--battery", "fill:patterns=1m-q1,passes=1")

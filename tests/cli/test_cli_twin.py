@@ -61,7 +61,7 @@ def test_drives_are_prepared_without_time_where_that_is_asked_for(tmp_path: Path
     assert left.returncode == 0 and "prepared in its time" in left.stderr
     done = tested("bx500-240", "untimed", "--set", "map.residency=dram")
     assert done.returncode == 0, done.stderr
-    shown = flashtwin("runs", "show", "untimed", cwd=tmp_path).stdout
+    shown = flashtwin("runs", "show", "untimed", "-v", cwd=tmp_path).stdout
     assert "preparation" in shown and "--preparation untimed" in shown
 
 

@@ -27,6 +27,7 @@ LONG_NAMES = {"one": "bx500-240-nocache", "two": "silicon-power-xd80-2tb"}
 TABLES = [
     ("drives",),
     ("show", "bx500-240"),
+    ("show", "bx500-240", "-v"),
     ("show", "bx500-240", "--all"),
     ("check", "bx500-240"),
     ("diff", "bx500-240", "bx500-240-nocache"),
@@ -39,9 +40,11 @@ TABLES = [
     ("explain", "fill.cache_size", "--run", "one"),
     ("runs", "."),
     ("runs", "show", "one"),
+    ("runs", "show", "one", "-v"),
     ("runs", "show", "one", "--all"),
     ("runs", "prune", ".", "--keep", "0", "--dry-run"),
     ("compare", "one", "two"),
+    ("compare", "one", "two", "-v"),
     ("compare", "one", "two", "--all"),
     ("conclude", "one"),
     ("cache",),
@@ -143,7 +146,7 @@ def test_a_wide_terminal_is_used(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     for columns in ("80", "200"):
         monkeypatch.setenv("COLUMNS", columns)
         shown[columns] = {words: run(*words).stdout for words in TABLES}
-    compare, runs, drives = ("compare", "one", "two"), ("runs", "."), ("drives",)
+    compare, runs, drives = ("compare", "one", "two", "-v"), ("runs", "."), ("drives",)
     assert "intervals" not in shown["80"][compare] and "intervals" in shown["200"][compare]
     assert not re.search(r"(GB|MB/s)[ ,]", shown["80"][runs]), "a finding has a line of its own"
     assert "battery" not in shown["80"][runs] and "battery" in shown["200"][runs]
@@ -156,9 +159,9 @@ def test_ids_and_labels_are_not_broken(run: Run, monkeypatch: pytest.MonkeyPatch
     listed = run("drives").stdout
     assert all(f"\n{name} " in listed for name in LONG_NAMES.values())
     assert "crystaldiskmark:profile=real,loops=1,mix=off\n" in run("batteries").stdout
-    compared = run("compare", "one", "two").stdout
+    compared = run("compare", "one", "two", "-v").stdout
     assert "\n  second_pass.speed_past_cache " in compared
     assert "\ncrystaldiskmark RND4K-Q32T16\n" in compared
-    footnotes = run("runs", "show", "one").stdout.split("[2] not found: the")[1].splitlines()
+    footnotes = run("runs", "show", "one", "-v").stdout.split("[2] not found: the")[1].splitlines()
     assert footnotes[0] == " third plateau is slower (78.6 MB/s from 2.4 GB on), but not"
     assert footnotes[1].strip() == "to the end", "a note is wrapped between words"

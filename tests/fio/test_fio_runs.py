@@ -199,7 +199,9 @@ def test_a_run_on_files_keeps_what_fio_counts_and_removes_them(folder: Path) -> 
     for command in (["report"], ["export", "--format", "csv", "--out", "e"], ["runs", "show"]):
         assert words(folder / "run", *command)
     # A group is known by its name among the parameters; its jobs are in the lines of the file.
-    assert "groups=fio/1 fill+fio/2 look, file=" in " ".join(words(folder / "run", "runs", "show"))
+    assert "groups=fio/1 fill+fio/2 look, file=" in " ".join(
+        words(folder / "run", "runs", "show", "-v")
+    )
     page = (folder / "run" / "report.html").read_text()
     assert re.search(r'<p class="lead">fill: [0-9.]+ [kM]B/s; look: [0-9.]+ [kMG]B/s\.</p>', page)
     assert all(f'class="tile"><dt>{name}</dt>' in page for name in ("fill", "look"))

@@ -21,7 +21,7 @@ HEAD = """# The drives of the catalogue
 
 Made by `flashtwin_lab.make.drives` from the specs in `python/flashtwin/catalogue/drives/` and what
 was published about them. Each is a simulated drive *after* a product. None of them has been checked
-on hardware. `flashtwin show DRIVE` has every value with its origin and source, `flashtwin validate
+on hardware. `flashtwin show DRIVE -v` has every value with origin and source, `flashtwin validate
 DRIVE` runs what was published about it, and [the validation](validation.md) has what came of it.
 
 `rows` counts published figures, comparisons of two drives among them. `fitted` counts the values

@@ -20,7 +20,7 @@ HEAD = """# The catalogue at a glance
 
 Made by `flashtwin_lab.make.gallery`. Each picture is a fill of the simulated drive from empty to
 full: speed over data written, from 0 to its highest speed. `flashtwin play DRIVE` makes a page of a
-drive that you can change, `flashtwin show DRIVE` lists its values, and [the
+drive that you can change, `flashtwin show DRIVE -v` lists its values, and [the
 reference](reference/drives.md) has what was published about it.
 
 | | drive | cells | SLC cache | highest speed |

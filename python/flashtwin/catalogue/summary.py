@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flashtwin.catalogue.loader import drive_ids, load
 from flashtwin.model.document import Document
 from flashtwin.model.text import table
-from flashtwin.model.units import readable_size
+from flashtwin.model.units import parse_size, readable_size
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec, SpecValue
@@ -128,7 +128,8 @@ def _cache(values: Mapping[str, str]) -> str:
     # A cache that shrinks with the fill goes by its size on the empty drive.
     empty = values.get("slc_cache.size_by_fill", "").split(", ")[0].partition("0 %: ")[2]
     sized = {**values, "slc_cache.size": empty} if empty else values
-    sizes = " + ".join(sized[key] for key in _SIZES if sized.get(key, "0") != "0")
+    texts = [sized[key] for key in _SIZES if sized.get(key, "0") != "0"]
+    sizes = " + ".join(readable_size(parse_size(text), 3) for text in texts)
     return f"{words}, {sizes}" if sizes else words
 
 

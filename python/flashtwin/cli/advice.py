@@ -36,7 +36,7 @@ def after(runs: Sequence[Run]) -> str:
     where = runs[0].path.parent if len(runs) > 1 else runs[0].path
     # A run in the usual folder is known by its name.
     name = where.name if where.parent == listing.DEFAULT_PARENT else os.path.relpath(where)
-    return f"flashtwin runs show {shlex.quote(name)} has every finding and step"
+    return f"flashtwin runs show {shlex.quote(name)} -v has every finding and step"
 
 
 def _larger(run: Run) -> str | None:

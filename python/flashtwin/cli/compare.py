@@ -14,6 +14,7 @@ from flashtwin.model.lazy import named
     "compare",
     epilog=options.examples(
         "flashtwin compare before after",
+        "flashtwin compare before after -v",
         "flashtwin compare before after --fail-on 5% --fail-on cache_size=3%",
         "flashtwin compare flashtwin-runs/two-drives --out page.html",
     ),
@@ -23,6 +24,7 @@ from flashtwin.model.lazy import named
     "repeated.",
     every="Also what does not differ.",
 )
+@options.verbose_tables
 @options.out("An HTML page with the differences and the curves over one another.")
 @options.as_json
 def command(**chosen: Any) -> Any:

@@ -33,6 +33,9 @@ STYLES = {
     "unclear": "yellow",
 }
 QUIET = ("same", "no value", "not measured")
+# Findings and keys of the set-up that a short answer names.
+MOST_FINDINGS, MOST_KEYS = 5, 3
+NO_FINDINGS = "neither run has findings"
 LATENCIES_SHOWN = 12
 LATENCY_DIGITS = 3
 # Characters of a value of a set-up, and of a hash: as many as tell specs apart.
@@ -43,6 +46,7 @@ def run(
     runs: tuple[str, ...],
     limits: tuple[str, ...],
     every: bool,
+    verbose: bool,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -53,10 +57,80 @@ def run(
     if as_json:
         terminal.print_json(comparison.document(page))
     else:
-        terminal.emit(*_page(comparison, every))
+        terminal.emit(*(_page(comparison, every) if verbose or every else _brief(comparison)))
         if page is not None:
             terminal.say(f"page: {page}")
     return MISS if comparison.failed else DONE
+
+
+def _brief(comparison: Comparison) -> list[RenderableType]:
+    """What fits on a screen: of each run a line, its largest differences, and where more stands."""
+    parts: list[RenderableType] = []
+    for pair in comparison.pairs:
+        head = f"{pair.name} against {comparison.names[0]}: {_verdicts(pair)}"
+        parts.append(terminal.cell(head, "bold"))
+        chosen = _largest(pair.measures)
+        if chosen:
+            parts.append(_measures_table(comparison.names[0], pair, chosen))
+        parts += [*_sparks(comparison.names[0], pair), *_failures(pair)]
+    parts.append(terminal.cell(_setup_line(comparison)))
+    return [
+        *parts,
+        terminal.cell("-v shows every difference, curve and latency, --all what is alike"),
+    ]
+
+
+def _largest(measures: Sequence[Measure]) -> list[Measure]:
+    """The findings that differ most, each in one of its variants; what is worse or better first."""
+
+    def size(measure: Measure) -> tuple[bool, float]:
+        judged = measure.verdict in ("worse", "better", "vanished", "appeared")
+        return not judged, -abs(measure.percent or 0.0)
+
+    differing = sorted((row for row in measures if row.verdict not in QUIET), key=size)
+    names: dict[str, Measure] = {}
+    for measure in differing:
+        names.setdefault(measure.finding.stem, measure)
+    return list(names.values())[:MOST_FINDINGS]
+
+
+def _measures_table(base: str, pair: Pair, measures: Sequence[Measure]) -> RenderableType:
+    """Findings by their titles; with intervals where a line has room for them."""
+    columns = [base, pair.name, "difference"]
+    for value_text in (findings.value, findings.plain):
+        rows = [
+            (
+                measure.finding.title,
+                _side_text(measure.base, value_text),
+                _side_text(measure.other, value_text),
+                percent_text(measure.percent),
+                _verdict(measure),
+            )
+            for measure in measures
+        ]
+        table = terminal.table(["", *columns, ""], rows, right=columns)
+        if terminal.fits(table):
+            break
+    return table
+
+
+def _setup_line(comparison: Comparison) -> str:
+    """The set-ups in a line: the first values that differ."""
+    setups = comparison.setups
+    differing = [row for row in setups.rows if row.key != "hash"] or list(setups.rows)
+    if not differing:
+        return f"set-up: the same in all of its {setups.same} values"
+    rows = []
+    for row in differing[:MOST_KEYS]:
+        texts: Sequence[str] = ["-" if value is None else value for value in row.values]
+        name, texts = row.key, units.readable_sizes(texts)
+        if row.key.endswith("_bytes") and all(text.isdigit() for text in texts):
+            name = row.key.removesuffix("_bytes")
+            texts = [units.readable_size(int(text)) for text in texts]
+        first, *others = (shortened(text, HASH_SHOWN * 2) for text in texts)
+        rows.append(f"{name} {first} against {' and '.join(others)}")
+    more = f"; {len(differing) - len(rows)} more" if len(differing) > len(rows) else ""
+    return f"set-up: {', '.join(rows)}{more}"
 
 
 def _page(comparison: Comparison, every: bool) -> list[RenderableType]:
@@ -94,12 +168,18 @@ def _pair(base: str, pair: Pair, every: bool) -> list[RenderableType]:
     parts.append(terminal.cell(_counts(pair)))
     if pair.curves:
         parts += [_curves(pair.curves), *_sparks(base, pair)]
-    parts += _latencies(pair, every)
-    for failure in pair.failures:
-        measure = failure.measure
-        text = f"beyond its limit of {failure.limit:g} %: {measure.id}, {_failed(measure)}"
-        parts.append(terminal.cell(text, "bold red"))
-    return parts
+    return [*parts, *_latencies(pair, every), *_failures(pair)]
+
+
+def _failures(pair: Pair) -> list[RenderableType]:
+    return [
+        terminal.cell(
+            f"beyond its limit of {failure.limit:g} %: {failure.measure.id},"
+            f" {_failed(failure.measure)}",
+            "bold red",
+        )
+        for failure in pair.failures
+    ]
 
 
 def _failed(measure: Measure) -> str:
@@ -162,8 +242,13 @@ def _side_text(finding: Finding | None, text_of: Callable[[Finding], str]) -> st
 
 
 def _counts(pair: Pair) -> str:
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts(pair.measures).items())
-    return f"findings: {verdicts}" if verdicts else "neither run has findings"
+    return f"findings: {_verdicts(pair)}" if pair.measures else NO_FINDINGS
+
+
+def _verdicts(pair: Pair) -> str:
+    """How many of each verdict; those that differ first."""
+    verdicts = sorted(counts(pair.measures).items(), key=lambda row: row[0] in QUIET)
+    return ", ".join(f"{number} {verdict}" for verdict, number in verdicts) or NO_FINDINGS
 
 
 def _curves(curves: Sequence[CurvePair]) -> RenderableType:

@@ -1,13 +1,14 @@
 """The commands about drives: the catalogue, and specs to show, check, hold together and write.
 
 What nobody wrote down has the default of the format, two values in three of a usual drive; `show`
-counts these and shows them when asked for, so that what is known of the drive can be seen. JSON has
-all.
+counts the others and lists them when asked for. JSON has all.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,14 @@ from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, SpecIssue, load
 from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, makers, predictions
-from flashtwin.catalogue.summary import Difference, describe, differences, grouped, written
+from flashtwin.catalogue.summary import (
+    Difference,
+    describe,
+    differences,
+    grouped,
+    summary,
+    written,
+)
 from flashtwin.cli import completions, options, terminal
 from flashtwin.errors import DONE, MISS, USAGE
 from flashtwin.model import units
@@ -103,15 +111,15 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
         "capacity": [units.readable_size(line.capacity_bytes) for line in lines],
         "cell": [line.cell for line in lines],
         "cache": [line.cache for line in lines],
-        "in it": [units.readable_number(line.cache_mb_s) for line in lines],
-        "fill": [units.readable_number(line.fill_mb_s) for line in lines],
-        "4K read": [units.readable_number(line.small_read_mb_s) for line in lines],
+        "MB/s in it": [units.readable_number(line.cache_mb_s) for line in lines],
+        "fill MB/s": [units.readable_number(line.fill_mb_s) for line in lines],
+        "4K MB/s": [units.readable_number(line.small_read_mb_s) for line in lines],
         "passed": [f"{line.passed} of {line.rows}" if line.rows else "-" for line in lines],
         "validating": [str(line.validating) for line in lines],
         "fitted": [str(line.fitted) for line in lines],
     }
     # The id is what other commands take, so it is not wrapped.
-    least = ("name", "fitted", "validating", "4K read", "fill", "in it")
+    least = ("name", "fitted", "validating", "4K MB/s", "fill MB/s", "MB/s in it")
     for count in range(len(least) + 1):
         left_out = least[:count]
         shown = {title: texts for title, texts in columns.items() if title not in left_out}
@@ -130,7 +138,7 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
     "show",
     epilog=options.examples(
         "flashtwin show bx500-240",
-        "flashtwin show bx500-240 --all",
+        "flashtwin show bx500-240 -v",
         "flashtwin show bx500-240 --firmware slc-off",
         "flashtwin show ./mine.toml --json",
     ),
@@ -139,17 +147,19 @@ def drives(where: str | None, sort: str | None, as_json: bool) -> None:
 @options.firmware
 @options.sets
 @options.scale
-@click.option("--all", "every", is_flag=True, help="Also the values at the format's default.")
+@options.verbose_tables
+@click.option("--all", "every", is_flag=True, help="As -v, with the values at their defaults.")
 @options.as_json
 def show(
     drive: str,
     firmware: tuple[str, ...],
     sets: tuple[str, ...],
     scale: str | None,
+    verbose: bool,
     every: bool,
     as_json: bool,
 ) -> None:
-    """Show the values of DRIVE with their origins and sources.
+    """Show what DRIVE is, and with -v every value with its origin and source.
 
     DRIVE is an id of the catalogue or a spec file that ends in .toml.
     """
@@ -157,10 +167,42 @@ def show(
     if as_json:
         terminal.print_json(describe(spec))
         return
+    terminal.emit(*(_all_values(spec, every) if verbose or every else _in_short(spec, drive)))
+
+
+def _in_short(spec: Spec, word: str) -> list[RenderableType]:
+    """What a drive is in a few lines: name, flash and cache, where its values come from."""
+    line = summary(spec.id, spec)
+    capacity = units.readable_size(line.capacity_bytes)
+    values = {row["key"]: row["value"] for row in spec.values()}
+    sata = values.get("link.kind", "sata") == "sata"
+    interface = "SATA" if sata else f"PCIe {values['link.pcie_generation']}"
+    rows = written(spec.values())
+    origins = Counter(row["origin"] for row in rows)
+    by_origin = ", ".join(f"{number} {origin}" for origin, number in origins.most_common())
+    texts = [
+        f"{capacity} of {line.cell}, SLC cache: {line.cache}, {interface}",
+        *(f"note: {note}" for note in spec.notes),
+        *(f"warning: {warning}" for warning in spec.warnings),
+        f"{len(rows)} values of its own: {by_origin}",
+        *([f"firmware: {', '.join(spec.firmware_profiles)}"] if spec.firmware_profiles else []),
+        terminal.typed(
+            f"Next: flashtwin show {shlex.quote(word)} -v has each value with its source,"
+            f" flashtwin test {shlex.quote(word)} --battery fill measures it"
+        ),
+    ]
+    return [terminal.cell(_heading(spec), "bold"), *map(terminal.cell, texts)]
+
+
+def _heading(spec: Spec) -> str:
     capacity = units.readable_size(spec.capacity_bytes)
-    head = f"{spec.name} ({spec.id}), {capacity}, spec {spec.hash[:12]}"
+    return f"{spec.name} ({spec.id}), {capacity}, spec {spec.hash[:12]}"
+
+
+def _all_values(spec: Spec, every: bool) -> list[RenderableType]:
+    """Every value that somebody wrote down, or all, with its origin and source."""
     takes = f"takes {units.readable_size(spec.memory_bytes, 3)} of memory to simulate"
-    parts: list[RenderableType] = [terminal.cell(head, "bold"), terminal.cell(takes)]
+    parts: list[RenderableType] = [terminal.cell(_heading(spec), "bold"), terminal.cell(takes)]
     if spec.firmware_profiles:
         parts.append(terminal.cell(f"firmware profiles: {', '.join(spec.firmware_profiles)}"))
     parts += [terminal.cell(f"note: {note}") for note in spec.notes]
@@ -177,7 +219,7 @@ def show(
     if hidden := len(values) - len(rows_shown):
         text = f"{hidden} of {len(values)} values are at the format's default: --all shows them"
         parts.append(terminal.cell(f"\n{text}"))
-    terminal.emit(*parts)
+    return parts
 
 
 @click.command(

@@ -13,8 +13,7 @@ from flashtwin.cli import findings, terminal
 from flashtwin.errors import DONE, MISS, USAGE, FlashtwinError
 from flashtwin.model.document import Document
 from flashtwin.model.units import parse_block, parse_seconds
-from flashtwin.report.answer import write as write_page
-from flashtwin.report.inferred import page_of
+from flashtwin.report.inferred import save
 from flashtwin.study.infer.infer import Inferred, check_history, infer, of_summary
 from flashtwin.study.infer.labelled import LabelledSeries
 from flashtwin.study.infer.labelled import labelled as read_labelled
@@ -64,8 +63,7 @@ def run(
         before = None if first is None else read(first, choices)
         answer = infer(samples, history, before)
     if out is not None:
-        name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
-        write_page(page_of(answer, samples, name), out)
+        save(answer, samples, files, out)
     if as_json:
         terminal.print_json(answer.document(None if out is None else str(out)))
     else:

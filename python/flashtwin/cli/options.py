@@ -145,6 +145,9 @@ quiet: Decorator = click.option(
 verbose: Decorator = click.option(
     "--verbose", "-v", is_flag=True, help="All findings with their notes before the five lines."
 )
+verbose_tables: Decorator = click.option(
+    "--verbose", "-v", is_flag=True, help="All tables instead of the short answer."
+)
 preparation: Decorator = click.option(
     "--preparation",
     type=click.Choice(("timed", "untimed", "auto")),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flashtwin.cli import terminal
 from flashtwin.model import units
+from flashtwin.model.units import percent
 from flashtwin.runner.events import Observer, Status, expected, foretold
 from flashtwin.runner.events import counted as parts_status
 
@@ -140,7 +141,7 @@ class _Noting(Observer):
         count = sum(map(len, departs.values()))
         texts = [
             f"{self._name} {cannot(kinds)}" if kinds else "",
-            f"{_departures(count)}, flashtwin runs show has them" if count else "",
+            f"{_departures(count)} (flashtwin runs show -v RUN)" if count else "",
         ]
         if any(texts):
             self._notes.once(terminal.typed(f"note: {'; '.join(filter(None, texts))}"))
@@ -175,7 +176,8 @@ class _LineObserver(_Noting):
             rest = "" if status.eta_s is None else f", {units.rough_seconds(status.eta_s)} left"
             count = f", {terminal.counted_findings(self._found)}" if self._found else ""
             self._notes.say(
-                f"{self._name}: {status.label}, {status.fraction:.0%}{_rate(status)}{count}{rest}"
+                f"{self._name}: {status.label}, {percent(status.fraction)}{_rate(status)}"
+                f"{count}{rest}"
             )
 
 

@@ -16,8 +16,10 @@ from flashtwin.errors import USAGE, FlashtwinError, shortened
 from flashtwin.model import units
 from flashtwin.model.document import Document
 from flashtwin.model.finding import FindingRow
+from flashtwin.model.lazy import named
 from flashtwin.runs import listing
 from flashtwin.runs.condition import SORTS
+from flashtwin.runs.folders import REPORT
 from flashtwin.runs.journal import StepRecord
 from flashtwin.runs.listing import (
     Stored,
@@ -273,14 +275,15 @@ def _sum(stored: Sequence[Stored], chosen: Sequence[Stored]) -> str:
     short_help="What stands in a run.",
     epilog=options.examples(
         "flashtwin runs show 20260115-101500-bx500-240",
-        "flashtwin runs show 20260115-101500-bx500-240 --all",
+        "flashtwin runs show 20260115-101500-bx500-240 -v",
     ),
 )
 @click.argument("run", metavar="RUN", shell_complete=completions.runs)
-@click.option("--all", "every", is_flag=True, help="Every step, also those without work.")
+@options.verbose_tables
+@click.option("--all", "every", is_flag=True, help="As -v, with the steps that did no work.")
 @options.as_json
-def show(run: str, every: bool, as_json: bool) -> None:
-    """Show the set-up, the steps, the findings and the files of RUN, and what it left out.
+def show(run: str, verbose: bool, every: bool, as_json: bool) -> None:
+    """Show what RUN came to, and with -v its set-up, steps, findings and files.
 
     RUN is a run directory, or the name of one in ./flashtwin-runs.
     """
@@ -290,7 +293,8 @@ def show(run: str, every: bool, as_json: bool) -> None:
         terminal.print_json(ShownRuns(runs=rows))
         return
     for each, about in stored:
-        terminal.emit(*_run_page(each, about, every))
+        short = not (verbose or every)
+        terminal.emit(*(_brief(each, about) if short else _run_page(each, about, every)))
 
 
 # Members of a listed run that are in JSON what they are here.
@@ -339,12 +343,29 @@ def _shown_step(step: StepRecord) -> ShownStep:
     )
 
 
-def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
+def _brief(run: Run, about: Stored) -> list[RenderableType]:
+    """The five lines of the run's end, what was left out, and where the rest stands."""
+    counts = f"all {len(run.findings)} findings and {len(run.steps)} steps"
+    then = terminal.typed(f"flashtwin runs show {shlex.quote(about.name)} -v has {counts}")
+    page = run.path / REPORT
+    lines = named("flashtwin.report.summary:lines")(
+        [run], then=then, page=page if page.is_file() else None
+    )
+    missing = [f"left out: {text}" for text in run.left_out]
+    return [*_head(run, about), *map(terminal.cell, [*missing, *lines])]
+
+
+def _head(run: Run, about: Stored) -> list[RenderableType]:
     took = "" if about.wall_s is None else f", took {about.wall_s:.0f} s"
     head = f"{run.path}: {about.titled}, {about.state}, {about.began}{took}"
     parts: list[RenderableType] = [terminal.cell(head, "bold")]
     if about.why:
         parts.append(terminal.cell(f"note: {about.why}", "yellow"))
+    return parts
+
+
+def _run_page(run: Run, about: Stored, every: bool) -> list[RenderableType]:
+    parts = _head(run, about)
     parts += [_rows("set-up", _setup(run)), *_steps(run, every)]
     if run.findings:
         parts += findings.tables({str(run.target["name"]): run.findings})

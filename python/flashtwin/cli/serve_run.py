@@ -21,6 +21,7 @@ from flashtwin.drives.serving import Addresses, Cuts, Service, Worse
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import DONE, USAGE, FlashtwinError
 from flashtwin.model.document import Document
+from flashtwin.model.units import percent
 from flashtwin.runner.target import Variant
 
 # The command of --run has this time to end after SIGTERM before it is killed.
@@ -296,7 +297,7 @@ def _say(outcome: Mapping[str, Any]) -> None:
     terminal.note(
         f"{outcome['answers']} answers came late by {outcome['lateness_us_p50']:.1f} µs in the"
         f" median, {outcome['lateness_us_p99']:.0f} µs at the 99th percentile;"
-        f" {outcome['late_share']:.1%} took a tenth longer than the drive"
+        f" {percent(outcome['late_share'], 1)} took a tenth longer than the drive"
     )
     if outcome["late_share"] > LATE_SHARE and outcome["answers"] >= LEAST_ANSWERS:
         terminal.note(

@@ -508,9 +508,7 @@ def unique_names(runs: Sequence[Run]) -> list[str]:
     """The labels of the runs, or the targets' names; where two are the same, with what was set for
     each ("slc-off", "cache 8 GB"), else with their directories', else with a number."""
     names = [name_of(run) for run in runs]
-    names = _apart(
-        names, [_with_settings(name, run) for name, run in zip(names, runs, strict=True)]
-    )
+    names = _apart(names, [with_settings(name, run) for name, run in zip(names, runs, strict=True)])
     names = _apart(
         names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
     )
@@ -532,13 +530,17 @@ _SHORT = {
 }
 
 
-def _with_settings(name: str, run: Run) -> str:
+def with_settings(name: str, run: Run) -> str:
     """A name with the firmware profiles and values that the run's command set: "x slc-off"."""
+    text = ", ".join(settings_of(run))
+    return f"{name} {text}" if text else name
+
+
+def settings_of(run: Run, options: Sequence[str] = _OF_VARIANT) -> list[str]:
+    """What the run's command made of the drive that it names, as a reader calls it."""
     command = run.manifest.get("command")
     words = [str(word) for word in command] if isinstance(command, list) else []
-    settings = [value for option, value in pairwise(words) if option in _OF_VARIANT]
-    text = ", ".join(map(_setting_text, settings))
-    return f"{name} {text}" if text else name
+    return [_setting_text(value) for option, value in pairwise(words) if option in options]
 
 
 def _setting_text(setting: str) -> str:

@@ -87,9 +87,13 @@ def judged(golden: Run, runs: Sequence[Run], texts: Sequence[str]) -> list[Judge
     held = [measures.compare(golden.findings, run.findings) for run in runs]
     limits.check_names(allowed, [measure for of_run in held for measure in of_run])
     rows = []
-    for name, run, of_run in zip(unique_names(runs), runs, held, strict=True):
+    _, *names = unique_names([golden, *runs])
+    for name, run, of_run in zip(names, runs, held, strict=True):
         failed = limits.failures(allowed, of_run, finished=run.finished)
-        rows.append(Judged(name=name, passed=not failed, misses=tuple(map(_miss, failed))))
+        # A finding is told of the first pattern in which it is worse.
+        first = {failure.measure.finding.stem: failure for failure in reversed(failed)}
+        misses = tuple(_miss(failure) for failure in failed if failure in first.values())
+        rows.append(Judged(name=name, passed=not failed, misses=misses))
     return rows
 
 

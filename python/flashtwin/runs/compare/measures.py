@@ -39,6 +39,8 @@ HIGHER, LOWER = 1, -1
 _WORDS: dict[int, Better] = {HIGHER: "higher", LOWER: "lower"}
 # In % of the value: a smaller difference is shown as none.
 LEAST_PERCENT = 0.005
+# Two bounds of which neither is an estimate are the same up to this.
+LEAST_OPEN_PERCENT = 0.1
 _BY_UNIT = {
     "MB/s": HIGHER,
     "GB/s": HIGHER,
@@ -196,7 +198,8 @@ def _numbers(base: Finding, first: float, other: Finding, second: float) -> Meas
     if not significant and "range" in kinds and difference:
         significant = None
     share = 100 / abs(first) if first else None
-    equal = abs(difference) * 100 <= LEAST_PERCENT * max(abs(first), abs(second))
+    least = LEAST_OPEN_PERCENT if set(kinds) == {"bound"} and not significant else LEAST_PERCENT
+    equal = abs(difference) * 100 <= least * max(abs(first), abs(second))
     beyond = max(_low(proven), -_high(proven), 0.0)
     return Measure(
         base=base,
@@ -296,9 +299,10 @@ def counts(measures: Sequence[Measure]) -> dict[str, int]:
 
 
 def percent_text(value: float | None) -> str:
-    """A difference in %, with its sign; one too small to be seen is 0."""
+    """A difference in %, with its sign and three digits; one too small to be seen is 0."""
     if value is None:
         return "-"
     if abs(value) < LEAST_PERCENT:
         return "0 %"
-    return f"{value:+,.0f} %" if abs(value) >= 1000 else f"{value:+.2f} %"
+    places = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    return f"{value:+,.{places}f} %"
