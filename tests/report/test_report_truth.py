@@ -52,7 +52,7 @@ def test_what_never_happens_is_said(truths: dict[tuple[int, str], Truth]) -> Non
     assert truths[1, "fill.fold_begin[128k-q32]"].text == "does not happen"
     assert truths[1, "fill.fold_begin[128k-q32]"].within is None
     # The second pass writes past the cache from its first byte on.
-    assert truths[0, "fill.second_pass.cache_size[128k-q32]"].text == "none"
+    assert truths[0, "fill.second_pass.cache_size[128k-q32]"].text.startswith("< ")
     assert truths[0, "fill.second_pass.cache_size[128k-q32]"].within is True
 
 

@@ -307,7 +307,7 @@ def test_a_second_pass_without_a_size_of_the_cache_tells_nothing_of_a_cache(tmp_
 def test_the_table_of_several_drives_tells_a_long_fill_in_minutes(tmp_path: Path) -> None:
     paper = Paper(patterns=("1m-q1",), cells=())
     contents = Contents.of([make_run(tmp_path / str(n), paper) for n in range(3)])
-    (fill,) = [column for column in masthead.ranking(contents) if column.title == "Fill"]
+    (fill,) = [column for column in masthead.ranking(contents) if column.title == "Time to fill"]
     seconds = contents.drives[0].findings["duration"].number
     assert seconds and seconds > 60
     assert set(fill.texts.values()) == {numbers.clock(seconds)}

@@ -175,7 +175,10 @@ def dots(drives: Sequence[Drawn], cells: Sequence[str], unit: str, description: 
         {"type": "point", "filled": True, "size": 56, "opacity": 1},
         {"x": x, **rows, "color": colour, "shape": _shape(drives), "tooltip": _tip()},
     )
-    words = _layer("cells", _beside(8), {"x": x, **rows, "text": _name("text")})
+    # A number stands behind the span of its dot, which would strike it through.
+    words = _layer(
+        "cells", _beside(8), {"x": {**x, "field": "high"}, **rows, "text": _name("text")}
+    )
     return _figure([spans, points, words], _height(cells, drives), description)
 
 

@@ -28,7 +28,7 @@ from flashtwin.charts.curves import FEWEST_POINTS, PAGE_POINTS, Curve, Phase, cu
 from flashtwin.charts.tables import Table
 from flashtwin.model.findings import Findings
 from flashtwin.model.series import Series
-from flashtwin.runs.listing import unique_names
+from flashtwin.runs.listing import settings_of, unique_names, with_settings
 from flashtwin.runs.rundir import Run
 
 # What a page draws: beyond that it takes minutes to make and does not open in a browser. A curve
@@ -63,12 +63,16 @@ class Drive:
 
     @property
     def full_name(self) -> str:
-        """Its name for people: its label; the spec's name without its remarks in brackets; of a
-        file the drive underneath, where that says what it is."""
-        if self.run.is_simulated and self.name == self.run.target.get("name"):
-            return (self.long_name or self.name).partition(" (")[0]
-        model = self.run.host.get("device_model")
-        return f"{model} (file {self.name})" if model and self.kind == "file" else self.name
+        """Its name for people: its label; the spec's name without its remarks in brackets, with
+        what was set of it; of a file the drive underneath, where that says what it is."""
+        plain = str(self.run.target.get("name"))
+        if self.run.is_simulated and self.name in (plain, with_settings(plain, self.run)):
+            name = (self.long_name or self.name).partition(" (")[0]
+            scale = [f"scale {text}" for text in settings_of(self.run, ("--scale",))]
+            return ", ".join([name, *settings_of(self.run), *scale])
+        device = self.run.host.get("device")
+        under = self.run.host.get("device_model") or (f"disk {device}" if device else None)
+        return f"{under} (file {self.name})" if under and self.kind == "file" else self.name
 
     @property
     def kind_name(self) -> str:

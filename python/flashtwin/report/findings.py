@@ -7,6 +7,7 @@ that explains a finding is the catalogue's, the same that `flashtwin explain` pr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,12 +17,16 @@ from flashtwin.batteries.base.registry import meaning_of
 from flashtwin.charts.tables import Table
 from flashtwin.model.finding import Finding
 from flashtwin.model.shares import Share, shares_of, told
-from flashtwin.model.text import Shown
+from flashtwin.model.text import MISSING, Shown
 from flashtwin.report.drives import Drive
 from flashtwin.report.truth import Truth
 
 Truths = Mapping[tuple[int, str], Truth]
 NO_TRUTHS: Truths = MappingProxyType({})
+
+
+# Folds of a table, as their summaries call them.
+SAME, NOT_FOUND = "The same in all runs", "Not found"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +55,15 @@ class Row:
     cells: tuple[Cell | None, ...]
     same: bool = False
 
+    @property
+    def fold(self) -> str:
+        """The fold in which it stands: of those that are the same, or that no drive has; "" for
+        none."""
+        if self.same:
+            return SAME
+        texts = [cell.value for cell in self.cells if cell is not None]
+        return NOT_FOUND if all(text == MISSING for text in texts) else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
@@ -77,14 +91,10 @@ class Card:
         return 1 + drives + 2 * len(self.with_truth)
 
     @property
-    def same(self) -> int:
-        """How many rows are equal in all drives."""
-        return sum(row.same for part in self.parts for row in part.rows)
-
-    @property
-    def differing(self) -> int:
-        """How many rows are not equal."""
-        return sum(len(part.rows) for part in self.parts) - self.same
+    def folds(self) -> dict[str, int]:
+        """How many rows stand in each fold, those that stand open first."""
+        count = Counter(row.fold for part in self.parts for row in part.rows)
+        return {fold: count[fold] for fold in ("", NOT_FOUND, SAME) if count[fold]}
 
 
 def card(

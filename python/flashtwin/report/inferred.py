@@ -7,6 +7,7 @@ answer and of the file, nothing is concluded here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from flashtwin.charts.numbers import compact
 from flashtwin.model.finding import Finding
 from flashtwin.model.shares import Share, shares_of, told
 from flashtwin.model.text import Shown
-from flashtwin.report.answer import Answer, Figure, Table
+from flashtwin.report.answer import Answer, Figure, Table, write
 from flashtwin.study.infer.infer import Inferred
 from flashtwin.study.infer.samples import Samples
 
@@ -24,9 +25,18 @@ MOST_POINTS = 1500
 LINES = ("measured", "plateau")
 
 
+def save(answer: Inferred, samples: Samples | None, files: Sequence[Path], out: Path) -> None:
+    """Write the page of an answer on these files."""
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    write(page_of(answer, samples, f"{files[0].name}{more}"), out)
+
+
 def page_of(answer: Inferred, samples: Samples | None, name: str) -> Answer:
     """The page; figures of a program that measures no series have no curve."""
-    sentence = f"{answer.sentence[:1].upper()}{answer.sentence[1:]}."
+    sentence, *notes = (
+        f"{text[:1].upper()}{text[1:]}."
+        for text in (answer.sentence, f"columns: {answer.columns}", *answer.notes)
+    )
     return Answer(
         kind="Fill measured elsewhere",
         title=name,
@@ -34,7 +44,7 @@ def page_of(answer: Inferred, samples: Samples | None, name: str) -> Answer:
         figures=() if samples is None else tuple(_curve(answer, samples)),
         tables=tuple(_tables(answer)),
         bars=tuple(_bars(answer.findings)),
-        notes=(f"Columns: {answer.columns}.", *answer.notes),
+        notes=tuple(notes),
     )
 
 

@@ -7,6 +7,7 @@ tenth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isinf
@@ -30,15 +31,30 @@ WORTH_SAYING = 1.1
 TIMES = 2.0
 # Seconds from which on a duration is told in minutes.
 MINUTE = 60
+# A remark on a drive that has something switched off, and what ends the name of a smaller copy.
+OFF = re.compile(r"(.+?)(?: switched)? off\b")
+SCALED = ", scale "
 STATES = {"running": "was cut off", "failed": "failed"}
 
 
 def title(drives: Sequence[Drive]) -> str:
     """The page's heading: the drives as people call them; of one that is another with a remark,
-    the remark alone."""
+    the remark alone ("X, SLC cache on and off", "X, and with cache 8 GB")."""
     names = full_names(drives)
     if len(names) > 3:
         return f"{', '.join(names[:2])} and {len(names) - 2} more"
+    scales = {name.partition(SCALED)[2] for name in names}
+    if len(names) > 1 and len(scales) == 1 and scales != {""}:
+        heading = _heading([name.partition(SCALED)[0] for name in names])
+        return f"{heading}{SCALED}{scales.pop()}"
+    return _heading(names)
+
+
+def _heading(names: Sequence[str]) -> str:
+    if len(names) == 2 and names[1].startswith(f"{names[0]}, "):
+        switched = OFF.match(names[1].removeprefix(f"{names[0]}, "))
+        if switched:
+            return f"{names[0]}, {switched[1]} on and off"
     short = []
     for at, name in enumerate(names):
         head = next((f"{other}, " for other in names[:at] if name.startswith(f"{other}, ")), "")

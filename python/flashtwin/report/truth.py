@@ -38,7 +38,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """Between `low` and `high`, in the finding's unit; all none where the event never came."""
+    """Between `low` and `high`, in the finding's unit; all none where the event never came. One
+    that came within the first sample has the value 0: it may have been there from the start."""
 
     finding: Finding
     label: str
@@ -52,7 +53,7 @@ class Truth:
         if self.value is None:
             return "does not happen"
         if self.value == 0 and self.finding.unit == "GB":
-            return "none"
+            return f"< {significant(self.high, 2)} GB" if self.high else "none"
         return f"{significant(self.value, SHOWN_DIGITS)} {self.finding.unit}"
 
     @property

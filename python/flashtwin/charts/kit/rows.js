@@ -194,7 +194,7 @@ function cellRows(panel) {
       const way = panel.way ? null : DATA.grids[panel.grid].ways[row.way];
       const others = DATA.grids[panel.grid].metrics.filter((metric) => metric.id !== panel.metric && Number.isFinite(row[metric.id]));
       return {
-        drive: way?.title ?? name(row.drive), line: `${name(row.drive)} ${row.kind}`, depth: row.depth, glyph: GLYPHS[way?.shape ?? DATA.drives[row.drive].shape], cell: row.cell, value, high: row[`${panel.metric}_high`] ?? value,
+        drive: way?.title ?? name(row.drive), line: `${name(row.drive)} ${row.kind}`, depth: row.depth, glyph: GLYPHS[way?.shape ?? DATA.drives[row.drive].shape], cell: row.cell, value, high: Math.max(row[`${panel.metric}_high`] ?? value, value),
         text: panel.unit === "us" ? micro(value) : significant(value, 3),
         shown: inUnit(value, panel.unit),
         beside: panel.unit === "MB/s" ? speedToo(value) : others.map((metric) => inUnit(row[metric.id], metric.unit)).at(-1) ?? "",
@@ -284,7 +284,8 @@ function scalesOf(panel) {
   if (panel.kind === "bars") return { x1: most(values) * 1.27, y1: 1 };
   const low = Math.min(...values.filter((value) => value > 0));
   if (panel.kind === "heat") return { x0: low, x1: Math.max(most(values), low * 1.01), y1: 1 };
-  return { x0: low / 1.6, x1: Math.max(most(values), low) * 6, y1: 1 };
+  const highs = cellsOf(panel).map((row) => row[`${panel.metric}_high`] ?? row[panel.metric]);
+  return { x0: low / 1.6, x1: Math.max(most(highs), most(values), low) * 6, y1: 1 };
 }
 
 // Whole fives of degrees around what was reached: from zero every drive would draw a flat line.
