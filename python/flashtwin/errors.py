@@ -61,6 +61,13 @@ class UsageError(FlashtwinError):
     """What was asked for, or a file that was given, is wrong."""
 
 
+class UnknownNameError(UsageError, KeyError):
+    """A name that a collection does not have; a KeyError too, as of any mapping."""
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class MachineError(FlashtwinError):
     """A program, a permission, room on the disk or a version is lacking."""
 

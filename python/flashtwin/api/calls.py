@@ -53,8 +53,8 @@ def load_run(path: str | Path) -> Run:
 @overload
 def test(
     target: str | Path,
-    *,
     battery: Batteries | None = ...,
+    *,
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
@@ -73,8 +73,8 @@ def test(
 @overload
 def test(
     target: Targets,
-    *,
     battery: Batteries | None = ...,
+    *,
     size: str | int | None = ...,
     out: str | Path | None = ...,
     seed: int = ...,
@@ -93,8 +93,8 @@ def test(
 @checked
 def test(
     target: str | Path | Targets,
-    *,
     battery: Batteries | None = None,
+    *,
     size: str | int | None = None,
     out: str | Path | None = None,
     seed: int = 1,

@@ -23,6 +23,7 @@ from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_size
+from flashtwin.report import inferred
 from flashtwin.runner import forecast, request
 from flashtwin.runner.events import counted, expected
 from flashtwin.study.fit.fit import SIMULATIONS
@@ -33,7 +34,8 @@ from flashtwin.study.infer.infer import Inferred
 from flashtwin.study.infer.read import Choices, read, read_all
 from flashtwin.study.infer.samples import Summary
 from flashtwin.study.same.judge import Judgement
-from flashtwin.study.same.measure import Question, answer
+from flashtwin.study.same.measure import Question
+from flashtwin.study.same.measure import answer as judged
 
 
 @checked
@@ -107,7 +109,7 @@ def same(
         out=None if out is None else Path(out),
         say=silent,
     )
-    return answer(question, partial(progress_shown, progress, None))
+    return judged(question, partial(progress_shown, progress, None))
 
 
 @checked
@@ -159,10 +161,12 @@ def infer(
     interval_s: float | None = None,
     block_bytes: int | None = None,
     decimal: Literal["point", "comma"] | None = None,
+    out: str | Path | None = None,
 ) -> Inferred:
     """What a fill that somebody else measured tells, as `flashtwin infer` says it.
 
     `files`: fio's logs, CSV and what else docs/reference/infer.md lists; options as of the command.
+    `out`: write its page there.
     """
 
     if not files:
@@ -170,6 +174,8 @@ def infer(
             "infer has no file to read", hint="name one, such as fill_bw.1.log", exit_code=USAGE
         )
     inference.check_history(history, with_first=first is not None)
+    if out is not None:
+        outputs.check(Path(out))
     choices = Choices(
         doubled=doubled,
         time_column=time_column,
@@ -179,10 +185,17 @@ def infer(
         block_bytes=block_bytes,
         decimal=decimal,
     )
-    samples = read_all([Path(file) for file in files], choices, join=join)
-    if isinstance(samples, Summary):
-        return inference.of_summary(samples)
-    return inference.infer(samples, history, None if first is None else read(Path(first), choices))
+    paths = [Path(file) for file in files]
+    content = read_all(paths, choices, join=join)
+    samples = None if isinstance(content, Summary) else content
+    if isinstance(content, Summary):
+        answer = inference.of_summary(content)
+    else:
+        before = None if first is None else read(Path(first), choices)
+        answer = inference.infer(content, history, before)
+    if out is not None:
+        inferred.save(answer, samples, paths, Path(out))
+    return answer
 
 
 @checked

@@ -17,7 +17,7 @@ from flashtwin.arguments import checked
 from flashtwin.charts.chart import Chart
 from flashtwin.cli import findings, terminal
 from flashtwin.cli.findings import value
-from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.errors import USAGE, FlashtwinError, UnknownNameError
 from flashtwin.model.findings import Findings
 from flashtwin.model.histogram import percentiles
 from flashtwin.model.step import NotPossible, Result
@@ -220,7 +220,7 @@ class Runs(Sequence[Run]):
             return self.runs[index]
         run = next((run for run in self.runs if run.path.name == index), None)
         if run is None:
-            raise KeyError(f"no run is called {index}; there are {', '.join(self.keys())}")
+            raise UnknownNameError(f"no run is called {index}; there are {', '.join(self.keys())}")
         return run
 
     def __len__(self) -> int:

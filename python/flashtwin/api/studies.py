@@ -86,8 +86,7 @@ class Sweep(Sequence[Point]):
     def rows(self, *names: str) -> list[dict[str, float | str | None]]:
         """A row a point: what was set, the values of these findings (by default of the headlines
         of the first point that has any), and why there is none."""
-        known = next((point.findings for point in self.points if point.findings), Findings())
-        chosen = names or tuple(finding.id for finding in known if finding.headline)
+        chosen = names or self._headlines()
         return [
             {
                 **point.settings,
@@ -100,13 +99,19 @@ class Sweep(Sequence[Point]):
             for point in self.points
         ]
 
+    def _headlines(self) -> tuple[str, ...]:
+        known = next((point.findings for point in self.points if point.findings), Findings())
+        return tuple(finding.id for finding in known if finding.headline)
+
     def table(self, *names: str) -> pl.DataFrame:
         """`rows` as a table of polars."""
         return tables.of_rows(self.rows(*names))
 
     @checked
-    def chart(self, finding: str) -> Chart:
-        """A finding over what was varied: a point each, in the order of the grid."""
+    def chart(self, finding: str | None = None) -> Chart:
+        """A finding over what was varied, by default the first of the table: a point each, in the
+        order of the grid."""
+        finding = finding or next(iter(self._headlines()), "")
         points = [
             (", ".join(f"{key}={value}" for key, value in point.settings.items()), row.number)
             for point in self.points

@@ -14,6 +14,7 @@ from functools import cached_property
 from html import escape
 from typing import Any, overload
 
+from flashtwin.errors import UnknownNameError
 from flashtwin.model.finding import Finding
 from flashtwin.model.text import Shown, plain
 
@@ -50,7 +51,7 @@ class Findings(Sequence[Finding]):
             return self._all[index]
         finding = self.get(index)
         if finding is None:
-            raise KeyError(self._unknown(index))
+            raise UnknownNameError(self._unknown(index))
         return finding
 
     def __len__(self) -> int:
