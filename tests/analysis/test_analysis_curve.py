@@ -76,7 +76,7 @@ def test_bins_of_equal_bytes_keep_time_and_stalls() -> None:
 def test_a_fast_sample_of_a_log_by_the_gb_is_no_remainder() -> None:
     """A GB at 1,700 MB/s takes a sixth of one at 260, and is a sample of its own all the same."""
     seconds = np.where(np.arange(300) < 77, 1 / 1.7, 1 / 0.26)
-    curve = curve_of(np.cumsum(seconds) * 1e9, seconds * 1e9, np.full(300, 1e9))
+    curve = curve_of((np.cumsum(seconds) - seconds) * 1e9, seconds * 1e9, np.full(300, 1e9))
     assert len(curve) == 300
     edge = shape_of(curve).edge
     assert edge is not None

@@ -444,7 +444,7 @@ def test_a_cache_that_takes_data_again_keeps_its_first_plateau(
     findings = found(fill(*parts, noise=0.02), 1000)
     assert findings["cache_size"].number == pytest.approx(25, rel=0.01)
     assert findings["tooth_period"].number == pytest.approx(high_gb + low_gb, rel=0.03)
-    told = re.search(r"fast for ([0-9]+)% of the bytes", findings["tooth_period"].note or "")
+    told = re.search(r"fast for ([0-9]+) % of the bytes", findings["tooth_period"].note or "")
     assert told and int(told[1]) / 100 == pytest.approx(high_gb / (high_gb + low_gb), abs=0.015)
     likely = findings["cache_probability"].number
     assert likely is not None and likely > 0.5

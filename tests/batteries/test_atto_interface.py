@@ -36,7 +36,7 @@ def test_what_reads_and_writes_have_in_common_is_the_interface() -> None:
 @pytest.mark.parametrize(
     ("write", "read", "reason"),
     [
-        ((90, 300, 301, 300), (80, 545, 546, 546), "are 45% apart"),
+        ((90, 300, 301, 300), (80, 545, 546, 546), "are 45 % apart"),
         ((90, 400, 500, 540), (80, 545, 546, 546), "write has no level rate"),
     ],
 )

@@ -487,5 +487,5 @@ def test_why_no_test_parts_two_kinds_is_said_with_the_share_that_was_measured() 
     belief = inference.Posterior(
         candidates=(_candidate("dynamic", "direct"), *hybrids), weights=(0.6, 0.2, 0.2)
     )
-    assert "0.8% to 1.2% of the capacity" in ambiguous.reason(belief, ("dynamic", "hybrid"))
+    assert "0.8 % to 1.2 % of the capacity" in ambiguous.reason(belief, ("dynamic", "hybrid"))
     assert "single writes" in ambiguous.reason(belief, ("staged", "fold-first"))

@@ -11,6 +11,7 @@ from beside_fio import check, jobs_of
 from fakes import GB, FakeDrive, Law, played
 
 from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.rounds import USUAL
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
@@ -63,7 +64,7 @@ def test_presets_and_the_least_and_the_most() -> None:
     estimate = enterprise.battery.estimate
     assert estimate is not None
     forecast = estimate(enterprise.parameters, FakeDrive().info)
-    assert (len(forecast.expected), len(forecast.most)) == (3 + 5 * 56, 3 + 25 * 56)
+    assert (len(forecast.expected), len(forecast.most)) == (3 + USUAL * 56, 3 + 25 * 56)
 
 
 def test_without_the_cell_that_decides_it_is_refused() -> None:

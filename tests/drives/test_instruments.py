@@ -109,7 +109,7 @@ def test_readings_that_are_missing_are_told(
     log = PowerLog(path)
     log.opened()
     answer = Instruments(None, log).told(quiet("step", 0, NS), time.monotonic_ns() - NS)
-    assert answer.meter == {} and answer.note == "the meter's readings cover 0% of the step"
+    assert answer.meter == {} and answer.note == "the meter's readings cover 0 % of the step"
 
 
 @pytest.mark.parametrize("key", ["thermal_temp1_trans_count", "thm_temp1_trans_count"])

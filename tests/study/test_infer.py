@@ -42,7 +42,7 @@ def test_a_cache_is_read_from_a_csv_and_from_a_log(tmp_path: Path, text: str) ->
     found = infer(read(written(tmp_path, text)))
     # One lasting drop may be something else than a cache, which is then told.
     assert found.cache == "likely" and found.size is not None
-    assert "a cache with" in found.sentence
+    assert "that it is a cache is 9" in found.sentence
     assert found.size.value == pytest.approx(120e9, rel=0.01)
     assert found.size.low is not None and found.size.high is not None
     assert found.size.low < 120e9 < found.size.high

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flashtwin.analysis.shape import Plateau, Shape
+from flashtwin.model.units import percent
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 
@@ -24,7 +25,7 @@ def dipping(shape: Shape) -> str | None:
         lows = _counted(len(shape.returns), "slower stretch")
         share = min(low.rate / low.level for low in shape.returns)
         parts.append(
-            f"{lows} left out, down to {share:.0%} of the speed, since the speed recovers "
+            f"{lows} left out, down to {percent(share)} of the speed, since the speed recovers "
             "(heat, or something outside of the drive)"
         )
     if stalls:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flashtwin.model.finding import Finding
+from flashtwin.model.units import percent
 
 # A share below this reads as 0 %, and is left out.
 LEAST = 0.005
@@ -32,10 +33,8 @@ class Share:
     @property
     def percent(self) -> str:
         """The value as it is told; short of certain, it is not called so."""
-        rounded = f"{self.value:.0%}"
-        if rounded == "100%" and self.value < 1:
-            return "> 99 %"
-        return rounded.replace("%", " %")
+        rounded = percent(self.value)
+        return "> 99 %" if rounded == "100 %" and self.value < 1 else rounded
 
 
 Shares = Mapping[str, Sequence[Share]]

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from flashtwin.model.finding import Finding, Interval
 
 MISSING = "\u2013"
-NOT_SEEN = "not seen"
+NOT_SEEN, CANNOT_TELL = "not seen", "cannot tell"
 DIGITS = 4
 # Of a number in a sentence; tables have more.
 SENTENCE_DIGITS = 3
 # An end of an interval that is this many times as far away as the other is told by itself.
 LOPSIDED = 3.0
+# A value this near to its lower bound is told by the bound alone.
+NEAR = 1.002
 # A float has up to 309 digits before its point.
 _PRECISION = 400
 
@@ -47,12 +49,12 @@ class Shown:
         if isinstance(finding.value, str):
             return cls(value=finding.value, unit=finding.unit)
         if finding.value is None:
-            return cls(value=MISSING)
+            return cls(value=CANNOT_TELL if _cannot_tell(finding) else MISSING)
         factor, unit = scale(finding.unit, finding.value)
         value, interval = finding.value * factor, _scaled(finding.interval, factor)
         if value == 0 and interval is not None and interval.means == "bound" and interval.high:
             return cls(value=NOT_SEEN, beside=f"< {upwards(interval.high)} {unit}")
-        shown, spread = with_interval(value, interval)
+        shown, spread = with_interval(value, interval, rounded=unit == "%")
         return cls(value=shown, spread=spread, unit=unit, beside=_beside(finding.unit, value))
 
     @property
@@ -77,7 +79,8 @@ def scale(unit: str, value: float) -> tuple[float, str]:
 def plain(finding: Finding) -> str:
     """The value and its unit alone."""
     if finding.number is None:
-        return finding.value if isinstance(finding.value, str) else MISSING
+        missing = CANNOT_TELL if _cannot_tell(finding) else MISSING
+        return finding.value if isinstance(finding.value, str) else missing
     factor, unit = scale(finding.unit, finding.number)
     return f"{readable_number(finding.number * factor, DIGITS)} {unit}".rstrip()
 
@@ -124,11 +127,21 @@ def within_sentence(finding: Finding) -> str:
     return beside or quantity(number, unit, SENTENCE_DIGITS)
 
 
-def with_interval(value: float, interval: Interval | None) -> tuple[str, str | None]:
-    """(value, how far it is known) with the same places; none where nothing is known of that."""
+def _cannot_tell(finding: Finding) -> bool:
+    return (finding.note or "").startswith(CANNOT_TELL)
+
+
+def with_interval(
+    value: float, interval: Interval | None, *, rounded: bool = False
+) -> tuple[str, str | None]:
+    """(value, how far it is known) with the same places; none where nothing is known of that.
+    `rounded`: the value is told without places where it is not known to one (78 ± 9 %)."""
     alone = readable_number(value, DIGITS)
     if interval is None:
         return alone, None
+    low = interval.low or 0.0
+    if interval.means == "bound" and interval.high is None and 0 < low <= value <= low * NEAR:
+        return f"\u2265 {_rounded(low, decimals(low, DIGITS), ROUND_FLOOR)}", None
     if interval.means != "estimate":
         return alone, _ends(value, interval)
     sides = [abs(side - value) for side in (interval.low, interval.high) if side is not None]
@@ -141,6 +154,8 @@ def with_interval(value: float, interval: Interval | None) -> tuple[str, str | N
         return fixed(value, places), _ends(value, interval, places)
     # Two digits of an uncertainty are enough, and four of a value.
     places = min(decimals(half, 2), decimals(value, DIGITS) if value else 3)
+    if rounded and half >= 1:
+        places = min(places, 0)
     return fixed(value, places), f"± {_rounded(half, places, ROUND_CEILING)}"
 
 

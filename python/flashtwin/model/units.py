@@ -144,6 +144,11 @@ def significant(value: float, digits: int = 4) -> str:
     return "0" if value == 0 else fixed(value, decimals(value, digits))
 
 
+def percent(share: float, places: int = 0) -> str:
+    """A share as people read it: 78 %."""
+    return f"{100 * share:.{places}f} %"
+
+
 def readable_number(value: float | None, digits: int = 4) -> str:
     """A number in significant digits, no exponent, no zeros at the end."""
     if value is None:

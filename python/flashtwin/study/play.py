@@ -27,7 +27,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import parse_json
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.text import Shown
-from flashtwin.model.units import parse_seconds, parse_size, readable_size
+from flashtwin.model.units import parse_seconds, parse_size, percent, readable_size
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
 from flashtwin.runner.request import Request
@@ -226,7 +226,7 @@ def _spares(values: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]:
     for share in SPARES:
         if abs(share - own) > SAME_SPARE:
             rows.append((share, tuple(shorthand.expanded([f"op={share}"], values))))
-    return [(f"{share:.0%}".replace("%", " %"), sets) for share, sets in sorted(rows)]
+    return [(percent(share), sets) for share, sets in sorted(rows)]
 
 
 def _dies(values: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]:

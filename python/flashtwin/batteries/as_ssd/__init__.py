@@ -21,7 +21,7 @@ from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
-from flashtwin.model.units import readable_size, show_size
+from flashtwin.model.units import percent, readable_size, show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -212,10 +212,10 @@ def _falls(parameters: Any, findings: list[Finding]) -> list[Finding]:
 def _curve(record: Record) -> list[Finding]:
     """The points of the compression curve, then the gain of compression over all of it."""
     points: list[Finding] = []
-    for percent in _percents(record.parameters):
+    for filling in _percents(record.parameters):
         for way in ("write", "read"):
-            label = f"{NAME}/compression/{percent}/{way}"
-            variant, title = f"{percent}%", f"SEQ {way}, {percent} % compressible"
+            label = f"{NAME}/compression/{filling}/{way}"
+            variant, title = f"{filling}%", f"SEQ {way}, {filling} % compressible"
             teller = Teller(battery=NAME, label=label, title=title, variant=variant, axis="cell")
             points += cell_findings(record, teller, ROWS[0].load(way), way)[:1]
     ends: Mapping[tuple[str, str], float] = {
@@ -235,7 +235,9 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     departures = []
     share = _copies(parameters, info).share if "copy" in parameters.tests else 1.0
     if share < 1:
-        departures.append(f"the copies are {share:.0%} of their size: the target has no more room")
+        departures.append(
+            f"the copies are {percent(share)} of their size: the target has no more room"
+        )
     if not info.can.trim:
         departures.append("the test file is overwritten: the target takes no TRIM")
     return departures

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flashtwin.model.finding import Finding, Interval
+from flashtwin.model.units import percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +56,9 @@ def interface(speeds: Mapping[str, Sequence[tuple[int, Finding]]], depth: int) -
         return replace(bound, note=note)
     if lowest < (1 - ALIKE) * highest:
         note = (
-            f"at least: reads and writes are {1 - lowest / highest:.0%} apart, so that flash or "
-            "firmware limits one of them; a slower port of the host would tell whether the other "
-            "is the link's"
+            f"at least: reads and writes are {percent(1 - lowest / highest)} apart, so that flash"
+            " or firmware limits one of them; a slower port of the host would tell whether the"
+            " other is the link's"
         )
         return replace(bound, note=note)
     note = (

@@ -47,7 +47,12 @@ PRESET = "preset"
 # Other names that people have for batteries.
 SHORT = {"cdm": "crystaldiskmark", "diskmark": "crystaldiskmark", "assd": "as_ssd"}
 # Words that are in many findings, with the one that people mean.
-MEANT = {"cache": "fill.cache_size", "slc": "fill.cache_size", "speed": "fill.speed_cache"}
+MEANT = {
+    **dict.fromkeys(("cache", "slc"), "fill.cache_size"),
+    "speed": "fill.speed_cache",
+    **dict.fromkeys(("latency", "percentile", "tail", "p50", "p99", "p99.9"), "qos.p99"),
+    "steady": "snia_iops.steady",
+}
 # A shorter word is in too many texts to mean one finding.
 LEAST_WORD = 4
 # Those that run where nobody names one: to know them takes no look at the others.

@@ -33,7 +33,7 @@ from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Better, Evidence, Finding
 from flashtwin.model.fio_job import Blocks, Fio, Flow, Think
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
-from flashtwin.model.units import parse_block
+from flashtwin.model.units import parse_block, percent
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
@@ -276,7 +276,7 @@ class Traces:
         share = _Place.of(self, parameters, info).share
         if share < 1:
             departures.append(
-                f"the parts are {max(share, 0):.0%} of their size: the target has no more room"
+                f"the parts are {percent(max(share, 0))} of their size: the target has no more room"
             )
         return departures
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.lazy import Lazy
 from flashtwin.model.step import UNKNOWN_MC, Result, joined
-from flashtwin.model.units import readable_number
+from flashtwin.model.units import percent, readable_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +111,7 @@ def _energy(battery: str, step: Answered, result: Result) -> Iterator[Finding]:
     note = f"{readable_number(joules / read_s)} W in the mean"
     share = read_s / (result.duration_ns / 1e9) if result.duration_ns else 1.0
     if share < 0.99:
-        note += f"; the meter's readings cover {share:.0%} of the step"
+        note += f"; the meter's readings cover {percent(share)} of the step"
     yield Finding(
         battery=battery,
         name=ENERGY,

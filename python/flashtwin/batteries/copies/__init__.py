@@ -16,6 +16,7 @@ from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
 from flashtwin.batteries.base.parameter import seconds_of
 from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
+from flashtwin.model.units import percent
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -102,7 +103,7 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     share = _copies(parameters, info).share
     if share >= 1:
         return []
-    return [f"the sets are {max(share, 0):.0%} of their size: the target has no more room"]
+    return [f"the sets are {percent(max(share, 0))} of their size: the target has no more room"]
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:

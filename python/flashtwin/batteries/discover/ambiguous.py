@@ -13,6 +13,7 @@ from itertools import combinations
 from flashtwin.batteries.discover.posterior import Posterior
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import DYNAMIC, FOLD_FIRST, HYBRID, NONE, STAGED
+from flashtwin.model.units import percent
 
 SEPARATOR = " or "
 # Each side of the range of a value leaves this share out.
@@ -45,9 +46,9 @@ def reason(belief: Posterior, pair: tuple[str, str]) -> str:
     if set(pair) == {DYNAMIC, HYBRID}:
         low, high = _own_share(belief)
         return (
-            f"with {low:.1%} to {high:.1%} of the capacity as blocks of its own it would draw the"
-            " same curves as with none: both kinds shrink by as much as the drive fills, and differ"
-            " only where nothing is left to borrow"
+            f"with {percent(low, 1)} to {percent(high, 1)} of the capacity as blocks of its own it"
+            " would draw the same curves as with none: both kinds shrink by as much as the drive"
+            " fills, and differ only where nothing is left to borrow"
         )
     if set(pair) == {STAGED, FOLD_FIRST}:
         return (
@@ -71,6 +72,5 @@ def unseen(word: str) -> str | None:
     if word != DYNAMIC:
         return None
     least, _ = hypothesis.values()["static"].ends
-    return (
-        f"{HYBRID} with less than {least:.1%} of the capacity as its own looks the same to a host"
-    )
+    share = percent(least, 1)
+    return f"{HYBRID} with less than {share} of the capacity as its own looks the same to a host"

@@ -8,7 +8,7 @@ from flashtwin.batteries.discover.words import FILL, NAME, PARTS
 from flashtwin.charts.curves import Phase
 from flashtwin.charts.numbers import gb
 from flashtwin.hypothesis.structures import NONE
-from flashtwin.model.units import readable_seconds, rough_seconds
+from flashtwin.model.units import percent, readable_seconds, rough_seconds
 
 # A rest of more is told in minutes.
 ROUGH_S = 90.0
@@ -41,7 +41,7 @@ class DiscoverPresent(Present):
         if kind.value == NONE:
             return "Shows no cache"
         likely = subject.finding(f"{PARTS[0]}.{kind.value}", "")
-        share = "" if likely is None or likely.number is None else f" ({likely.number:.0%})"
+        share = "" if likely is None or likely.number is None else f" ({percent(likely.number)})"
         size = subject.finding("size", "")
         of = "" if size is None or size.number is None else f" of {gb(size.number)}"
         text = f"{kind.value[:1].upper()}{kind.value[1:]} cache{of}{share}"
@@ -52,7 +52,7 @@ class DiscoverPresent(Present):
             seconds = back.number
             after = readable_seconds if seconds < ROUGH_S else rough_seconds
             text += f"; back after {after(seconds)}"
-        return text.replace("%)", "\u00a0%)")
+        return text.replace(" %)", "\u00a0%)")
 
     def columns(self, subject: Subject) -> list[Column]:
         """How soon the cache is back."""

@@ -41,7 +41,7 @@ from flashtwin.model.finding import Evidence, Finding, Interval, Means
 from flashtwin.model.histogram import bins_of
 from flashtwin.model.series import COLUMNS, READ, WRITE
 from flashtwin.model.step import Result
-from flashtwin.model.units import readable_seconds
+from flashtwin.model.units import percent, readable_seconds
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -298,7 +298,7 @@ def _told(
     """The choice, where it is probable enough, and the probability of each word."""
     name, likely = PARTS[part], belief.by(part)
     best = max(likely, key=lambda word: likely[word])
-    shown = ", ".join(f"{word} {likely[word]:.0%}" for word in likely if likely[word] >= 0.005)
+    shown = ", ".join(f"{word} {percent(likely[word])}" for word in likely if likely[word] >= 0.005)
     note = f"{shown}; after {_tests(seen)}"
     value: str | None = None
     if likely[best] >= record.parameters.probability:

@@ -33,9 +33,9 @@ from flashtwin.analysis.shape import Shape
 from flashtwin.batteries.fill.notes import Target
 from flashtwin.batteries.fill.wording import CHOICES, Writer
 from flashtwin.model.finding import Finding
+from flashtwin.model.units import percent, readable_seconds
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
-from flashtwin.model.units import readable_seconds
 
 SURE = 0.9
 UNTOLD = "cannot tell"
@@ -113,7 +113,7 @@ def cache_probability(
     kind: fill_classes.Beginning = "cache" if target.is_whole else "part"
     look = fill_classes.beginning(curve, shape, kind)
     likely, total = fill_classes.likely(kind, look, excluded)
-    note = f"{_chances(likely)}; {total} fills that were drawn begin like this"
+    note = f"{_chances(likely)}; counted on {total} fills of random drives that begin like this"
     if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
         note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
     return write.value("cache_probability", likely["cache"], 0.0, curve.total_bytes, note)
@@ -123,7 +123,7 @@ def _chances(likely: Mapping[str, Estimate]) -> str:
     """All causes with their probabilities, the most likely first."""
     words = sorted(likely, key=lambda word: -likely[word].value)
     return ", ".join(
-        f"{CAUSES[word]} {likely[word].value:.0%}"
+        f"{CAUSES[word]} {percent(likely[word].value)}"
         for word in words
         if likely[word].value >= LEAST_SHARE
     )
@@ -139,7 +139,9 @@ def slowed_by(
     likely = _weighed(likely, thermometer)
     best = max(SLOWED, key=lambda word: likely[word].value)
     sure = likely[best].value >= SURE
-    chances = ", ".join(f"{CALLED.get(word, word)} {likely[word].value:.0%}" for word in SLOWED)
+    chances = ", ".join(
+        f"{CALLED.get(word, word)} {percent(likely[word].value)}" for word in SLOWED
+    )
     words = {
         "heat": "each begins at one temperature, the drive's highest, and cools it",
         "not heat": "they do not follow the drive's temperature",
@@ -209,7 +211,7 @@ def saw_tooth(tooth: Teeth | None, write: Writer) -> list[Finding]:
     """The period of a saw-tooth, of a fill that has one."""
     if tooth is None:
         return []
-    duty = "" if tooth.duty is None else f", fast for {tooth.duty:.0%} of the bytes"
+    duty = "" if tooth.duty is None else f", fast for {percent(tooth.duty)} of the bytes"
     note = (
         f"{tooth.cycles:.0f} teeth, {tooth.ratio:.2g} times as fast at the top as at the bottom, "
         f"one each {readable_seconds(tooth.seconds)}{duty}; a cache that is emptied a step at a "

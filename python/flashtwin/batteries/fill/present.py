@@ -27,6 +27,7 @@ from flashtwin.charts import numbers, tables
 from flashtwin.charts.curves import Phase
 from flashtwin.model import units
 from flashtwin.model.finding import Better, Finding
+from flashtwin.model.units import percent
 
 # Means that differ by less are the same for a reader.
 WORTH_SAYING = 1.1
@@ -71,7 +72,7 @@ COLUMNS: tuple[tuple[str, str, Better, Claim], ...] = (
         ),
     ),
     (
-        "Fill",
+        "Time to fill",
         "duration",
         "lower",
         Claim(
@@ -249,7 +250,7 @@ class FillPresent(Present):
 def _doubt(values: dict[str, Finding]) -> str:
     """How likely a cache is, where something else is likelier."""
     chance = _value(values, "cache_probability")
-    return "" if chance is None or chance >= 0.5 else f" (a cache is {chance:.0%} likely)"
+    return "" if chance is None or chance >= 0.5 else f" (a cache is {percent(chance)} likely)"
 
 
 def _of_first_pattern(subject: Subject) -> dict[str, Finding]:

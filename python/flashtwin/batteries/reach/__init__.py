@@ -33,8 +33,8 @@ from flashtwin.batteries.base.parameter import seconds_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.step import Mark, Rest, Run
+from flashtwin.model.units import percent, readable_size, show_size
 from flashtwin.model.units import readable_gb as gb
-from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,9 +137,9 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
     if seen is None:
         slowest = max(times.values()) / min(times.values()) - 1
         note = (
-            f"none seen: reads over all {gb(largest)} take at most {slowest:.1%} longer than over "
-            "the smallest range; the whole map is at hand, as in DRAM, or looking it up costs next "
-            "to nothing"
+            f"none seen: reads over all {gb(largest)} take at most {percent(slowest, 1)} longer"
+            " than over the smallest range; the whole map is at hand, as in DRAM, or looking it up"
+            " costs next to nothing"
         )
         return [KNEE.size(span_label(largest), note)]
     by_place = [
@@ -149,8 +149,8 @@ def _reach(record: Record, times: dict[int, float]) -> list[Finding]:
     if len(by_place) < PLACES or elsewhere > ALIKE * seen.slower:
         note = (
             f"cannot tell: reads become slower from {gb(seen.size.value)} on, but those of a small "
-            f"range take {elsewhere:.0%} longer elsewhere than at the beginning as well, so that "
-            "data lies in cells of different speed; read once more after a longer rest"
+            f"range take {percent(elsewhere)} longer elsewhere than at the beginning as well, so"
+            " that data lies in cells of different speed; read once more after a longer rest"
         )
         return [KNEE.size(span_label(largest), note)]
     mib = seen.size.value / LOAD.block_bytes * ENTRY / (1 << 20)

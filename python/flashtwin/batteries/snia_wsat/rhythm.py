@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from flashtwin.batteries.base.loads import rates_of
 from flashtwin.model.finding import Evidence, Finding, Interval
 from flashtwin.model.step import Run
-from flashtwin.model.units import readable_seconds
+from flashtwin.model.units import percent, readable_seconds
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -75,8 +75,8 @@ def findings(battery: str, saturation: Saturation, record: Record) -> list[Findi
     seconds = seen.period.value * curve.total_s / count
     swing = seen.swing * curve.total_s / curve.total_bytes
     note = (
-        f"the rate swings by {swing:.0%} of its mean, once each {readable_seconds(seconds)}; a "
-        "superblock is this large, or as many times larger as the write amplification says"
+        f"the rate swings by {percent(swing)} of its mean, once each {readable_seconds(seconds)};"
+        " a superblock is this large, or as many times larger as the write amplification says"
     )
     interval = Interval.of(period.low, period.high)
     return [replace(unseen, value=period.value, interval=interval, note=note)]

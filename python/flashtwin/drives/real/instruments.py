@@ -23,6 +23,7 @@ from flashtwin.drives.real.power_log import PowerLog, Reading
 from flashtwin.model import smart
 from flashtwin.model.lazy import Lazy
 from flashtwin.model.step import UNKNOWN_MC, Result, followed, joined
+from flashtwin.model.units import percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,7 +122,7 @@ class Instruments:
             return readings, f"{wrong}; nothing from there on is taken"
         if covered_ns < _COVERED * result.duration_ns:
             share = covered_ns / max(result.duration_ns, 1)
-            return readings, f"the meter's readings cover {share:.0%} of the step"
+            return readings, f"the meter's readings cover {percent(share)} of the step"
         return readings, None
 
 

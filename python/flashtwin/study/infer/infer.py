@@ -10,6 +10,7 @@ the battery concludes of a fill stands beside it (`findings`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,8 @@ from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.document import Document
 from flashtwin.model.finding import Finding, FindingRow
-from flashtwin.model.units import parse_size
+from flashtwin.model.findings import Findings
+from flashtwin.model.units import parse_size, percent
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
@@ -75,7 +77,7 @@ class InferredDocument(Document, frozen=True):
     page: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Inferred:
     """The answer, with a sentence for people and what else could be the reason."""
 
@@ -93,6 +95,13 @@ class Inferred:
 
     def __str__(self) -> str:
         return "\n".join((self.sentence, *(f"note: {note}" for note in self.notes)))
+
+    def __repr__(self) -> str:
+        return f"Inferred({self.sentence!r})"
+
+    def _repr_html_(self) -> str:
+        """The sentence and the findings, for a notebook."""
+        return f"<p>{escape(str(self))}</p>{Findings(self.findings)._repr_html_()}"
 
     def document(self, page: str | None = None) -> InferredDocument:
         """What `flashtwin infer --json` prints; `page`: where its page was written."""
@@ -238,7 +247,7 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
             samples, shape, "cannot tell", f"cannot tell: {seen}: {chance.note}", history=history
         )
     cache: Cache = "yes" if probability >= fill_classes.CLAIMED else "likely"
-    seen = f"{seen}, of a cache with {probability:.0%}"
+    seen = f"{seen}; that it is a cache is {percent(probability)} probable"
     return _answer(samples, shape, cache, seen, size=size, history=history)
 
 
