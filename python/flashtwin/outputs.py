@@ -282,12 +282,12 @@ class _Part:
 
     def settle(self, *, durable: bool) -> None:
         """What is in it is whole; it gets the owner and the mode of what it replaces."""
-        handle = os.open(self.file, os.O_RDONLY | system.NOFOLLOW | system.BYTES)
+        # Windows syncs only what may be written to.
+        handle = os.open(self.file, os.O_RDWR | system.NOFOLLOW | system.BYTES)
         try:
-            if self._old is not None and hasattr(os, "fchmod"):
-                with contextlib.suppress(PermissionError):
-                    os.fchown(handle, self._old.st_uid, self._old.st_gid)
-                os.fchmod(handle, stat.S_IMODE(self._old.st_mode) & 0o777)
+            if (old := self._old) is not None:
+                mode = stat.S_IMODE(old.st_mode) & 0o777
+                system.be_like(handle, old.st_uid, old.st_gid, mode)
             if durable:
                 os.fsync(handle)
         finally:

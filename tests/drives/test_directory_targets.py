@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,8 +19,8 @@ pytest.importorskip("flashtwin._core")
 
 
 def full(monkeypatch: pytest.MonkeyPatch, size: int, free: int) -> None:
-    room = SimpleNamespace(f_frsize=4096, f_blocks=size // 4096, f_bavail=free // 4096)
-    monkeypatch.setattr(os, "statvfs", lambda path: room)
+    room = SimpleNamespace(total=size, free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: room)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import wait_for
+from processes import lives
 
 from flashtwin.drives.device import drive
 from flashtwin.drives.real import launch
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.system import processors
 
-AS_MAC = "import runpy, sys; sys.platform = 'darwin'; del sys.argv[0];"
-LAUNCH = f"{AS_MAC} runpy.run_path({launch.__file__!r}, run_name='__main__')"
 LACKING = (
     *("sched_getaffinity", "setxattr", "getxattr", "listxattr", "removexattr", "posix_fadvise"),
     *("posix_fallocate", "O_DIRECT", "memfd_create", "pidfd_open", "copy_file_range", "eventfd"),
@@ -33,36 +31,27 @@ for name in {LACKING!r}:
 EMPTIED = 'mount -t tmpfs t /sys && mount -t tmpfs t /proc && exec "$0" "$@"'
 
 
-def launched(*command: str, parent: int) -> list[str]:
-    # `-c` takes a place of sys.argv that a script's name has.
-    return [sys.executable, "-c", LAUNCH, "launch.py", str(parent), *command]
+def launched(script: str) -> subprocess.Popen[bytes]:
+    """A program of the shell's that the launch watches over, with the pipe that it ends by."""
+    words = [sys.executable, "-I", "-S", launch.__file__, "-", "/bin/sh", "-c", script]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, start_new_session=True)
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -9 $$", -9), ("exit 0", 0)])
 def test_the_launch_ends_as_fio_did(script: str, code: int) -> None:
-    command = launched("/bin/sh", "-c", script, parent=os.getpid())
-    assert subprocess.run(command, check=False).returncode == code
+    with launched(script) as process:
+        assert process.wait(20) == code
 
 
-def test_fio_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    script = f"echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 600"
-    words = [*launched("/bin/sh", "-c", script, parent=0)]
-    words[4] = "PARENT"
-    starter = (
-        "import os, subprocess, sys, time\n"
-        "words = [str(os.getpid()) if word == 'PARENT' else word for word in sys.argv[1:]]\n"
-        "subprocess.Popen(words, start_new_session=True)\n"
-        "time.sleep(600)"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", starter, *words])
-    try:
-        assert wait_for(pid.exists, 20)
-    finally:
-        parent.kill()
-        parent.wait()
-    child = int(pid.read_text())
-    assert wait_for(lambda: not Path(f"/proc/{child}").exists(), 20)
+def test_fio_ends_with_the_pipe_of_the_launch() -> None:
+    """That is what a parent leaves which is killed, and how it is ended."""
+    with launched("trap '' TERM INT HUP; echo $$; exec sleep 600") as process:
+        assert process.stdin is not None and process.stdout is not None
+        child = int(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(20) == -signal.SIGKILL
+    assert not lives(child)
 
 
 def test_processors_are_counted_without_linux(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,11 +100,8 @@ def test_files_are_measured_there(tmp_path: Path) -> None:
 
 
 def test_the_signals_of_a_group_reach_fio() -> None:
-    script = "trap 'exit 5' TERM; echo; while :; do sleep 0.05; done"
-    command = launched("/bin/sh", "-c", script, parent=os.getpid())
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
-    assert process.stdout is not None
-    process.stdout.readline()
-    os.killpg(process.pid, signal.SIGTERM)
-    assert process.wait(20) == 5
-    process.stdout.close()
+    with launched("trap 'exit 5' TERM; echo; while :; do sleep 0.05; done") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait(20) == 5

@@ -11,17 +11,19 @@ import signal
 import stat
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import SimpleNamespace
 
 import pytest
 from processes import children, lives
 from thinning import thinned
 
-from flashtwin.drives.real import real_file
+from flashtwin.drives.real import engines, real_file, real_fio
+from flashtwin.drives.real.jobfile import job_file
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, REFUSED, USAGE, FlashtwinError
 from flashtwin.model import units
+from flashtwin.model.step import Job, Run
 
 MIB = 1 << 20
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -104,8 +106,7 @@ def test_too_small(tmp_path: Path) -> None:
 
 @needs_fio
 def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    room = SimpleNamespace(f_bavail=1000, f_frsize=4096)
-    monkeypatch.setattr(os, "statvfs", lambda path: room)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=4_096_000))
     error = refusal(tmp_path, 64 * MIB)
     missing = 64 * MIB + real_file.MARGIN_BYTES - 4_096_000
     assert error.exit_code == ENVIRONMENT
@@ -186,9 +187,48 @@ def test_what_a_file_system_does_is_said(
     place = Path("/mnt/ssd/target")
     file = real_file.OwnFile(path=place, device=9, inode=1, process=1, handle=-1)
     *notes, unmarked = real_file.remarks(file)
-    assert "keeps no mark" in unmarked and unmarked.endswith("rm target")
+    assert "keeps no mark" in unmarked and "target has to be removed" in unmarked
     assert len(notes) == len(words)
     assert all(word in note for word, note in zip(words, notes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        (r"D:\ssd\flashtwin-target.bin", None),
+        (r"\\server\share\a b, c(1).bin", None),
+        (r"D:\console\null.aux", None),
+        (r"\\.\PhysicalDrive0", "names a device, and"),
+        (r"//./C:", "names a device, and"),
+        (r"\\?\D:\target.bin", "names a device, and"),
+        (r"D:\ssd\NUL", "a device of Windows"),
+        (r"D:\com1.txt\target.bin", "a device of Windows"),
+        (r"D:\nul \target.bin", "a device of Windows"),
+        (r"D:\ssd\report.doc:target", "a stream"),
+        (r"D:\Jürgen\target.bin", "letters"),
+        (r"D:\$RECYCLE.BIN\target", "letters"),
+        (r"D:\a;b\target", "letters"),
+    ],
+)
+def test_paths_that_windows_reads_otherwise_are_refused(path: str, reason: str | None) -> None:
+    told = real_file.unfit(PureWindowsPath(path))
+    assert told == reason or (reason and told and reason in told)
+
+
+@needs_fio
+def test_fio_takes_a_path_with_a_drive(tmp_path: Path) -> None:
+    """Linux takes such a path for a name, and fio splits names at colons on every system."""
+    (tmp_path / r"C:\my ssd\t,1.bin").write_bytes(bytes(MIB))
+    name = real_file.name_for_fio(tmp_path / r"C:\my ssd\t,1.bin")
+    job = Job(name="read", rw="read", block_bytes=4096)
+    step = Run(label="read", jobs=(job,))
+    engine = engines.Engine(name="psync", direct=False)
+    file = job_file(step, capacity_bytes=MIB, engine=engine, filename=name)
+    work = tmp_path / "work"
+    work.mkdir()
+    answer = real_fio.run(real_fio.find(), file.text, work, lambda done: True, readonly=True)
+    assert json.loads(answer)["jobs"][0]["read"]["io_bytes"] == MIB
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 ENDLESS = """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -47,5 +49,40 @@ def test_only_linux_compiles_what_only_linux_has() -> None:
 
 
 def test_sums_wait_for_everything() -> None:
-    assert "needs: [wheels, sdist, pythons]" in TEXT
+    assert "needs: [wheels, files, sdist, pythons]" in TEXT
     assert "SHA256SUMS" in TEXT
+
+
+def test_files_are_measured_where_nobody_of_us_can() -> None:
+    job = re.split(r"(?m)^  (?=[a-z]+:$)", TEXT)
+    (files,) = [text for text in job if text.startswith("files:")]
+    for system in ("macos-15", "windows-2025"):
+        assert f"runner: {system}," in files
+    for path in re.findall(r"cp (\S+)", files):
+        assert (ROOT / path).exists(), path
+
+
+# These have something of Linux alone, behind a refusal elsewhere or a look at what there is.
+LINUX_ALONE = {
+    "cli/serve_run.py",
+    "drives/control.py",
+    "drives/device/facts.py",
+    "drives/device/purge.py",
+    "drives/nbd.py",
+    "drives/real/launch.py",
+    "load/record.py",
+    "system.py",
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_nothing_else_uses_what_a_system_lacks(platform: str, tmp_path: Path) -> None:
+    """mypy knows which functions of the standard library a system has."""
+    words = ["mypy", "--platform", platform, "--cache-dir", str(tmp_path), "python"]
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    pattern = r"(?m)^python/flashtwin/(\S+?):\d+: error: Module has no attribute.*$"
+    used = set(re.findall(pattern, done.stdout))
+    assert used and used <= LINUX_ALONE, done.stdout

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -51,8 +52,7 @@ def _larger(run: Run) -> str | None:
         return None
     free = 0
     with suppress(OSError):
-        room = os.statvfs(Path(path).parent)
-        free = room.f_bavail * room.f_frsize
+        free = shutil.disk_usage(Path(path).parent).free
     fitting = [known for known in SIZES if size < known <= SHARE * free]
     if not fitting:
         return None

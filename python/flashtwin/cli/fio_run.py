@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 
+from flashtwin import system
 from flashtwin._core import Spec
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.fio import NAME, Parameters
@@ -303,6 +304,8 @@ def on_path(command: FioCommand) -> int:
 def _prepared(command: FioCommand) -> tuple[Path, on_files.Prepared]:
     """Where the files are made, and the jobs as fio gets them."""
     on = command.variant.drive
+    if not system.UNIX:
+        raise system.only_on("Linux and macOS", "job files run on files of their own")
     path = free_path(on, sized=False, changes=command.variant.changes)
     return path, prepare(command.read.jobs, on)
 

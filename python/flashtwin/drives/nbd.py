@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from flashtwin import system
 from flashtwin.drives import control
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 
@@ -67,6 +68,8 @@ def socket_of(uri: str) -> Path:
             hint="write nbd+unix:///?socket=PATH, as flashtwin serve prints it",
             exit_code=USAGE,
         )
+    if not hasattr(socket, "AF_UNIX"):
+        raise system.only_on("Linux and macOS", "served drives are reached")
     return Path(paths[0])
 
 

@@ -12,7 +12,6 @@ and one that cannot be written does not keep the others from it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -153,8 +152,8 @@ class _Place:
         self._output, self._show = output, show
         self._stack = ExitStack()
         self._file: IO[str] | None = None
-        self._back: int | None = None
-        self._whole_bytes = 0
+        # What the file holds, for stdout where it gets no name in the end.
+        self._whole: list[str] = []
         self._refused: list[FlashtwinError] = []
 
     def open(self) -> None:
@@ -162,8 +161,6 @@ class _Place:
             return
         try:
             self._file = self._stack.enter_context(outputs.growing(self._output))
-            # What is there can be read back also once the file was closed and removed.
-            self._back = os.dup(self._file.fileno())
         except FlashtwinError as error:
             self._refused.append(error)
         except OSError as error:
@@ -177,7 +174,7 @@ class _Place:
             except OSError as error:
                 self._turn(error)
             else:
-                self._whole_bytes = os.fstat(self._file.fileno()).st_size
+                self._whole.append(text)
                 return
         self._show(text)
 
@@ -198,9 +195,8 @@ class _Place:
 
     def _turn(self, error: FlashtwinError | OSError) -> None:
         """Write what the file holds to stdout, and everything that follows too."""
-        if self._back is not None:
-            written = os.pread(self._back, self._whole_bytes, 0)
-            self._show(written.decode())
+        if self._whole:
+            self._show("".join(self._whole))
         try:
             self._stack.__exit__(type(error), error, error.__traceback__)
         except (FlashtwinError, OSError) as cause:
@@ -212,6 +208,4 @@ class _Place:
         self._leave()
 
     def _leave(self) -> None:
-        if self._back is not None:
-            os.close(self._back)
-        self._file = self._back = None
+        self._file, self._whole = None, []

@@ -13,7 +13,6 @@ and no fio is left running.
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -542,7 +541,7 @@ def _ended(
             real_fio.check_size(*written)
             number = stopped()
         if number is not None and not signalled:
-            # fio has no handler for these two, so it gets SIGINT in their place.
-            sent = signal.SIGINT if number in (signal.SIGHUP, signal.SIGQUIT) else number
-            os.killpg(process.pid, sent)
+            # fio has no handler for others, so it gets SIGINT in their place.
+            sent = number if number == signal.SIGTERM else signal.SIGINT
+            system.signal_group(process, sent)
             signalled = True

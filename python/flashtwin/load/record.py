@@ -332,6 +332,7 @@ def _by_blktrace(number: str, part: Path, recording: Recording) -> None:
                 file.write(piece)
     finally:
         end(child, signal.SIGINT)
+        child.stdout.close()
     if not part.stat().st_size:
         raise FlashtwinError(
             f"blktrace recorded nothing of {disk} (code {child.returncode})",

@@ -24,16 +24,13 @@ from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flashtwin import system
 from flashtwin.drives import memory
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.target import Interrupted
 from flashtwin.runner.stop import Stop, listening
-
-if TYPE_CHECKING:
-    from multiprocessing.context import ForkServerContext, SpawnContext
 
 # How long a stop may stay unseen.
 POLL_S = 0.2
@@ -161,10 +158,10 @@ class Pool:
 
     def _started(self) -> _Worker:
         # Windows has no fork: each worker there is a Python of its own.
-        context: ForkServerContext | SpawnContext = get_context("spawn")
+        context: Any = get_context("spawn")
         if "forkserver" in get_all_start_methods():
             context = get_context("forkserver")
-        context.set_forkserver_preload(_IMPORTED)
+            context.set_forkserver_preload(_IMPORTED)
         near_end, far_end = context.Pipe()
         # The server is started once, and would give each worker the environment of that time.
         args = (far_end, dict(os.environ))
@@ -329,6 +326,6 @@ def _follow(busy: threading.Event) -> None:
     beginner.join()
     since_s = time.monotonic()
     while busy.is_set() and (waited_s := time.monotonic() - since_s) < PATIENCE_S:
-        os.kill(os.getpid(), signal.SIGTERM if waited_s < GRACE_S else signal.SIGINT)
+        system.signal_self(signal.SIGTERM if waited_s < GRACE_S else signal.SIGINT)
         time.sleep(POLL_S if waited_s < GRACE_S else GRACE_S)
     os._exit(0)

@@ -9,6 +9,7 @@ run is refused, for half a run of each would be no drive's.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flashtwin import system
 from flashtwin.drives import memory, nbd, untimed
 from flashtwin.drives.consent import DESTROY, Consent, Word, require
 from flashtwin.drives.device import refusals
@@ -409,7 +409,10 @@ def _device_of(
         raise damaged(run.path / "host.json", "it does not say which device was measured")
     paths = known_again(stored)
     if len(paths) != 1:
-        several = f"may be any of {', '.join(map(str, paths))}: none of them has a serial number"
+        several = (
+            f"may be any of {', '.join(map(str, paths))}: their model, size and serial number are"
+            " the same, as those of one drive on two paths or of virtual disks are"
+        )
         raise FlashtwinError(
             f"the device that {run.path} measured ({target['name']}) "
             + (several if paths else "is not in this machine"),
@@ -498,18 +501,17 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
             hint="give a path that is UTF-8",
             exit_code=USAGE,
         )
-    if word.endswith("/") and not path.is_dir():
+    if word.endswith(("/", os.sep)) and not path.is_dir():
         raise FlashtwinError(
             f"there is no directory {word}",
             hint="make it, or leave the stroke at its end out to name a file",
             exit_code=USAGE,
         )
-    if not system.MEASURES:
-        raise system.only_on("Linux and macOS", "files are measured")
     # What may not be written to is refused first, which is more to the point than a missing size.
     real_file.place(path)
     return path
 
 
 def _looks_like_path(word: str, path: Path) -> bool:
-    return "/" in word or word.startswith((".", "~")) or bool(path.suffix) or path.exists()
+    is_path = "/" in word or os.sep in word or word.startswith((".", "~"))
+    return is_path or bool(path.drive or path.suffix) or path.exists()

@@ -91,9 +91,9 @@ class Blocks:
             try:
                 written = 0
                 while written < len(data):
-                    written += os.pwrite(handle, data[written:], begins + written)
+                    written += system.write_at(handle, data[written:], begins + written)
                 if durable:
-                    os.fdatasync(handle)
+                    system.sync_data(handle)
             except OSError:
                 os.ftruncate(handle, begins)
                 raise
@@ -133,7 +133,7 @@ class Blocks:
             size = os.fstat(handle).st_size
             if block.at + block.bytes > size or block.bytes > memory_bytes() // TABLE_SHARE:
                 return None
-            return os.pread(handle, block.bytes, block.at)
+            return system.read_at(handle, block.bytes, block.at)
 
     def joined(self, records: Iterable[StepRecord]) -> dict[str, Table]:
         """The tables of all these steps as one."""

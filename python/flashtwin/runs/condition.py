@@ -70,8 +70,7 @@ def main() -> None:
     )
     for name, (shape, rows) in question["tables"].items():
         _fill(connection, name, shape, rows)
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    system.end_after(seconds)
     try:
         with _bounded_memory(most + len(data)):
             answer = _judged(connection, question["condition"], question["table"])

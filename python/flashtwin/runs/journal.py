@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from flashtwin import system
 from flashtwin.errors import FlashtwinError
 from flashtwin.inputs import is_plain, parse_json
 from flashtwin.model.step import JobTotals, NotPossible, Result
@@ -190,7 +191,7 @@ def scan(path: Path, data: bytes, origin: str, *, finished: bool) -> Journal:
 
 def cut(descriptor: int, records: int) -> None:
     """Cut the journal after `records` lines."""
-    text = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    text = system.read_at(descriptor, os.fstat(descriptor).st_size, 0)
     remaining = b"".join(line + b"\n" for line in text.split(b"\n")[:records])
     os.ftruncate(descriptor, len(remaining))
     os.lseek(descriptor, 0, os.SEEK_END)

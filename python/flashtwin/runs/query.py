@@ -27,6 +27,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from flashtwin import system
 from flashtwin.arguments import checked
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
@@ -185,7 +186,7 @@ def _judged(question: str) -> dict[str, Any]:
     """The answer of the judging process. If it ended without one, the condition exceeded its
     limits."""
     process = ask_child(question)
-    if process.returncode == -signal.SIGALRM:
+    if system.ALARM and process.returncode == -system.ALARM:
         return {"wrong": f"judging the condition takes longer than {MOST_S} s"}
     if process.returncode == -signal.SIGINT:
         # Both got the same Ctrl-C, and the other process was the quicker one.

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from flashtwin import system
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.runs import schema
@@ -117,6 +118,6 @@ def _check_in(run: Path) -> str:
     handle = open_file(f"{run}/{MANIFEST}")
     try:
         size = os.fstat(handle).st_size
-        return check_of(os.pread(handle, CHECK_BYTES, max(size - CHECK_BYTES, 0)))
+        return check_of(system.read_at(handle, CHECK_BYTES, max(size - CHECK_BYTES, 0)))
     finally:
         os.close(handle)

@@ -259,6 +259,8 @@ class Writer:
         steps = [record.heading() for record in self._records]
         check = self._write_manifest({**self._manifest, **more, "steps": steps, "state": state})
         if state == "finished":
+            # Not every system removes what is open, and nothing is read of the blocks any more.
+            self._blocks.close()
             tidy(self.path)
             summary.write(self.path, self._manifest, check, findings)
 

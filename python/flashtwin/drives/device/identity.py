@@ -38,7 +38,7 @@ def of(facts: Facts, salt: str | None = None) -> dict[str, str]:
 
 def known_again(stored: Mapping[str, Any], roots: Roots | None = None) -> list[Path]:
     """The devices of this machine that a stored hash is of, whatever their names are by now:
-    several where none of them has a serial number, as virtual disks."""
+    several where one drive has two paths, or where none of them has a serial number."""
     roots = roots or Roots()
     paths = []
     for place in sorted((roots.sys / "block").glob("*")):

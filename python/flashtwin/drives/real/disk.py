@@ -17,6 +17,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from flashtwin import system
 from flashtwin.drives.device.facts import line, link_of, sensed
 from flashtwin.inputs import parse_json
 
@@ -36,21 +37,20 @@ def facts_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
 
 def _fill(path: Path) -> str | None:
     """The used share of the file system's space, as df shows it."""
-    room = os.statvfs(path)
-    used = room.f_blocks - room.f_bfree
-    there = used + room.f_bavail
-    return f"{100 * used / there:.0f} %" if there else None
+    room = shutil.disk_usage(path if path.is_dir() else path.parent)
+    there = room.used + room.free
+    return f"{100 * room.used / there:.0f} %" if there else None
 
 
 def under(path: Path, *, sys_root: Path = SYS) -> Path | None:
     """The disk under a file, by its folder in /sys: that of a partition, and the one under a
     mapped device."""
     try:
-        about = os.stat(path).st_dev
+        number = system.number_of(os.stat(path).st_dev)
     except OSError:
         return None
-    at = sys_root / "dev" / "block" / f"{os.major(about)}:{os.minor(about)}"
-    if not at.exists():
+    at = sys_root / "dev" / "block" / number
+    if not number or not at.exists():
         return None
     at = at.resolve()
     for _ in range(8):

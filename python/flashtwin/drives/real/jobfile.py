@@ -84,15 +84,21 @@ class JobFile:
 
 
 def job_file(
-    step: Run | Chain, *, capacity_bytes: int, engine: Engine, fresh_data: bool = False
+    step: Run | Chain,
+    *,
+    capacity_bytes: int,
+    engine: Engine,
+    filename: str = TARGET,
+    fresh_data: bool = False,
 ) -> JobFile:
-    """The job file of a step. The caller has checked that its jobs fit into the target."""
+    """The job file of a step. The caller has checked that its jobs fit into the target, which fio
+    knows as `filename`."""
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
     sections = _sections(runs, capacity_bytes, engine)
     exact = sum(requests_most(section.job) for section in sections) <= REQUESTS_LOGGED_MOST
     samples_ms = [_sample_ms(run, exact) for run in runs]
-    settings = _global(engine) | ({"refill_buffers": "1"} if fresh_data else {})
+    settings = _global(engine, filename) | ({"refill_buffers": "1"} if fresh_data else {})
     if any(section.job.fio and section.job.fio.syncs != Syncs() for section in sections):
         # fio keeps no latencies of flushes without those of completions.
         del settings["disable_clat"]
@@ -119,7 +125,7 @@ def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = Tru
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
     sections = _sections(runs, capacity_bytes, LINUX[0])
-    settings = {name: value for name, value in _global(LINUX[0]).items() if name in _PLAIN}
+    settings = {name: value for name, value in _global(LINUX[0], TARGET).items() if name in _PLAIN}
     return _text(parts, sections, settings, laid_out(parts, delays=delays), lambda section: {})
 
 
@@ -206,8 +212,8 @@ def _span_bytes(job: Job) -> int:
 _PLAIN = ("filename", "ioengine", "direct", "kb_base", "thread", "group_reporting", "uri")
 
 
-def _global(engine: Engine) -> Options:
-    file = {"filename": TARGET, "ioengine": engine.name, "direct": str(int(engine.direct))}
+def _global(engine: Engine, filename: str) -> Options:
+    file = {"filename": filename, "ioengine": engine.name, "direct": str(int(engine.direct))}
     return {
         **(file if engine.uri is None else {"ioengine": engine.name, "uri": engine.uri}),
         "kb_base": "1024",

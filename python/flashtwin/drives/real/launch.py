@@ -3,66 +3,71 @@
 A script of its own, started by `real_fio`: `python -I -S launch.py PARENT PROGRAM ARGUMENT...`.
 Linux kills a process at its parent's end if the process has asked for that, and keeps the wish when
 another program is executed. It does not keep it over a fork: that is why fio's jobs run as threads.
-Elsewhere this script stays beside fio and ends it once its own parent is another.
+Elsewhere PARENT is `-`, and this script stays beside fio: its input is a pipe that flashtwin holds
+and never writes to, so that it ends with flashtwin or when flashtwin wants fio to end.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
-import time
+import threading
 
 _SET_DEATH_SIGNAL = 1
-# How often the parent and the child are looked at.
-_LOOK_S = 0.05
+# The group may be sent these, and fio alone is to answer them.
+_OF_FIO = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGBREAK")
 
 
-def become(parent: int, words: list[str], system: str = sys.platform) -> None:
+def become(parent: int, words: list[str]) -> None:
     """Execute the program; returns only if the parent is gone already."""
-    if system == "linux":
-        import ctypes
+    import ctypes
 
-        failed = ctypes.CDLL(None, use_errno=True).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        if failed:
-            raise OSError(ctypes.get_errno(), "fio would outlive flashtwin")
-        # A parent that ended before this call sends no signal: check that it is still the parent.
-        if os.getppid() != parent:
-            return
-    _open_more_files()
-    child = 0 if system == "linux" else os.fork()
-    if child == 0:
+    failed = ctypes.CDLL(None, use_errno=True).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if failed:
+        raise OSError(ctypes.get_errno(), "fio would outlive flashtwin")
+    # A parent that ended before this call sends no signal: check that it is still the parent.
+    if os.getppid() == parent:
+        _open_more_files()
         os.execv(words[0], words)
-    _wait_beside(child, parent)
 
 
-def _wait_beside(child: int, parent: int) -> None:
-    """Wait for a child's end and end as it did; end it where the parent is gone. Signals to the
-    group are the child's to answer."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
-    pid = status = 0
-    while not pid:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if not pid:
-            if os.getppid() != parent:
-                os.kill(child, signal.SIGKILL)
-            time.sleep(_LOOK_S)
-    code = os.waitstatus_to_exitcode(status)
+def watch_over(words: list[str]) -> None:
+    """Run the program until it ends, or our input does, and end as it did."""
+    _open_more_files()
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, close_fds=False)
+    for name in _OF_FIO:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    threading.Thread(target=_kill_at_end, args=(child,), daemon=True).start()
+    code = child.wait()
     if code < 0:
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    os._exit(code)
+    # Windows has codes that are no int of C's.
+    os._exit(code if code < 1 << 31 else code - (1 << 32))
+
+
+def _kill_at_end(child: subprocess.Popen[bytes]) -> None:
+    while os.read(0, 1):
+        pass
+    child.kill()
 
 
 def _open_more_files() -> None:
     """Raise the limit of open files: jobs that are threads share that of one process."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:
+        return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 if __name__ == "__main__":
-    become(int(sys.argv[1]), sys.argv[2:])
+    if sys.argv[1] == "-":
+        watch_over(sys.argv[2:])
+    else:
+        become(int(sys.argv[1]), sys.argv[2:])

@@ -10,13 +10,12 @@ opened.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from flashtwin import system
 from flashtwin.drives.real import disk, real_file
 from flashtwin.drives.real.engines import Engine, caveats
 from flashtwin.drives.real.instruments import Thermometer
@@ -65,8 +64,10 @@ class Real(ThroughFio):
         taken_over = real_file.take_over(self._leftover) if self._leftover else None
         # The file of a killed run; whether it was filled is not known here.
         self._taken_over = taken_over is not None
-        where = taken_over.path if taken_over else real_file.place(self._path)
-        if taken_over is None:
+        if taken_over:
+            where = taken_over.path
+        else:
+            where = real_file.place(self._path, was_ours=self._leftover is not None)
             real_file.check_space(where, self._size)
         self._file = taken_over or real_file.create(where, self._size)
         size = readable_size(self._size)
@@ -127,8 +128,8 @@ class Real(ThroughFio):
         super().close()
 
     def identity(self) -> dict[str, object]:
-        system, _ = real_file.file_system(self._file.path)
-        return {**super().identity(), "file_system": system, "notes": self.notes()}
+        kind, _ = real_file.file_system(self._file.path)
+        return {**super().identity(), "file_system": kind, "notes": self.notes()}
 
     def notes(self) -> list[str]:
         return [*caveats(self._engine), *real_file.remarks(self._file)]
@@ -150,6 +151,7 @@ class Real(ThroughFio):
             Run(label="fill", jobs=(job,)),
             capacity_bytes=self._size,
             engine=self._engine,
+            filename=self.name_for_fio,
             fresh_data=True,
         )
         shown_tenths = 0
@@ -169,12 +171,11 @@ class Real(ThroughFio):
         self._zero_ns = time.monotonic_ns()
 
     def sync(self) -> None:
-        # macOS's fsync ends in the drive's write cache; only it has the other one.
-        reach_flash = getattr(fcntl, "F_FULLFSYNC", None)
-        if reach_flash is None:
-            os.fsync(self._file.handle)
-        else:
-            fcntl.fcntl(self._file.handle, reach_flash)
+        system.reach_flash(self._file.handle)
+
+    @property
+    def name_for_fio(self) -> str:
+        return TARGET if system.UNIX else real_file.name_for_fio(self._file.path)
 
     def put_target(self) -> tuple[int, ...]:
         if not self._file.is_there():
@@ -182,5 +183,6 @@ class Real(ThroughFio):
                 f"{self._file.path} is no longer the file that was made for the test",
                 exit_code=ENVIRONMENT,
             )
-        (self._work / TARGET).symlink_to(self._file.link)
+        if system.UNIX:
+            (self._work / TARGET).symlink_to(self._file.link)
         return (self._file.handle,)

@@ -11,6 +11,9 @@ the run's host.json repeats; the other is the run's directory, by device and ino
 of a run has the first and lies elsewhere, so that it neither takes the file over nor removes it;
 `adopt` moves the claim. Whoever measures or removes the file holds a lock on it (`flock`), which
 ends with the process.
+
+On Windows an open file keeps its path, so that fio may open it by that, and is closed before it is
+removed. Paths that Windows or its fio would read otherwise are refused (`unfit`).
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import signal
 import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from types import FrameType
 from typing import Any
 
@@ -46,6 +50,11 @@ MARGIN_BYTES = 16 << 20
 RESERVE_SHARE, RESERVE_BYTES, LEAST_BYTES = 10, 1 << 30, 64 << 20
 
 DEVICES = Path("/dev")
+
+# Names that are devices in every directory of Windows, with any suffix.
+_RESERVED = re.compile(
+    r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])(\..*)?"
+)
 
 _ATTRIBUTE, _CLAIM = "user.flashtwin", "user.flashtwin.run"
 
@@ -129,7 +138,7 @@ class Leftover:
     @property
     def is_ours(self) -> bool:
         """Whether the file is there and belongs to the run that asks, and not to a copy of it."""
-        return self.is_there and _attribute(self.path, _CLAIM) == _identity(self.run)
+        return self.is_there and system.attribute(self.path, _CLAIM) == _identity(self.run)
 
     def leads_to(self, handle: int) -> bool:
         """Whether the path still leads to a file that was opened there."""
@@ -138,6 +147,9 @@ class Leftover:
         except OSError:
             return False
 
+
+# No link, no pipe is opened, and no child inherits what is.
+_OPENS = system.NOFOLLOW | system.NONBLOCK | system.BYTES
 
 _Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
@@ -149,8 +161,12 @@ _open_files: set[OwnFile] = set()
 _lock = threading.RLock()
 
 
-def place(path: Path) -> Path:
-    """The path where the file would be made; refused where flashtwin may not write."""
+def place(path: Path, *, was_ours: bool = False) -> Path:
+    """The path where the file would be made; refused where flashtwin may not write. `was_ours`: a
+    run that is resumed had its file there."""
+    if not system.UNIX and (reason := unfit(PureWindowsPath(path.absolute()))):
+        hint = "name a directory on the drive to test, in plain letters"
+        raise FlashtwinError(f"{path} {reason}", hint=hint, exit_code=REFUSED)
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -158,7 +174,7 @@ def place(path: Path) -> Path:
     except OSError as error:
         raise _failed(path, error) from error
     if stat.S_ISDIR(mode):
-        return place(path / NAME)
+        return place(path / NAME, was_ours=was_ours)
     kind, hint = next(
         ((kind, hint) for is_kind, kind, hint in _KINDS if is_kind(mode)),
         ("not a regular file", "name a directory on the drive to test"),
@@ -167,7 +183,29 @@ def place(path: Path) -> Path:
         hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
         if outputs.is_locked(path):
             hint = "another process is measuring it: wait for that, or name another place"
+    if was_ours and stat.S_ISREG(mode):
+        hint = f"it does not bear the run's mark; if the run left it, remove {path} and resume"
     raise FlashtwinError(f"{path} is {kind}", hint=hint, exit_code=REFUSED)
+
+
+def unfit(path: PureWindowsPath) -> str | None:
+    """Why no file is made at a path of Windows': it names something else, or fio reads it as
+    another one."""
+    below = path.parts[1:] if path.anchor else path.parts
+    if str(path).startswith(("\\\\.\\", "\\\\?\\")):
+        return "names a device, and devices are measured on Linux alone"
+    if any(_RESERVED.fullmatch(part.rstrip(" .").split(":")[0]) for part in below):
+        return "names a device of Windows"
+    if any(":" in part for part in below):
+        return "names a stream of another file"
+    if not str(path).isascii() or set("$;#") & set(str(path)):
+        return "has letters that fio does not take there: $ ; # and all but ASCII"
+    return None
+
+
+def name_for_fio(path: Path) -> str:
+    """A path as fio takes it for a file's name: it splits them at colons that have no stroke."""
+    return str(path.absolute()).replace(":", "\\:")
 
 
 def _in_directory(path: Path) -> Path:
@@ -195,8 +233,7 @@ def _among_devices(directory: Path) -> bool:
 
 def check_space(path: Path, size_bytes: int) -> None:
     """Refuse when the file system has no room for the file."""
-    room = os.statvfs(path.parent)
-    free = room.f_bavail * room.f_frsize
+    free = shutil.disk_usage(path.parent).free
     missing = size_bytes + MARGIN_BYTES - free
     if missing > 0:
         raise FlashtwinError(
@@ -210,9 +247,8 @@ def check_space(path: Path, size_bytes: int) -> None:
 def room_in(directory: Path) -> int:
     """Bytes of a file that leaves a reserve free in a directory's file system: what lies beside it
     goes on to need room, and a drive that is full to its last byte is slow by that."""
-    room = os.statvfs(directory)
-    free, size = room.f_bavail * room.f_frsize, room.f_blocks * room.f_frsize
-    reserve = max(size // RESERVE_SHARE, RESERVE_BYTES)
+    room = shutil.disk_usage(directory)
+    free, reserve = room.free, max(room.total // RESERVE_SHARE, RESERVE_BYTES)
     if free - reserve < LEAST_BYTES:
         raise FlashtwinError(
             f"{directory} has {readable_size(free)} free, and {readable_size(reserve)} stay free",
@@ -232,14 +268,15 @@ def remains(path: Path) -> Path | None:
 
 def remove_remains(place: Path) -> None:
     """Remove what a killed run left; refused where somebody measures it or it is no longer ours."""
-    handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(place, os.O_RDONLY | _OPENS)
     try:
         _lock_file(handle, place)
         if _mark_of(handle) is None or not os.path.samestat(os.lstat(place), os.fstat(handle)):
             raise FlashtwinError(f"{place} is not a file of flashtwin's", exit_code=REFUSED)
-        os.unlink(place)
-    finally:
+    except BaseException:
         os.close(handle)
+        raise
+    system.remove_open(place, handle)
 
 
 def file_system(path: Path) -> tuple[str, str]:
@@ -262,23 +299,24 @@ def file_system(path: Path) -> tuple[str, str]:
 def remarks(file: OwnFile) -> list[str]:
     """Notes on how a file system changes a measurement in a file of it, and where it keeps no mark
     by which a killed run's file is found again."""
-    system, options = file_system(file.path)
-    notes = [f"the file lies on {system}, {words}" for kinds, words in _SYSTEMS if system in kinds]
-    if system.startswith("fuse"):
-        notes.append(f"the file lies on {system}, which a program answers: it is measured too")
+    kind, options = file_system(file.path)
+    notes = [f"the file lies on {kind}, {words}" for kinds, words in _SYSTEMS if kind in kinds]
+    if kind.startswith("fuse"):
+        notes.append(f"the file lies on {kind}, which a program answers: it is measured too")
     if re.search(r"\bcompress(-force)?=(?!no\b)", options):
         notes.append("the file system compresses: data that can be made smaller write less")
     if _mark_of(file.handle) is None:
+        where = "this file system" if kind == "unknown" else kind
         notes.append(
-            f"{system} keeps no mark on the file: what kill -9 leaves is not found again and is"
-            f" removed with rm {file.path.name}"
+            f"{where} keeps no mark on the file: what a killed run leaves is not found again, and"
+            f" {file.path.name} has to be removed by hand"
         )
     return notes
 
 
 def create(path: Path, size_bytes: int) -> OwnFile:
     """Make the file, a hole of its full size; from now on it goes when the process does."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPENS
     with _lock:
         try:
             handle = os.open(path, flags, 0o600)
@@ -290,7 +328,7 @@ def create(path: Path, size_bytes: int) -> OwnFile:
     try:
         _lock_file(handle, path)
         _mark(handle)
-        os.ftruncate(handle, size_bytes)
+        system.set_length(handle, size_bytes)
     except OSError as error:
         remove(file)
         raise _failed(path, error) from error
@@ -321,8 +359,8 @@ def left_behind(file: OwnFile, size_bytes: int) -> dict[str, object]:
 
 def claim(file: OwnFile, run: Path) -> None:
     """Say in the file which run directory it belongs to; nothing where it cannot be said."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.setxattr(file.handle, _CLAIM, _identity(run).encode())
+    with contextlib.suppress(OSError):
+        system.set_attribute(file.handle, _CLAIM, _identity(run))
 
 
 def adopt(leftovers: Sequence[Leftover]) -> list[Path]:
@@ -345,7 +383,7 @@ def adopt(leftovers: Sequence[Leftover]) -> list[Path]:
             )
         for leftover, handle in locked:
             try:
-                os.setxattr(handle, _CLAIM, _identity(leftover.run).encode())
+                system.set_attribute(handle, _CLAIM, _identity(leftover.run))
             except OSError as error:
                 raise _failed(leftover.path, error) from error
         return [leftover.path for leftover, _ in locked]
@@ -392,7 +430,7 @@ def _opened(leftover: Leftover) -> int | None:
     try:
         if not stat.S_ISREG(os.lstat(leftover.path).st_mode):
             return None
-        handle = os.open(leftover.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(leftover.path, os.O_RDWR | _OPENS)
     except OSError:
         return None
     about = os.fstat(handle)
@@ -412,7 +450,7 @@ def take_over(leftover: Leftover) -> OwnFile | None:
         if handle is None:
             return None
         try:
-            if _attribute(handle, _CLAIM) != _identity(leftover.run):
+            if system.attribute(handle, _CLAIM) != _identity(leftover.run):
                 raise FlashtwinError(
                     f"{leftover.path} belongs to another directory than {leftover.run}, which is"
                     " a copy of that run or was moved to another file system",
@@ -429,30 +467,24 @@ def take_over(leftover: Leftover) -> OwnFile | None:
 
 def _mark(handle: int) -> None:
     """Give a new file a mark that no other file has; not every file system can keep one."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.setxattr(handle, _ATTRIBUTE, secrets.token_hex(16).encode())
+    with contextlib.suppress(OSError):
+        system.set_attribute(handle, _ATTRIBUTE, secrets.token_hex(16))
 
 
 def _mark_of(file: Path | int) -> str | None:
-    return _attribute(file, _ATTRIBUTE)
-
-
-def _attribute(file: Path | int, name: str) -> str | None:
-    follow = isinstance(file, int)
-    try:
-        return os.getxattr(file, name, follow_symlinks=follow).decode(errors="replace")
-    except (OSError, AttributeError):
-        return None
+    return system.attribute(file, _ATTRIBUTE)
 
 
 def remove(file: OwnFile) -> None:
     """Remove the file if it is still ours; a second call does nothing."""
     with _lock:
         if file in _open_files:
-            if file.process == os.getpid() and file.is_there():
-                os.unlink(file.path)
+            is_ours = file.process == os.getpid() and file.is_there()
             _open_files.discard(file)
-            os.close(file.handle)
+            if is_ours:
+                system.remove_open(file.path, file.handle)
+            else:
+                os.close(file.handle)
         if not _open_files:
             _let_signals_go()
 

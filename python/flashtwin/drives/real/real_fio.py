@@ -1,27 +1,30 @@
 """fio as a child process: found, asked for its version, run under a watch, and never left behind.
 
 It runs in a session of its own, so that Ctrl-C reaches us and not fio: we end it, and where we are
-killed the kernel ends it (`launch`). Both need its jobs to be threads: fio puts jobs that are
-processes into sessions of their own. `start` is the one place that starts it. While it runs, its
-status lines (four a second) tell the rates, and bytes done are those rates times the time
+killed the kernel or a watcher beside it does (`launch`). Both need its jobs to be threads: fio puts
+jobs that are processes into sessions of their own. `start` is the one place that starts it. What it
+prints is read by a thread, as not every system can wait for a pipe and a time at once. While it
+runs, its status lines (four a second) tell the rates, and bytes done are those rates times the time
 between; they serve progress only, results come from its JSON and logs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flashtwin import inputs, outputs
+from flashtwin import inputs, outputs, system
+from flashtwin.drives.real import engines
 from flashtwin.errors import ENVIRONMENT, FlashtwinError, MachineError, shortened
 from flashtwin.model.target import Interrupted
 
@@ -29,14 +32,18 @@ from flashtwin.model.target import Interrupted
 # lack an option of our job files, its "Bad option" ends in the same words as one too old.
 OLDEST = (3, 28)
 
-_GET = "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS)"
+_GET = (
+    "apt install fio (Debian, Ubuntu), dnf install fio (Fedora), brew install fio (macOS), "
+    "choco install fio (Windows)"
+)
 _FULL = ("No space left on device", "Disk quota exceeded")
-# The variables that fio inherits: paths of programs and libraries, and the time zone.
-_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ")
+# The variables that fio inherits: paths of programs and libraries, the time zone, and without which
+# no program of Windows finds its system.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "TZ", "SYSTEMROOT", "TEMP", "TMP")
 _LAUNCH = Path(__file__).with_name("launch.py")
 # A program that is fio says its version at once.
 VERSION_S = 10.0
-_VERSION_BYTES = 4096
+_VERSION_BYTES, _PIECE_BYTES = 4096, 65536
 _VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})[0-9A-Za-z.+~_-]{0,80}", re.ASCII)
 # What fio may write for us to read: bins of thousands of jobs are some MB.
 ANSWER_BYTES = 256 << 20
@@ -99,39 +106,47 @@ def _version(program: str) -> str:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(),
-            start_new_session=True,
+            **system.apart(),
         )
-        try:
-            answer = _printed(process, time.monotonic() + VERSION_S)
-        finally:
-            end(process, signal.SIGKILL)
     except OSError as error:
         raise FlashtwinError(
             f"{program} cannot be started: {error.strerror or error}", exit_code=ENVIRONMENT
         ) from error
-    if answer is None:
+    printed: list[bytes] = []
+    try:
+        is_whole = _read(process, printed.append, _VERSION_BYTES).wait(VERSION_S)
+    finally:
+        end(process, system.KILL)
+    if not is_whole:
         raise FlashtwinError(
             f"{program} --version did not answer within {VERSION_S:g} s",
             hint="look at what the program of that name on the PATH is",
             exit_code=ENVIRONMENT,
         )
-    return answer.decode(errors="replace").strip()
+    return b"".join(printed).decode(errors="replace").strip()
 
 
-def _printed(process: subprocess.Popen[bytes], until_s: float) -> bytes | None:
-    """What a program prints until it ends, or prints too much; none where its time is over
-    before."""
-    assert process.stdout is not None, "opened as a pipe"
-    answer = b""
-    while len(answer) < _VERSION_BYTES:
-        left_s = until_s - time.monotonic()
-        if left_s <= 0 or not select.select([process.stdout], [], [], left_s)[0]:
-            return None
-        piece = os.read(process.stdout.fileno(), _VERSION_BYTES)
-        if not piece:
-            break
-        answer += piece
-    return answer
+def _read(
+    process: subprocess.Popen[bytes], take: Callable[[bytes], object], most_bytes: int | None = None
+) -> threading.Event:
+    """Have a thread read what a program prints, piece by piece, until it prints no more or has
+    printed too much; the answer is set then. Whoever else holds the pipe keeps only the thread."""
+    pipe, over = process.stdout, threading.Event()
+    assert pipe is not None, "opened as a pipe"
+
+    def read() -> None:
+        count = 0
+        with pipe:
+            while most_bytes is None or count < most_bytes:
+                piece = os.read(pipe.fileno(), _PIECE_BYTES)
+                if not piece:
+                    break
+                count += len(piece)
+                take(piece)
+        over.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    return over
 
 
 def _environment() -> dict[str, str]:
@@ -150,17 +165,17 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start fio in a directory. It inherits the open files `inherited`, and ends when this process
     or thread does. What it prints on stderr goes to the file `errors`."""
-    launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid())]
+    by_kernel = engines.SYSTEM == "linux"
+    launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(os.getpid()) if by_kernel else "-"]
     with errors.open("wb") as complaints:
         return subprocess.Popen(
             [*launch, fio.program, *arguments],
             cwd=directory,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if by_kernel else subprocess.PIPE,
             stdout=stdout,
             stderr=complaints,
             env=_environment(),
-            pass_fds=inherited,
-            start_new_session=True,
+            **system.apart(inherited),
         )
 
 
@@ -245,22 +260,22 @@ def how_it_ended(code: int) -> str:
 def _follow(
     process: subprocess.Popen[bytes], report: Callable[[int], bool], written: Sequence[Path]
 ) -> None:
-    """Wait for the end, reading status lines and asking the watch at least ten times a second."""
-    assert process.stdout is not None, "opened as a pipe"
-    meter = Meter(began_s=time.monotonic())
-    handle = process.stdout.fileno()
-    os.set_blocking(handle, False)
-    rest, open_ = "", True
+    """Wait for the end, asking the watch at least ten times a second."""
+    meter, rest = Meter(began_s=time.monotonic()), ""
+
+    def take(piece: bytes) -> None:
+        nonlocal rest
+        *lines, rest = re.split(r"[\r\n]+", rest + piece.decode(errors="replace"))
+        rest = rest[-_SAID_BYTES:]
+        for line in lines:
+            meter.line(line, time.monotonic())
+
+    over = _read(process, take)
     while process.poll() is None:
-        if open_ and select.select([handle], [], [], _POLL_S)[0]:
-            piece = os.read(handle, 65536)
-            open_ = bool(piece)
-            *lines, rest = re.split(r"[\r\n]+", rest + piece.decode(errors="replace"))
-            rest = rest[-_SAID_BYTES:]
-            for line in lines:
-                meter.line(line, time.monotonic())
-        elif not open_:
-            time.sleep(_POLL_S)
+        # It ends soon after it has printed its last.
+        if over.wait(_POLL_S):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_S)
         check_size(*written)
         if not report(int(meter.bytes)):
             raise Interrupted("fio was ended")
@@ -286,21 +301,25 @@ class Meter:
             self._last_s = now_s
 
 
-def end(process: subprocess.Popen[bytes], number: signal.Signals = signal.SIGTERM) -> None:
-    """End fio if it still runs: first with SIGTERM or another signal, then with SIGKILL."""
+def end(process: subprocess.Popen[bytes], number: int = signal.SIGTERM) -> None:
+    """End a program if it still runs: first with SIGTERM or another signal, then at once. One that
+    `launch` watches over ends by the end of its input."""
     try:
         if process.poll() is None:
-            os.killpg(process.pid, number)
+            if process.stdin is not None:
+                process.stdin.close()
+            else:
+                system.signal_group(process, number)
             process.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:
         pass
     finally:
         # Also when a second Ctrl-C interrupts the wait.
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            system.signal_group(process, system.KILL)
             process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def _last_words(errors: Path, answer: Path, code: int) -> str:

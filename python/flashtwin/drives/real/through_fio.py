@@ -21,7 +21,7 @@ from flashtwin.drives.real import engines, real_fio
 from flashtwin.drives.real.answers import collect, one_result, part_results, quiet
 from flashtwin.drives.real.engines import Engine
 from flashtwin.drives.real.instruments import Instruments, Thermometer
-from flashtwin.drives.real.jobfile import impossible, job_file
+from flashtwin.drives.real.jobfile import TARGET, impossible, job_file
 from flashtwin.drives.real.power_log import PowerLog
 from flashtwin.drives.real.scratch import Scratch
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -173,9 +173,15 @@ class ThroughFio(ABC):
     def reach(self) -> Engine:
         """Get hold of it; the engine by which fio reaches it."""
 
+    @property
+    def name_for_fio(self) -> str:
+        """Its name in fio's directory, or its path as fio takes it."""
+        return TARGET
+
     @abstractmethod
     def put_target(self) -> tuple[int, ...]:
-        """Put its name into fio's directory; the answer is which descriptors fio takes."""
+        """Put its name into fio's directory, where it has one there; the answer is which
+        descriptors fio takes."""
 
     def identity(self) -> dict[str, object]:
         """What the manifest says of it."""
@@ -226,7 +232,9 @@ class ThroughFio(ABC):
         refused = ""
         for engine in engines.preferred():
             step = Run(label="probe", jobs=(probe,))
-            file = job_file(step, capacity_bytes=self._size, engine=engine)
+            file = job_file(
+                step, capacity_bytes=self._size, engine=engine, filename=self.name_for_fio
+            )
             try:
                 self._fio_in_directory(file.text, lambda bytes_done: True)
             except real_fio.FioError as failure:
@@ -263,7 +271,13 @@ class ThroughFio(ABC):
             over_ns = result.start_ns + result.duration_ns
             return replace(result, parts=part_results(parts, [], [], over_ns))
         began_ns, unix_ns = self._now_ns(), time.time_ns()
-        file = job_file(step, capacity_bytes=self._size, engine=self._engine, fresh_data=fresh_data)
+        file = job_file(
+            step,
+            capacity_bytes=self._size,
+            engine=self._engine,
+            filename=self.name_for_fio,
+            fresh_data=fresh_data,
+        )
         text = self._fio_in_directory(file.text, self._progress_to(began_ns, watch))
         measured = collect(file, text, self._work)
         self._sleep(rest_s, began_ns, watch)
@@ -301,7 +315,7 @@ class ThroughFio(ABC):
         """One fio process over the target, in an empty directory but for the name `target`.
 
         That name is a link to what is open here: fio splits file names at colons and expands
-        dollars, and so sees none.
+        dollars, and so sees none. Where there are no links, fio gets the path (`name_for_fio`).
         """
         for old_file in self._work.iterdir():
             old_file.unlink()

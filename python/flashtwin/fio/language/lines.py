@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
+from flashtwin import system
 from flashtwin.errors import USAGE
 from flashtwin.fio.language.errors import BadValueError, JobFileError, Where
 from flashtwin.fio.language.numbers import evaluate, integer
@@ -300,7 +301,7 @@ def _decimal(text: str) -> Fraction:
 
 
 _MACHINE: dict[str, Callable[[], int]] = {
-    "pagesize": lambda: os.sysconf("SC_PAGESIZE"),
-    "mb_memory": lambda: os.sysconf("SC_PAGESIZE") * os.sysconf("SC_PHYS_PAGES") >> 20,
+    "pagesize": system.page_bytes,
+    "mb_memory": lambda: (system.memory_bytes() or 0) >> 20,
     "ncpus": lambda: os.cpu_count() or 1,
 }

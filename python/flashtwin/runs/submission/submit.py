@@ -353,7 +353,7 @@ def _machine() -> Iterator[str]:
         yield os.environ.get("USERNAME", "")
         return
     with contextlib.suppress(KeyError):
-        yield system.pwd.getpwuid(os.getuid()).pw_name
+        yield system.pwd.getpwuid(system.user()).pw_name
 
 
 def _smart(run: Run) -> list[Any]:
