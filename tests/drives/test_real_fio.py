@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flashtwin.drives.real import engines, real_fio
+from flashtwin.drives.real import engines, real_fio, through_fio
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, FlashtwinError
 from flashtwin.model.step import Job, Result, Run
@@ -84,6 +84,19 @@ def test_fio_without_an_option_that_we_use(tmp_path: Path, monkeypatch: pytest.M
     assert error.exit_code == ENVIRONMENT
     assert error.message == "fio is too old: Bad option <log_entries=1024>"
     assert error.hint is not None and "apt install fio" in error.hint
+
+
+def test_fio_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = """
+    [ "$1" = --version ] && { echo fio-3.33; exit 0; }
+    exec yes "Jobs: 1 [w=1MiB/s]" """
+    pretend(monkeypatch, tmp_path / "bin", script)
+    monkeypatch.setattr(through_fio, "PROBE_S", 0.2)
+    target = tmp_path / "target"
+    error = failure(target)
+    assert error.exit_code == ENVIRONMENT and error.hint
+    assert error.message == "fio did not write to target within 0.2 s"
+    assert not target.exists()
 
 
 def test_fio_fails_in_silence(tmp_path: Path) -> None:
@@ -180,3 +193,16 @@ def test_bytes_from_status_lines() -> None:
     assert meter.bytes == 2 * MIB + 0.5 * 1.5 * MIB
     meter.line("[w=1000MB/s][w=1.2k IOPS]", 102.0)
     assert meter.bytes == pytest.approx(2.75 * MIB + 500e6)
+
+
+@needs_fio
+def test_a_fio_that_logs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, tmp_path / "bin", f'{FIO} "$@"; code=$?; rm -f *.log; exit $code')
+    drive = Real(tmp_path / "target", 16 * MIB, say=lambda text: None).open()
+    try:
+        job = Job(name="reads", rw="randread", block_bytes=4096, io_bytes=MIB)
+        with pytest.raises(FlashtwinError, match="counted 256 requests and logged none") as caught:
+            drive.do(Run(label="reads", jobs=(job,)), lambda progress: True)
+    finally:
+        drive.close()
+    assert caught.value.exit_code == ENVIRONMENT and caught.value.hint

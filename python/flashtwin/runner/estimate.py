@@ -63,6 +63,10 @@ IN_ORDER = 0.6
 MOST_STEPS = 100_000
 
 
+# Kinds of steps in which a drive is asked for nothing.
+_IDLE = ("rest", "flush", "mark")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepEstimate:
     """One step: bytes moved, seconds on the drive's clock and on the wall's.
@@ -184,6 +188,15 @@ def estimate(
         each_s = thinks_s / max(len(expected), 1)
         estimates += [replace(step, wall_s=step.wall_s + each_s) for step in expected]
         most_wall_s += thinks_s + sum(step.wall_s for step in most)
+    tasks = [step for step in estimates if step.kind not in _IDLE]
+    if tasks and not any(step.possible for step in tasks):
+        names = " and ".join(request.name for request in requests)
+        writes = "" if info.can.writes else ", and what is only read is not written to"
+        raise FlashtwinError(
+            f"{info.name} can do nothing that {names} asks for{writes}",
+            hint="--battery reads needs to write nothing; flashtwin batteries lists all",
+            exit_code=USAGE,
+        )
     if info.can.virtual_time:
         most_wall_s *= AT_MOST
     target_bytes = info.capacity_bytes if info.can.filled_first and estimates else 0

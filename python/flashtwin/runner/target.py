@@ -514,4 +514,4 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
 
 def _looks_like_path(word: str, path: Path) -> bool:
     is_path = "/" in word or os.sep in word or word.startswith((".", "~"))
-    return is_path or bool(path.drive or path.suffix) or path.exists()
+    return is_path or bool(path.drive or path.suffix) or os.path.lexists(path)

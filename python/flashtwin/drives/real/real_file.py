@@ -75,7 +75,7 @@ _SYSTEMS = (
 )
 
 _KINDS: tuple[tuple[Callable[[int], bool], str, str], ...] = (
-    (stat.S_ISLNK, "a symbolic link", "name the file or directory itself"),
+    (stat.S_ISLNK, "a symbolic link", "name what it leads to"),
     (stat.S_ISBLK, "a block device, and its data would be lost", "name a directory on it"),
     (stat.S_ISCHR, "a character device", "name a directory on the drive to test"),
     (stat.S_ISREG, "a file that is there already", "name a directory, or a file to be made"),
@@ -179,6 +179,8 @@ def place(path: Path, *, was_ours: bool = False) -> Path:
         ((kind, hint) for is_kind, kind, hint in _KINDS if is_kind(mode)),
         ("not a regular file", "name a directory on the drive to test"),
     )
+    if stat.S_ISLNK(mode):
+        hint = f"name what it leads to: {os.path.realpath(path)}"
     if stat.S_ISREG(mode) and (path.name == NAME or _mark_of(path)):
         hint = f"a run that was killed may have left it: go on with --resume, or rm {path}"
         if outputs.is_locked(path):

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from flashtwin.drives.real.jobfile import Section
 from flashtwin.drives.real.output import DIRECTIONS, DirectionTotals, FioOutput, JobOutput
+from flashtwin.errors import ENVIRONMENT, MachineError
 from flashtwin.model.histogram import BITS, BUCKETS, WITHIN, bucket_of, summed
 from flashtwin.model.job import directions_of
 from flashtwin.model.lazy import Lazy
@@ -161,6 +162,13 @@ def from_requests(
 ) -> Measured:
     """One run of a step from its logs."""
     logs = [joined(read_threads(directory, section.name, "lat")) for section in sections]
+    counted = sum(_counted(output.jobs[section.name]) for section in sections)
+    if counted and not any(len(log.t_ms) for log in logs):
+        raise MachineError(
+            f"fio counted {counted} requests and logged none of them",
+            hint="look at what the program fio on the PATH is, and whether its disk is full",
+            exit_code=ENVIRONMENT,
+        )
     start = min((_first_issued(log) for log in logs if len(log.t_ms)), default=0)
     ends = [
         _ended(log, output.jobs[section.name], start)
@@ -258,8 +266,13 @@ def _hist_of_log(log: Log, used: Sequence[int]) -> dict[str, Counts]:
     return {DIRECTIONS[code]: counts_of(log.value[log.direction == code]) for code in used}
 
 
+def _counted(job: JobOutput) -> int:
+    """The requests that fio says it made for a job."""
+    return sum(totals.ios for totals in job.by_direction.values())
+
+
 def _missing(log: Log, job: JobOutput) -> str | None:
-    counted = sum(totals.ios for totals in job.by_direction.values())
+    counted = _counted(job)
     if counted == len(log.t_ms):
         return None
     return f"fio's log holds {len(log.t_ms)} of {counted} requests of {job.name}"

@@ -53,6 +53,8 @@ from flashtwin.model.target import (
 
 GRAIN_BYTES = 1 << 20
 _POLL_S = 0.1
+# The first MiB of a drive that answers takes a second, also where it has to spin up.
+PROBE_S = 60.0
 
 
 class ThroughFio(ABC):
@@ -229,23 +231,29 @@ class ThroughFio(ABC):
 
     def _probe(self, probe: Job) -> Engine:
         """The best engine that carries out a job on the target, found by trying."""
-        refused = ""
+        refused, verb = "", "read" if "read" in probe.rw else "write to"
+        until_s = time.monotonic() + PROBE_S
         for engine in engines.preferred():
             step = Run(label="probe", jobs=(probe,))
             file = job_file(
                 step, capacity_bytes=self._size, engine=engine, filename=self.name_for_fio
             )
             try:
-                self._fio_in_directory(file.text, lambda bytes_done: True)
+                self._fio_in_directory(file.text, lambda done: time.monotonic() < until_s)
+            except Interrupted as error:
+                raise FlashtwinError(
+                    f"fio did not {verb} {self.foreseen.name} within {PROBE_S:g} s",
+                    hint="look at the drive, and at what the program fio on the PATH is",
+                    exit_code=ENVIRONMENT,
+                ) from error
             except real_fio.FioError as failure:
                 if failure.full or failure.too_old:
                     raise
                 refused = failure.complaint
                 continue
             return engine
-        reads = "read" if "read" in probe.rw else "write to"
         raise FlashtwinError(
-            f"fio cannot {reads} {self.foreseen.name} with any of its engines: {refused}",
+            f"fio cannot {verb} {self.foreseen.name} with any of its engines: {refused}",
             exit_code=ENVIRONMENT,
         )
 
