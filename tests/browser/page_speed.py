@@ -45,7 +45,7 @@ def pages(folder: Path) -> tuple[Path, Path]:
 
     page_file = report.build(two(folder), folder / "report.html")
     alone = folder / "scripts.html"
-    unpacking = (assets.KIT / "library.js").read_text()
+    unpacking = assets.text_of("unpack.js") + assets.text_of("library.js")
     alone.write_text(SCRIPTS_ALONE.format(packed=assets.packed_vega(), unpacking=unpacking))
     return page_file, alone
 

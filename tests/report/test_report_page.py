@@ -505,3 +505,14 @@ def test_data_of_a_page_are_json_that_ends_no_element() -> None:
     assert "<" not in assets.json_text(value)
     with pytest.raises(TypeError):
         assets.json_text({"series": np.arange(2)})
+
+
+def test_signs_of_what_is_packed_are_those_that_the_page_reads() -> None:
+    (signs,) = re.findall(r'const SIGNS = "(.+)";', assets.text_of("unpack.js"))
+    for data in (b"", b"\0", bytes(range(256)) * 5, b"\xff" * 7):
+        digits = [signs.index(sign) for sign in assets.in_signs(data)]
+        digits += [84] * (-len(digits) % 5)
+        words = zip(*[iter(digits)] * 5, strict=True)
+        numbers = [sum(digit * 85 ** (4 - at) for at, digit in enumerate(word)) for word in words]
+        assert b"".join(number.to_bytes(4, "big") for number in numbers)[: len(data)] == data
+    assert len(set(signs)) == 85 and not set(signs) & set("<>&\"'`\\")

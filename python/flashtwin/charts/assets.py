@@ -20,6 +20,8 @@ from flashtwin.errors import ENVIRONMENT, FlashtwinError
 KIT = Path(__file__).parent / "kit"
 VEGA = KIT / "vega.js.gz"
 CORE = KIT / "core.wasm.gz"
+# Signs of base 85 that mean something in a page, and others in their place.
+_HARMLESS = str.maketrans("<>&`", ",./:")
 STYLES = ("base.css", "parts.css")
 
 
@@ -52,15 +54,21 @@ def vega() -> str:
     return gzip.decompress(_vega()).decode("utf-8")
 
 
+def in_signs(data: bytes) -> str:
+    """Bytes in signs of which none ends an element or begins anything in it; `kit/unpack.js` reads
+    them."""
+    return base64.b85encode(data).decode("ascii").translate(_HARMLESS)
+
+
 def packed_vega() -> str:
     """The script packed and in signs that may stand in a page; `kit/library.js` unpacks it."""
-    return base64.b64encode(_vega()).decode("ascii")
+    return in_signs(_vega())
 
 
 def packed_core() -> str | None:
     """The core as WebAssembly, packed; none where the package was built without it."""
     try:
-        return base64.b64encode(CORE.read_bytes()).decode("ascii")
+        return in_signs(CORE.read_bytes())
     except FileNotFoundError:
         return None
 
@@ -68,7 +76,7 @@ def packed_core() -> str | None:
 def packed_json(value: object) -> str:
     """JSON that a page unpacks itself, packed and in signs that may stand in it."""
     data = msgspec.json.encode(value, enc_hook=_plain)
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")
+    return in_signs(gzip.compress(data, 9, mtime=0))
 
 
 def json_text(value: object) -> str:

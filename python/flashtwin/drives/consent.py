@@ -78,8 +78,8 @@ def _check(typed: Sequence[str], target: str, words: Sequence[Word]) -> None:
         wrong += [f"its {word.name} was not given" for word in missing]
         raise FlashtwinError(
             f"{target} is not written to: {'; '.join(wrong)}",
-            hint=f"{YES} once for each of {', '.join(word.name for word in words)}; look at the"
-            " drive's label or at flashtwin identify",
+            hint=f"give {' and '.join(f'{YES} with its {word.name}' for word in words)}, as the"
+            " drive's label or flashtwin identify has it",
             exit_code=REFUSED,
         )
 

@@ -15,7 +15,7 @@ from flashtwin import outputs
 from flashtwin.model.shares import Share
 from flashtwin.report import template
 
-SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
+SCRIPTS = ("dom.js", "unpack.js", "library.js", "theme.js", "sweep.js")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ from flashtwin.runs.rundir import Run
 
 SCRIPTS = (
     "dom.js",
+    "unpack.js",
     "library.js",
     "data.js",
     "theme.js",

@@ -18,7 +18,7 @@ from flashtwin.report import template
 from flashtwin.runs import frames
 from flashtwin.study.play import FILL_LEVELS, REST_WORDS, RESTS_S, Game
 
-SCRIPTS = ("dom.js", "theme.js", "play_chart.js", "play.js")
+SCRIPTS = ("dom.js", "unpack.js", "theme.js", "play_chart.js", "play.js")
 WORKER = "play_worker.js"
 
 

@@ -26,7 +26,7 @@ from flashtwin.report.drives import Contents
 from flashtwin.study.sweep.grid import Axis
 from flashtwin.study.sweep.run import Row, Sweep, charted, columns, varying
 
-SCRIPTS = ("dom.js", "library.js", "theme.js", "sweep.js")
+SCRIPTS = ("dom.js", "unpack.js", "library.js", "theme.js", "sweep.js")
 GB = 10**9
 # The figure of all curves, how many of them a reader can tell apart, and the pieces of each.
 OVERLAY = "overlay"

@@ -5,11 +5,6 @@ const GB = 1e9, MB = 1e6;
 const COLOURS = { tier: "slc", wear: "upkeep", refresh: "upkeep", failure: "upkeep", journal: "system", recovery: "system" };
 const WARM_UPS = 3;
 
-async function unpacked(id) {
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (sign) => sign.charCodeAt(0));
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
-}
-
 const knobs = () => DATA.controls.map((_, index) => $(`#knob-${index}`));
 let prepared = [], worker = null, asked = 0, shown = 0, waiting = null, busy = false;
 
