@@ -487,7 +487,9 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
             exit_code=USAGE,
         )
     path = Path(word).expanduser()
-    if not _looks_like_path(word, path) and (not sized or nearest_ids(word)):
+    looks_like_path = "/" in word or os.sep in word or word.startswith((".", "~"))
+    looks_like_path |= bool(path.drive or path.suffix) or os.path.lexists(path)
+    if not looks_like_path and (not sized or nearest_ids(word)):
         raise unknown_drive(word)
     if changes:
         raise FlashtwinError(
@@ -510,8 +512,3 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
     # What may not be written to is refused first, which is more to the point than a missing size.
     real_file.place(path)
     return path
-
-
-def _looks_like_path(word: str, path: Path) -> bool:
-    is_path = "/" in word or os.sep in word or word.startswith((".", "~"))
-    return is_path or bool(path.drive or path.suffix) or os.path.lexists(path)
