@@ -18,6 +18,12 @@ LEAST = 0.005
 BLOCKS, EIGHTHS = 20, "▏▎▍▌▋▊▉█"
 
 
+def probability(value: float) -> str:
+    """How likely something is, in %; short of certain, it is not called so."""
+    rounded = percent(value)
+    return "> 99 %" if rounded == "100 %" and value < 1 else rounded
+
+
 @dataclass(frozen=True, kw_only=True)
 class Share:
     """A word that might be the answer, and how probable it is."""
@@ -33,8 +39,7 @@ class Share:
     @property
     def percent(self) -> str:
         """The value as it is told; short of certain, it is not called so."""
-        rounded = percent(self.value)
-        return "> 99 %" if rounded == "100 %" and self.value < 1 else rounded
+        return probability(self.value)
 
 
 Shares = Mapping[str, Sequence[Share]]

@@ -8,7 +8,8 @@ from flashtwin.batteries.discover.words import FILL, NAME, PARTS
 from flashtwin.charts.curves import Phase
 from flashtwin.charts.numbers import gb
 from flashtwin.hypothesis.structures import NONE
-from flashtwin.model.units import percent, readable_seconds, rough_seconds
+from flashtwin.model.shares import probability
+from flashtwin.model.units import readable_seconds, rough_seconds
 
 # A rest of more is told in minutes.
 ROUGH_S = 90.0
@@ -41,7 +42,9 @@ class DiscoverPresent(Present):
         if kind.value == NONE:
             return "Shows no cache"
         likely = subject.finding(f"{PARTS[0]}.{kind.value}", "")
-        share = "" if likely is None or likely.number is None else f" ({percent(likely.number)})"
+        share = (
+            "" if likely is None or likely.number is None else f" ({probability(likely.number)})"
+        )
         size = subject.finding("size", "")
         of = "" if size is None or size.number is None else f" of {gb(size.number)}"
         text = f"{kind.value[:1].upper()}{kind.value[1:]} cache{of}{share}"

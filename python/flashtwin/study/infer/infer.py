@@ -23,7 +23,8 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.document import Document
 from flashtwin.model.finding import Finding, FindingRow
 from flashtwin.model.findings import Findings
-from flashtwin.model.units import parse_size, percent
+from flashtwin.model.shares import probability as as_probability
+from flashtwin.model.units import parse_size
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 from flashtwin.study.infer import findings
@@ -247,7 +248,7 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
             samples, shape, "cannot tell", f"cannot tell: {seen}: {chance.note}", history=history
         )
     cache: Cache = "yes" if probability >= fill_classes.CLAIMED else "likely"
-    seen = f"{seen}; that it is a cache is {percent(probability)} probable"
+    seen = f"{seen}; that it is a cache is {as_probability(probability)} probable"
     return _answer(samples, shape, cache, seen, size=size, history=history)
 
 
