@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from shapes import GB, fill, found, pulses
+from shapes import GB, Factor, fill, found, pulses
 
 from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import Curve, curve_of
@@ -249,3 +249,43 @@ def test_a_wave_in_the_cache_does_not_end_it() -> None:
     assert read.edge is not None
     written = 0.2 * sum(count * speed for count, speed in waves) * 1e6
     assert read.edge.place.value == pytest.approx(written, rel=0.02)
+
+
+@pytest.mark.parametrize("sample_s", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize(
+    ("begins", "period", "duty", "left"),
+    [(0.28, 0.04, 0.55, 0.44), (0.11, 0.04, 0.5, 0.4), (0.48, 0.08, 0.4, 0.45)],
+)
+def test_heat_of_few_samples_ends_no_cache(
+    sample_s: float, begins: float, period: float, duty: float, left: float
+) -> None:
+    # A flat drive is slowed from some moment on, in turns of 5 to 15 samples.
+    series = fill((3000, 240), factor=turns(begins, period, duty, left), sample_s=sample_s)
+    assert not found(series)["cache_size"].value
+    assert [plateau.speed.value for plateau in shape(series).plateaus] == pytest.approx(
+        [3e9], rel=0.2
+    )
+
+
+def turns(begins: float, period: float, duty: float, left: float) -> Factor:
+    """A speed that is `left` for a share of each period from a place on, with short ramps."""
+
+    def factor(_: float, done: float) -> float:
+        phase = (done / (240 * GB) - begins) % period / period
+        depth = min(phase / (0.1 * duty), (duty - phase) / (0.1 * duty), 1.0)
+        return 1 - (1 - left) * max(depth, 0.0) if done >= begins * 240 * GB else 1.0
+
+    return factor
+
+
+def test_a_cache_that_takes_data_again_is_no_heat() -> None:
+    # Each 8 GB a quarter of them goes fast: most bytes are slow, which heat does not do.
+    past = [(4, 2000.0), (36, 500.0)] * 12
+    read = shape_of(rates((60, 2000), *past, dt=1.0))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(128 * GB, rel=0.01)
+
+
+def test_the_last_samples_of_a_fill_end_no_plateau() -> None:
+    read = shape_of(rates((300, 1000), (4, 500)))
+    assert read.edge is None

@@ -64,6 +64,8 @@ CERTAIN = 4.0
 WAVE = 3.0
 LARGE = 1.5
 FEW = 20
+# What follows an end holds such a share of the fill: a last low of heat or a dip may hold less.
+LEAST_REST = 0.02
 TRANSITION = 0.015
 # A short first plateau may follow so many slow samples, and is then so much faster than all others.
 SLOW_HEAD, CLEAR_HEAD = 4, 1.25
@@ -545,6 +547,9 @@ def _rearming(curve: Curve, parts: _Parts, at: int, bound: float) -> Rearming | 
     first = _high_before(parts, at, bound)
     if starts.size < SWING_COUNT + 1 or float(sizes.max()) > AGAIN_MOST * first:
         return None
+    # A cache takes less than it has to free; heat leaves a drive its speed for most of the bytes.
+    if float(sizes.sum()) >= RECURS_MOST * (curve.total_bytes - float(curve.bytes_at[cut])):
+        return None
     # The end of the fill may cut the last one short.
     even = max(_unevenness(periods), _unevenness(sizes[:-1])) <= AGAIN_EVEN
     high, low = float(parts.level[at]), median(curve.rate[ends[0] : starts[1]])
@@ -592,6 +597,8 @@ def _lasts(
     """Whether all that follows is slower as a whole, and the drop more than a wave."""
     start = _since_rise(curve, parts, at, rise)
     first, cut, last = (int(edge) for edge in parts.edges[at : at + 3])
+    if curve.total_bytes - float(curve.bytes_at[cut]) < LEAST_REST * curve.total_bytes:
+        return False
     drop = float(parts.level[at] / max(parts.level[at + 1], 1.0))
     # A large drop is no wave, and what wanders as much are then the teeth that follow it.
     usual = wander(logs(curve.rate), min(cut - first, last - cut)) if drop < LARGE else 0.0

@@ -25,7 +25,8 @@ from flashtwin.analysis.quantiles import distinct
 
 SAME = 1.12
 BELOW = 0.93
-LONGER = 1.1
+# A low at an end may hold the ramps of both sides, which others lost to their highs.
+LONGER = 1.2
 NEW_PLATEAU, LOW, RAMP_ALONE, BURST = 3.0, 1.0, 2.0, 2.0
 # What a burst costs a share of the fill, and a segment beside its level a share and a logarithm.
 BURST_SHARE, MISFIT = 100.0, 10.0

@@ -26,7 +26,7 @@ import numpy as np
 from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
-from flashtwin.analysis.quantiles import median, medians_around
+from flashtwin.analysis.quantiles import distinct, median, medians_around, quantile
 
 FEWEST = 40
 SAME = 1.12
@@ -38,6 +38,14 @@ AGAIN = 0.6
 AGAIN_ALONE = 1.0
 SMOOTH = 9
 CLEAR = 3.0
+# Samples of a segment whose scatter is more than that of its edges.
+EDGELESS = 6
+# A stretch of at most such a share of a fill beside a level may be a ramp.
+RAMP_SHARE = 0.01
+# Lows of few samples: their usual samples and share of a fill, the share of the bytes between them,
+# how near these are to a level before, and how many segments back that is.
+COARSE_SAMPLES, COARSE_SHARE = 9, 0.004
+COARSE_HIGH, COARSE_SAME, COARSE_BACK = 0.4, 0.08, 3
 LEVEL, PEAKED = 0.3, 0.15
 BURSTS_MOST = 1.5
 # Samples at the beginning that are looked at one by one.
@@ -98,12 +106,16 @@ def _parts(curve: Curve) -> _Parts:
     bins = pooled(curve, pool_size(curve))
     cuts: Ints = merged(bins, boundaries(bins.rate))
     at = np.concatenate(([0], cuts, [len(bins)])).astype(np.int64)
+    at = distinct(np.concatenate((at, *_within(bins, at)))).astype(np.int64)
     size, time = np.diff(bins.bytes_at[at]), np.diff(bins.time_at[at])
     values = logs(bins.rate)
     # A segment that is one long stall has no bytes; its level then is the least that `logs` tells.
     level = np.maximum(np.log(np.maximum(size, 1e-9) / time), values.min())
-    away = np.abs(values - np.repeat(level, np.diff(at)))
-    scatter = MAD_TO_SIGMA * median(away)
+    lengths = np.diff(at)
+    away = np.abs(values - np.repeat(level, lengths))
+    # Samples at the edges of a short segment hold some of what is beside it.
+    inner = np.repeat(lengths >= EDGELESS, lengths)
+    scatter = MAD_TO_SIGMA * median(away[inner] if inner.any() else away)
     return _Parts(
         edges=bins.bytes_at[at],
         size=size,
@@ -115,6 +127,43 @@ def _parts(curve: Curve) -> _Parts:
     )
 
 
+def _within(bins: Curve, edges: Ints) -> list[Ints]:
+    """Edges of lows within a segment that goes up and down in a few samples, which no change point
+    resolves: where the level of the segment before it is there again and again, for long."""
+    level = np.diff(bins.bytes_at[edges]) / np.diff(bins.time_at[edges])
+    # The segments just before may be a low and one that holds lows too.
+    return [
+        first + _coarse(bins, first, last, level[max(at - COARSE_BACK, 0) : at + 1])
+        for at, (first, last) in enumerate(pairwise(edges[1:].tolist()))
+    ]
+
+
+def _coarse(bins: Curve, first: int, last: int, levels: Floats) -> Ints:
+    """Edges of the lows of a segment below one of some levels, counted from its first sample."""
+    rate, size = bins.rate[first:last], bins.size[first:last]
+    none = np.zeros(0, dtype=np.int64)
+    lowest, top = quantile(rate, 0.1), quantile(rate, 0.75)
+    near = levels[(levels > 0) & (np.abs(levels - top) <= COARSE_SAME * levels)]
+    if near.size == 0:
+        return none
+    share, lowest = rate / near[-1], lowest / float(near[-1])
+    bound = (1 + lowest) / 2
+    high = share >= bound
+    if bound > BELOW or lowest < DEEPEST or size[high].sum() < COARSE_HIGH * size.sum():
+        return none
+    # A sample beside a low that holds some of it belongs to it.
+    beside = np.convolve(~high, np.ones(3), "same") > 0
+    low = ~high | (beside & (share < BELOW))
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False]))))
+    if edges.size == 0:
+        return none
+    shares = np.add.reduceat(np.append(size, 0.0), edges)[::2] / bins.total_bytes
+    is_fine = median(np.diff(edges)[::2].astype(np.float64)) > COARSE_SAMPLES
+    # A drive that works in turns past its cache has shorter ones.
+    ours = median(shares) >= COARSE_SHARE and float(shares.max()) <= LONGEST_SHARE
+    return edges if ours and not is_fine else none
+
+
 def _fall(values: Floats) -> float:
     """How far a segment goes down from its first third to its last, without its edges."""
     inner = values[1:-1] if values.size > 4 else values
@@ -123,12 +172,13 @@ def _fall(values: Floats) -> float:
 
 
 def _peak(values: Floats) -> float:
-    """How far the middle third of a segment lies above its outer ones."""
-    third = values.size // 3
+    """How far the middle third of a segment lies above its outer ones, without its edges."""
+    inner = values[1:-1]
+    third = inner.size // 3
     if third < 2:
         return 0.0
-    ends = median(values[:third]) + median(values[-third:])
-    return float(median(values[third:-third]) - ends / 2)
+    ends = median(inner[:third]) + median(inner[-third:])
+    return float(median(inner[third:-third]) - ends / 2)
 
 
 def _chains(parts: _Parts) -> list[list[tuple[int, int]]]:
@@ -157,23 +207,34 @@ def _chains(parts: _Parts) -> list[list[tuple[int, int]]]:
 def _back(parts: _Parts, at: int) -> int | None:
     """The segment at which the level of this one is there again, after a short time below it."""
     level = float(parts.level[at])
-    if parts.level[at + 1] * SAME >= level:
+    first = at + 1
+    if _is_short(parts, first) and level / SAME <= parts.level[first] <= level:
+        first += 1
+    if parts.level[first] * SAME >= level:
         return None
     low = 0.0
-    for index in range(at + 1, parts.level.size):
+    for index in range(first, parts.level.size):
         rate = float(parts.level[index])
         if level / SAME <= rate <= level * SAME:
-            return index
+            climbs = _is_short(parts, index) and rate <= parts.level[index + 1] <= level * SAME
+            return index + int(climbs)
         low += float(parts.size[index])
         if rate > level or low > LONGEST_SHARE * float(parts.edges[-1]):
             return None
     return None
 
 
+def _is_short(parts: _Parts, at: int) -> bool:
+    """Whether a segment that another one follows may be a ramp."""
+    return at + 1 < parts.level.size and parts.size[at] <= RAMP_SHARE * parts.edges[-1]
+
+
 def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
     low = sum(float(parts.size[a + 1 : b].sum()) for a, b in chain)
     high = sum(float(parts.size[b]) for _, b in chain)
-    deep = min(float(parts.level[a + 1 : b].min() / parts.level[a]) for a, b in chain)
+    deepest = [float(parts.level[a + 1 : b].min() / parts.level[a]) for a, b in chain]
+    # A dip or a stall within one of several lows makes that one deeper.
+    deep = quantile(np.array(deepest), 0.25)
     enough = high >= (AGAIN if len(chain) > 1 else AGAIN_ALONE) * low
     # A journal or a limiter may leave less than heat does, and takes less of the time.
     least = DEEPEST if _seconds(parts, chain) > BRIEF else DEEPEST_BRIEF
@@ -304,25 +365,33 @@ def _lift(curve: Curve, smooth: Floats, dt: Floats, low: Return, *, ramps: bool 
     first, last = np.searchsorted(curve.bytes_at, (low.start, low.end))
     first, last = max(int(first) - 1, 0), min(int(last), len(curve))
     reach = max((last - first) // 4, 2) if ramps else 0
+    core = first, last
     if low.start == 0.0:
         # What follows may be shorter than the median, which then tells what is past it.
         reach, smooth = 0, _smooth(curve.rate[:last])
-    at = first
-    while first > max(at - reach, 0) and smooth[first - 1] < BELOW * low.level:
+    # A sample of a high is none of a ramp, though most of those around it are low.
+    ramp = np.maximum(smooth, curve.rate[: smooth.size])
+    while first > max(core[0] - reach, 0) and ramp[first - 1] < BELOW * low.level:
         first -= 1
-    at = last
-    while last < min(at + reach, len(curve)) and smooth[last] < BELOW * low.level:
+    while last < min(core[1] + reach, len(curve)) and ramp[last] < BELOW * low.level:
         last += 1
-    # Of a drive that works in bursts the median tells too little: its pace is the mean of them.
-    pace = np.maximum(smooth[first:last], _mean_around(curve, first, last))
+    pace = ramp[first:last].copy()
+    if core[1] - core[0] <= SMOOTH:
+        # Of a low of few samples the median tells the level beside it.
+        pace = curve.rate[first:last]
+    else:
+        # Of a drive that works in bursts the median tells too little: its pace is their mean.
+        inside = slice(core[0] - first, core[1] - first)
+        pace[inside] = np.maximum(smooth[core[0] : core[1]], _mean_around(curve, *core))
     share = np.clip(pace / low.level, 0.0, 1.0)
     dt[first:last] *= np.maximum(share, 1e-3)
 
 
 def _mean_around(curve: Curve, first: int, last: int) -> Floats:
-    """Bytes over time around each sample of a stretch, of the stretch alone."""
+    """Bytes over time around each sample of a stretch, of the stretch alone, without its ends."""
     at = np.arange(first, last)
-    begin, end = np.maximum(at - SMOOTH // 2, first), np.minimum(at + SMOOTH // 2 + 1, last)
+    begin = np.clip(at - SMOOTH // 2, first + 1, last - 2)
+    end = np.clip(at + SMOOTH // 2 + 1, begin + 1, last - 1)
     seconds = curve.time_at[end] - curve.time_at[begin]
     result: Floats = (curve.bytes_at[end] - curve.bytes_at[begin]) / seconds
     return result
