@@ -149,6 +149,34 @@ def test_a_thermometer_decides_whether_lows_are_heat() -> None:
     assert total == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("late_s", [0.0, 6.0])
+def test_a_sensor_that_is_late_still_tells_heat(late_s: float) -> None:
+    series, warm = heated(True)
+    told = np.round(np.interp(np.floor(warm.at_s / 5) * 5 - late_s, warm.at_s, warm.degrees))
+    hot = found(series, warm=Degrees(at_s=warm.at_s, degrees=told))
+    assert hot["slowed_by"].value == "throttling"
+
+
+def warming(stops: bool, seconds: float = 120.0) -> tuple[Fill, Degrees]:
+    """A drive that warms until some moment and is slower from then on: it stops in mid-rise there,
+    or goes on to warm as bodies do."""
+    series = fill((1000, 240), factor=lambda t, _: 1.0 if t < seconds else 0.6, noise=0.01)
+    at = series.t_ns / 1e9
+    degrees = 35 + 60 * (1 - np.exp(-at / seconds))
+    held = np.minimum(degrees, 35 + 60 * (1 - np.exp(-1.0)))
+    return series, Degrees(at_s=at, degrees=np.round(held if stops else degrees))
+
+
+def test_a_temperature_that_is_held_is_heat_and_one_that_settles_is_not() -> None:
+    series, warm = warming(stops=True)
+    slowed = found(series, warm=warm)["slowed_by"]
+    assert slowed.value == "throttling" and "gets no warmer" in (slowed.note or "")
+    assert slowed.evidence is not None
+    assert slowed.evidence.start == pytest.approx(120 * GB, rel=0.1)
+    series, warm = warming(stops=False)
+    assert found(series, warm=warm)["slowed_by"].value == "nothing"
+
+
 def test_where_nobody_can_tell_the_note_names_the_test() -> None:
     findings = found(fill((3000, 1000), factor=pulses(0.2, 10, 100)))
     finding = findings["slowed_by"]

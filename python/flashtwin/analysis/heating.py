@@ -1,13 +1,17 @@
-"""Whether a drive's temperature says that heat made it slower for a while.
+"""Whether a drive's temperature says that heat made it slower.
 
 What: firmware slows a drive down at one temperature and lets it go again at a lower one. So the
-drive is as warm at the beginning of each slower stretch as at every other, about as warm as it ever
-is, and cooler at the end of it. A drive that is slower for another reason has no such temperature:
-while it warms up each stretch begins at another one.
+drive is about as warm as it ever is at the beginning of each slower stretch, and cooler at its end.
+A drive that is slower for another reason has no such temperature: while it warms up each stretch
+begins at another one. Other firmware slows a drive as far as holds a temperature: the drive warms
+up until some moment, is slower from then on, and becomes no warmer.
+
+Why the kink: a drive that warms up by itself comes to its last degrees ever more slowly. One that
+is held stops in mid-rise.
 
 Invariants: pure; nothing is said of fewer than two stretches, nor where the drive never warms up.
 
-Source of the numbers: choices; sensors tell whole degrees.
+Source of the numbers: choices; sensors tell whole degrees, some seconds late.
 """
 
 from __future__ import annotations
@@ -17,31 +21,68 @@ from typing import Literal
 
 import numpy as np
 
-from flashtwin.analysis.curve import Floats
+from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.quantiles import median
 
 Says = Literal["heat", "not heat"]
-# Stretches begin within so many degrees or such a share of the warming; the drive warms by so many
-# before, and cools by so many in them.
+# Stretches begin within so many degrees or such a share of the warming below the warmest; the drive
+# warms by so many before, and cools by so many in them.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
 WARMS, COOLS = 5.0, 1.5
 # A drive that is about to slow itself down has warmed by so many degrees.
 HOT = 15.0
 FEWEST = 2
+# A sensor is late by so many seconds, or by such a share of a stretch if that is shorter.
+LATE_S, LATE_SHARE = 15.0, 0.25
+# Of the stretches so many begin where it is warmest; with fewer than half of them it is not heat.
+MOST, HALF = 0.75, 0.5
+# A temperature that is held: how far below it is at this share of the time until then, and the
+# share of the time, of the whole and of what follows, in which it stays within some degrees.
+RISING, RISES = 0.8, 4.0
+STAYS_DEGREES, STAYS_SHARE, STAYS_LONG = 1.5, 0.9, 0.1
+SLOWER = 0.9
 
 
 def says(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats) -> Says | None:
     """What degrees at these times say of slower stretches from and to these seconds."""
     if len(lows_s) < FEWEST or at_s.size < FEWEST:
         return None
-    begins, ends = (np.interp([low[side] for low in lows_s], at_s, degrees) for side in (0, 1))
     warmed = float(degrees.max() - degrees[0])
     if warmed < WARMS:
         return "not heat"
+    begins = np.array([_around(at_s, degrees, low, 0).max() for low in lows_s])
+    ends = np.array([_around(at_s, degrees, low, 1).min() for low in lows_s])
     within = max(SAME_DEGREES, SAME_SHARE * warmed)
-    alike = float(np.ptp(begins)) <= within and float(degrees.max() - begins.min()) <= within
-    cools = median(begins - ends) >= COOLS
-    return "heat" if alike and cools else "not heat"
+    warmest = float((degrees.max() - begins <= within).mean())
+    if warmest >= MOST and median(begins - ends) >= COOLS:
+        return "heat"
+    return "not heat" if warmest < HALF or median(begins - ends) < COOLS else None
+
+
+def _around(at_s: Floats, degrees: Floats, low: tuple[float, float], side: int) -> Floats:
+    """The degrees around the begin (0) or the end (1) of a stretch, as far as a sensor is late."""
+    late = min(LATE_S, LATE_SHARE * (low[1] - low[0]))
+    moments = low[side] + np.linspace(-late, late, 9)
+    return np.interp(moments, at_s, degrees)
+
+
+def held_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
+    """The second from which a drive becomes no warmer and is slower than before; none where it does
+    not stop in mid-rise."""
+    if at_s.size < FEWEST or float(degrees.max() - degrees[0]) < HOT:
+        return None
+    top = float(degrees.max())
+    begin_s = float(at_s[int(np.argmax(degrees >= top - SAME_DEGREES))])
+    rising = float(np.interp(RISING * begin_s, at_s, degrees)) <= top - RISES
+    after = at_s >= begin_s
+    stays = float((degrees[after] >= top - STAYS_DEGREES).mean()) >= STAYS_SHARE
+    lasts = curve.total_s - begin_s >= STAYS_LONG * curve.total_s
+    middle = (curve.time_at[1:] + curve.time_at[:-1]) / 2
+    before = curve.rate[(middle >= RISING / 2 * begin_s) & (middle < RISING * begin_s)]
+    later = curve.rate[middle >= begin_s]
+    if not (rising and stays and lasts and before.size and later.size):
+        return None
+    return begin_s if median(later) <= SLOWER * median(before) else None
 
 
 def is_warmest(end_s: float, at_s: Floats, degrees: Floats) -> bool:

@@ -55,8 +55,9 @@ CAUSES = {
     "none": "no cache",
 }
 LEAST_SHARE = 0.02
-# A thermometer counts so many times what the look of a fill says.
-THERMOMETER = 50.0
+# A thermometer counts so many times what the look of a fill says; a temperature that is held from
+# some moment on, which leaves no look, more; and less where it is warmest at a lasting drop.
+THERMOMETER, HELD, WARMEST = 50.0, 1000.0, 10.0
 # The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
 HELD_S, HELD_SHARE, HELD_SAMPLES = 5.0, 0.01, 3
 LOOKS = {
@@ -95,15 +96,13 @@ def cache_probability(
 ) -> Finding:
     """How likely there is a cache, and what else it may be; of a part of a drive only where a first
     plateau ends. `excluded`: the words of `CAUSES` that are known not to be so."""
-    if shape.edge is not None and warm is not None:
-        end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
-        if heating.is_warmest(end_s, warm.at_s, warm.degrees):
-            reason = (
-                f"the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
-                "fast beginning ends, so that heat may end it; fill it once more with a fan on it: "
-                "a cache ends at the same byte"
-            )
-            return write.missing("cache_probability", reason, lead=UNTOLD)
+    if warm is not None and _ends_warmest(curve, shape, warm):
+        reason = (
+            f"the drive is at its warmest ({warm.degrees.max():.0f} °C) where its "
+            "fast beginning ends, so that heat may end it; fill it once more with a fan on it: "
+            "a cache ends at the same byte"
+        )
+        return write.missing("cache_probability", reason, lead=UNTOLD)
     if shape.edge is None and not target.is_whole:
         reason = (
             f"a cache may be larger than the {gb(curve.total_bytes)} that were "
@@ -117,6 +116,14 @@ def cache_probability(
     if likely["cache"].value < fill_classes.CLAIMED and shape.edge is not None:
         note = f"{note}; a second fill after a long rest would tell: a cache ends at the same byte"
     return write.value("cache_probability", likely["cache"], 0.0, curve.total_bytes, note)
+
+
+def _ends_warmest(curve: Curve, shape: Shape, warm: Degrees | None) -> bool:
+    """True where the drive is as warm as it ever is when its first plateau ends."""
+    if shape.edge is None or warm is None:
+        return False
+    end_s = float(curve.seconds_to(np.array([shape.edge.place.value]))[0])
+    return heating.is_warmest(end_s, warm.at_s, warm.degrees)
 
 
 def _chances(likely: Mapping[str, Estimate]) -> str:
@@ -136,7 +143,13 @@ def slowed_by(
     look = fill_classes.slower(curve, shape, tooth)
     likely, total = fill_classes.likely("slowed", look)
     thermometer = _thermometer(curve, shape, warm)
-    likely = _weighed(likely, thermometer)
+    held_s = None if warm is None else heating.held_from(curve, warm.at_s, warm.degrees)
+    if held_s is not None:
+        likely = _weighed(likely, HELD)
+    elif thermometer is not None:
+        likely = _weighed(likely, THERMOMETER if thermometer == "heat" else 1 / THERMOMETER)
+    elif _ends_warmest(curve, shape, warm):
+        likely = _weighed(likely, WARMEST)
     best = max(SLOWED, key=lambda word: likely[word].value)
     sure = likely[best].value >= SURE
     chances = ", ".join(
@@ -146,9 +159,10 @@ def slowed_by(
         "heat": "each begins at one temperature, the drive's highest, and cools it",
         "not heat": "they do not follow the drive's temperature",
     }
+    held = None if held_s is None else f"from {readable_seconds(held_s)} on it gets no warmer"
     parts = (
-        LOOKS[look],
-        None if thermometer is None else words[thermometer],
+        LOOKS[look] if held is None else f"{held}, and is slower",
+        None if thermometer is None or held is not None else words[thermometer],
         f"{chances}, counted on {total} fills of drives drawn at random",
     )
     note = sentence(parts) or ""
@@ -157,10 +171,13 @@ def slowed_by(
         test = TESTS[best if best != "nothing" else second]
         note = f"cannot tell: {note}; {test}"
     start, end = _slower_stretch(curve, shape, tooth)
+    if held_s is not None:
+        at = float(np.interp(held_s, curve.time_at, curve.bytes_at))
+        start, end = at, curve.total_bytes
     findings = [
         write.choice("slowed_by", best if sure else None, start, end, note),
     ]
-    if look != "none":
+    if look != "none" or held_s is not None:
         findings += [write.value(f"slowed_by.{word}", likely[word], start, end) for word in SLOWED]
     return findings
 
@@ -174,13 +191,8 @@ def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> heating.Sa
     return heating.says([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
 
 
-def _weighed(
-    likely: Mapping[str, Estimate], thermometer: heating.Says | None
-) -> dict[str, Estimate]:
-    """The probabilities once a thermometer was looked at, and the ends of their intervals."""
-    if thermometer is None:
-        return dict(likely)
-    factor = THERMOMETER if thermometer == "heat" else 1 / THERMOMETER
+def _weighed(likely: Mapping[str, Estimate], factor: float) -> dict[str, Estimate]:
+    """The probabilities once a thermometer counts so many times for heat, and their intervals."""
 
     def after(share: float, word: str) -> float:
         odds = share / max(1 - share, 1e-9) * (factor if word == "throttling" else 1 / factor)
