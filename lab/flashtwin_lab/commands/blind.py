@@ -11,6 +11,7 @@ from flashtwin.cli import options, terminal
 from flashtwin.errors import DONE, MISS
 
 if TYPE_CHECKING:
+    from flashtwin_lab.blind.heated import Heated
     from flashtwin_lab.blind.run import Campaign
     from flashtwin_lab.blind.structure import Structures
     from flashtwin_lab.proof import Proof
@@ -26,6 +27,7 @@ FILE = options.FilePath(dir_okay=False)
         "flashtwin blind --count 20",
         "flashtwin blind --count 200 --seed 7 --json",
         "flashtwin blind --count 50 --generator prior.toml --detector mine.py",
+        "flashtwin blind --with heat --count 50",
         "flashtwin blind --with discover --count 10",
         "flashtwin blind --fit --count 5",
         "flashtwin blind --with discover --count 50 --seed 3 --append kinds.json",
@@ -42,10 +44,10 @@ FILE = options.FilePath(dir_okay=False)
 @click.option(
     "--with",
     "battery",
-    type=click.Choice(["fill", "discover"]),
+    type=click.Choice(["fill", "heat", "discover"]),
     default="fill",
     show_default=True,
-    help="What each drive is measured with.",
+    help="What each drive is measured with; heat: a fill beside its temperature.",
 )
 @click.option(
     "--fit", is_flag=True, help="Fit twins to the drives, and try what these predict instead."
@@ -74,20 +76,22 @@ def command(
     """Draw drives at random, fill them, and hold what the analysis says against the truth.
 
     The analysis gets the series as a host records it, with noise, stalls, heat and more, and the
-    capacity; nothing else. With discover each drive is measured by that battery, which chooses its
-    tests, and the kind of cache, the way past it and the rests are held against the truth; a drive
-    takes some 15 s of a core. With --fit each drive is measured as a run is, a twin is fitted to
-    that, and what the twin predicts of other tests is held against the drive; a drive takes
-    minutes. With --append such a campaign is made in pieces: drives of the seed that the file has
-    are not drawn again, and the table is that of all drives in it. Exit code 1 if a target was
+    capacity; nothing else. With heat half of the drives are slowed by a temperature, which stands
+    beside the series, and it is held against the truth where heat is named. With discover each
+    drive is measured by that battery, which chooses its tests, and the kind of cache, the way past
+    it and the rests are held against the truth; a drive takes some 15 s of a core. With --fit each
+    drive is measured as a run is, a twin is fitted to that, and what the twin predicts of other
+    tests is held against the drive; a drive takes minutes. With --append such a campaign is made in
+    pieces: drives of the seed that the file has are not drawn again, and the table is that of all
+    drives in it. Exit code 1 if a target was
     missed.
     """
     from flashtwin.cli import progress
     from flashtwin_lab.blind.run import campaign
 
-    if append is not None and not fit and battery == "fill":
+    if append is not None and not fit and battery != "discover":
         raise click.UsageError("--append goes with --with discover or --fit")
-    done: Campaign | Proof | Structures
+    done: Campaign | Heated | Proof | Structures
     if fit:
         if generator is not None or detector is not None or battery != "fill":
             raise click.UsageError("--fit takes no --generator, no --detector and no --with")
@@ -96,6 +100,14 @@ def command(
         number = count or FITTED
         with progress.counted("blind --fit", number, quiet, each=True) as report:
             done = proof(number, seed, on_end=report, append=append)
+    elif battery == "heat":
+        from flashtwin_lab.blind import heated
+
+        if generator is not None or detector is not None:
+            raise click.UsageError("--with heat takes no --generator and no --detector")
+        number = count or DRIVES
+        with progress.counted("blind --with heat", number, quiet) as report:
+            done = heated.campaign(number, seed, on_end=report)
     elif battery == "discover":
         from flashtwin_lab.blind import structure
 
@@ -117,7 +129,7 @@ def command(
     context.exit(MISS if done.missed else DONE)
 
 
-def _show(done: Campaign | Proof | Structures) -> None:
+def _show(done: Campaign | Heated | Proof | Structures) -> None:
     table = terminal.table(["finding", "has to reach", "found", "n", "verdict"], right=["n"])
     for row in done.rows:
         verdict = ("pass", "green") if row.passes else ("miss", "bold red")
