@@ -1,10 +1,12 @@
 """The proof of a fit: drives of the prior are measured and fitted; twins predict other tests.
 
-Each drive is measured by the batteries fill, discover, crystaldiskmark and states as a run is, and
-its spec is not looked at by the fit. Drive and twin are then simulated on three tests that are not
+No drive is a candidate of the fit (`blind.strangers`): its firmware is another one, and its host
+has noise. It is measured by the batteries fill, discover, crystaldiskmark and states as a run is,
+and the fit is told nothing of it. Drive and twin are then simulated on four tests that are not
 among these: the mean of a write of the second half of a half full drive, 4 KiB random writes once
-they are steady, and a web server's mix on that drive. Series are a twin's, without a host's noise.
-A target passes unless its one-sided 95 % binomial bound excludes it, as everywhere in `blind`.
+they are steady, a web server's mix on that drive, and 4 KiB writes that wait for the flash. Each
+has a 90 % interval, of drives that the run leaves possible. A target passes unless its one-sided
+95 % binomial bound excludes it, as everywhere in `blind`; of fewer than 19 drives no share is told.
 """
 
 from __future__ import annotations
@@ -22,15 +24,17 @@ import numpy as np
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
+from flashtwin.load.drawn import drawn
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.target import Interrupted
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
 from flashtwin.runner.pool import Ended, Send, Work
 from flashtwin.runner.stop import listening
+from flashtwin.runner.target import Target, Variant
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit.fit import SIMULATIONS, fit
-from flashtwin_lab.blind import generate, judge
+from flashtwin_lab.blind import generate, judge, strangers
 from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.shards import Shard
 
@@ -45,7 +49,13 @@ REST_NS = 60_000_000_000
 SAMPLE_NS = 50_000_000
 # Random writes of so many capacities, the last of which counts as steady, or as much of one.
 RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
-AT_LEAST = 0.8
+# Writes that wait for the flash, within a quarter of the drive.
+SYNC_WRITES, SYNC_SHARE = 4000, 0.25
+AT_LEAST, HOLDS = 0.8, 0.9
+# Drives of the posterior that are simulated; the share of a normal distribution within an interval.
+DRAWS, NORMAL_90 = 6, 1.645
+# Fewer drives than this tell no share.
+FEWEST = 19
 # What the work on a drive takes of memory.
 FIT_BYTES = 400 << 20
 # What has to be predicted, and how near.
@@ -53,6 +63,7 @@ NEAR = {
     "fill at 50 % full": 0.05,
     "steady 4 KiB random write": 0.25,
     "web server's mix": 0.25,
+    "sync 4 KiB write": 0.25,
 }
 
 
@@ -60,13 +71,15 @@ NEAR = {
 class Predicted:
     """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's.
 
-    `error`: why it could not be fitted; there are no rates then.
+    `inside`: of each prediction whether its 90 % interval holds the drive's rate. `error`: why it
+    could not be fitted; there are no rates then.
     """
 
     name: str
     structure: str
     ratios: Mapping[str, float]
     held: Mapping[str, bool]
+    inside: Mapping[str, bool]
     error: str | None = None
 
     @property
@@ -100,9 +113,15 @@ class Proof:
         return sum(not row.passes for row in self.rows)
 
     def worst_lines(self) -> list[str]:
-        """Every drive in words, first those of which something was not predicted."""
+        """Each kind in a line, then every drive, first those that were not predicted."""
+        lines = []
+        for kind in sorted({drive.name.rpartition(" ")[0] for drive in self.drives}):
+            drives = [d for d in self.drives if d.name.rpartition(" ")[0] == kind]
+            right = ", ".join(f"{name} {sum(d.right[name] for d in drives)}" for name in NEAR)
+            lines.append(f"{kind}, of {_of(len(drives))}: {right}")
         far = [f"not near: {drive.told}" for drive in self.drives if not all(drive.right.values())]
-        return far + [f"near: {drive.told}" for drive in self.drives if all(drive.right.values())]
+        near = [f"near: {drive.told}" for drive in self.drives if all(drive.right.values())]
+        return [*lines, *far, *near]
 
     def document(self) -> CampaignDocument:
         """As `flashtwin blind --json` prints it."""
@@ -120,17 +139,17 @@ def proof(
     """Measure, fit and predict so many drives, on every core; `on_end` is told each in words.
     `append`: the file of a proof in pieces, of which all drives count."""
     prior = generate.read_prior()
-    prior = {**prior, "drive": {**prior["drive"], "simulated_gb": CAPACITY_GB}}
     works = [
         Work(
-            call=partial(_worked_on, prior, BATTERIES, seed, number, simulations),
+            call=partial(_worked_on, prior, BATTERIES, CAPACITY_GB, seed, number, simulations),
             memory_bytes=FIT_BYTES,
         )
         for number in range(count)
     ]
 
     def failed(ended: Ended) -> Predicted:
-        return _not_fitted(_name(prior, seed, ended.number), _why(ended))
+        name = strangers.name_of(prior, seed, ended.number, CAPACITY_GB)
+        return _not_fitted(name, _why(ended))
 
     def told(done: int, drive: Predicted) -> None:
         if on_end is not None:
@@ -151,7 +170,12 @@ def _why(ended: Ended) -> str:
 
 
 def _not_fitted(name: str, why: str) -> Predicted:
-    return Predicted(name=name, structure="", ratios={}, held={}, error=why)
+    return Predicted(name=name, structure="", ratios={}, held={}, inside={}, error=why)
+
+
+def _of(count: int) -> str:
+    """How many drives, and whether they are enough to tell a share."""
+    return f"{count}" if count >= FEWEST else f"{count} (fewer than {FEWEST})"
 
 
 def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
@@ -162,7 +186,18 @@ def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
         middle = f"; median off by {np.median(off):.1%}" if off else ""
         yield _row(name, f"within {near:.0%}", right, len(drives), middle)
     all_right = sum(all(drive.right.values()) for drive in drives)
-    yield _row("all three", "each within its bound", all_right, len(drives), "")
+    yield _row("all four", "each within its bound", all_right, len(drives), "")
+    for name in NEAR:
+        inside = [drive.inside[name] for drive in drives if name in drive.inside]
+        if inside:
+            held = sum(inside)
+            yield Row(
+                finding=f"90 % interval: {name}",
+                target=f"{HOLDS:.0%} hold",
+                found=f"{held} of {_of(len(inside))}",
+                n=len(inside),
+                passes=judge.reaches(held, len(inside), HOLDS),
+            )
     holds = [hold for drive in drives for hold in drive.held.values()]
     if holds:
         yield _row("intervals of cache and rates", "hold the truth", sum(holds), len(holds), "")
@@ -172,36 +207,33 @@ def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
     return Row(
         finding=f"twin: {name}",
         target=f"{what_for} in {AT_LEAST:.0%}",
-        found=f"{right / count:.1%}{more}",
+        found=f"{right} of {_of(count)}{more}",
         n=count,
         passes=judge.reaches(right, count, AT_LEAST),
     )
 
 
-def _name(prior: Mapping[str, Any], seed: int, number: int) -> str:
-    return f"{generate.draw(prior, np.random.default_rng((seed, number))).design} {number}"
-
-
 def _worked_on(
     prior: Mapping[str, Any],
     batteries: Sequence[str],
+    gb: float,
     seed: int,
     number: int,
     simulations: int,
     _send: Send,
 ) -> Predicted:
     """The drive `number` of a campaign, in a worker."""
-    name = _name(prior, seed, number)
     try:
-        return _predicted(prior, batteries, seed, number, simulations)
+        drive = strangers.stranger(prior, seed, number, gb)
+        return _predicted(drive, batteries, number, simulations)
     except FlashtwinError as error:
+        name = strangers.name_of(prior, seed, number, gb)
         return _not_fitted(name, "; ".join(str(error).splitlines()))
 
 
 def _predicted(
-    prior: Mapping[str, Any], batteries: Sequence[str], seed: int, number: int, simulations: int
+    drive: strangers.Stranger, batteries: Sequence[str], number: int, simulations: int
 ) -> Predicted:
-    _, spec, values = generate.drive(prior, np.random.default_rng((seed, number)))
     with listening() as stop, tempfile.TemporaryDirectory() as folder:
 
         def tell(_count: int, _label: str) -> None:
@@ -209,24 +241,43 @@ def _predicted(
                 raise Interrupted("stopped while a drive was fitted")
 
         place = Path(folder) / "run"
+        target = Target(name="stranger", make=partial(drive.drive, number))
         wanted = request.Request(
-            targets=(spec.to_toml(),), batteries=",".join(batteries), out=place, kept=False
+            targets=(target,), batteries=",".join(batteries), out=place, kept=False
         )
         request.test(wanted, _unseen)
         twin = fit(Run(place), simulations=simulations, seed=1, cores=1, tell=tell)
-    drive, fitted = rates(spec), rates(load(twin.toml))
+        twin.write(Path(folder) / "twin.toml")
+        predicted = [rates(variant.spec()) for variant in _possible(Path(folder) / "twin.toml")]
+    true, fitted = rates(drive.spec), rates(load(twin.toml))
     intervals = twin.fitted.intervals
     return Predicted(
-        name=_name(prior, seed, number),
+        name=drive.name,
         structure=f"{twin.fitted.space.structure.name}, {twin.fitted.space.structure.past}",
-        ratios={name: fitted[name] / drive[name] for name in NEAR},
+        ratios={name: fitted[name] / true[name] for name in NEAR},
         held={
             name: low <= value <= high
-            for name, value in values.items()
+            for name, value in drive.inside.items()
             if name in intervals
             for low, high in [intervals[name]]
         },
+        inside={
+            name: _holds([fitted[name], *(each[name] for each in predicted)], true[name])
+            for name in NEAR
+        },
     )
+
+
+def _possible(path: Path) -> list[Variant]:
+    """Twins that the run leaves possible, evenly over their weights."""
+    twin = Variant(drive=str(path), kept=False)
+    return [variant for _, variant in drawn(twin, 1, DRAWS)]
+
+
+def _holds(rates_of_twins: Sequence[float], true: float) -> bool:
+    """Whether the 90 % interval of a prediction holds what the drive does."""
+    logs = np.log(rates_of_twins)
+    return bool(abs(np.log(true) - logs.mean()) <= NORMAL_90 * logs.std(ddof=1))
 
 
 @contextmanager
@@ -235,7 +286,7 @@ def _unseen() -> Iterator[Callable[[str], Observer]]:
 
 
 def rates(spec: _core.Spec) -> dict[str, float]:
-    """What a drive does on the three tests, in bytes a second."""
+    """What a drive does on the four tests, in bytes a second."""
     capacity, half = spec.capacity_bytes, spec.capacity_bytes // 2 >> 20 << 20
 
     def job(rw: Any, block: int, **more: Any) -> str:
@@ -257,8 +308,21 @@ def rates(spec: _core.Spec) -> dict[str, float]:
         (job("randwrite", random, io_bytes=amount(STEADY), seed=2), SAMPLE_NS),
         (job("randrw", random, io_bytes=amount(WEB), read_percent=80, seed=3), SAMPLE_NS),
     ]
-    fills, loads = _core.simulate([(spec, 1, by_half), (spec, 1, steady)], 1)
-    return dict(zip(NEAR, (_mean(step) for step in (fills[2], loads[2], loads[3])), strict=True))
+    within = int(SYNC_SHARE * capacity) >> 20 << 20
+    sync = [
+        (job("write", write, size=within), SAMPLE_NS),
+        ("", REST_NS),
+        (
+            job(
+                "randwrite", random, size=within, depth=1, sync=True, io_bytes=random * SYNC_WRITES
+            ),
+            SAMPLE_NS,
+        ),
+    ]
+    tests = [(spec, 1, steps) for steps in (by_half, steady, sync)]
+    fills, loads, waits = _core.simulate(tests, 1)
+    steps = (fills[2], loads[2], loads[3], waits[2])
+    return dict(zip(NEAR, (_mean(step) for step in steps), strict=True))
 
 
 def _mean(step: Mapping[str, Any]) -> float:

@@ -284,16 +284,20 @@ def test_the_twin_is_judged_by_what_it_predicts() -> None:
     near = proof.Predicted(
         name="a 1",
         structure="dynamic, direct",
-        ratios={"fill at 50 % full": 1.04, "steady 4 KiB random write": 0.8, "web server's mix": 1},
+        ratios=dict(zip(proof.NEAR, (1.04, 0.8, 1.0, 1.2), strict=True)),
         held={"cache": True},
+        inside=dict.fromkeys(proof.NEAR, True),
     )
     far = replace(near, ratios={**near.ratios, "fill at 50 % full": 1.06}, held={"cache": False})
-    assert list(near.right.values()) == [True, True, True]
-    assert list(far.right.values()) == [False, True, True]
+    assert list(near.right.values()) == [True, True, True, True]
+    assert list(far.right.values()) == [False, True, True, True]
     rows = {row.finding: row for row in proof.rows([near] * 4 + [far] * 16)}
     assert not rows["twin: fill at 50 % full"].passes and rows["twin: web server's mix"].passes
-    assert rows["twin: all three"].found == "20.0%"
-    assert rows["twin: intervals of cache and rates"].found == "20.0%"
+    assert rows["twin: all four"].found == "4 of 20"
+    assert rows["90 % interval: web server's mix"].found == "20 of 20"
+    assert rows["twin: intervals of cache and rates"].found == "4 of 20"
+    few = {row.finding: row.found for row in proof.rows([near])}
+    assert few["twin: all four"] == "1 of 1 (fewer than 19)"
 
 
 def test_a_drive_that_cannot_be_fitted_is_a_line_and_counts_as_missed(
@@ -305,13 +309,13 @@ def test_a_drive_that_cannot_be_fitted_is_a_line_and_counts_as_missed(
     done = proof.proof(2, 3, simulations=1, on_end=lambda count, text: told.append((count, text)))
     assert [count for count, _ in told] == [1, 2]
     assert sorted(text for _, text in told) == sorted(drive.told for drive in done.drives)
-    assert [drive.name for drive in done.drives] == ["none 0", "dynamic-direct 1"]
+    assert [drive.name.rpartition(" ")[2] for drive in done.drives] == ["0", "1"]
     for drive in done.drives:
         assert "could not be fitted: " in drive.told and "drive.capacity" in drive.told
         assert not any(drive.right.values())
-    assert done.missed == len(done.rows) == 4
-    assert [row.found for row in done.rows] == ["0.0%"] * 4
-    assert len(done.worst_lines()) == 2
+    assert done.missed == len(done.rows) == 5
+    assert [row.found for row in done.rows] == ["0 of 2 (fewer than 19)"] * 5
+    assert len(done.worst_lines()) >= 3
 
 
 def test_a_worker_that_is_killed_or_breaks_is_one_drive_that_was_not_fitted() -> None:

@@ -119,7 +119,7 @@ def discovered(
         seed=number + 1,
         capacity_bytes=int(drawn.capacity) // MIB * MIB,
         slower=slower,
-        prior=_steady(prior, rng),
+        prior=of_one_host(prior, rng),
         rng=rng,
         knee=knee,
     )
@@ -181,7 +181,7 @@ def _drawn(
     return drawn, idle_s
 
 
-def _steady(prior: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def of_one_host(prior: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """The prior with the noise of one host: it is the same in all tests of a drive."""
     low, high = prior["ranges"]["noise"]
     noise = float(np.exp(rng.uniform(np.log(low), np.log(high))))

@@ -1,0 +1,118 @@
+"""Drives that no candidate of `fit` is: other firmware around the caches of the prior.
+
+What: a drive of the prior, of one of all designs that `discover` is judged on (two tiers, hybrid
+caches that stage, mixed ways past a cache), with another choice of victims, other separation of
+data, other marks of collection, a buffer, a bus and a command time of its own. A host measures it
+with its noise, its stalls and its dips.
+
+Why: a fit that is tried on its own candidates, without noise, tells how well it searches. What it
+predicts of a drive that somebody else built is another question.
+
+Invariant: the same seed and number give the same drive. Source of the numbers: ranges of this
+project, around what the catalogue's drives have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flashtwin import _core
+from flashtwin.catalogue.loader import load
+from flashtwin.errors import FlashtwinError
+from flashtwin_lab.blind import generate, kinds
+from flashtwin_lab.blind.generate import Drawn
+from flashtwin_lab.blind.noisy_host import NoisyHost
+
+POLICIES = ("greedy", "cost-benefit", "d-choices", "fifo")
+SEPARATIONS = ("none", "gc", "hot-cold")
+# What a candidate has fixed: time a command in us, the buffer in KiB, the bus in MT/s, and when
+# collection begins and ends, in superblocks.
+COMMAND_US, BUFFER_KIB, BUS_MTS = (3.0, 20.0), (1536, 4096), (800, 2400)
+GC_LOW, GC_MORE = (4, 9), (1, 6)
+# Firmware that a drive has no room for is drawn again.
+TRIES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stranger:
+    """A drive: its spec, what is inside as the fit calls it, and the prior of its host."""
+
+    name: str
+    spec: _core.Spec
+    inside: Mapping[str, float]
+    prior: Mapping[str, Any]
+
+    def drive(self, number: int) -> NoisyHost:
+        """The drive behind its host, to be measured."""
+        return NoisyHost(
+            self.spec,
+            seed=number + 1,
+            capacity_bytes=self.spec.capacity_bytes,
+            slower=1.0,
+            prior=self.prior,
+            rng=np.random.default_rng((number, 3)),
+            knee=None,
+        )
+
+
+def name_of(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> str:
+    """What the drive `number` of a campaign is called."""
+    return f"{_drawn(prior, seed, number, gb)[0].design} {number}"
+
+
+def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Stranger:
+    """The drive `number` of a campaign, of so many GB."""
+    drawn, rng = _drawn(prior, seed, number, gb)
+    low, high = kinds.section(prior)["ranges"]["idle_s"]
+    idle_us = float(np.exp(rng.uniform(np.log(low), np.log(high)))) * 1e6
+    cached = "slc_cache.mode=none" not in drawn.sets
+    sets = (*drawn.sets, *((f"fold.idle_after={idle_us:.0f} us",) if cached else ()))
+    return Stranger(
+        name=f"{drawn.design} {number}",
+        spec=_with_firmware(drawn.text, sets, rng),
+        inside=drawn.inside,
+        prior=kinds.of_one_host(prior, rng),
+    )
+
+
+def _drawn(
+    prior: Mapping[str, Any], seed: int, number: int, gb: float
+) -> tuple[Drawn, np.random.Generator]:
+    """A drive of one of all designs, and what goes on to be drawn from."""
+    rng = np.random.default_rng((seed, number, 4))
+    own = kinds.section(prior)
+    wide = {
+        **prior,
+        "drive": {**prior["drive"], "simulated_gb": gb},
+        "designs": [*prior["designs"], *own["designs"]],
+        "ranges": {**own["ranges"], **prior["ranges"]},
+    }
+    return generate.draw(wide, rng), rng
+
+
+def _with_firmware(text: str, sets: tuple[str, ...], rng: np.random.Generator) -> _core.Spec:
+    """The spec with the first firmware that the drive has room for; as it is where none fits."""
+    for _ in range(TRIES):
+        try:
+            return load(text, sets=(*sets, *_firmware(rng)))
+        except FlashtwinError:
+            continue
+    return load(text, sets=sets)
+
+
+def _firmware(rng: np.random.Generator) -> tuple[str, ...]:
+    """Settings that no candidate has."""
+    low = int(rng.integers(*GC_LOW))
+    return (
+        f"gc.policy={rng.choice(POLICIES)}",
+        f"gc.separation={rng.choice(SEPARATIONS)}",
+        f"gc.low={low}",
+        f"gc.high={low + int(rng.integers(*GC_MORE))}",
+        f"controller.command_time={rng.uniform(*COMMAND_US):.1f} us",
+        f"controller.write_buffer={int(rng.integers(*BUFFER_KIB))} KiB",
+        f"nand.bus_rate={int(rng.integers(*BUS_MTS))} MT/s",
+    )
