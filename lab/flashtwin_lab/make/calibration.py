@@ -1,18 +1,19 @@
 """Makes python/flashtwin/analysis/calibration.toml again, after a change to the analysis of fills.
 
-    .venv/bin/python -m flashtwin_lab.make.calibration [DRIVES [SEED]]
+    .venv/bin/python -m flashtwin_lab.make.calibration [GENERATOR=DRIVES:SEED ...]
 
 Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of four
-programs with other laws, all with this seed and no other, are analysed, and of each kind of figure
+programs with other laws, each of a seed of its own, are analysed, and of each kind of figure
 the 95 % quantile of how far it is off, in units of its own half-width, is the factor. It is that of
 the generator that needs most, so that intervals hold on each of them: the quantile of all together
-left 90 % of the prior's places of folding. Of generators with few figures the quantile of all
-counts instead. The shares of the value and of a sample stay: they keep intervals from
-having no width where the noise says nothing; `most` bounds what is scaled. For each generator it
-prints how many of its intervals hold with the factor that the others give, and how wide they are.
-Report on other seeds.
+left 90 % of the prior's places of folding. A plateau that the analysis did not find counts as one
+whose speed no interval holds, as `flashtwin blind` counts it. Of generators with few figures the
+quantile of all counts instead. The shares of the value and of a sample stay: they keep intervals
+from having no width where the noise says nothing; `most` bounds what is scaled. For each generator
+it prints how many of its intervals hold with the factor that the others give, and how wide they
+are. Report on other seeds.
 
-160 drives a generator take five minutes of a processor.
+160 drives a generator take five minutes of a processor. GENERATOR=DRIVES:SEED takes others of one.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ import math
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product
 from multiprocessing import Pool
 
 import numpy as np
@@ -37,17 +37,21 @@ from flashtwin.batteries.base.writing import GB
 from flashtwin.batteries.fill.findings import analyse_fill
 from flashtwin_lab.blind import generate, judge, run
 from flashtwin_lab.blind.detect import Answer
+from flashtwin_lab.blind.truth import Measured
 from flashtwin_lab.make import SERIES
 
 HOLDS, FEW = 0.95, 1000
 # Of fewer figures of one generator its own quantile says little.
 OWN = 60
+# Drives of a generator and their seed, where nothing is typed.
+USUAL = (160, 2)
 PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 HEAD = """\
 # Factors that make intervals hold as often as they say; see calibration.py. Made by
-# flashtwin_lab.make.calibration: drives 0 to {last} of seed {seed}, of `flashtwin blind`'s prior
-# and of the programs {programs} in tests/study (split conformal: the 95 % quantile of
-# error over half-width, of the generator that needs most; {counts}).
+# flashtwin_lab.make.calibration of drives of `flashtwin blind`'s prior and of the programs in
+# tests/study: {drawn}
+# (split conformal: the 95 % quantile of error over half-width, of the generator that needs most;
+# {counts}).
 # Not the seeds on which results are reported.
 # Half-width = scale * (own + share * value + samples * a sample's bytes), where of `own` at most
 # `most` times the value counts; never less than `own`.
@@ -78,13 +82,21 @@ class Score:
     paused: bool = False
 
 
-def scores_of(seed: int, drive: tuple[str, int]) -> list[Score]:
-    """Those of one drive."""
-    generator, number = drive
+def measured_of(drive: tuple[str, int, int]) -> Measured:
+    """The drive of a generator, by its seed and number."""
+    generator, seed, number = drive
     if generator == "prior":
-        measured = generate.measured(generate.read_prior(None), seed, number)
-    else:
-        measured = run._of_program(SERIES / f"{generator}.py", seed, number)
+        return generate.measured(generate.read_prior(None), seed, number)
+    return run._of_program(SERIES / f"{generator}.py", seed, number)
+
+
+def scores_of(drive: tuple[str, int, int]) -> list[Score]:
+    """Those of one drive."""
+    return scores(drive[0], measured_of(drive))
+
+
+def scores(generator: str, measured: Measured) -> list[Score]:
+    """Those of one drive's series."""
     series = measured.t_ns, measured.dt_ns, measured.bytes
     curve = curve_of(*series)
     shape = shape_of(curve)
@@ -115,8 +127,12 @@ def scores_of(seed: int, drive: tuple[str, int]) -> list[Score]:
         paused = edge.paused is not None and edge.place.value <= place <= edge.paused
         rows.append(replace(score, paused=paused))
     plateaus = tuple((p.start, p.end, p.speed) for p in shape.plateaus)
-    for speed, estimate in judge.speeds(truth, Answer(cache=None, plateaus=plateaus)):
-        rows.append(_score(generator, "speed", estimate, speed, 0.0))
+    pairs = judge.speeds(truth, Answer(cache=None, plateaus=plateaus))
+    rows += [_score(generator, "speed", estimate, speed, 0.0) for speed, estimate in pairs]
+    if truth.visible is not None:
+        nowhere = Estimate(value=1.0, low=None, high=None)
+        lost = replace(_score(generator, "speed", nowhere, 1.0, 0.0), off=math.inf)
+        rows += [lost] * max(len(truth.plateaus) - len(pairs), 0)
     return rows
 
 
@@ -141,6 +157,8 @@ def needed(score: Score, table: dict[str, float]) -> float:
     """The least factor with which the interval holds."""
     if score.off <= score.own or score.paused:
         return 0.0
+    if score.off == math.inf:
+        return math.inf
     return score.off / half_width(replace(score, own=min(score.own, score.off)), table, 1.0)
 
 
@@ -174,7 +192,8 @@ def left_out(scores: list[Score], table: dict[str, float]) -> list[str]:
         own = [score for score in scores if score.generator == name]
         scale = factor([score for score in scores if score.generator != name], table)
         held = sum(s.paused or s.off <= half_width(s, table, scale) for s in own)
-        width = np.median([2 * half_width(s, table, scale) / s.value for s in own])
+        answered = [s for s in own if s.off < math.inf]
+        width = np.median([2 * half_width(s, table, scale) / s.value for s in answered])
         lines.append(
             f"  {name} by the others' {scale:.3g}: {held} of {len(own)} hold "
             f"({held / len(own):.1%}), median width {width:.2%}"
@@ -182,15 +201,18 @@ def left_out(scores: list[Score], table: dict[str, float]) -> list[str]:
     return lines
 
 
-def main(drives: int, seed: int) -> None:
-    jobs = list(product(PROGRAMS, range(drives)))
+def main(drawn: dict[str, tuple[int, int]]) -> None:
+    jobs = [
+        (name, seed, number) for name, (count, seed) in drawn.items() for number in range(count)
+    ]
     with Pool() as pool:
-        scores = [score for part in pool.imap(partial(scores_of, seed), jobs, 8) for score in part]
-    write(scores, drives, seed)
+        of_all = [score for part in pool.imap(scores_of, jobs, 8) for score in part]
+    write(of_all, drawn)
 
 
-def write(scores: list[Score], drives: int, seed: int) -> None:
-    """The factors of these scores into the file, and what each is on the generators left out."""
+def write(scores: list[Score], drawn: dict[str, tuple[int, int]]) -> None:
+    """The factors of these scores into the file, and what each is on the generators left out.
+    `drawn`: drives and seed by generator."""
     tables = tomllib.loads(DATA.read_text())
     sections, counts = [], []
     for kind, words in WORDS.items():
@@ -204,13 +226,19 @@ def write(scores: list[Score], drives: int, seed: int) -> None:
         sections.append("\n".join(["", f"[{kind}]", *keys, ""]))
         print(f"{kind}: {table['scale']} was, {scale:.3g} is, of {len(own)}")
         print("\n".join(left_out(own, table)))
-    head = HEAD.format(
-        seed=seed, last=drives - 1, programs=", ".join(PROGRAMS[1:]), counts=", ".join(counts)
-    )
+    each = [f"{name} {count} of seed {seed}" for name, (count, seed) in drawn.items()]
+    head = HEAD.format(drawn=", ".join(each), counts=", ".join(counts))
     DATA.write_text(head + "".join(sections) + BOUND.format(scale=tables["bound"]["scale"]))
     calibration._factors.cache_clear()
 
 
+def asked(words: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Drives and seed of each generator, as they are typed or as usual."""
+    typed = dict(word.split("=") for word in words)
+    usual = dict.fromkeys(PROGRAMS, f"{USUAL[0]}:{USUAL[1]}")
+    pairs = {name: text.split(":") for name, text in {**usual, **typed}.items()}
+    return {name: (int(count), int(seed)) for name, (count, seed) in pairs.items()}
+
+
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [160, 2][len(numbers) :]))
+    main(asked(sys.argv[1:]))
