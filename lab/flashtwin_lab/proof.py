@@ -271,7 +271,15 @@ def _predicted(
 def _possible(path: Path) -> list[Variant]:
     """Twins that the run leaves possible, evenly over their weights."""
     twin = Variant(drive=str(path), kept=False)
-    return [variant for _, variant in drawn(twin, 1, DRAWS)]
+    return [variant for _, variant in drawn(twin, 1, DRAWS, _exists)]
+
+
+def _exists(variant: Variant) -> bool:
+    try:
+        variant.spec()
+    except FlashtwinError:
+        return False
+    return True
 
 
 def _holds(rates_of_twins: Sequence[float], true: float) -> bool:

@@ -39,7 +39,7 @@ SLOWED_SAMPLES, SLOWER = 3, 0.9
 CONTROLLERS, FOLLOWS = 0.3, 4.0
 # The least that a step leaves of the speed, and how much less than what cools the drive at last.
 SLOWEST, COOLER = 0.2, 0.05
-# What is asked: of heated fills with a temperature and without, and of all others.
+# The shares asked of heated fills with a temperature and without, and allowed of all others.
 WITH, WITHOUT, WRONGLY = 0.9, 0.6, 0.02
 HEAT = "throttling"
 
@@ -94,7 +94,7 @@ class Heated:
 
 
 def campaign(count: int, seed: int, *, on_end: Callable[[int, str], None] | None = None) -> Heated:
-    """Draw so many fills, analyse each twice, and judge."""
+    """Draw `count` fills, analyse each twice, and judge."""
     prior = generate.read_prior()
     works = [
         Work(call=partial(_drive, prior, seed, number), memory_bytes=DRIVE_BYTES)

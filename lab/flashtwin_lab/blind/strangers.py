@@ -15,7 +15,7 @@ project, around what the catalogue's drives have.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,38 @@ import numpy as np
 from flashtwin import _core
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.drive import Drive
+from flashtwin.model.step import JobTotals, NotPossible, Result, Run
+from flashtwin.model.target import Watch
 from flashtwin_lab.blind import generate, kinds
 from flashtwin_lab.blind.generate import Drawn
 from flashtwin_lab.blind.noisy_host import NoisyHost
 
 POLICIES = ("greedy", "cost-benefit", "d-choices", "fifo")
 SEPARATIONS = ("none", "gc", "hot-cold")
-# What a candidate has fixed: time a command in us, the buffer in KiB, the bus in MT/s, and when
-# collection begins and ends, in superblocks.
+# Ranges of values that a candidate has fixed: time a command in us, the buffer in KiB, the bus in
+# MT/s, and when collection begins and ends, in superblocks.
 COMMAND_US, BUFFER_KIB, BUS_MTS = (3.0, 20.0), (1536, 4096), (800, 2400)
 GC_LOW, GC_MORE = (4, 9), (1, 6)
 # Firmware that a drive has no room for is drawn again.
 TRIES = 20
+
+
+class _Host(NoisyHost):
+    """A host that also counts what each job did, as a run has it."""
+
+    _jobs: tuple[JobTotals, ...] = ()
+
+    def played(self, step: Run, sample_s: float, watch: Watch) -> Result | NotPossible:
+        """The step as the drive within tells it; its jobs are kept."""
+        answer = super().played(step, sample_s, watch)
+        self._jobs = answer.jobs if isinstance(answer, Result) else ()
+        return answer
+
+    def recorded(self, step: Run, watch: Watch) -> Result | NotPossible:
+        """What the host records, with the totals of the jobs."""
+        answer = super().recorded(step, watch)
+        return replace(answer, jobs=self._jobs) if isinstance(answer, Result) else answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +66,9 @@ class Stranger:
     inside: Mapping[str, float]
     prior: Mapping[str, Any]
 
-    def drive(self, number: int) -> NoisyHost:
+    def drive(self, number: int) -> Drive:
         """The drive behind its host, to be measured."""
-        return NoisyHost(
+        return _Host(
             self.spec,
             seed=number + 1,
             capacity_bytes=self.spec.capacity_bytes,
@@ -65,7 +85,7 @@ def name_of(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> str:
 
 
 def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Stranger:
-    """The drive `number` of a campaign, of so many GB."""
+    """The drive `number` of a campaign; `gb`: its capacity."""
     drawn, rng = _drawn(prior, seed, number, gb)
     low, high = kinds.section(prior)["ranges"]["idle_s"]
     idle_us = float(np.exp(rng.uniform(np.log(low), np.log(high)))) * 1e6

@@ -65,7 +65,7 @@ class Constant:
 
 def constants() -> list[Constant]:
     """All numbers that modules of the analysis name in capitals."""
-    found = []
+    numbers = []
     for path in sorted(FOLDER.glob("*.py")):
         if path.stem in OTHERS:
             continue
@@ -73,8 +73,8 @@ def constants() -> list[Constant]:
         for name in _assigned(ast.parse(path.read_text())):
             value = getattr(module, name)
             if isinstance(value, int | float) and not isinstance(value, bool):
-                found.append(Constant(module=path.stem, name=name, value=value))
-    return found
+                numbers.append(Constant(module=path.stem, name=name, value=value))
+    return numbers
 
 
 def _assigned(tree: ast.Module) -> Iterator[str]:

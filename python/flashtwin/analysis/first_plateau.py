@@ -64,7 +64,7 @@ CERTAIN = 4.0
 WAVE = 3.0
 LARGE = 1.5
 FEW = 20
-# What follows an end holds such a share of the fill: a last low of heat or a dip may hold less.
+# The least share of a fill that follows an end: a last low of heat or a dip may hold less.
 LEAST_REST = 0.02
 TRANSITION = 0.015
 # A short first plateau may follow so many slow samples, and is then so much faster than all others.

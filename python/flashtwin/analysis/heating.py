@@ -25,16 +25,16 @@ from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.quantiles import median
 
 Says = Literal["heat", "not heat"]
-# Stretches begin within so many degrees or such a share of the warming below the warmest; the drive
-# warms by so many before, and cools by so many in them.
+# How far below the warmest stretches begin, in degrees or as a share of the warming; by how many
+# degrees the drive warms before them, and cools in them.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
 WARMS, COOLS = 5.0, 1.5
 # A drive that is about to slow itself down has warmed by so many degrees.
 HOT = 15.0
 FEWEST = 2
-# A sensor is late by so many seconds, or by such a share of a stretch if that is shorter.
+# How late a sensor is: seconds, or a share of a stretch if that is shorter.
 LATE_S, LATE_SHARE = 15.0, 0.25
-# Of the stretches so many begin where it is warmest; with fewer than half of them it is not heat.
+# The share of the stretches that begin where it is warmest; with fewer than half it is not heat.
 MOST, HALF = 0.75, 0.5
 # A temperature that is held: how far below it is at this share of the time until then, and the
 # share of the time, of the whole and of what follows, in which it stays within some degrees.

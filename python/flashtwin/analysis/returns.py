@@ -160,8 +160,8 @@ def _coarse(bins: Curve, first: int, last: int, levels: Floats) -> Ints:
     shares = np.add.reduceat(np.append(size, 0.0), edges)[::2] / bins.total_bytes
     is_fine = median(np.diff(edges)[::2].astype(np.float64)) > COARSE_SAMPLES
     # A drive that works in turns past its cache has shorter ones.
-    ours = median(shares) >= COARSE_SHARE and float(shares.max()) <= LONGEST_SHARE
-    return edges if ours and not is_fine else none
+    is_heat = median(shares) >= COARSE_SHARE and float(shares.max()) <= LONGEST_SHARE
+    return edges if is_heat and not is_fine else none
 
 
 def _fall(values: Floats) -> float:

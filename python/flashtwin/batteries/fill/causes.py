@@ -55,7 +55,7 @@ CAUSES = {
     "none": "no cache",
 }
 LEAST_SHARE = 0.02
-# A thermometer counts so many times what the look of a fill says; a temperature that is held from
+# How many times a thermometer counts what the look of a fill says; a temperature that is held from
 # some moment on, which leaves no look, more; and less where it is warmest at a lasting drop.
 THERMOMETER, HELD, WARMEST = 50.0, 1000.0, 10.0
 # The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
@@ -192,7 +192,7 @@ def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> heating.Sa
 
 
 def _weighed(likely: Mapping[str, Estimate], factor: float) -> dict[str, Estimate]:
-    """The probabilities once a thermometer counts so many times for heat, and their intervals."""
+    """The probabilities once a thermometer counts `factor` times for heat, and their intervals."""
 
     def after(share: float, word: str) -> float:
         odds = share / max(1 - share, 1e-9) * (factor if word == "throttling" else 1 / factor)
