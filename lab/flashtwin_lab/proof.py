@@ -68,6 +68,17 @@ NEAR = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What is done to each drive: the batteries that measure it, its size, the search's simulated
+    drives, and the drives that are drawn of what the run leaves possible."""
+
+    batteries: Sequence[str]
+    gb: float
+    simulations: int
+    draws: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Predicted:
     """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's.
 
@@ -139,9 +150,10 @@ def proof(
     """Measure, fit and predict so many drives, on every core; `on_end` is told each in words.
     `append`: the file of a proof in pieces, of which all drives count."""
     prior = generate.read_prior()
+    trial = Trial(batteries=BATTERIES, gb=CAPACITY_GB, simulations=simulations, draws=DRAWS)
     works = [
         Work(
-            call=partial(_worked_on, prior, BATTERIES, CAPACITY_GB, seed, number, simulations),
+            call=partial(_worked_on, prior, trial, seed, number),
             memory_bytes=FIT_BYTES,
         )
         for number in range(count)
@@ -215,25 +227,21 @@ def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
 
 def _worked_on(
     prior: Mapping[str, Any],
-    batteries: Sequence[str],
-    gb: float,
+    trial: Trial,
     seed: int,
     number: int,
-    simulations: int,
     _send: Send,
 ) -> Predicted:
     """The drive `number` of a campaign, in a worker."""
     try:
-        drive = strangers.stranger(prior, seed, number, gb)
-        return _predicted(drive, batteries, number, simulations)
+        drive = strangers.stranger(prior, seed, number, trial.gb)
+        return _predicted(drive, number, trial)
     except FlashtwinError as error:
-        name = strangers.name_of(prior, seed, number, gb)
+        name = strangers.name_of(prior, seed, number, trial.gb)
         return _not_fitted(name, "; ".join(str(error).splitlines()))
 
 
-def _predicted(
-    drive: strangers.Stranger, batteries: Sequence[str], number: int, simulations: int
-) -> Predicted:
+def _predicted(drive: strangers.Stranger, number: int, trial: Trial) -> Predicted:
     with listening() as stop, tempfile.TemporaryDirectory() as folder:
 
         def tell(_count: int, _label: str) -> None:
@@ -243,12 +251,13 @@ def _predicted(
         place = Path(folder) / "run"
         target = Target(name="stranger", make=partial(drive.drive, number))
         wanted = request.Request(
-            targets=(target,), batteries=",".join(batteries), out=place, kept=False
+            targets=(target,), batteries=",".join(trial.batteries), out=place, kept=False
         )
         request.test(wanted, _unseen)
-        twin = fit(Run(place), simulations=simulations, seed=1, cores=1, tell=tell)
+        twin = fit(Run(place), simulations=trial.simulations, seed=1, cores=1, tell=tell)
         twin.write(Path(folder) / "twin.toml")
-        predicted = [rates(variant.spec()) for variant in _possible(Path(folder) / "twin.toml")]
+        possible = _possible(Path(folder) / "twin.toml", trial.draws)
+        predicted = [rates(variant.spec()) for variant in possible]
     true, fitted = rates(drive.spec), rates(load(twin.toml))
     intervals = twin.fitted.intervals
     return Predicted(
@@ -268,10 +277,10 @@ def _predicted(
     )
 
 
-def _possible(path: Path) -> list[Variant]:
+def _possible(path: Path, draws: int) -> list[Variant]:
     """Twins that the run leaves possible, evenly over their weights."""
     twin = Variant(drive=str(path), kept=False)
-    return [variant for _, variant in drawn(twin, 1, DRAWS, _exists)]
+    return [variant for _, variant in drawn(twin, 1, draws, _exists)]
 
 
 def _exists(variant: Variant) -> bool:
@@ -285,7 +294,7 @@ def _exists(variant: Variant) -> bool:
 def _holds(rates_of_twins: Sequence[float], true: float) -> bool:
     """Whether the 90 % interval of a prediction holds what the drive does."""
     logs = np.log(rates_of_twins)
-    return bool(abs(np.log(true) - logs.mean()) <= NORMAL_90 * logs.std(ddof=1))
+    return len(logs) > 1 and bool(abs(np.log(true) - logs.mean()) <= NORMAL_90 * logs.std(ddof=1))
 
 
 @contextmanager
