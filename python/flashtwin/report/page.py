@@ -277,8 +277,12 @@ def _patterns(contents: Contents, insides: Sequence[Inside]) -> list[tuple[str, 
 
 
 def _curve_phases(contents: Contents) -> list[str]:
-    """Names of the phases with a curve, in order: pass-1, pass-2."""
-    return sorted(dict.fromkeys(curve.phase.name for curve in contents.curves))
+    """Names of the phases with a curve, pattern by pattern: pass-1, pass-2. The line on which a
+    page opens is the first, which is solid."""
+    by_group: dict[str, set[str]] = {}
+    for curve in contents.curves:
+        by_group.setdefault(curve.phase.group, set()).add(curve.phase.name)
+    return list(dict.fromkeys(name for names in by_group.values() for name in sorted(names)))
 
 
 def _shown_phases(contents: Contents, comparison: Comparison | None) -> list[str]:

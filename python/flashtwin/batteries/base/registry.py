@@ -52,6 +52,8 @@ MEANT = {
     "speed": "fill.speed_cache",
     **dict.fromkeys(("latency", "percentile", "tail", "p50", "p99", "p99.9"), "qos.p99"),
     "steady": "snia_iops.steady",
+    **dict.fromkeys(("wear", "write amplification"), "waf"),
+    "fsync": "sync.iops",
 }
 # A shorter word is in too many texts to mean one finding.
 LEAST_WORD = 4
