@@ -26,6 +26,12 @@ def test_percent_and_share_are_one_and_other_settings_count_first() -> None:
     )
 
 
+def test_a_slip_in_a_shorthand_is_told() -> None:
+    with pytest.raises(FlashtwinError, match="cahce: unknown key") as wrong:
+        load("bx500-240", sets=["cahce=8GB"])
+    assert wrong.value.hint == "did you mean cache?"
+
+
 def test_a_scaled_drive_keeps_the_share() -> None:
     spec = load("bx500-240", sets=["op=0.28"], scale="1/4")
     raw = raw_bytes({row["key"]: row["value"] for row in spec.values()})

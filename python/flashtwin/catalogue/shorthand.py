@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.units import parse_number, parse_size
@@ -41,8 +42,15 @@ def raw_bytes(values: Mapping[str, str]) -> int | None:
 
 
 def named(sets: Iterable[str]) -> bool:
-    """Whether any of these settings is a shorthand."""
-    return any(_key(setting) in (OP, CACHE) for setting in sets)
+    """Whether any of these settings is a shorthand; raises for one that is nearly one."""
+    keys = [_key(setting) for setting in sets]
+    for key in keys:
+        near = [] if key in (OP, CACHE) else get_close_matches(key, (CACHE,), cutoff=0.7)
+        if near:
+            raise FlashtwinError(
+                f"--set: {key}: unknown key", hint=f"did you mean {near[0]}?", exit_code=USAGE
+            )
+    return any(key in (OP, CACHE) for key in keys)
 
 
 def plain(sets: Sequence[str]) -> list[str]:
