@@ -170,11 +170,25 @@ def warming(stops: bool, seconds: float = 120.0) -> tuple[Fill, Degrees]:
 def test_a_temperature_that_is_held_is_heat_and_one_that_settles_is_not() -> None:
     series, warm = warming(stops=True)
     slowed = found(series, warm=warm)["slowed_by"]
-    assert slowed.value == "throttling" and "gets no warmer" in (slowed.note or "")
+    assert slowed.value == "throttling" and "rises no more" in (slowed.note or "")
     assert slowed.evidence is not None
     assert slowed.evidence.start == pytest.approx(120 * GB, rel=0.1)
     series, warm = warming(stops=False)
     assert found(series, warm=warm)["slowed_by"].value == "nothing"
+
+
+@pytest.mark.parametrize("slower_when", ["cooling", "warming"])
+def test_a_drive_that_is_slower_each_time_it_cools_is_hot(slower_when: str) -> None:
+    # Down to a fifth of the speed, which from the series alone is no heat.
+    series = fill((1000, 240), factor=pulses(0.2, 20, 60), noise=0.01)
+    at = series.t_ns / 1e9
+    phase = at % 60
+    rises = np.where(phase < 40, 60 + 15 * phase / 40, 75 - 15 * (phase - 40) / 20)
+    falls = np.where(phase < 40, 75 - 15 * phase / 40, 60 + 15 * (phase - 40) / 20)
+    cycle = rises if slower_when == "cooling" else falls
+    warm = Degrees(at_s=at, degrees=np.round(np.where(at < 40, 30 + at, cycle)))
+    slowed = found(series, warm=warm)["slowed_by"]
+    assert (slowed.value == "throttling") is (slower_when == "cooling")
 
 
 def test_where_nobody_can_tell_the_note_names_the_test() -> None:

@@ -5,6 +5,7 @@ drive is about as warm as it ever is at the beginning of each slower stretch, an
 A drive that is slower for another reason has no such temperature: while it warms up each stretch
 begins at another one. Other firmware slows a drive as far as holds a temperature: the drive warms
 up until some moment, is slower from then on, and becomes no warmer.
+Where the temperature itself goes up and down in turns it tells the stretches too.
 
 Why the kink: a drive that warms up by itself comes to its last degrees ever more slowly. One that
 is held stops in mid-rise.
@@ -83,6 +84,48 @@ def held_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
     if not (rising and stays and lasts and before.size and later.size):
         return None
     return begin_s if median(later) <= SLOWER * median(before) else None
+
+
+def turns_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
+    """The second from which a drive cools and warms again in turns, is slower while it cools, and
+    begins to cool each time where it is warmest; none where it does not. This takes no slower
+    stretch that the series itself shows."""
+    if at_s.size < FEWEST or float(degrees.max() - degrees[0]) < HOT:
+        return None
+    peaks, troughs = _turning(degrees)
+    if len(troughs) < FEWEST:
+        return None
+    top = degrees[peaks]
+    warmest = float((degrees.max() - top <= SAME_DEGREES).mean()) >= MOST
+    cooling = [_rate(curve, at_s[a], at_s[b]) for a, b in zip(peaks, troughs, strict=False)]
+    warming = [_rate(curve, at_s[a], at_s[b]) for a, b in zip(troughs, peaks[1:], strict=False)]
+    ratios = np.array([slow / fast for slow, fast in zip(cooling, warming, strict=False) if fast])
+    if not (warmest and ratios.size and median(ratios) <= SLOWER):
+        return None
+    return float(at_s[peaks[0]])
+
+
+def _turning(degrees: Floats) -> tuple[list[int], list[int]]:
+    """Where a temperature begins to fall, and to rise again, by more than its sensor's steps."""
+    turns: tuple[list[int], list[int]] = ([], [])
+    highest = lowest = 0
+    falls = False
+    for at, value in enumerate(degrees.tolist()):
+        highest = at if value >= degrees[highest] else highest
+        lowest = at if value <= degrees[lowest] else lowest
+        if not falls and degrees[highest] - value > COOLS:
+            turns[0].append(highest)
+            falls, lowest = True, at
+        elif falls and value - degrees[lowest] > COOLS:
+            turns[1].append(lowest)
+            falls, highest = False, at
+    return turns
+
+
+def _rate(curve: Curve, begin_s: float, end_s: float) -> float:
+    """Bytes a second between two moments."""
+    begin, end = np.interp((begin_s, end_s), curve.time_at, curve.bytes_at)
+    return float((end - begin) / max(end_s - begin_s, 1e-9))
 
 
 def is_warmest(end_s: float, at_s: Floats, degrees: Floats) -> bool:

@@ -143,8 +143,8 @@ def slowed_by(
     look = fill_classes.slower(curve, shape, tooth)
     likely, total = fill_classes.likely("slowed", look)
     thermometer = _thermometer(curve, shape, warm)
-    held_s = None if warm is None else heating.held_from(curve, warm.at_s, warm.degrees)
-    if held_s is not None:
+    from_s, how = _heated_from(curve, warm) if thermometer != "heat" else (None, "")
+    if from_s is not None:
         likely = _weighed(likely, HELD)
     elif thermometer is not None:
         likely = _weighed(likely, THERMOMETER if thermometer == "heat" else 1 / THERMOMETER)
@@ -159,10 +159,9 @@ def slowed_by(
         "heat": "each begins at one temperature, the drive's highest, and cools it",
         "not heat": "they do not follow the drive's temperature",
     }
-    held = None if held_s is None else f"from {readable_seconds(held_s)} on it gets no warmer"
     parts = (
-        LOOKS[look] if held is None else f"{held}, and is slower",
-        None if thermometer is None or held is not None else words[thermometer],
+        LOOKS[look] if from_s is None else f"from {readable_seconds(from_s)} on {how}",
+        None if thermometer is None or from_s is not None else words[thermometer],
         f"{chances}, counted on {total} fills of drives drawn at random",
     )
     note = sentence(parts) or ""
@@ -171,15 +170,26 @@ def slowed_by(
         test = TESTS[best if best != "nothing" else second]
         note = f"cannot tell: {note}; {test}"
     start, end = _slower_stretch(curve, shape, tooth)
-    if held_s is not None:
-        at = float(np.interp(held_s, curve.time_at, curve.bytes_at))
+    if from_s is not None:
+        at = float(np.interp(from_s, curve.time_at, curve.bytes_at))
         start, end = at, curve.total_bytes
     findings = [
         write.choice("slowed_by", best if sure else None, start, end, note),
     ]
-    if look != "none" or held_s is not None:
+    if look != "none" or from_s is not None:
         findings += [write.value(f"slowed_by.{word}", likely[word], start, end) for word in SLOWED]
     return findings
+
+
+def _heated_from(curve: Curve, warm: Degrees | None) -> tuple[float | None, str]:
+    """From which second on the temperature alone says that heat slows a drive, and how."""
+    if warm is None:
+        return None, ""
+    held_s = heating.held_from(curve, warm.at_s, warm.degrees)
+    if held_s is not None:
+        return held_s, "its temperature rises no more, and it is slower"
+    turns_s = heating.turns_from(curve, warm.at_s, warm.degrees)
+    return turns_s, "it is slower each time that its temperature falls, from its highest"
 
 
 def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> heating.Says | None:
