@@ -101,15 +101,17 @@ def _headlines(drive: Drive) -> str:
 
 
 def _how_sure(contents: Contents, drives: Sequence[Drive]) -> str:
-    """What the numbers are, and the first drive's first estimates with their intervals."""
+    """What the numbers are, and how far the first drive's first estimates are known: the numbers
+    themselves stand in the lines before."""
     drive = drives[0]
     columns = (column[drive.index] for column in contents.columns() if drive.index in column)
     estimates = [
-        f"{_begun(column.title)} {Shown.of(finding).text}"
+        f"{_begun(column.title)} {shown.spread} {shown.unit}"
         for column in columns
         if (finding := column.finding) is not None
         and finding.interval is not None
         and finding.interval.means == "estimate"
+        and (shown := Shown.of(finding)).spread
     ]
     kinds = masthead.kinds(drives)
     if not estimates:
