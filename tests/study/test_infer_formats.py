@@ -8,7 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from infer_samples import FIGURES, RATES, SERIES, iostat_plain, iostat_text, pv
+from infer_samples import (
+    FIGURES,
+    RATES,
+    SERIES,
+    diskspd_xml,
+    fio_json,
+    iostat_plain,
+    iostat_text,
+    pv,
+)
 
 from flashtwin.errors import FlashtwinError
 from flashtwin.study.infer.infer import infer, of_summary
@@ -35,6 +44,36 @@ def test_one_fill_is_read_in_every_format(tmp_path: Path, kind: str) -> None:
     assert [speed.value for _, _, speed in answer.plateaus] == pytest.approx(
         [3000 * unit / _seconds(kind), 500 * unit / _seconds(kind)], rel=0.02
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "pattern"),
+    [
+        ("d.xml", "</BlockSize>", "</BlockSize><Random>4096</Random>", "randwrite"),
+        ("d.xml", "</BlockSize>", "</BlockSize><StrideSize>1</StrideSize>", "write"),
+        (
+            "d.xml",
+            "</BlockSize>",
+            "</BlockSize><RandomRatio>50</RandomRatio><WriteRatio>70</WriteRatio>",
+            "randrw",
+        ),
+        (
+            "f.json",
+            '"jobname": "fill {["',
+            '"jobname": "a", "job options": {"iodepth": "1", "stonewall": "1"}, '
+            '"read": {"io_bytes": 0, "runtime": 0}, "write": {"io_bytes": 0, "runtime": 0}}, '
+            '{"jobname": "b", "job options": {"iodepth": "32"}',
+            "write at depths 1, 32 in turn",
+        ),
+    ],
+)
+def test_a_file_that_says_how_it_was_written_is_believed(
+    tmp_path: Path, name: str, before: str, after: str, pattern: str
+) -> None:
+    text = (diskspd_xml if name == "d.xml" else fio_json)().replace(before, after)
+    samples = read(written(tmp_path, name, text))
+    assert samples.pattern == pattern
+    assert (infer(samples).cache == "cannot tell") is (pattern != "write")
 
 
 def _seconds(kind: str) -> float:

@@ -1,5 +1,7 @@
 """DiskSpd's XML (-Rxml) with a row for each interval (-D): requests a second times their size.
 
+A target says how it was written: at random, in order, or with reads beside.
+
 Invariants: an entity or a document type is refused, since DiskSpd writes none; one time span and
 one block size, or the user says it.
 """
@@ -7,6 +9,7 @@ one block size, or the user says it.
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from xml.parsers import expat
 
 import numpy as np
@@ -63,6 +66,9 @@ class _Document:
         self._path: list[str] = []
         self._text = ""
         self._blocks: set[float] = set()
+        # Targets that ask at random or in order, and shares of writes in percent.
+        self._at_random: set[bool] = set()
+        self._write_shares: set[float] = set()
         # Milliseconds, writes and reads a second of one interval after another.
         self._rows = array("d")
         self._spans = 0
@@ -96,12 +102,23 @@ class _Document:
 
     def end(self, name: str) -> None:
         """An element ends."""
-        if name == "BlockSize" and "Target" in self._path:
-            size = number_of(self._text.strip())
-            if size is not None and size > 0:
-                self._blocks.add(size)
+        value = number_of(self._text.strip()) if "Target" in self._path else None
+        if value is not None and name == "BlockSize" and value > 0:
+            self._blocks.add(value)
+        elif value is not None and name in ("Random", "RandomRatio", "StrideSize"):
+            self._at_random.add(name != "StrideSize" and value > 0)
+        elif value is not None and name == "WriteRatio":
+            self._write_shares.add(value)
         self._path.pop()
         self._text = ""
+
+    def _pattern(self) -> str | None:
+        """How the targets write, in fio's words: the one that is least of a fill; none where they
+        do not say it."""
+        if not self._at_random:
+            return None
+        mixed = any(0 < share < 100 for share in self._write_shares)
+        return f"{'rand' if any(self._at_random) else ''}{'rw' if mixed else 'write'}"
 
     def samples(self, choices: Choices) -> Samples:
         """The rows as a series."""
@@ -126,7 +143,8 @@ class _Document:
         builder = Builder()
         builder.begin(0.0)
         builder.timed(table[:, 0] * 1e-3, table[:, 1] * block)
-        return builder.samples(
+        series = builder.samples(
             f"writes a second of {block:,.0f} bytes (DiskSpd)",
             reads=bool(np.any(table[:, 2] > 0)),
         )
+        return replace(series, pattern=self._pattern())

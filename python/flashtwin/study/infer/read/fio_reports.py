@@ -80,8 +80,13 @@ def _has_reads(document: dict[str, Any]) -> bool:
 
 
 def _pattern(document: dict[str, Any]) -> str | None:
-    """How the jobs write, as their options say: the first that is no sequential write, if any."""
+    """How the jobs write, as their options say: the first that is no sequential write, if any; or
+    that they write one after another at depths of their own."""
     options = [document.get("global options", {})]
     options += [job.get("job options", {}) for job in document["jobs"]]
     words = [str(option[key]) for option in options for key in ("rw", "readwrite") if key in option]
+    depths = dict.fromkeys(str(option["iodepth"]) for option in options if "iodepth" in option)
+    in_turn = any("stonewall" in option for option in options)
+    if len(depths) > 1 and in_turn and set(words) <= {"write"}:
+        return f"write at depths {', '.join(depths)} in turn"
     return next((word for word in words if word != "write"), words[0] if words else None)
