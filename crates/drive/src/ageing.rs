@@ -31,7 +31,6 @@ impl Aged {
     pub(crate) const NEVER: Aged = Aged(u64::MAX);
 
     /// How long after another time this is; nothing where it is not.
-    #[inline]
     pub(crate) fn since(self, earlier: Aged) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0).saturating_mul(NS_PER_US))
     }
@@ -105,7 +104,6 @@ impl Ageing {
     }
 
     /// The clock at a time not before the last change of its pace.
-    #[inline]
     pub(crate) fn clock(&self, now: Nanos) -> Aged {
         let passed = self.hasten(Nanos(now.0.saturating_sub(self.at.0)));
         Aged(self.clock.0.saturating_add(passed).min(LAST))
@@ -117,7 +115,6 @@ impl Ageing {
     }
 
     /// Microseconds that the clock goes in so much of the drive's time.
-    #[inline]
     fn hasten(&self, time: Nanos) -> u64 {
         if self.pace == 1.0 {
             return time.0 / NS_PER_US;

@@ -125,7 +125,6 @@ impl Background {
 impl Background {
     /// Whether a command that comes may end something: an offer, or the host's absence where a
     /// share of its time is watched. `first`: no other command is outstanding.
-    #[inline]
     pub(crate) fn minds_command(&self, first: bool) -> bool {
         self.idle || (self.watches_host && first)
     }
@@ -287,7 +286,6 @@ impl Background {
 /// Shares of folding that has a rate, and granules that wait for more.
 impl Background {
     /// Folding waits for its share, where it has a rate and `wants` one.
-    #[inline]
     pub(crate) fn await_share(&mut self, wants: impl FnOnce() -> bool, clock: &mut Clock) {
         if self.fold_rate.is_some() && !self.fold_pending && wants() {
             self.fold_pending = true;
@@ -311,7 +309,6 @@ impl Background {
     }
 
     /// Nothing more is queued, and what is `partial` waits for more.
-    #[inline]
     pub(crate) fn wait_for_more(&mut self, partial: impl FnOnce() -> bool, clock: &mut Clock) {
         self.wrote_at = clock.now();
         if !self.gather_pending && partial() {

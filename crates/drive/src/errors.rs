@@ -137,7 +137,6 @@ impl BitErrors {
     }
 
     /// Data that the host replaces or gives up is lost no more.
-    #[inline]
     pub(crate) fn replaced(&mut self, lpn: u32, units: u32) {
         if !self.lost.is_empty() {
             (lpn..lpn + units).for_each(|lpn| {
@@ -147,13 +146,11 @@ impl BitErrors {
     }
 
     /// Whether any unit is lost.
-    #[inline]
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
     /// Whether any unit of a run is lost.
-    #[inline]
     pub(crate) fn is_lost(&self, lpn: u32, units: u32) -> bool {
         !self.lost.is_empty() && self.lost.range(lpn..lpn + units).next().is_some()
     }
@@ -387,7 +384,6 @@ impl BitErrors {
     }
 
     /// Whether no program of a superblock has ended yet, with which its data begins to grow old.
-    #[inline]
     pub(crate) fn holds_nothing(&self, superblock: u32) -> bool {
         self.data[superblock as usize].since == Aged::NEVER
     }

@@ -35,7 +35,6 @@ impl Supply {
         }
     }
 
-    #[inline]
     pub(crate) fn is_off(&self) -> bool {
         self.off
     }

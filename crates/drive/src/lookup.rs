@@ -54,7 +54,6 @@ impl Lookups {
     }
 
     /// Whether commands wait for a slot.
-    #[inline]
     pub(crate) fn are_queued(&self) -> bool {
         !self.queue.is_empty()
     }

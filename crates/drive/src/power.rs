@@ -158,19 +158,16 @@ impl Power {
     }
 
     /// What the drive as a whole is doing.
-    #[inline]
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }
 
     /// Bytes cross the host link.
-    #[inline]
     pub(crate) fn note_link(&mut self, bytes: u64) {
         self.link_bytes += bytes;
     }
 
     /// Begins another phase; the answer is how long a command has to wait for the drive to wake.
-    #[inline]
     pub(crate) fn turn(&mut self, now: Nanos, phase: Phase) -> Nanos {
         let span = now - self.since;
         let mut wake = Nanos::ZERO;

@@ -125,7 +125,6 @@ impl Work {
     }
 
     /// More is under way than a busy drive has.
-    #[inline]
     pub(crate) fn is_too_much(&self) -> bool {
         self.under_way.len() > self.at_once
     }
@@ -142,7 +141,6 @@ impl Work {
 
     /// Operations are given to cores and dies, each behind what its core and its die have to do
     /// already. A read that overtakes does not delay what it overtakes here.
-    #[inline]
     pub(crate) fn take(&mut self, firmware: &Firmware, ops: &mut Vec<NandOp>) {
         for op in ops.drain(..) {
             let overtakes = self.read_priority && is_awaited(op.token);
@@ -173,7 +171,6 @@ impl Work {
         if overtakes { self.now + time } else { *core }
     }
 
-    #[inline]
     pub(crate) fn end_next(&mut self) -> Option<Token> {
         let (at, token) = self.under_way.pop()?;
         self.now = at;

@@ -55,7 +55,6 @@ impl Path {
     }
 
     /// How a read's data comes through.
-    #[inline]
     pub(crate) fn pass(&mut self) -> Status {
         if self.one_in == 0 {
             return Status::Ok;

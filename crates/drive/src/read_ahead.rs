@@ -111,7 +111,6 @@ impl ReadAhead {
 
     /// The stream that goes on at a sector, and that it does; else the one that was used longest
     /// ago. None where there are no streams.
-    #[inline]
     fn stream_at(&self, sector: u64) -> Option<(usize, bool)> {
         let mut oldest: Option<(usize, u64)> = None;
         for (index, stream) in self.streams.iter().enumerate() {
@@ -145,7 +144,6 @@ impl ReadAhead {
     }
 
     /// Whether nothing has been fetched at all.
-    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.vacant.len() == self.chunks.len()
     }

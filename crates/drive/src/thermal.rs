@@ -134,19 +134,16 @@ impl Thermal {
     }
 
     /// When the next tick is due.
-    #[inline]
     pub(crate) fn due(&self) -> Nanos {
         self.due
     }
 
     /// Whether the tick under way is a long one, of which more is left than a short one takes.
-    #[inline]
     pub(crate) fn is_in_long_tick(&self, now: Nanos) -> bool {
         self.due > now + TICK
     }
 
     /// Whether throttling holds.
-    #[inline]
     pub(crate) fn throttles(&self) -> bool {
         self.hold_ps > 0
     }
@@ -235,7 +232,6 @@ impl Thermal {
     }
 
     /// How long the firmware holds a command of so many bytes back.
-    #[inline]
     pub(crate) fn hold(&self, bytes: u64) -> Nanos {
         Nanos(bytes.saturating_mul(self.hold_ps) / 1000)
     }

@@ -50,7 +50,6 @@ impl Turns {
     }
 
     /// The inside of the drive is looked at.
-    #[inline]
     pub(crate) fn look(&mut self, at: Nanos) {
         self.taken += LOOK;
         self.looked = at;

@@ -150,7 +150,6 @@ impl Xray {
     }
 
     /// When the next sample is due.
-    #[inline]
     #[must_use]
     pub fn due(&self) -> Nanos {
         self.next

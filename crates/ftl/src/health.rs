@@ -164,7 +164,6 @@ impl Health {
     }
 
     /// The drive may have programs or erases that fail.
-    #[inline]
     pub(crate) fn may_fail(&self) -> bool {
         self.fails
     }
@@ -203,7 +202,6 @@ impl Health {
     }
 
     /// Blocks have failed that are not replaced yet.
-    #[inline]
     pub(crate) fn has_failed_blocks(&self) -> bool {
         !self.failed.is_empty()
     }
@@ -226,7 +224,6 @@ impl Health {
     }
 
     /// The drive has come to its end.
-    #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -242,7 +239,6 @@ impl Health {
     }
 
     /// Whether that has happened since this was last asked.
-    #[inline]
     pub(crate) fn take_placed_again(&mut self) -> bool {
         std::mem::take(&mut self.placed_again)
     }

@@ -97,7 +97,6 @@ impl Lanes {
     }
 
     /// Makes a group's lane the current one of a stream. Only between granules.
-    #[inline]
     pub(crate) fn switch(&mut self, stream: Stream, s: &mut Frontier, group: u32) {
         assert_eq!(
             s.next, s.begun,

@@ -36,13 +36,11 @@ impl Lists {
     }
 
     /// The list that a member is in, or none.
-    #[inline]
     pub(crate) fn list_of(&self, member: u32) -> u32 {
         self.list[member as usize]
     }
 
     /// Whether a list has no member.
-    #[inline]
     pub(crate) fn is_empty(&self, list: u32) -> bool {
         self.first[list as usize] == NONE
     }

@@ -85,7 +85,6 @@ impl Packing {
     }
 
     /// Notes the sizes of the valid units of a row that is moved, behind those noted before.
-    #[inline]
     pub(crate) fn note_moved(&mut self, map: &Map, first: u32, count: u32) {
         if !self.sizes.is_empty() {
             self.note_sizes(map, first, count);
@@ -109,7 +108,6 @@ impl Packing {
     }
 
     /// A superblock is opened: nothing is in it.
-    #[inline]
     pub(crate) fn opened(&mut self, superblock: u32) {
         if let Some(filled) = self.filled.get_mut(superblock as usize) {
             *filled = 0;
@@ -150,7 +148,6 @@ impl Packing {
 
     /// What crosses the channel when the `valid` units of a row are read: in units, or, on a drive
     /// that compresses, in grains.
-    #[inline]
     pub(crate) fn row_sent(&self, layout: &Layout, map: &Map, first: u32, valid: u32) -> u32 {
         if !layout.packs() {
             return valid;
@@ -166,7 +163,6 @@ impl Packing {
 
     /// Units that a superblock in native mode frees and keeps together: those that it holds, and at
     /// least what it holds uncompressed.
-    #[inline]
     pub(crate) fn units_in(&self, layout: &Layout, superblock: u32) -> u32 {
         let least = layout.whole_units(Mode::Native);
         if layout.ratio == 1 {
@@ -176,7 +172,6 @@ impl Packing {
     }
 
     /// Units that a row may hold, as far as is known.
-    #[inline]
     pub(crate) fn row_most(&self) -> u32 {
         self.fullest_row
     }

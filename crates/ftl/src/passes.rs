@@ -125,13 +125,11 @@ impl Passes {
     }
 
     /// Units of the host's that wait.
-    #[inline]
     pub(crate) fn host_units(&self) -> u32 {
         self.host_units
     }
 
     /// Granules of a stream that wait.
-    #[inline]
     pub(crate) fn waiting_of(&self, stream: Stream) -> u32 {
         self.by_stream[stream]
     }
@@ -155,13 +153,11 @@ impl Passes {
     }
 
     /// Whether granules of a mode wait for more programs of their wordline.
-    #[inline]
     pub(crate) fn are_of(&self, mode: Mode) -> bool {
         self.later > 0 && mode == Mode::Native
     }
 
     /// Who is told of the end of a granule's first program.
-    #[inline]
     pub(crate) fn first_token(&self, mode: Mode, page: u32, place: u32) -> Token {
         if self.are_of(mode) && !(self.paired && page + 1 == self.bits) {
             Token::FirstPass(place)
@@ -172,7 +168,6 @@ impl Passes {
 
     /// The first pass of a granule of a lane, or the program of a page of its wordline, has been
     /// issued: the granule waits for the others.
-    #[inline]
     pub(crate) fn begun(
         &mut self,
         buffer: &WriteBuffer,
@@ -216,7 +211,6 @@ impl Passes {
     }
 
     /// Issues the later passes that have become due in the superblock that a stream fills.
-    #[inline]
     pub(crate) fn follow(
         &mut self,
         buffer: &WriteBuffer,

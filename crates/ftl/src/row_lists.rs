@@ -47,7 +47,6 @@ impl RowLists {
     }
 
     /// Lists the valid units of the row that has this number and begins at this physical unit.
-    #[inline]
     pub(crate) fn list(&mut self, map: &Map, number: u32, first: u32) -> &[u32] {
         let place = number as usize % LISTS;
         let list = &mut self.units[place * self.row_units..][..self.row_units];
@@ -63,7 +62,6 @@ impl RowLists {
 
     /// The units of a row that are valid still, as they were listed where none has been replaced. A
     /// list is good for one use: its row may be written anew afterwards.
-    #[inline]
     pub(crate) fn still_valid(&mut self, map: &Map, number: u32, first: u32) -> &[u32] {
         let place = number as usize % LISTS;
         let row = std::mem::replace(&mut self.rows[place], NOTHING);

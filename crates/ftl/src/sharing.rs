@@ -100,26 +100,22 @@ impl Sharing {
     }
 
     /// The class of the copy that a unit has.
-    #[inline]
     pub(crate) fn class_of(&self, lpn: u32) -> Class {
         Class(self.class_of[lpn as usize])
     }
 
     /// The host is writing data of a class; the answer is the class that it is written with.
-    #[inline]
     pub(crate) fn place_host(&mut self, class: u8) -> u8 {
         self.placing = Class::host(class).0;
         self.with[usize::from(class)]
     }
 
     /// The class that a class of collected data is written with.
-    #[inline]
     pub(crate) fn of_collected(&self, class: u8) -> u8 {
         self.with[CLASSES + usize::from(class)]
     }
 
     /// The host has replaced units by what it was placing, which went past the cache or into it.
-    #[inline]
     pub(crate) fn wrote(&mut self, lpn: u32, count: u32, past_cache: bool) {
         let class = match past_cache {
             true => Class(self.placing),

@@ -74,7 +74,6 @@ impl Rated {
     }
 
     /// Cycles used over cycles rated, each mode's for itself: 1 is the end of the rated life.
-    #[inline]
     #[must_use]
     pub fn wear(&self, slc_cycles: u64, native_cycles: u64, tier_cycles: u64) -> f64 {
         let (slc, native) = (slc_cycles as f64, native_cycles as f64);
@@ -82,7 +81,6 @@ impl Rated {
     }
 
     /// What one cycle in a mode takes of the rated life.
-    #[inline]
     #[must_use]
     pub fn cycle_in(&self, mode: Mode) -> f64 {
         match mode {
@@ -105,7 +103,6 @@ impl Rated {
     }
 
     /// The wear of one superblock.
-    #[inline]
     #[must_use]
     pub fn wear_of(&self, block: &Superblock) -> f64 {
         self.wear(
@@ -116,7 +113,6 @@ impl Rated {
     }
 
     /// The wear of one superblock in native cycles.
-    #[inline]
     #[must_use]
     pub fn cycles_of(&self, block: &Superblock) -> f64 {
         self.wear_of(block) * self.native
@@ -212,19 +208,16 @@ impl Wear {
     }
 
     /// Something is to be moved, or has just been moved.
-    #[inline]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy
     }
 
     /// What was being moved has been looked at: more is to be moved, or nothing is.
-    #[inline]
     pub(crate) fn look_on(&mut self) {
         self.busy = !self.queue.is_empty();
     }
 
     /// What wear is measured against.
-    #[inline]
     pub(crate) fn rated(&self) -> Rated {
         self.rated
     }

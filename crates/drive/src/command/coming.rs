@@ -39,7 +39,6 @@ pub(super) struct Coming {
 
 impl Coming {
     /// The first of the writes that wait is done with.
-    #[inline]
     pub(super) fn write_taken(&mut self) {
         self.overwrites = self.overwrites.saturating_sub(1);
     }
@@ -58,7 +57,6 @@ impl Commands {
 
     /// A command has come: its map entry will be needed, of a read at once, of a write when those
     /// before it have been sent for. The answer is the units whose entries are to be fetched now.
-    #[inline]
     pub(crate) fn expected(&mut self, slot: u32) -> &[u32] {
         let command = &self.slots[slot as usize];
         let coming = &mut self.coming;
@@ -79,7 +77,6 @@ impl Commands {
 
     /// A write is being sent for: those behind it will have their turn. The answer is the places in
     /// the queue of writes whose old copies are to be fetched now.
-    #[inline]
     pub(crate) fn upcoming(&mut self) -> std::ops::Range<usize> {
         let (waiting, asked) = (self.incoming.len(), self.coming.overwrites);
         if asked > NEAR || waiting <= asked {

@@ -41,19 +41,16 @@ pub(crate) struct Flushes {
 
 impl Flushes {
     /// A group waits for a write that is queued.
-    #[inline]
     pub(super) fn wait_for_writes(&self) -> bool {
         matches!(self.stage, Stage::Queued(_))
     }
 
     /// No group is under way or waits.
-    #[inline]
     pub(super) fn are_none(&self) -> bool {
         self.stage == Stage::None && self.waiting.is_empty()
     }
 
     /// A write that was queued is done with.
-    #[inline]
     pub(super) fn write_taken(&mut self) {
         if let Stage::Queued(writes) = &mut self.stage {
             *writes = writes.saturating_sub(1);
@@ -81,7 +78,6 @@ impl Flushes {
     }
 
     /// All writes before the group have been placed, and nothing of it is begun.
-    #[inline]
     pub(crate) fn are_ready(&self) -> bool {
         self.stage == Stage::Queued(0)
     }
@@ -93,7 +89,6 @@ impl Flushes {
 
     /// Pages of the journal, of `pages` in all, that follow what the group has waited for; none
     /// where it goes on waiting. `programmed` and `journaled` say up to where all is on flash.
-    #[inline]
     pub(crate) fn pages_next(
         &self,
         pages: u32,

@@ -22,7 +22,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A command begins its work in the drive.
-    #[inline]
     pub(super) fn begin(&mut self, slot: u32) {
         let command = &mut self.commands[slot];
         let (op, empty) = (command.op(), command.bytes() == 0);
@@ -92,7 +91,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A write is being sent for: those behind it will have their turn.
-    #[inline]
     pub(super) fn expect_overwrites(&mut self) {
         let places = self.commands.upcoming();
         if !places.is_empty() {
@@ -108,7 +106,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Sends bytes over the link, see [`crate::link::HostLink::send`].
-    #[inline]
     pub(super) fn send(&mut self, bytes: u64, way: Way, first: bool) -> Nanos {
         self.power.note_link(bytes);
         let free = self.link.free_of(way);
@@ -125,7 +122,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A request arrives now.
-    #[inline]
     pub(super) fn take(&mut self, request: Request) {
         if self.power.phase() != Phase::Serving {
             self.wake_for_command();
@@ -168,7 +164,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Whether a request ends within the drive.
-    #[inline]
     pub(super) fn is_in_range(&self, request: &Request) -> bool {
         let sectors = self.capacity_bytes / SECTOR_BYTES;
         request

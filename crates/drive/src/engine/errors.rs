@@ -35,7 +35,6 @@ impl<P: Policies> Drive<P> {
     /// of the host's is lost for good, wherever it is moved. Pages of the map are kept so that they
     /// can be made anew (drives have a second copy of them, or the spare areas of what they point
     /// to): one that cannot be read costs the whole ladder, and its superblock is refreshed.
-    #[inline]
     pub(super) fn grade_own(&mut self, index: usize) {
         let token = self.ops[index].token;
         let Some(first) = self.ftl.source_of_read(token) else {

@@ -28,7 +28,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// True if the drive answers a write when it is programmed, not when it is in the buffer.
-    #[inline]
     pub(super) fn waits_for_programs(&self, fua: bool) -> bool {
         match self.controller.acknowledge {
             Acknowledge::WriteBack => fua && self.controller.honours_fua(),
@@ -37,7 +36,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Such a write is answered as if a flush followed it.
-    #[inline]
     pub(super) fn flushes_after(&self, fua: bool) -> bool {
         let flush = &self.controller.flush;
         fua && flush.after_fua && self.controller.acknowledge == Acknowledge::WriteBack
@@ -72,7 +70,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Programs what the group covers, once the writes before it have been placed.
-    #[inline]
     pub(super) fn program_group(&mut self) {
         if self.commands.flushes().are_ready() {
             self.program_all();
@@ -83,7 +80,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A program has ended: the group goes on to its next page, or is answered.
-    #[inline]
     pub(super) fn group_programmed(&mut self) {
         let (programmed, journaled) = (
             || self.ftl.oldest_pending_host(),

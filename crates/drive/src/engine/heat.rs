@@ -15,7 +15,6 @@ const LOOKS: u32 = 1024;
 
 impl<P: Policies> Drive<P> {
     /// A command has come while none was outstanding.
-    #[inline]
     pub(super) fn wake_for_command(&mut self) {
         let rested = self.power.rests_since();
         let wait = self.power.turn(self.clock.now(), Phase::Serving);
@@ -38,7 +37,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// The last command has been answered.
-    #[inline]
     pub(super) fn served(&mut self) {
         let phase = if self.flash_is_busy() {
             Phase::Working
@@ -49,7 +47,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// The flash has come to rest.
-    #[inline]
     pub(super) fn flash_rests(&mut self) {
         if self.power.phase() == Phase::Working {
             self.power.turn(self.clock.now(), Phase::Resting);
@@ -102,7 +99,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A rest is over: its long ticks are, too.
-    #[inline]
     pub(super) fn heat_after_rest(&mut self) {
         if self.thermal.is_in_long_tick(self.clock.now()) {
             self.heat_at(self.clock.now());

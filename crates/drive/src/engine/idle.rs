@@ -61,7 +61,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Folding in the background waits for its share, where it has a rate.
-    #[inline]
     pub(super) fn await_share(&mut self) {
         let wants = || self.ftl.wants_allowance();
         self.background.await_share(wants, &mut self.clock);
@@ -78,7 +77,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A granule may be partly filled, and nothing more is queued.
-    #[inline]
     pub(super) fn wait_for_more(&mut self) {
         let partial = || self.ftl.has_partial();
         self.background.wait_for_more(partial, &mut self.clock);

@@ -96,7 +96,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// The logical unit below which all map entries are at hand from the start.
-    #[inline]
     pub(super) fn known_from_the_start(&self) -> u32 {
         if self.ftl.is_map_paged() { 0 } else { u32::MAX }
     }

@@ -28,7 +28,6 @@ impl<P: Policies> Drive<P> {
 
     /// Reads a command's units from where it stands, as far as their map entries are at hand: those
     /// below `known` are.
-    #[inline]
     pub(super) fn read_on(&mut self, slot: u32, mut known: u32) {
         let command = self.commands[slot];
         let fetched = !self.read_ahead.is_empty();
@@ -74,7 +73,6 @@ impl<P: Policies> Drive<P> {
     /// Asks for the units from `at` on that one flash read brings, of the first and the last no
     /// more than a command `asked` for; the answer is how many they are, and whether they are on
     /// flash at all.
-    #[inline]
     pub(super) fn read_row(
         &mut self,
         at: u32,
@@ -105,7 +103,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// What crosses the channel for units of one row.
-    #[inline]
     pub(super) fn grains(&self, lpn: u32, units: u32) -> u16 {
         if self.ftl.compresses() {
             return self.ftl.read_grains(lpn, units) as u16;
@@ -115,7 +112,6 @@ impl<P: Policies> Drive<P> {
 
     /// Units of a read go out over the link, only what was asked for of each. Pieces come back in
     /// any order; the parts of the first and the last unit are counted as if they came in order.
-    #[inline]
     fn hand_out(&mut self, slot: u32, units: u32) {
         let unit_bytes = self.ftl.layout().unit_bytes;
         let (bytes, first) = self.commands[slot].next_bytes(units, unit_bytes);
@@ -123,7 +119,6 @@ impl<P: Policies> Drive<P> {
         self.commands[slot].went_out(units, crossed);
     }
 
-    #[inline]
     fn finish_read(&mut self, slot: u32) {
         let command = &mut self.commands[slot];
         if command.has_all_pieces() {
@@ -138,7 +133,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A flash read of a command has come back.
-    #[inline]
     pub(super) fn piece_read(&mut self, slot: u32, units: u16) {
         let command = &mut self.commands[slot];
         command.piece_came();
@@ -200,7 +194,6 @@ impl<P: Policies> Drive<P> {
 
     /// A read of units of one row needs the planes that they lie on, where planes work for
     /// themselves.
-    #[inline]
     pub(super) fn narrow(&self, op: &mut NandOp, ppn: u32, lpn: u32, units: u32) {
         if self.flash.reads_by_planes() {
             op.planes = self.planes_of(ppn, lpn, units);

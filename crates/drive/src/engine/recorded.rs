@@ -26,7 +26,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// Whether somebody records the drive.
-    #[inline]
     pub(super) fn is_recorded(&self) -> bool {
         self.flash.is_recorded()
     }

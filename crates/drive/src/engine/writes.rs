@@ -36,7 +36,6 @@ impl<P: Policies> Drive<P> {
         self.issue();
     }
 
-    #[inline]
     pub(super) fn begin_write(&mut self, slot: u32) {
         if self.errors.are_on() {
             // Only units that are written whole are readable again: of others a part stays lost.
@@ -242,7 +241,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// The firmware may have found that the host has to wait: folding and collection go on at once.
-    #[inline]
     fn issue_pumped(&mut self) {
         if self.ftl.is_starved() {
             self.pump_starved();
@@ -357,7 +355,6 @@ impl<P: Policies> Drive<P> {
     }
 
     /// A program has ended: room in the buffer, and perhaps writes that are durable now.
-    #[inline]
     pub(super) fn programmed(&mut self) {
         if self.ftl.take_placed_again() {
             self.pad_now();

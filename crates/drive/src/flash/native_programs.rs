@@ -34,13 +34,11 @@ impl NativePrograms {
     }
 
     /// There is a limit.
-    #[inline]
     pub(super) fn are_limited(&self) -> bool {
         self.most > 0
     }
 
     /// Tells if an operation may go to its die. One that may not is kept.
-    #[inline]
     pub(super) fn takes(&mut self, op: NandOp) -> bool {
         if !class::is_native_program(op.class) {
             return true;
@@ -54,7 +52,6 @@ impl NativePrograms {
     }
 
     /// An operation has ended; the answer is the one that goes to its die in its place.
-    #[inline]
     pub(super) fn ended(&mut self, op: &NandOp) -> Option<NandOp> {
         if !class::is_native_program(op.class) {
             return None;

@@ -56,7 +56,6 @@ impl Pause {
     }
 
     /// An operation is suspended.
-    #[inline]
     pub(super) fn holds(&self) -> bool {
         self.held.is_some()
     }
@@ -64,7 +63,6 @@ impl Pause {
 
 impl Flash {
     /// The array of a die works on another operation from `begun` to `ends`.
-    #[inline]
     pub(super) fn note_array(&mut self, index: u16, begun: Nanos, ends: Nanos) {
         if self.suspend.is_some() {
             let pause = &mut self.dies[index as usize].pause;
@@ -73,7 +71,6 @@ impl Flash {
     }
 
     /// Whether an end that is due now has been put off.
-    #[inline]
     pub(crate) fn is_void(&mut self, index: u16, now: Nanos) -> bool {
         if self.suspend.is_none() {
             return false;

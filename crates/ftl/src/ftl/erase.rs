@@ -20,7 +20,6 @@ const AHEAD: u32 = 2;
 
 impl<P: Policies> Ftl<P> {
     /// A program has ended, well or not.
-    #[inline]
     pub(super) fn granule_programmed(&mut self, place: u32, ops: &mut Vec<NandOp>) {
         if self.layout.paired {
             self.writing.wordline_programmed(place);

@@ -55,7 +55,6 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether host data of a failed program has been placed again since this was last asked: what
     /// waits for it to be programmed must not wait for more data.
-    #[inline]
     pub fn take_placed_again(&mut self) -> bool {
         self.health.take_placed_again()
     }

@@ -43,7 +43,6 @@ impl<P: Policies> Ftl<P> {
 
     /// Whether folding has room in its open superblock, or may open another. The last free one is
     /// left to collection.
-    #[inline]
     pub(super) fn fold_can_write(&self) -> bool {
         self.writing[Stream::Fold].left() >= self.packing.row_most()
             || self.movers[Work::Fold].is_pledged()
@@ -87,7 +86,6 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Units that the source holds in its mode: it is of the first or of the second tier.
-    #[inline]
     fn source_units(&self) -> u32 {
         let mode = self.blocks[self.movers[Work::Fold].source()].mode;
         self.layout.units(mode)

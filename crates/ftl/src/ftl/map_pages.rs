@@ -54,7 +54,6 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The first logical unit past the map page of this one.
-    #[inline]
     #[must_use]
     pub fn map_page_end(&self, lpn: u32) -> u32 {
         let paged = self.paged.cache();

@@ -40,7 +40,6 @@ impl<P: Policies> Ftl<P> {
 
     /// Granules of a mover in programming, of the stream that has most of them: each stream has
     /// its own granules between passes.
-    #[inline]
     fn programs_of(&self, work: Work, stream: Stream) -> u32 {
         if work != Work::Collect {
             return self.writing.buffer.flying_of(stream);
@@ -56,7 +55,6 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// The stream that a mover has room set aside in.
-    #[inline]
     pub(super) fn stream_of(&self, work: Work) -> Stream {
         match work {
             Work::Fold => Stream::Fold,
@@ -66,7 +64,6 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Units that the rows being read and the next one bring at most.
-    #[inline]
     fn units_owed(&self, work: Work) -> u32 {
         let mover = &self.movers[work];
         let row = self.layout.row_units;

@@ -38,7 +38,6 @@ impl<P: Policies> Ftl<P> {
 
     /// The stream for a run of host data that goes past the cache, and how many of its units are
     /// alike.
-    #[inline]
     pub(super) fn direct_stream(&mut self, lpn: u32, count: u32) -> (Stream, u32) {
         match self.policy.gc.separation {
             Separation::None | Separation::Gc => (Stream::Direct, count),

@@ -38,7 +38,6 @@ impl Lifetimes for Mida {
 
     fn wrote(&mut self, _: u32, _: u32, _: u64) {}
 
-    #[inline]
     fn collected(&mut self, moved: &Moved) -> u8 {
         match moved.from {
             Filled::Host(_) | Filled::Folded => 0,

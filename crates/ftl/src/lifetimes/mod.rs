@@ -189,7 +189,6 @@ macro_rules! registry {
                 }
             }
 
-            #[inline]
             fn host(&mut self, write: &Write) -> (u8, u32) {
                 match self {
                     Inferred::Alike => (0, write.count),
@@ -197,7 +196,6 @@ macro_rules! registry {
                 }
             }
 
-            #[inline]
             fn wrote(&mut self, lpn: u32, count: u32, now: u64) {
                 match self {
                     Inferred::Alike => {}
@@ -205,7 +203,6 @@ macro_rules! registry {
                 }
             }
 
-            #[inline]
             fn collected(&mut self, moved: &Moved) -> u8 {
                 match self {
                     Inferred::Alike => 0,

@@ -44,7 +44,6 @@ fn step_of(now: u64) -> u32 {
 
 impl SepBit {
     /// Host units since a unit was written; none where it never was.
-    #[inline]
     fn age(&self, lpn: u32, now: u64) -> Option<u64> {
         let written = self.written[lpn as usize];
         let age = u64::from(step_of(now).wrapping_sub(written)) << STEP;
@@ -52,7 +51,6 @@ impl SepBit {
     }
 
     /// Whether the host writes a unit again within the lifespan.
-    #[inline]
     fn is_short(&self, lpn: u32, now: u64) -> bool {
         self.age(lpn, now).is_some_and(|age| age < self.lifespan)
     }
@@ -85,7 +83,6 @@ impl Lifetimes for SepBit {
         };
     }
 
-    #[inline]
     fn host(&mut self, write: &Write) -> (u8, u32) {
         let short = self.is_short(write.lpn, write.now);
         let rest = write.lpn + 1..write.lpn + write.count;
@@ -93,13 +90,11 @@ impl Lifetimes for SepBit {
         (u8::from(!short), 1 + alike.count() as u32)
     }
 
-    #[inline]
     fn wrote(&mut self, lpn: u32, count: u32, now: u64) {
         let units = lpn as usize..(lpn + count) as usize;
         self.written[units].fill(step_of(now));
     }
 
-    #[inline]
     fn collected(&mut self, moved: &Moved) -> u8 {
         if moved.from == Filled::Host(0) {
             return 0;

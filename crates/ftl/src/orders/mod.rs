@@ -114,7 +114,6 @@ macro_rules! registry {
         }
 
         impl VictimOrder for Victim {
-            #[inline]
             fn choose(&mut self, among: &mut Candidates<'_>, chance: &mut Rng) -> Option<u32> {
                 match self {
                     $(Victim::$order(order) => order.choose(among, chance),)+
@@ -204,12 +203,10 @@ impl<O: VictimOrder, L: Lifetimes> Policies for Chosen<O, L> {
     type Order = O;
     type Lifetimes = L;
 
-    #[inline]
     fn order(&mut self) -> &mut O {
         &mut self.order
     }
 
-    #[inline]
     fn lifetimes(&mut self) -> &mut L {
         &mut self.lifetimes
     }

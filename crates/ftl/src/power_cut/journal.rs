@@ -212,7 +212,6 @@ impl PowerCuts {
     }
 
     /// Whether a checkpoint is under way, for a look in passing.
-    #[inline]
     pub(crate) fn is_writing_checkpoint(&self) -> bool {
         self.journal.checkpoint != Checkpoint::Off
     }
@@ -233,7 +232,6 @@ impl PowerCuts {
 
     /// Logical units have been deallocated: where the policy says so that is an entry of the
     /// journal.
-    #[inline]
     pub(crate) fn note_trim(
         &mut self,
         (lpn, count): (u32, u32),

@@ -60,19 +60,16 @@ impl PowerCuts {
     }
 
     /// Whether cuts are switched on.
-    #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.stamps.is_some()
     }
 
     /// Whether the start after a cut is running: what is programmed meanwhile counts as recovery.
-    #[inline]
     pub(crate) fn is_recovering(&self) -> bool {
         self.recovering
     }
 
     /// Host data has been placed.
-    #[inline]
     pub(crate) fn placed(&mut self, lpn: u32, ppn: u32, units: u32) {
         if let Some(stamps) = &mut self.stamps {
             stamps.placed(lpn, ppn, units);
@@ -80,7 +77,6 @@ impl PowerCuts {
     }
 
     /// Units have been copied, to physical units in a row.
-    #[inline]
     pub(crate) fn copied(&mut self, lpns: &[u32], ppn: u32) {
         if let Some(stamps) = &mut self.stamps {
             let places = lpns.iter().zip(ppn..);
@@ -89,7 +85,6 @@ impl PowerCuts {
     }
 
     /// A superblock has been opened.
-    #[inline]
     pub(crate) fn opened(&mut self, superblock: u32) {
         if let Some(stamps) = &mut self.stamps {
             stamps.opened(superblock);
@@ -97,7 +92,6 @@ impl PowerCuts {
     }
 
     /// A superblock, of these units, has been erased or given up.
-    #[inline]
     pub(crate) fn erased(&mut self, superblock: u32, units: Range<u32>) {
         if let Some(stamps) = &mut self.stamps {
             stamps.erased(superblock);
@@ -106,13 +100,11 @@ impl PowerCuts {
     }
 
     /// Whether superblocks without valid data wait for what replaced it.
-    #[inline]
     pub(crate) fn erases_wait(&self) -> bool {
         self.stamps.as_ref().is_some_and(|s| s.is_waiting())
     }
 
     /// Whether the host has written so much that a checkpoint of the map is due.
-    #[inline]
     pub(crate) fn is_checkpoint_due(&self, host_units: u64) -> bool {
         host_units >= self.journal.due
     }

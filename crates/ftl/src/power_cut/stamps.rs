@@ -348,7 +348,6 @@ impl PowerCuts {
     }
 
     /// See [`Ftl::note_tag`](crate::Ftl::note_tag).
-    #[inline]
     pub(crate) fn note_tag(&mut self, tag: u32) {
         if let Some(stamps) = &mut self.stamps {
             stamps.tag = tag;

@@ -12,7 +12,6 @@ impl Cache {
     /// Cache units to fold for each host unit, in thousandths: the larger of what data that passes
     /// through a full cache needs and what the number of free superblocks needs. The last closed
     /// superblock is folded no faster than the next one fills.
-    #[inline]
     pub(crate) fn fold_pace_milli(&self, seen: &Seen<'_>) -> i64 {
         if seen.blocks.nothing_cached() && !seen.folding.is_working() {
             return 0;
@@ -26,7 +25,6 @@ impl Cache {
     }
 
     /// The pace that the size of the cache and the free reserve ask for.
-    #[inline]
     fn pressure_pace_milli(&self, seen: &Seen<'_>) -> i64 {
         let reserve = self.reserve.max(seen.policy.gc.low_superblocks);
         let free = seen.blocks.free_count();
@@ -46,7 +44,6 @@ impl Cache {
 
     /// Notes whether few superblocks are free. They are few once their number is below `fold.low`,
     /// and until it reaches `fold.high`.
-    #[inline]
     pub(crate) fn look_for_scarcity(&mut self, free: u32) {
         let Some(fold) = &self.folding else { return };
         if fold.low_superblocks > 0 {
@@ -56,14 +53,12 @@ impl Cache {
     }
 
     /// Whether folding should go on now.
-    #[inline]
     pub(crate) fn wants_fold(&self, seen: &Seen<'_>) -> bool {
         self.folds_in_background(seen) || seen.folding.is_behind() || seen.writing.is_starved()
     }
 
     /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
     /// and its rate allows for more.
-    #[inline]
     fn folds_in_background(&self, seen: &Seen<'_>) -> bool {
         (seen.folding.is_idle() || self.scarce) && self.allowance.is_none_or(|left| left > 0)
     }
@@ -86,7 +81,6 @@ impl Cache {
     }
 
     /// Units have been folded: they are taken off those that the background was granted.
-    #[inline]
     pub(crate) fn spend_allowance(&mut self, units: u32) {
         if let Some(left) = &mut self.allowance {
             *left = (*left - i64::from(units)).max(-i64::from(units));
@@ -157,7 +151,6 @@ impl Cache {
     }
 
     /// Whether the cache is folded while host data goes direct, so that it can take data again.
-    #[inline]
     fn rearms(&self) -> bool {
         self.bypass && self.refill_milli() > 0
     }
