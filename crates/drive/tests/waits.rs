@@ -122,6 +122,9 @@ fn a_drive_with_hardly_any_spare_flash_is_warned_of() {
     let [warning] = &warned[..] else {
         panic!("{warned:?}");
     };
-    assert!(warning.contains("of the native flash is spare"), "{warning}");
+    assert!(
+        warning.contains("of the native flash is spare"),
+        "{warning}"
+    );
     assert!(spec(&[]).warnings.is_empty());
 }
