@@ -194,6 +194,7 @@ impl Command {
         self.compressible_percent
     }
 
+    #[inline]
     pub(crate) fn route(&self) -> Route {
         self.route
     }
@@ -238,11 +239,13 @@ impl Command {
     }
 
     /// None of them is still to come.
+    #[inline]
     pub(crate) fn has_all_pieces(&self) -> bool {
         self.pending == 0
     }
 
     /// Units that have not been sent for, or not gone out.
+    #[inline]
     pub(crate) fn left(&self) -> u32 {
         self.units - self.sent
     }
@@ -253,6 +256,7 @@ impl Command {
     }
 
     /// Bytes of the next `count` units that cross the link, and whether they are its first.
+    #[inline]
     pub(crate) fn next_bytes(&self, count: u32, unit_bytes: u32) -> (u64, bool) {
         let first = self.sent == 0;
         let unit = u64::from(unit_bytes);
@@ -331,14 +335,14 @@ flashtwin_base::state! { Commands {
 impl Index<u32> for Commands {
     type Output = Command;
 
-    #[inline]
+    #[inline(always)]
     fn index(&self, slot: u32) -> &Command {
         &self.slots[slot as usize]
     }
 }
 
 impl IndexMut<u32> for Commands {
-    #[inline]
+    #[inline(always)]
     fn index_mut(&mut self, slot: u32) -> &mut Command {
         &mut self.slots[slot as usize]
     }
@@ -467,6 +471,7 @@ impl Commands {
     }
 
     /// The drive receives until its buffer is full, and then programs all of it.
+    #[inline]
     pub(crate) fn take_turns(&self) -> bool {
         self.takes_turns
     }
@@ -515,7 +520,7 @@ impl Commands {
     }
 
     /// A write of that route waits until its data is sent for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait_for_data(&mut self, slot: u32, route: Route) {
         self[slot].route = route;
         self.incoming.push_back(slot);

@@ -10,7 +10,7 @@
 
 use flashtwin_base::Op;
 
-use super::Commands;
+use super::{Command, Commands};
 
 /// Commands whose map entries are asked for together.
 const GROUP: usize = 8;
@@ -56,23 +56,34 @@ impl Commands {
     }
 
     /// A command has come: its map entry will be needed, of a read at once, of a write when those
-    /// before it have been sent for. The answer is the units whose entries are to be fetched now.
-    pub(crate) fn expected(&mut self, slot: u32) -> &[u32] {
+    /// before it have been sent for. The answer is its unit, where the entry is to be fetched now.
+    #[inline(always)]
+    pub(crate) fn expected_at_once(&self, slot: u32) -> Option<u32> {
         let command = &self.slots[slot as usize];
-        let coming = &mut self.coming;
-        if self.incoming.len() < DEEP || command.op != Op::Write {
-            return match coming.foretold {
-                true => &[],
-                false => std::slice::from_ref(&command.lpn),
-            };
+        let waits = self.waits_in_group(command);
+        (!waits && !self.coming.foretold).then_some(command.lpn)
+    }
+
+    /// The units whose entries are to be fetched together with that of a write that has come.
+    #[inline(always)]
+    pub(crate) fn expected_together(&mut self, slot: u32) -> Option<&[u32; GROUP]> {
+        let command = &self.slots[slot as usize];
+        if !self.waits_in_group(command) {
+            return None;
         }
+        let coming = &mut self.coming;
         coming.units[coming.count % GROUP] = command.lpn;
         coming.count += 1;
         if coming.count < GROUP {
-            return &[];
+            return None;
         }
         coming.count = 0;
-        &coming.units
+        Some(&coming.units)
+    }
+
+    #[inline(always)]
+    fn waits_in_group(&self, command: &Command) -> bool {
+        self.incoming.len() >= DEEP && command.op == Op::Write
     }
 
     /// A write is being sent for: those behind it will have their turn. The answer is the places in
@@ -86,12 +97,11 @@ impl Commands {
         asked..self.coming.overwrites
     }
 
-    /// First units of the short writes at these places of the queue.
-    pub(crate) fn short_writes(&self, places: std::ops::Range<usize>) -> impl Iterator<Item = u32> {
-        let slots = places.filter_map(|at| self.incoming.get(at));
-        let commands = slots.map(|&slot| &self.slots[slot as usize]);
-        commands
-            .filter(|command| command.units <= FEW_UNITS)
-            .map(|command| command.lpn)
+    /// The first unit of the write at a place of the queue, where it is a short one.
+    #[inline(always)]
+    pub(crate) fn short_write(&self, place: usize) -> Option<u32> {
+        let &slot = self.incoming.get(place)?;
+        let command = &self.slots[slot as usize];
+        (command.units <= FEW_UNITS).then_some(command.lpn)
     }
 }

@@ -80,6 +80,16 @@ impl<P: Policies> Drive<P> {
         }
     }
 
+    /// A command has come, whose map entry will be needed.
+    #[inline(always)]
+    pub(super) fn expect(&mut self, slot: u32) {
+        if let Some(lpn) = self.commands.expected_at_once(slot) {
+            self.ftl.expect(&[lpn]);
+        } else if let Some(units) = self.commands.expected_together(slot) {
+            self.ftl.expect(units);
+        }
+    }
+
     /// Requests that begin at these sectors come before long.
     #[inline(never)]
     pub(super) fn expect_later(&self, lbas: &[u64]) {
@@ -100,7 +110,7 @@ impl<P: Policies> Drive<P> {
 
     #[inline(never)]
     fn look_ahead(&self, places: std::ops::Range<usize>) {
-        for lpn in self.commands.short_writes(places) {
+        for lpn in places.filter_map(|place| self.commands.short_write(place)) {
             self.ftl.expect_overwrite(lpn);
         }
     }
@@ -140,7 +150,7 @@ impl<P: Policies> Drive<P> {
         if self.is_recorded() {
             self.record_command(slot, request.lba);
         }
-        self.ftl.expect(self.commands.expected(slot));
+        self.expect(slot);
         let mut time = self.controller.command;
         if request.op == Op::Trim && in_range && !self.trims.run_alone() {
             time += self.trims.time(request.sectors.into());

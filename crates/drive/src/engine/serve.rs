@@ -222,7 +222,7 @@ impl<P: Policies> Drive<P> {
         }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         self.totals.count(Op::Write, bytes);
-        self.ftl.expect(self.commands.expected(slot));
+        self.expect(slot);
         let seen = self.clock.now() + self.link.submit_time();
         let understood = self.firmware.understand(seen, self.controller.command);
         if self.commands.may_queue_ahead() && self.may_begin_unseen(request.placement) {
