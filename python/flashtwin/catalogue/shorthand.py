@@ -45,7 +45,9 @@ def named(sets: Iterable[str]) -> bool:
     """Whether any of these settings is a shorthand; raises for one that is nearly one."""
     keys = [_key(setting) for setting in sets]
     for key in keys:
-        near = [] if key in (OP, CACHE) else get_close_matches(key, (CACHE,), cutoff=0.7)
+        # A key of a spec has its section before it: map.cache is one.
+        is_mistyped = "." not in key and key not in (OP, CACHE)
+        near = get_close_matches(key, (CACHE,), cutoff=0.7) if is_mistyped else []
         if near:
             raise FlashtwinError(
                 f"--set: {key}: unknown key", hint=f"did you mean {near[0]}?", exit_code=USAGE
