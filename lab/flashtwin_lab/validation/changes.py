@@ -9,9 +9,10 @@ smaller drive unchanged, so that a record has values of the whole drive.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -141,6 +142,24 @@ def tried(
         for name, of in runs.items()
         if of.needs
     }
+
+
+def lacking_of(changes: Mapping[str, Change], held: Mapping[str, Record]) -> dict[str, Change]:
+    """The changes of which there is no record of today's core and specs, with the same values."""
+    return {
+        name: change
+        for name, change in changes.items()
+        if (record := held.get(name)) is None or not record.is_current or record.sets != change.sets
+    }
+
+
+def batched(
+    items: Iterable[tuple[str, Change]], most: int
+) -> Iterator[tuple[tuple[str, Change], ...]]:
+    """Items in turn, at most a number of them at once."""
+    left = iter(items)
+    while some := tuple(islice(left, most)):
+        yield some
 
 
 class _Runs:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,13 @@ from flashtwin.catalogue.facts import Fact, facts_for
 from flashtwin.catalogue.loader import load
 from flashtwin.catalogue.summary import written
 from flashtwin.runner.request import Show
-from flashtwin_lab.validation.changes import Change, long_plans_of, only_plans_of, tried
+from flashtwin_lab.validation.changes import (
+    Change,
+    lacking_of,
+    long_plans_of,
+    only_plans_of,
+    tried,
+)
 from flashtwin_lab.validation.records import Found, Record, facts_by_row, family_name
 from flashtwin_lab.validation.rows import error_of, judge
 
@@ -112,24 +118,22 @@ def record_name(family: Iterable[str], change: Value | RowName) -> str:
 
 
 def fits(
-    chosen: Iterable[tuple[str, ...]], base: Mapping[str, Record], show: Show, *, seed: int = 1
-) -> dict[str, Record]:
-    """Raise every fitted number of families, then measure each row with what the others ask for."""
-    chosen = list(chosen)
+    family: tuple[str, ...], held: Mapping[str, Record], show: Show, *, seed: int = 1
+) -> Iterator[dict[str, Record]]:
+    """Raise every fitted number of a family, then measure each row with what the others ask for;
+    what `held` has of today is taken from there. It grows with what is yielded."""
     steps = {
         record_name(family, value): value.change(family)
-        for family in chosen
         for value in fitted(family)
         if value.is_number
     }
-    records = tried(steps, base, show, seed=seed)
+    yield tried(lacking_of(steps, held), held, show, seed=seed)
     refits = {
         record_name(family, row.row): refit(family, row)
-        for family in chosen
-        for row in left_out(family, base[family_name(family)], raised_in(family, records))
+        for row in left_out(family, held[family_name(family)], raised_in(family, held))
         if row.factors
     }
-    return {**records, **tried(refits, base, show, seed=seed)}
+    yield tried(lacking_of(refits, held), held, show, seed=seed)
 
 
 def raised_in(family: Iterable[str], records: Mapping[str, Record]) -> dict[Value, Record]:
