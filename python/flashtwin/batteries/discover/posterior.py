@@ -30,6 +30,7 @@ from flashtwin.batteries.discover import levels
 from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.tests import Test
+from flashtwin.hypothesis import distance
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.hypothesis.structures import FOLD_FIRST, HYBRID, STAGED, TIERS
 from flashtwin.inputs import read_toml
@@ -39,10 +40,6 @@ Floats = NDArray[np.float64]
 
 SEED = 17
 DATA = Path(__file__).with_name("calibration.toml")
-# The standard deviation of a bin's logarithm of speed, by noise and by what is left between a drive
-# and its small copy; within a bin's reach a difference counts so much; so many bins are disturbed;
-# and neighbouring bins say the same: so much of a bin's weight is its own.
-NOISE, WITHIN, DISTURBED, OWN = 0.06, 0.2, 0.03, 0.5
 # Standard deviations of how much faster or slower all of a test's fast bins, or its slow ones, are
 # than the fill says, as logarithms, and the most that is allowed for.
 FAST_OFF, SLOW_OFF, MOST_OFF = 0.15, 0.1, 0.35
@@ -153,7 +150,7 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
         count = min(len(measured), len(shown))
         apart = (measured[:count] - shown[:count]) / reads_noise()[:count]
         # What reads say is not calmed: nothing that slows a host's writes is in it.
-        logs = np.log((1 - MISREAD) * np.exp(-0.5 * np.square(apart)) + MISREAD)
+        logs = distance.tailed(apart, MISREAD)
         return float(logs.sum() * calibration()["structure"]["calmer"])
     if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.
@@ -168,12 +165,7 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
         shown, off = _as_fast(measured, shown, facts)
     else:
         off = 0.0
-    padded = np.pad(shown, 1, mode="edge")
-    around = np.stack((padded[:-2], shown, padded[2:]))
-    outside = np.maximum(np.maximum(around.min(0) - measured, measured - around.max(0)), 0.0)
-    apart = np.hypot(outside, WITHIN * (measured - shown)) / NOISE
-    logs = np.log((1 - DISTURBED) * np.exp(-0.5 * np.square(apart)) + DISTURBED)
-    return OWN * float(logs.sum()) - off
+    return distance.log_likelihood(measured, shown) - off
 
 
 def _as_fast(measured: Floats, shown: Floats, facts: Facts) -> tuple[Floats, float]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.hypothesis import distance
 from flashtwin.model.findings import Findings
 from flashtwin.model.job import Job, job_of, jobs_json
 from flashtwin.model.series import TRIM, WRITE, Series
@@ -58,19 +59,10 @@ LEAST_BIN = 0.01
 LEAST_AFTER_RANDOM = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
-# Distances of logarithms that are no more than noise and what is left between a drive and its
-# small copy; how many independent values a curve counts as; the distance beyond which a larger one
-# counts by its logarithm: an edge that is misplaced is far off, and still says which way to go.
-FILL_NOISE, CURVE_NOISE, RANDOM_NOISE, RATE_NOISE = 0.03, 0.06, 0.08, 0.06
+# How many independent values a curve counts as; the speed of a step without one counts less, since
+# it rests on one figure.
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
-# Writes swing as superblocks with more and less valid data are collected or folded. The small copy
-# has about a quarter of a drive's superblocks, so that its swings are twice as large. Fewer bins
-# than LEAST_SWINGS do not tell swings from steps.
-COPY_SWINGS, LEAST_SWINGS = 2.0, 8
-# The median of the absolute values of a normal distribution with deviation 1.
-MEDIAN_OF_NORMAL = 0.6745
-FAR = 0.25
 # The finding that says after which rest the cache recovers, whichever battery has it.
 REST_FINDING = "rest_begin"
 # Standard deviations from the middle of an interval of 95 % to its ends.
@@ -94,13 +86,8 @@ class Seen:
 
     def apart(self, rate: Floats) -> Floats:
         """Distances in units of the noise; their squares add up to what the step counts for."""
-        distances: Floats = _apart(rate - np.array(self.rate), self.noise)
+        distances = distance.signed(rate - np.array(self.rate), self.noise)
         return distances * math.sqrt(self.counts / rate.size)
-
-
-def _apart(distance: Any, noise: float) -> Any:
-    """Distances of logarithms in units of the noise, a far one by its own logarithm."""
-    return FAR * np.arcsinh(distance / FAR) / noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +100,8 @@ class FoundRest:
 
     def apart(self, seconds: float) -> float:
         """How far another rest is from that, in units of the noise."""
-        return float(_apart(math.log(seconds / self.seconds), self.noise))
+        ratio = math.log(seconds / self.seconds)
+        return float(distance.signed(np.asarray(ratio), self.noise))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -520,29 +508,21 @@ def _curve_seen(
             label=label,
             at=at,
             rate=tuple(float(rate) for rate in rates),
-            noise=math.hypot(noise, COPY_SWINGS * _swings(rates)),
+            noise=distance.with_swings(noise, rates),
             counts=counts,
             until=until,
         )
 
     if random:
-        return [parts(BINS_RANDOM, RANDOM_NOISE, RANDOM_COUNTS)]
+        return [parts(BINS_RANDOM, distance.RANDOM_NOISE, RANDOM_COUNTS)]
     if at > 0 or curve.total_bytes < WHOLE_SHARE * capacity:
         bins = int(np.clip(curve.total_bytes / (LEAST_BIN * capacity), 2, BINS_CURVE))
-        return [parts(bins, CURVE_NOISE, CURVE_COUNTS * bins / BINS_CURVE)]
-    fill = [parts(BINS_FILL, FILL_NOISE, FILL_COUNTS)]
+        return [parts(bins, distance.CURVE_NOISE, CURVE_COUNTS * bins / BINS_CURVE)]
+    fill = [parts(BINS_FILL, distance.FILL_NOISE, FILL_COUNTS)]
     samples = int((np.cumsum(curve.size) < BEGINNING * curve.total_bytes).sum())
     if samples >= BINS_BEGINNING:
-        fill.append(parts(BINS_BEGINNING, FILL_NOISE, BEGINNING_COUNTS, BEGINNING))
+        fill.append(parts(BINS_BEGINNING, distance.FILL_NOISE, BEGINNING_COUNTS, BEGINNING))
     return fill
-
-
-def _swings(rate: Floats) -> float:
-    """The deviation of bins from their neighbours; a few steps do not count, so that few bins tell
-    nothing."""
-    if rate.size < LEAST_SWINGS:
-        return 0.0
-    return float(np.median(np.abs(np.diff(rate, 2)))) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
 
 
 def _noise_of_few(jobs: Sequence[Job], curve: Curve) -> float:
@@ -557,7 +537,7 @@ def _rate_seen(label: str, at: int, rate: float, by_chance: float = 0.0) -> Seen
         label=label,
         at=at,
         rate=(float(np.log(rate)),),
-        noise=math.hypot(RATE_NOISE, by_chance),
+        noise=math.hypot(distance.CURVE_NOISE, by_chance),
         counts=RATE_COUNTS,
     )
 
