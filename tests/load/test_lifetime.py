@@ -153,6 +153,12 @@ def test_the_drive_is_shown_as_its_owner_would_see_it() -> None:
     )
 
 
+def test_a_drive_without_counters_says_so() -> None:
+    bare = structs.replace(AGED, smart={"ata_smart_attributes": {"table": []}})
+    *_, told, _ = ask.sentences(structs.replace(made(8.0, 4.0, 16.0), aged=bare), 5.0)
+    assert told.startswith("After 5 years its SMART data show no wear: the spec names no maker's")
+
+
 def test_drives_are_ranked_with_the_chance_of_the_first() -> None:
     rows = [
         ask.Row(way="short", lifetime=made(4.0, 2.0, 8.0)),

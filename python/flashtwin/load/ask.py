@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from flashtwin.catalogue import counters
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.load import lifetime
@@ -42,6 +43,11 @@ NORMAL = NormalDist()
 MOST_ALIKE = 0.9999
 # Told how many copies' worth of work is done, and of what the last one was.
 OnEnd = Callable[[float, str], None]
+# How answers fared where somebody had measured: docs/guides/will-it-last.md has the cases.
+HELD = (
+    "not drawn: capacitors, a cache, a host that is not as the load says; of six drives whose write"
+    " amplification was measured, two lie inside such an interval"
+)
 # The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
 MODES = {"native": "native mode", "slc": "SLC mode", "tier": "the second tier of the cache"}
 # Parts of a question that can be varied beside keys of a spec, and names of their values.
@@ -285,9 +291,12 @@ def _lasts(of: Lifetime, years: float) -> str:
 def _aged(of: Aged) -> list[str]:
     """The drive after years, as SMART shows it and as its cells are."""
     when = f"After {readable_number(of.years, 2)} years"
-    sentences_of_smart = [
-        row.text for row in explained(of.smart) if row.about in ("bytes", "wear", "state")
-    ]
+    texts = [row.text for row in explained(of.smart) if row.about in ("bytes", "wear", "state")]
+    totals = counters.totals(of.smart)
+    if totals.host_bytes is None and totals.life_left is None:
+        shown = "its SMART data show no wear: the spec names no maker's counters (smart.family)"
+    else:
+        shown = f"its SMART data say: {'; '.join(texts)}"
     cycles = [
         f"{row.mean:,.0f} in {MODES[mode]} (rated {row.rated:,})"
         for mode, row in sorted(of.cycles.items())
@@ -295,7 +304,7 @@ def _aged(of: Aged) -> list[str]:
     ]
     state = " and it can only be read" if of.read_only else ""
     return [
-        f"{when} its SMART data say: {'; '.join(sentences_of_smart)}.",
+        f"{when} {shown}.",
         f"By then {of.spare_percent} % of its spare is left{state}, and the cycles of a block are"
         f" {', '.join(cycles)}.",
     ]
@@ -355,6 +364,7 @@ def notes(of: Lifetime) -> list[str]:
             f" {readable_number(100 * of.scale_error, 2)} %, which the intervals contain"
         )
     lines.append("power is the twin's; no drive of this model was held against hardware for it")
+    lines.append(HELD)
     return lines
 
 
