@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
     bool(lacking(*PROGRAMS)), reason=f"this machine lacks {', '.join(lacking(*PROGRAMS))}"
 )
 FILL = "fill:patterns=1m-q1,passes=1,idle_s=0"
+REACH = "reach:least=16MiB,settle_s=0,seconds=0.2s"
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_without_consent_it_is_only_read(loop: Path, image: Path, tmp_path: Path
                 "test",
                 str(loop),
                 "--battery",
-                "reach:least=16MiB,settle_s=0,seconds=0.2s",
+                REACH,
                 "--out",
                 "r",
             ],
@@ -55,13 +56,13 @@ def test_without_consent_it_is_only_read(loop: Path, image: Path, tmp_path: Path
     assert any(row["id"].startswith("reach.latency") for row in run["findings"])
 
 
-def test_a_battery_that_writes_is_left_out(loop: Path, image: Path, tmp_path: Path) -> None:
+def test_a_battery_that_writes_is_refused(loop: Path, image: Path, tmp_path: Path) -> None:
     with unchanged(image):
         done = flashtwin(
             "test", str(loop), "--battery", FILL, "--out", "r", "--no-report", cwd=tmp_path
         )
-    assert done.returncode == 0, done.stderr
-    assert "cannot be erased or be written to without --destroy-data" in done.stderr
+    assert done.returncode == 2, done.stderr
+    assert f"{loop.name} can do nothing that fill asks for" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_mounted_device_is_refused_whatever_is_said(
                 *["test", str(loop), "--battery", FILL, "--yes-destroy", str(image)], cwd=tmp_path
             )
             # It may be read meanwhile.
-            words = ["--battery", FILL, "--out", "r", "--no-report"]
+            words = ["--battery", REACH, "--out", "r", "--no-report"]
             read = flashtwin("test", str(loop), *words, cwd=tmp_path)
     finally:
         subprocess.run(["umount", str(tmp_path / "at")], check=True)

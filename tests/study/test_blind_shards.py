@@ -66,5 +66,7 @@ def test_drives_of_both_campaigns_are_read_as_they_were() -> None:
     kept = json.loads(json.dumps({**asdict(drive), "measured": None}))
     del kept["measured"]
     assert asdict(kinds.of_json(kept)) == {**asdict(drive), "effects": [], "tests": ["a"]}
-    fitted = Predicted(name="a 1", structure="static", ratios={"x": 1.0}, held={"y": True})
+    fitted = Predicted(
+        name="a 1", structure="static", ratios={"x": 1.0}, held={"y": True}, inside={"x": True}
+    )
     assert Predicted(**json.loads(json.dumps(asdict(fitted)))) == fitted

@@ -96,7 +96,7 @@ fn a_wait_for_a_superblock_is_bounded_by_what_gains_one() {
     let apart = ["gc.separation=sepbit", "gc.low=12", "gc.high=12"];
     for (sets, begins) in [
         (&none[..], "gc.low is 4, one above gc.reserve"),
-        (&apart, "4 superblocks more are open"),
+        (&apart, "4 more superblocks are open at a time"),
     ] {
         let warned = spec(&[sets, &[bound, "drive.capacity=1.696 GB"]].concat()).warnings;
         let [warning] = &warned[..] else {

@@ -194,7 +194,7 @@ def estimate(
         writes = "" if info.can.writes else ", and what is only read is not written to"
         raise FlashtwinError(
             f"{info.name} can do nothing that {names} asks for{writes}",
-            hint="--battery reads needs to write nothing; flashtwin batteries lists all",
+            hint="--group reads needs to write nothing; flashtwin batteries lists all",
             exit_code=USAGE,
         )
     if info.can.virtual_time:
