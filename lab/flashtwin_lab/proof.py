@@ -56,9 +56,9 @@ AT_LEAST, HOLDS = 0.8, 0.9
 DRAWS, NORMAL_90 = 6, 1.645
 # Fewer drives than this tell no share.
 FEWEST = 19
-# What the work on a drive takes of memory.
+# The memory that the work on a drive takes.
 FIT_BYTES = 400 << 20
-# What has to be predicted, and how near.
+# The predictions that are asked, and how near they have to be.
 NEAR = {
     "fill at 50 % full": 0.05,
     "steady 4 KiB random write": 0.25,
@@ -303,7 +303,7 @@ def _unseen() -> Iterator[Callable[[str], Observer]]:
 
 
 def rates(spec: _core.Spec) -> dict[str, float]:
-    """What a drive does on the four tests, in bytes a second."""
+    """The rates of a drive on the four tests, in bytes a second."""
     capacity, half = spec.capacity_bytes, spec.capacity_bytes // 2 >> 20 << 20
 
     def job(rw: Any, block: int, **more: Any) -> str:

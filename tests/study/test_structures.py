@@ -18,7 +18,7 @@ from flashtwin.hypothesis.structures import (
 from flashtwin.model.finding import Finding
 from flashtwin.model.findings import Findings
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.fit import LEAST_LIKELY, against
+from flashtwin.study.fit.fit import LEAST_LIKELY, against, left_open
 
 MB = 10**6
 SIZES = Cache(
@@ -111,3 +111,16 @@ def test_what_discover_concluded_counts_and_rules_nothing_out() -> None:
     most = against(findings, kinds["none"])
     assert most == pytest.approx(10.56, abs=0.01) and LEAST_LIKELY == 0.005
     assert against(Findings(()), kinds["none"]) == 0.0
+
+
+def test_a_fit_says_what_discover_does_not_tell_from_its_twin() -> None:
+    kinds = {row.name: row for row in candidate.structures()}
+    findings = concluded(dynamic=0.75, hybrid=0.21, static=0.04)
+    assert left_open(findings, kinds["dynamic"]) == [
+        "discover does not tell dynamic from hybrid (21 %)"
+    ]
+    assert left_open(findings, kinds["static"]) == [
+        "discover does not tell static from dynamic (75 %), hybrid (21 %)"
+    ]
+    assert left_open(concluded(dynamic=0.98, hybrid=0.02), kinds["dynamic"]) == []
+    assert left_open(Findings(()), kinds["none"]) == []

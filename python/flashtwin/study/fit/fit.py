@@ -48,6 +48,8 @@ LEAST_LIKELY = 0.005
 OWN_SHARE = 0.4
 # The flash of a drive that its core limits is faster than the core by this at least.
 OVER_CORE = 1.5
+# A kind that discover finds at least this likely is named beside the twin's own.
+STILL_LIKELY = 0.05
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -355,6 +357,7 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
         titles = ", ".join(values()[name].title for name in left)
         notes.append(f"not determined by this run: {titles}")
     notes += _rivals(fitted)
+    notes += left_open(run.findings, fitted.space.structure)
     if fitted.scatter > 4:
         notes.append(
             "no simulated drive shows quite what the run showed: "
@@ -384,6 +387,24 @@ def _rivals(fitted: Fitted) -> list[str]:
     )
     if near:
         notes.append(f"fits as well: {'; '.join(near)}")
+    return notes
+
+
+def left_open(findings: Findings, structure: Structure) -> list[str]:
+    """What the battery discover could not tell from the structure of the twin."""
+    notes = []
+    for part, own in (("structure", structure.name), ("past", structure.kind.past)):
+        start = f"discover.{part}."
+        others = [
+            f"{row.id.removeprefix(start)} ({readable_number(100 * row.value)} %)"
+            for row in findings
+            if row.id.startswith(start)
+            and isinstance(row.value, float)
+            and row.value >= STILL_LIKELY
+            and row.id != start + own
+        ]
+        if others:
+            notes.append(f"discover does not tell {own} from {', '.join(others)}")
     return notes
 
 
