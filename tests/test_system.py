@@ -43,16 +43,23 @@ lacking = {
 for module, names in lacking.items():
     for name in names.split():
         delattr(module, name)
+def listed(folder):
+    try:  # a thread or a process may end meanwhile
+        return os.listdir(folder)
+    except OSError:
+        return ()
 def opened_by(pid):
-    tasks = f"/proc/{pid}/task"
-    for task in os.listdir(tasks) if os.path.isdir(tasks) else ():
-        with open(f"{tasks}/{task}/children") as file:
-            for child in file.read().split():
-                yield from opened_by(child)
-    folder = f"/proc/{pid}/fd"
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+    for task in listed(f"/proc/{pid}/task"):
         try:
-            yield os.readlink(f"{folder}/{name}")
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                children = file.read().split()
+        except OSError:
+            children = ()
+        for child in children:
+            yield from opened_by(child)
+    for name in listed(f"/proc/{pid}/fd"):
+        try:
+            yield os.readlink(f"/proc/{pid}/fd/{name}")
         except OSError:
             pass
 def closed_only(act):
