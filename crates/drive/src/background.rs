@@ -123,13 +123,13 @@ impl Background {
 
 /// Idle time.
 impl Background {
-    /// Whether a command that comes may end something: an offer, or the host's absence where a
-    /// share of its time is watched. `first`: no other command is outstanding.
+    /// True where a command that arrives ends the idle time that is being offered, or where the
+    /// host's use is watched and was none. `first`: no other command is outstanding.
     pub(crate) fn minds_command(&self, first: bool) -> bool {
         self.idle || (self.watches_host && first)
     }
 
-    /// Whether anything is being offered.
+    /// True while idle time is offered to folding and collection.
     pub(crate) fn is_idle(&self) -> bool {
         self.idle
     }
@@ -179,8 +179,8 @@ impl Background {
         !self.goes_on_beside(clock)
     }
 
-    /// Whether the rest goes on beside a host that asks for little. There is a look again when the
-    /// host's use, if it goes on, will be no rest any more.
+    /// True where the host asks for so little that its drive rests beside it. The drive looks again
+    /// at the time at which a host that goes on asking will have used more than its share.
     fn goes_on_beside(&mut self, clock: &mut Clock) -> bool {
         let little = self.is_used_little();
         if little {
@@ -201,7 +201,7 @@ impl Background {
         self.host_use.settle(now, self.share_milli, self.use_most);
     }
 
-    /// Whether the host's use is less than its share of a window.
+    /// True where the host has used less of the window than the spec lets it in a rest.
     fn is_used_little(&self) -> bool {
         self.host_use.filled < self.use_most
     }

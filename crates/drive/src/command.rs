@@ -68,7 +68,7 @@ pub(crate) struct Command {
     /// Units whose map entries have been looked up.
     looked_up: u32,
     bytes: u64,
-    /// Whether it covers each of its units completely.
+    /// True where the command covers each of its units from end to end.
     whole_units: bool,
     /// Of a write: whether the cache may take it.
     route: Route,
@@ -496,8 +496,8 @@ impl Commands {
         self.crossing.is_some() || self.has_received() || !self.incoming.is_empty()
     }
 
-    /// Whether a write that waits before another command, or data that has been received, brings
-    /// this unit.
+    /// True where a write that arrived before the command `before`, or data that the link has
+    /// brought already, will write the unit `lpn`.
     pub(crate) fn bring(&self, lpn: u32, before: u32) -> bool {
         let earlier = self.incoming.iter().take_while(|&&slot| slot != before);
         let queued = earlier.into_iter().any(|&slot| {
@@ -514,7 +514,7 @@ impl Commands {
         self.crossing.is_some()
     }
 
-    /// Whether padding was put off until now.
+    /// True, once, where padding was put off until data arrives.
     pub(crate) fn take_padding(&mut self) -> bool {
         std::mem::take(&mut self.pad_on_arrival)
     }
@@ -582,7 +582,8 @@ impl Commands {
         self.coming.write_taken();
     }
 
-    /// What has arrived is placed with others, when receiving ends.
+    /// Keeps a piece that the link has brought; the firmware places all of them when it stops
+    /// receiving.
     pub(crate) fn keep_received(&mut self, piece: Piece) {
         self.received.push(piece);
     }
@@ -696,7 +697,7 @@ impl Commands {
 
 /// A host that only fills the drive.
 impl Commands {
-    /// Whether what is crossing the link is more than a unit.
+    /// True while more than one unit crosses the link.
     #[inline(always)]
     pub(crate) fn is_run(&self) -> bool {
         self.crossing.as_ref().is_some_and(|r| r.units() > 1)

@@ -8,7 +8,7 @@ use super::Drive;
 use crate::power::{Phase, StateTimes};
 use crate::thermal::{Rest, ThermalTimes, WATT_UW};
 use crate::timeline::Activity;
-use crate::xray::Inside;
+use crate::xray::{Inside, Xray};
 
 /// Looks at the inside that are taken without asking whether it is time to leave off.
 const LOOKS: u32 = 1024;
@@ -136,17 +136,23 @@ impl<P: Policies> Drive<P> {
             }
             self.turns.look(next);
             self.heat_to(next);
-            let inside = Inside {
-                ftl: &self.ftl,
-                host_bytes: self.totals.bytes(Op::Write),
-                flash: &self.flash,
-                errors: self.errors.counts(),
-                power: &self.power,
-                thermal: &self.thermal,
-            };
-            self.xray.sample(next, &inside);
+            let (xray, inside) = self.xray_and_inside();
+            xray.sample(next, &inside);
         }
         self.look_due = self.thermal.due().min(self.xray.due());
         false
+    }
+
+    /// The X-ray, and what it samples: all else of the drive.
+    pub(super) fn xray_and_inside(&mut self) -> (&mut Xray, Inside<'_, P>) {
+        let inside = Inside {
+            ftl: &self.ftl,
+            host_bytes: self.totals.bytes(Op::Write),
+            flash: &self.flash,
+            errors: self.errors.counts(),
+            power: &self.power,
+            thermal: &self.thermal,
+        };
+        (&mut self.xray, inside)
     }
 }

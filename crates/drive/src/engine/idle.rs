@@ -82,7 +82,7 @@ impl<P: Policies> Drive<P> {
         self.background.wait_for_more(partial, &mut self.clock);
     }
 
-    /// What is partly filled may have waited long enough for more.
+    /// The time is over that a granule, filled in part, waits for more data: it may be padded.
     pub(super) fn gather_timer(&mut self) {
         let (partial, more) = (self.ftl.has_partial(), self.commands.bring_more());
         let clock = &mut self.clock;

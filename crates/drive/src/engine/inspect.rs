@@ -1,6 +1,6 @@
 //! What a drive tells of itself: counts, the X-ray, SMART data, waits.
 
-use flashtwin_base::{Nanos, Op};
+use flashtwin_base::Nanos;
 use flashtwin_ftl::{Counters, Ftl, Placement, Policies};
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::protection::Damage;
 use crate::smart::{self, Facts, Seen};
 use crate::totals::Totals;
 use crate::waits::Wait;
-use crate::xray::{Inside, Xray};
+use crate::xray::Xray;
 
 impl<P: Policies> Drive<P> {
     /// The drive's SMART data as `smartctl --json` prints it, and what a twin knows beyond it.
@@ -135,15 +135,9 @@ impl<P: Policies> Drive<P> {
     /// The X-ray's samples up to now, the last interval's included.
     pub fn close_xray(&mut self) -> &Xray {
         self.look(self.clock.now());
-        let inside = Inside {
-            ftl: &self.ftl,
-            host_bytes: self.totals.bytes(Op::Write),
-            flash: &self.flash,
-            errors: self.errors.counts(),
-            power: &self.power,
-            thermal: &self.thermal,
-        };
-        self.xray.close(self.clock.now(), &inside);
+        let now = self.clock.now();
+        let (xray, inside) = self.xray_and_inside();
+        xray.close(now, &inside);
         &self.xray
     }
 }
