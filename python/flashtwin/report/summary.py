@@ -116,7 +116,7 @@ def _how_sure(contents: Contents, drives: Sequence[Drive]) -> str:
     kinds = masthead.kinds(drives)
     if not estimates:
         return f"How sure: {kinds}; none of these numbers has an interval"
-    return _fitted(f"How sure: {kinds}; with 95 % ", estimates, ", ")
+    return _fitted(f"How sure: {kinds}; 95 % intervals: ", estimates, ", ")
 
 
 def _fitted(head: str, parts: Iterable[str], between: str, *, room: int = WIDE) -> str:
