@@ -224,6 +224,17 @@ def test_whatever_a_fill_shows_each_candidate_is_a_drive(seed: int) -> None:
             assert spec.capacity_bytes > 0.9e9
 
 
+def test_a_fill_of_two_levels_may_be_of_a_cache_that_folds_from_its_end() -> None:
+    """A large borrowed cache was no candidate for a fill that becomes slower once, since all of
+    them folded later: such drives were told as caches of the whole drive."""
+    facts = replace(_facts(0.3, 0.28), stages=((0.3, 1.0, 0.28),))
+    rng, number = np.random.default_rng(3), small.structures().index(("dynamic", "direct"))
+    pool = [small.drawn(facts, number, rng) for _ in range(16)]
+    past = [np.exp(curve[20:40]) for curve, _ in small.fills(facts, pool)]
+    alike = [bool((np.abs(rates / facts.second - 1) < 0.1).all()) for rates in past]
+    assert sum(alike) >= 3
+
+
 def test_a_drive_with_more_flash_lends_more() -> None:
     """The flash over the capacity is free beyond the reserve, at whatever level."""
     few, many = (

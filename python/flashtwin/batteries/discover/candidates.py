@@ -167,8 +167,8 @@ def native_ratio(candidate: Candidate) -> float:
     name, past = structures()[candidate.structure]
     # No native program is as fast as the cache's: what a fill shows as that is another limit.
     second = min(candidate.second, 0.95)
-    # All of the flash being the cache, what is written past it has to be given back at once.
-    returns = name == WHOLE_DRIVE
+    # Where nothing is free when the cache ends, what is written past it has to be given back.
+    returns = name == WHOLE_DRIVE or folds_from_its_end(candidate)
     if past == DIRECT:
         return min(second * (returned(bits) if returns else 1.0), 0.95)
     pace = returned(bits) if returns else 1.0
@@ -225,14 +225,17 @@ def drawn(facts: Facts, structure: int, rng: np.random.Generator) -> Candidate:
         return replace(candidate, slack=float(np.clip(slack, *_slacks())))
     if name == TIERS:
         candidate = _tiered(facts, candidate, rng)
-    places = [begin for begin, _, _ in facts.stages if begin > 1.02 * _lent(candidate)[0]]
-    if name == STATIC or not places or rng.random() < UNSEEN:
+    end = _lent(candidate)[0]
+    # A fill that becomes slower no more may have come to its reserve when the cache ended.
+    places = [begin for begin, _, _ in facts.stages if begin > 1.02 * end] or [end]
+    if name == STATIC or rng.random() < UNSEEN:
         return candidate
     return replace(candidate, reserve_share=_reserve(candidate, places[rng.integers(len(places))]))
 
 
-# So many candidates have a reserve that no place in the fill says.
-UNSEEN = 0.3
+# So many candidates have a reserve that no place in the fill says. A fill shows no speed past the
+# cache but that of folding where this begins within a bin of it.
+UNSEEN, AT_ONCE = 0.3, 1 / BINS
 
 
 def _holding_its_own(candidate: Candidate) -> Candidate:
@@ -278,7 +281,7 @@ def _lent(candidate: Candidate) -> tuple[float, float]:
     lent = (bits - 1) * (cache - (candidate.static_share if name == HYBRID else 0.0))
     if name != TIERS:
         return cache, lent
-    tier = _tier(candidate)
+    tier = tier_held(candidate)
     return cache + tier, lent + (bits / 2 - 1) * tier
 
 
@@ -297,11 +300,22 @@ MOST_LEVEL = 1.08
 
 def _reserve(candidate: Candidate, place: float) -> float:
     """The reserve with which folding begins at a place."""
+    low, high = hypothesis.values()["reserve"].ends
+    return float(np.clip(_free_at(candidate, place), low, 3 * high))
+
+
+def _free_at(candidate: Candidate, place: float) -> float:
+    """The native bytes that are free once a fill has come to a place, over the capacity."""
     _, lent = _lent(candidate)
     own = candidate.static_share if structures()[candidate.structure][0] == HYBRID else 0.0
-    reserve = SLACK - HELD_BACK - (place - own) - lent
-    low, high = hypothesis.values()["reserve"].ends
-    return float(np.clip(reserve, low, 3 * high))
+    return SLACK - HELD_BACK - (place - own) - lent
+
+
+def folds_from_its_end(candidate: Candidate) -> bool:
+    """Whether a cache on borrowed cells ends with little more free than the reserve."""
+    if structures()[candidate.structure][0] in (NONE, STATIC, WHOLE_DRIVE):
+        return False
+    return _free_at(candidate, _lent(candidate)[0]) <= candidate.reserve_share + AT_ONCE
 
 
 def moved(facts: Facts, candidate: Candidate, rng: np.random.Generator, step: float) -> Candidate:
@@ -555,7 +569,7 @@ def _borrowable(candidate: Candidate) -> float:
     return min(candidate.cache_share, 0.9 * slack / BITS[candidate.cell])
 
 
-def _tier(candidate: Candidate) -> float:
+def tier_held(candidate: Candidate) -> float:
     """The share of the capacity that the second tier may hold beside the first."""
     slack, _ = flash(candidate)
     rest = 0.9 * slack / BITS[candidate.cell] - _borrowable(candidate)
@@ -597,7 +611,7 @@ def _sets(candidate: Candidate, times: int, step: float) -> tuple[str, ...]:
         own=(cache if of.name == STATIC else own) * capacity,
         reserve=flash(candidate)[1] * capacity,
         step=step,
-        tier=_tier(candidate) * capacity,
+        tier=tier_held(candidate) * capacity,
         tier_program_s=round(tier_us) / 1e6,
     )
     return hypothesis.sets(of, candidate.cell, sizes)

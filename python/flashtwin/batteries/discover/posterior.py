@@ -400,7 +400,9 @@ def _own_values(
     if name == HYBRID:
         yield np.array([candidate.static_share for candidate in members]), free["static"].ends
     if name == TIERS:
-        yield np.array([candidate.tier_share for candidate in members]), free["tier"].ends
+        # A tier that finds no room beside the first one is the smallest, whatever was drawn.
+        held = np.array([small.tier_held(candidate) for candidate in members])
+        yield np.maximum(held, free["tier"].ends[0]), free["tier"].ends
         yield np.array([candidate.tier_speed for candidate in members]), free["tier_speed"].ends
     if past == FOLD_FIRST:
         yield np.array([candidate.step_mib for candidate in members]), free["step"].ends
