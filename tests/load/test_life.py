@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from flashtwin.load import life, lifetime, loads
-from flashtwin.load.lifetime import Copy, Simulated
+from flashtwin.load import ask, life, lifetime, loads
+from flashtwin.load.lifetime import Copy, Question, Simulated
+from flashtwin.load.stretch import MOST_READS, WORK_BYTES, Stretch, nominal
 from flashtwin.load.words import Aged
 from flashtwin.runner.target import Variant
 
@@ -58,7 +60,8 @@ def in_its_time(of: Copy, monkeypatch: pytest.MonkeyPatch) -> Simulated:
         living._ends.append((living._counts.host, living._counts.used))
 
     monkeypatch.setattr(life._Living, "_jump", stays)
-    monkeypatch.setattr(life, "MOST_JUMPS", 1000)
+    endless = replace(lifetime.THOROUGH, jumps=1000, work=math.inf)
+    monkeypatch.setattr(lifetime, "THOROUGH", endless)
     return lifetime.simulate(of)
 
 
@@ -100,3 +103,53 @@ def test_the_drive_is_shown_after_its_years(tmp_path: Path) -> None:
     assert lived.wear == {"native": 1.0}
     assert lived.end_years == pytest.approx(aged.years / aged.used, rel=0.1)
     assert "flashtwin" not in aged.smart
+
+
+def test_a_copy_ends_when_its_work_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = copy(tmp_path, "uniform")
+    usual = lifetime.simulate(asked)
+    bounded = replace(lifetime.THOROUGH, work=usual.work / 4)
+    monkeypatch.setattr(lifetime, "THOROUGH", bounded)
+    short = lifetime.simulate(asked)
+    # A stage of a quarter of a capacity is not cut short, or it would not show what repeats.
+    assert short.work < bounded.work + usual.work / usual.written / 2
+    assert usual.steady and not short.steady and short.waf_error > usual.waf_error
+    assert abs(short.waf - usual.waf) < short.waf_error + usual.waf_error
+    of = lifetime.lifetime(Question(variant=SMALL, load=asked.load), [short])
+    assert any(note.startswith("not settled: the write amplification") for note in ask.notes(of))
+
+
+def test_a_stretch_that_mostly_reads_is_cut_into_parts(tmp_path: Path) -> None:
+    of_writes, path = copy(tmp_path, "uniform"), tmp_path / "reads.fio"
+    path.write_text(JOB + "rw=randrw\nrwmixread=99\nbs=4k\n")
+    asked = replace(of_writes, load=loads.load(str(path), "50 drives"))
+    full_size = SMALL.spec()
+    jobs = lifetime.jobs_of(asked, full_size, full_size.capacity_bytes)
+    stretch = Stretch.of(asked.load, 1, full_size, full_size, jobs)
+    part = stretch.with_reads()
+    reads = nominal(jobs[0], 0) * part.factor * part.active_s / WORK_BYTES
+    assert (
+        reads <= MOST_READS < nominal(jobs[0], 0) * stretch.factor * stretch.active_s / WORK_BYTES
+    )
+    assert part.write_bytes / part.active_s == pytest.approx(stretch.write_bytes / stretch.active_s)
+    ((_, with_reads),) = part.paced(0, [0], reads=True)
+    ((_, without),) = stretch.paced(0, [0], reads=False)
+    assert (with_reads.rw, without.rw) == ("randrw", "randwrite")
+
+
+# The copies that take longest: large ones, and loads of small requests.
+HEAVY = (
+    ("samsung-970-evo-500", "postgres-oltp"),
+    ("silicon-power-xd80-2tb", "data-centre"),
+    ("samsung-980-1tb", "etcd"),
+    ("545s-256", "proxmox-zfs"),
+)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("drive", "name"), HEAVY)
+def test_no_copy_takes_more_work_than_it_may(drive: str, name: str) -> None:
+    asked = Question(variant=Variant(drive=drive), load=loads.load(name))
+    base, *_, last = lifetime.copies(asked, 1)
+    for of, plan in ((base, lifetime.THOROUGH), (last, lifetime.BRIEF)):
+        assert lifetime.simulate(of).work < 1.4 * plan.work

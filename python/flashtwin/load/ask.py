@@ -340,8 +340,8 @@ def notes(of: Lifetime) -> list[str]:
         lines.append(f"drawn, since nobody printed it for this drive: {', '.join(of.assumed)}")
     if not of.steady:
         lines.append(
-            "the write amplification was still moving when the copy had been renewed five times:"
-            " its interval holds how far it moved in the last two"
+            "not settled: the write amplification still moved when the work that a copy may take"
+            " was done; its interval holds how far it may move on"
         )
     if of.refused is not None:
         lines.append(f"years are what the simulated wear comes to: {of.refused}")
@@ -355,8 +355,9 @@ def notes(of: Lifetime) -> list[str]:
         followed = of.stages[-1].years
         if followed < 0.9 * min(of.years.value, MOST_YEARS):
             lines.append(
-                f"followed for {readable_number(followed, 2)} years: from there on what resting"
-                " data needs changes all the time, and the rest goes by the wear until then"
+                f"followed for {readable_number(followed, 2)} years, as far as the work that a copy"
+                " may take went; the rest goes by the wear until then, and the interval takes it to"
+                " change once more as much as it did last"
             )
     if of.scale_error > 0.02:
         lines.append(
@@ -548,7 +549,7 @@ def _over_years(rows: Sequence[Row]) -> list[Table]:
     )
     stages = Table(
         title="Over the years",
-        head=("years", "rated life used", "WAF", "refresh in it", "write p99"),
+        head=("years", "rated life used", "in a year", "WAF", "refresh in it", "write p99"),
         rows=[
             (
                 readable_number(stage.years, 3),

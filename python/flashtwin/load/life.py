@@ -7,14 +7,14 @@ that says what it does from there on. How far two neighbouring stages differ is 
 jump between them may have got wrong (`Life.jump_error`).
 
 Invariant: what a drive shows at a moment of its life, it shows after it was jumped there. Where its
-law changes all the time, jumps are short and their number ends before its life: the rest of it goes
-by the wear of the last stage, and the answer says so.
+law changes all the time, jumps are short, and their number or the copy's work (`stretch`) ends
+before its life: the rest of it goes by the wear of the last stage, and the answer says so.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -23,7 +23,7 @@ from typing import Any
 from msgspec import Struct, convert
 
 from flashtwin import _core
-from flashtwin.drives.twin import Twin
+from flashtwin.load.stretch import Counts, Host
 from flashtwin.load.words import Aged, Cycles, Stage
 from flashtwin.model.histogram import percentiles_of, summed
 from flashtwin.model.step import Result
@@ -35,51 +35,10 @@ YEAR_DAYS = 365.25
 # differ in what a byte costs by more than `UNLIKE`, and longer again where they are `ALIKE`.
 LONGEST, SHORTEST = 0.25, 0.03
 UNLIKE, ALIKE = 0.1, 0.02
-MOST_JUMPS = 12
-# Those of a brief life, which says how lives of copies differ.
-BRIEF_JUMPS = 8
 # Capacities by which a drive is renewed in a stage, and at most before it, until nothing is
 # refreshed.
 SEEN, SETTLED = 0.25, 0.25
-# Flash bytes that renew a drive as much as a byte of the host's that costs no more: where each
-# small sync fills a page, what is programmed turns all superblocks over long before the host has
-# written a capacity.
-TURNED = 4
 _P99 = 99.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """The drive's counters, the share of its rated life that is gone, and the mark from which the
-    core can tell what was done since."""
-
-    host: int
-    programmed: int
-    used: float
-    by_cause: Mapping[str, float]
-    energy_j: float
-    now_ns: int
-    mark: _core.Mark
-
-    @classmethod
-    def of(cls, twin: Twin) -> Counts:
-        """The counts of now."""
-        inside = twin.smart()["flashtwin"]
-        waf = inside["waf"]
-        host = int(waf["host_bytes"])
-        return cls(
-            host=host,
-            programmed=int(waf["programmed_bytes"]),
-            used=inside["endurance"]["percent_used"] / 100,
-            by_cause={name: (share or 0.0) * host for name, share in waf["by_cause"].items()},
-            energy_j=inside["energy"]["energy_uj"] / 1e6,
-            now_ns=twin.simulation.now_ns(),
-            mark=twin.simulation.mark(),
-        )
-
-    def renewed(self, before: Counts) -> float:
-        """Bytes by which the drive was renewed: the host's, or what turned its flash over."""
-        return max(self.host - before.host, (self.programmed - before.programmed) / TURNED)
 
 
 class Life(Struct, frozen=True, kw_only=True):
@@ -115,19 +74,23 @@ class Until:
         return self.a_year * MOST_YEARS
 
 
-def live(
-    twin: Twin,
-    first: Stage,
-    stretch: _core.Stretch,
-    go_on: Callable[[], Result],
-    until: Until,
-    *,
-    brief: bool = False,
-) -> Life:
-    """Let a drive in its steady state live on; `go_on` gives it a little of its load."""
-    if twin.repeat_refusal is not None:
-        return Life(stages=[first], end_years=None, refused=twin.repeat_refusal)
-    return _Living(twin, first, stretch, go_on, until, brief=brief).run()
+@dataclass(frozen=True, kw_only=True)
+class Jumps:
+    """How a life is lived: by `most` jumps at most, and until the copy's work comes to `work`, in
+    the unit of `stretch`; each has a stage after it, with the load's reads or without them.
+    `brief`: the drive is not looked at after the years that were asked about."""
+
+    most: int
+    work: float
+    brief: bool
+    reads: bool
+
+
+def live(host: Host, first: Stage, stretch: _core.Stretch, until: Until, plan: Jumps) -> Life:
+    """Let a drive in its steady state live on."""
+    if host.twin.repeat_refusal is not None:
+        return Life(stages=[first], end_years=None, refused=host.twin.repeat_refusal)
+    return _Living(host, first, stretch, until, plan).run()
 
 
 class _Living:
@@ -135,19 +98,12 @@ class _Living:
     used at the end of each jump."""
 
     def __init__(
-        self,
-        twin: Twin,
-        first: Stage,
-        stretch: _core.Stretch,
-        go_on: Callable[[], Result],
-        until: Until,
-        *,
-        brief: bool,
+        self, host: Host, first: Stage, stretch: _core.Stretch, until: Until, plan: Jumps
     ) -> None:
-        self._twin, self._go_on, self._until, self._brief = twin, go_on, until, brief
+        self._host, self._twin, self._until, self._plan = host, host.twin, until, plan
         self._stretch = stretch
         self._stages = [first]
-        self._counts = Counts.of(twin)
+        self._counts = Counts.of(self._twin)
         self._ends = [(0, 0.0), (self._counts.host, self._counts.used)]
         self._reach = LONGEST
         self._repeated = 0
@@ -155,26 +111,32 @@ class _Living:
 
     def run(self) -> Life:
         ended = False
-        for _ in range(BRIEF_JUMPS if self._brief else MOST_JUMPS):
+        for number in range(self._plan.most):
             goal = self._next_goal()
-            if goal is None or ended:
+            is_done = number > 0 and self._host.work >= self._plan.work
+            if goal is None or ended or is_done:
                 break
             self._jump(goal)
             ended = not self._stage()
+        end_years = self._end_years()
         return Life(
             stages=self._stages,
-            end_years=self._end_years(),
+            end_years=end_years,
             ended=ended,
             # A drive that ended earlier is shown as far as it lived.
             aged=self._aged or self._now(),
             wear=_by_mode(self._lived()["cycles"]),
             repeated_bytes=self._repeated,
-            jump_error=self._jump_error(),
+            jump_error=self._jump_error(end_years),
             drift_p99=_drift([float(stage.write_p99_ns or 0) for stage in self._stages]),
         )
 
     def _wear(self) -> float:
-        """Of a byte from the host, over the last jumps: a short one has too few erases to tell."""
+        """Of a byte from the host, over the last jumps: a short one has too few erases to tell.
+        Before the first jump it is that of the first stage, as a new drive's free superblocks are
+        written without an erase."""
+        if len(self._ends) == 2:
+            return self._stages[0].wear / self._until.a_year
         host, used = self._ends[-1]
         least = host * (1 - SHORTEST)
         host_before, used_before = next(
@@ -185,7 +147,7 @@ class _Living:
     def _next_goal(self) -> float | None:
         """The host's bytes at the end of the next jump; none where there is nothing more to see."""
         goals = []
-        if self._aged is None and not self._brief:
+        if self._aged is None and not self._plan.brief:
             goals.append(min(self._until.asked, self._until.most))
         host, used, wear = self._counts.host, self._counts.used, self._wear()
         if used < 1 and wear > 0 and host < self._until.most:
@@ -209,7 +171,7 @@ class _Living:
         if self._go(SETTLED, is_settled=True) is None:
             return False
         before = self._counts
-        results = self._go(SEEN)
+        results = self._go(SEEN, reads=self._plan.reads)
         if results is None:
             return False
         self._stretch = self._twin.simulation.since(before.mark)
@@ -221,28 +183,35 @@ class _Living:
             self._reach = min(self._reach * 2, LONGEST)
         return True
 
-    def _go(self, capacities: float, *, is_settled: bool = False) -> list[Result] | None:
+    def _go(
+        self, capacities: float, *, is_settled: bool = False, reads: bool = False
+    ) -> list[Result] | None:
         """Give the drive its load until some capacities renewed it, or until it refreshes nothing;
         none where it takes no writes any more."""
         results, begin = [], self._counts
-        while self._counts.renewed(begin) < capacities * self._twin.info.capacity_bytes:
+        enough = capacities * self._twin.info.capacity_bytes
+        while True:
             last = self._counts
-            results.append(self._go_on())
+            results.append(self._host.go_on(reads=reads))
             self._counts = Counts.of(self._twin)
             if self._counts.host == last.host:
                 return None
-            if is_settled and _refreshed(last, self._counts) < 1:
-                break
-        return results
+            is_quiet = is_settled and _refreshed(last, self._counts) < 1
+            if is_quiet or self._counts.renewed(begin) >= enough:
+                return results
 
-    def _jump_error(self) -> float:
+    def _jump_error(self, end_years: float | None) -> float:
         """How much longer or shorter the life would be, had each jump gone by the law at its other
-        end."""
-        years_off = sum(
-            (after.years - before.years) * _change(before, after)
+        end. What was not followed is one more jump, whose other end is taken to differ as the last
+        one did."""
+        steps = [
+            (after.years - before.years, _change(before, after))
             for before, after in pairwise(self._stages)
-        )
-        return years_off / self._stages[-1].years
+        ]
+        last = self._stages[-1].years
+        end = max(min(end_years or last, MOST_YEARS), last)
+        rest = (end - last) * (steps[-1][1] if steps else 0.0)
+        return (sum(years * change for years, change in steps) + rest) / end
 
     def _end_years(self) -> float | None:
         """Until the rated cycles are used up, by the last jump's wear where none went there."""

@@ -33,13 +33,14 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.fio.plan.files import Target
 from flashtwin.fio.plan.plan import plan
 from flashtwin.load.drawn import assumed, drawn, posterior_of
-from flashtwin.load.life import YEAR_DAYS, Counts, Life, Until, live, stage
-from flashtwin.load.loads import DAY_S, Load
+from flashtwin.load.life import YEAR_DAYS, Jumps, Life, Until, live, stage
+from flashtwin.load.loads import Load
+from flashtwin.load.stretch import BATCH, GRAIN, Counts, Host, Stretch, writes
 from flashtwin.load.words import Interval, Latency, Lifetime
-from flashtwin.model.fio_job import NONE, Fio, Span
+from flashtwin.model.fio_job import Span
 from flashtwin.model.histogram import percentiles_of, summed
 from flashtwin.model.job import Job
-from flashtwin.model.step import Fill, Rest, Result, Run
+from flashtwin.model.step import Fill, Result
 from flashtwin.model.target import Progress
 from flashtwin.model.units import parse_size, readable_size
 from flashtwin.runner.pool import Send, Work
@@ -49,12 +50,8 @@ from flashtwin.runner.target import Variant
 CONFIDENCE = 0.9
 # A small copy holds about that much; each copy smaller than this is simulated as it is.
 COPY_BYTES = 4 << 30
-# A batch of the end renews a copy (`life.Counts.renewed`) by a quarter of its capacity.
-BATCH = 0.25
 # Host bytes are whole requests, so that a stretch may have a little less than it is asked for.
 ROUNDING = 0.02
-# Stretches of writing that a capacity is written in, at most.
-MOST_STRETCHES = 64
 # Drives drawn over what is not known.
 DRAWS = 4
 # The years after which an answer shows the drive, if nothing else is said.
@@ -65,8 +62,6 @@ LONGER = 3.0
 BESIDE_BYTES = 60 << 20
 # Placement handles that a drive may have.
 MOST_HANDLES = 8
-# Spans of files lie on whole MiB.
-GRAIN = 1 << 20
 SHARES = (50.0, 99.0, 99.9)
 KINDS = ("read", "write", "sync")
 
@@ -75,18 +70,33 @@ KINDS = ("read", "write", "sync")
 class _Plan:
     """When a copy's steady state is there: once the mean of its last `batches` is known to the
     share `steady`, and their halves agree as far. `least` and `most`: capacities by which the copy
-    is renewed before that is looked at, and at most."""
+    is renewed before that is looked at, and at most. `work`: what is simulated at most, in the unit
+    of `stretch`, of which the share `SETTLING` is for the steady state and the rest for the stages
+    of the life, whose number is at most `jumps`."""
 
     least: float
     most: float
     batches: int
     steady: float
+    work: float
+    jumps: int
+
+    @property
+    def of_batch(self) -> float:
+        """The most work of a batch: one that is cut short has enough others beside it."""
+        return self.work * SETTLING / (2 * self.batches)
 
 
-THOROUGH = _Plan(least=2.0, most=5.0, batches=8, steady=0.02)
-BRIEF = _Plan(least=2.0, most=3.0, batches=4, steady=0.04)
-# The batches whose wear a life begins with: before them superblocks that had never been used were
-# taken, which costs no erase.
+# With these a copy takes about 40 s of a processor at most, and a brief one 16.
+THOROUGH = _Plan(least=2.0, most=5.0, batches=8, steady=0.02, work=400e6, jumps=12)
+BRIEF = _Plan(least=2.0, most=3.0, batches=4, steady=0.04, work=160e6, jumps=8)
+SETTLING = 0.6
+# A copy settles without reads, which take most of the time and wear next to nothing. Then a load
+# that reads has `SHOWN` batches with its reads. They tell waits, power and write amplification:
+# where only a part of the map is in memory, reads have more of it written.
+SHOWN = 2
+# The batches whose wear is told of a life that cannot be repeated: before them superblocks that had
+# never been used were taken, which costs no erase.
 WORN = 4
 
 
@@ -95,7 +105,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
 
     `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
     byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
-    amplification no longer moved."""
+    amplification no longer moved; `work`: what was simulated, in the unit of `stretch`."""
 
     scale: int
     capacity_bytes: int
@@ -109,6 +119,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
     written: float
     latencies: list[Latency]
     life: Life
+    work: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +165,7 @@ class Copy:
     """A small copy to be simulated: picklable, so that a worker can do it.
 
     `brief`: it says how far copies differ, so that its steady state is known less well and its life
-    has fewer stages. `reads`: it has the jobs that only read, which wear next to nothing."""
+    has fewer stages. `reads`: it shows waits and power, and so is read from too."""
 
     variant: Variant
     scale: int
@@ -279,12 +290,10 @@ def simulate(copy: Copy, watch: Callable[[Progress], bool] = unwatched) -> Simul
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
     held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
     jobs = jobs_of(copy, full_size, held)
-    if not copy.reads:
-        jobs = [job for job in jobs if job.rw not in ("read", "randread")]
     filled = held if copy.trims else spec.capacity_bytes // GRAIN * GRAIN
     twin.do(Fill(label="full", size=filled), watch)
-    stretch = _Stretch.of(copy, spec, full_size, jobs)
-    return _Steady(twin, spec, copy, stretch).run(watch)
+    stretch = Stretch.of(copy.load, copy.scale, spec, full_size, jobs)
+    return _Steady(Host(twin, stretch, watch), spec, copy, stretch).run()
 
 
 def jobs_of(copy: Copy, full_size: Spec, held: int) -> list[Job]:
@@ -332,10 +341,6 @@ def _handled(jobs: Sequence[Job]) -> list[Job]:
     ]
 
 
-def writes(job: Job) -> bool:
-    return "write" in job.rw or job.rw in ("rw", "randrw")
-
-
 def _smaller(job: Job, scale: int, held: int) -> Job:
     """A job whose files are smaller by the scale, on whole MiB within what holds data."""
     assert job.fio is not None, "a plan has fio's jobs only"
@@ -354,205 +359,131 @@ def _smaller(job: Job, scale: int, held: int) -> Job:
     return replace(job, fio=replace(job.fio, spans=tuple(spans), size=size))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Stretch:
-    """A time of writing and the rest after it."""
-
-    jobs: tuple[Job, ...]
-    factor: float
-    active_s: float
-    rest_s: float
-    write_bytes: float
-
-    @classmethod
-    def of(cls, copy: Copy, spec: Spec, full_size: Spec, jobs: Sequence[Job]) -> _Stretch:
-        """As many bytes as the load has in its period, and enough for a capacity to take a
-        bounded number of stretches; without rests a stretch is no more than a batch."""
-        rate = copy.load.bytes_a_day(full_size.capacity_bytes) / DAY_S
-        in_period = rate * copy.load.period_s / copy.scale
-        if copy.load.active >= 1:
-            in_period = min(in_period, BATCH * spec.capacity_bytes)
-        write_bytes = max(in_period, spec.capacity_bytes / MOST_STRETCHES)
-        period_s = write_bytes / rate
-        nominal_rate = sum(nominal(job, 1) for job in jobs)
-        return cls(
-            jobs=tuple(jobs),
-            factor=rate / copy.load.active / nominal_rate,
-            active_s=period_s * copy.load.active,
-            rest_s=period_s * (1 - copy.load.active),
-            write_bytes=write_bytes,
-        )
-
-    def run(self, number: int, done: Sequence[int]) -> Run:
-        """The stretch with a number; `done` is how many bytes each job has moved before."""
-        jobs = tuple(
-            self._paced(job, number, index, done[index]) for index, job in enumerate(self.jobs)
-        )
-        return Run(label=f"stretch {number}", jobs=jobs, sample_s=max(self.active_s, 1e-3))
-
-    def _paced(self, job: Job, number: int, index: int, done: int) -> Job:
-        assert job.fio is not None, "a plan has fio's jobs only"
-        reads, writes, trims = (max(int(nominal(job, kind) * self.factor), 1) for kind in range(3))
-        pace = replace(job.fio.pace, bytes_s=(reads, writes, trims), iops=NONE)
-        fio = replace(
-            job.fio, pace=pace, time_based=True, number_ios=0, loops=1, start_ns=0, size=None
-        )
-        return replace(
-            job,
-            seed=job.seed + 7919 * (number + 1) + index,
-            io_bytes=None,
-            runtime_s=self.active_s,
-            ramp_s=0.0,
-            fio=_going_on(fio, job, done),
-        )
-
-
-def _going_on(fio: Fio, job: Job, done: int) -> Fio:
-    """A sequential job goes on where it was; of a random one there is no such place."""
-    if job.rw.startswith("rand") or len(fio.spans) != 1:
-        return fio
-    (span,) = fio.spans
-    length = span.size if span.size is not None else span.bytes - span.offset
-    at, begin = done % length // GRAIN * GRAIN, span.start + span.offset
-    if not at:
-        return fio
-    # The rest of the pass, then its beginning, as two files one after the other.
-    rest = Span(start=begin + at, bytes=length - at)
-    return replace(
-        fio, spans=(rest, Span(start=begin, bytes=at)), file_service="sequential", open_files=1
-    )
-
-
-def nominal(job: Job, kind: int) -> float:
-    """Bytes of a kind that a job asks for in a second, as its rates say; only shares count."""
-    assert job.fio is not None, "a plan has fio's jobs only"
-    directions = _shares(job)
-    if not directions[kind]:
-        return 0.0
-    pace = job.fio.pace
-    if pace.bytes_s[kind]:
-        return float(pace.bytes_s[kind])
-    if pace.iops[kind]:
-        return float(pace.iops[kind] * job.block_bytes)
-    return 1e6 * directions[kind]
-
-
-def _shares(job: Job) -> tuple[float, float, float]:
-    """The shares of reads, writes and trims among the requests of a job."""
-    match job.rw.removeprefix("rand"):
-        case "read":
-            return (1.0, 0.0, 0.0)
-        case "write":
-            return (0.0, 1.0, 0.0)
-        case "rw":
-            return (job.read_percent / 100, 1 - job.read_percent / 100, 0.0)
-        case "trimwrite":
-            return (0.0, 0.5, 0.5)
-    return (0.0, 0.0, 1.0)
-
-
 class _Steady:
-    """Stretches until the end is steady, and what it showed."""
+    """Batches of stretches until their end is steady, and what it showed. `_batches` has the
+    results of the last ones with the bytes that their stretches asked for."""
 
-    def __init__(self, twin: Twin, spec: Spec, copy: Copy, stretch: _Stretch) -> None:
-        self._twin, self._spec, self._copy, self._stretch = twin, spec, copy, stretch
+    def __init__(self, host: Host, spec: Spec, copy: Copy, stretch: Stretch) -> None:
+        self._host, self._spec, self._copy = host, spec, copy
         self._plan = BRIEF if copy.brief else THOROUGH
-        self._marks = [Counts.of(twin)]
-        # Results of the last batches, and of the one under way.
-        self._batches: list[list[Result]] = []
-        self._results: list[Result] = []
-        self._done = [0] * len(stretch.jobs)
-        self._stretches = 0
+        self._marks = [Counts.of(host.twin)]
+        self._batches: list[tuple[list[Result], float]] = []
         # A burst that is larger than a batch is one.
-        self._batch = max(BATCH * spec.capacity_bytes, stretch.write_bytes)
+        self._batch_bytes = max(BATCH * spec.capacity_bytes, stretch.write_bytes)
 
-    def run(self, watch: Callable[[Progress], bool]) -> Simulated:
+    def run(self) -> Simulated:
         while not self._is_over():
-            self._results.append(self._go_on(watch))
-            counts = Counts.of(self._twin)
-            if counts.host == self._marks[-1].host and self._stretches > 3:
-                raise FlashtwinError(
-                    f"{self._spec.id} takes no writes any more after {self._stretches} stretches",
-                    exit_code=USAGE,
-                )
-            if counts.renewed(self._marks[-1]) >= self._batch * (1 - ROUNDING):
-                self._marks.append(counts)
-                self._batches = [*self._batches[1 - self._plan.batches :], self._results]
-                self._results = []
-        return self._outcome(watch)
+            self._batch(reads=False)
+        steady = self._is_steady() and self._renewed() >= self._plan.least * (1 - ROUNDING)
+        error = self._waf_error(steady=steady) / fmean(self._wafs())
+        if not (self._copy.reads and self._host.reads):
+            return self._outcome(self._plan.batches, error, steady=steady)
+        for _ in range(SHOWN):
+            self._batch(reads=True)
+        return self._outcome(SHOWN, error, steady=steady)
 
-    def _go_on(self, watch: Callable[[Progress], bool]) -> Result:
-        """The next stretch with the rest after it."""
-        result = self._twin.do(self._stretch.run(self._stretches, self._done), watch)
-        assert isinstance(result, Result), "a twin does everything"
-        for index, row in enumerate(result.fio):
-            self._done[index] += row["read"]["bytes"] + row["write"]["bytes"]
-        if self._stretch.rest_s:
-            self._twin.do(Rest(seconds=self._stretch.rest_s), watch)
-        self._stretches += 1
-        return result
+    def _batch(self, *, reads: bool) -> None:
+        """Stretches until the copy is renewed by a batch, or its work is done."""
+        last, results = self._marks[-1], []
+        wanted, most_work = self._host.wanted_bytes, self._host.work + self._plan.of_batch
+        counts = last
+        while (
+            counts.renewed(last) < self._batch_bytes * (1 - ROUNDING)
+            and self._host.work < most_work
+        ):
+            before = counts
+            results.append(self._host.go_on(reads=reads))
+            counts = Counts.of(self._host.twin)
+            if counts.host == before.host and len(self._marks) + len(results) > 4:
+                raise FlashtwinError(f"{self._spec.id} takes no writes any more", exit_code=USAGE)
+        self._marks.append(counts)
+        self._batches = self._batches[1 - self._plan.batches :]
+        self._batches.append((results, self._host.wanted_bytes - wanted))
+
+    def _renewed(self) -> float:
+        """Capacities by which the copy was renewed."""
+        return self._marks[-1].renewed(self._marks[0]) / self._spec.capacity_bytes
 
     def _is_over(self) -> bool:
-        """True once the end is steady, or the copy was renewed as often as may be."""
-        count = len(self._marks) - 1
-        if count >= self._plan.most / BATCH:
+        """True once the end is steady, or the copy was renewed as often as may be, or its work is
+        done."""
+        renewed = self._renewed() / (1 - ROUNDING)
+        if renewed >= self._plan.most or self._host.work >= self._plan.work * SETTLING:
             return True
-        least = max(self._plan.least / BATCH, self._plan.batches)
-        return count >= least and self._is_steady()
+        return renewed >= self._plan.least and self._is_steady()
 
     def _is_steady(self) -> bool:
         wafs = self._wafs()
+        if len(wafs) < self._plan.batches:
+            return False
         steady = self._plan.steady * fmean(wafs)
         return _error_of_mean(wafs) <= steady and _drift(wafs) <= steady
 
     def _wafs(self) -> list[float]:
-        """The write amplification of each batch of the end."""
+        """The write amplification of each batch of the end; batches without a write have none."""
         marks = self._marks[-self._plan.batches - 1 :]
         return [
             (after.programmed - before.programmed) / (after.host - before.host)
             for before, after in pairwise(marks)
+            if after.host > before.host
         ]
 
-    def _outcome(self, watch: Callable[[Progress], bool]) -> Simulated:
-        first, last = self._marks[-self._plan.batches - 1 :][0], self._marks[-1]
-        worn = self._marks[-WORN - 1 :][0]
-        host, seconds = last.host - first.host, (last.now_ns - first.now_ns) / 1e9
-        wanted_bytes = self._stretch.write_bytes * self._stretches
-        # Only the latencies of the end count.
-        results = [result for batch in self._batches for result in batch]
-        wafs, steady = self._wafs(), self._is_steady()
+    def _waf_error(self, *, steady: bool) -> float:
+        """Half the width of the interval of the write amplification. A mean that still moves may go
+        on as far as it went between the halves of the end, or for as long as the copy was not yet
+        renewed at that pace."""
+        wafs = self._wafs()
         error = _error_of_mean(wafs)
+        if steady or len(wafs) < 2:
+            return error
+        window = self._marks[-1].renewed(self._marks[-len(wafs) - 1]) / self._spec.capacity_bytes
+        missing = max(self._plan.least - self._renewed(), 0.0)
+        return math.hypot(error, _drift(wafs) * max(missing / (window / 2), 1.0))
+
+    def _outcome(self, batches: int, error: float, *, steady: bool) -> Simulated:
+        """What the last batches showed; `error`: the share by which the write amplification may be
+        off."""
+        first, last = self._marks[-batches - 1 :][0], self._marks[-1]
+        worn, shown = self._marks[-WORN - 1 :][0], self._marks[-SHOWN - 1 :][0]
+        host, seconds = last.host - first.host, (last.now_ns - shown.now_ns) / 1e9
+        wanted_bytes = sum(wanted for _, wanted in self._batches[-SHOWN:])
+        results = [result for batch, _ in self._batches[-SHOWN:] for result in batch]
+        waf = (last.programmed - first.programmed) / host
         return Simulated(
             scale=self._copy.scale,
             capacity_bytes=self._spec.capacity_bytes,
-            waf=(last.programmed - first.programmed) / host,
-            # A mean that still moves may go on as far as it went within the batches.
-            waf_error=error if steady else math.hypot(error, _drift(wafs)),
+            waf=waf,
+            waf_error=waf * error,
             wear=(last.used - worn.used) / (last.host - worn.host),
             by_cause={
                 name: (count - first.by_cause[name]) / host
                 for name, count in last.by_cause.items()
                 if count > first.by_cause[name]
             },
-            watts=(last.energy_j - first.energy_j) / seconds,
-            kept_up=min((last.host - self._marks[0].host) / wanted_bytes, 1.0),
+            watts=(last.energy_j - shown.energy_j) / seconds,
+            kept_up=min((last.host - shown.host) / wanted_bytes, 1.0),
             steady=steady,
             written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
             latencies=list(_latencies(results)),
-            life=self._life(worn, watch),
+            life=self._life(shown, results),
+            work=self._host.work,
         )
 
-    def _life(self, first: Counts, watch: Callable[[Progress], bool]) -> Life:
+    def _life(self, first: Counts, results: Sequence[Result]) -> Life:
         """What follows on the end, by jumps."""
-        results = [result for batch in self._batches[-WORN:] for result in batch]
         full_size = self._copy.variant.spec().capacity_bytes
         a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale
         a_year = a_day * YEAR_DAYS
         until = Until(asked=self._copy.years * a_year, a_year=a_year, scale=self._copy.scale)
         begin = stage(first, self._marks[-1], results, a_year)
-        stretch = self._twin.simulation.since(first.mark)
-        go_on = partial(self._go_on, watch)
-        return live(self._twin, begin, stretch, go_on, until, brief=self._copy.brief)
+        stretch = self._host.twin.simulation.since(first.mark)
+        plan = Jumps(
+            most=self._plan.jumps,
+            work=self._plan.work,
+            brief=self._copy.brief,
+            reads=self._copy.reads,
+        )
+        return live(self._host, begin, stretch, until, plan)
 
 
 def _latencies(results: Sequence[Result]) -> Iterator[Latency]:

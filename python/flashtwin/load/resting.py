@@ -21,8 +21,9 @@ from flashtwin.drives.twin import Twin
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.load import lifetime
 from flashtwin.load.drawn import assumed
-from flashtwin.load.lifetime import GRAIN, Copy, Question, unwatched
+from flashtwin.load.lifetime import Copy, Question, unwatched
 from flashtwin.load.loads import DAY_S
+from flashtwin.load.stretch import GRAIN, nominal, writes
 from flashtwin.load.words import Interval, Rested, Rests
 from flashtwin.model.fio_job import NONE
 from flashtwin.model.histogram import percentiles_of, summed
@@ -78,7 +79,7 @@ def ladder(copy: Copy, rests: Sequence[float]) -> Ladder:
     spec = lifetime.scaled(copy.variant, copy.scale).spec()
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
     held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
-    jobs = [job for job in lifetime.jobs_of(copy, full_size, held) if lifetime.writes(job)]
+    jobs = [job for job in lifetime.jobs_of(copy, full_size, held) if writes(job)]
     twin.do(Fill(label="full", size=held), unwatched)
     burst_bytes = burst_of(copy, full_size.capacity_bytes) / copy.scale
     _burst(twin, jobs, FIRST * spec.capacity_bytes, 0)
@@ -105,9 +106,9 @@ def _burst(
     twin: Twin, jobs: Sequence[Job], burst_bytes: float, number: int
 ) -> tuple[Result, float]:
     """Write a burst as fast as the drive takes it; its bytes a second too."""
-    total = sum(lifetime.nominal(job, 1) for job in jobs)
+    total = sum(nominal(job, 1) for job in jobs)
     parts = tuple(
-        _share(job, burst_bytes * lifetime.nominal(job, 1) / total, number, index)
+        _share(job, burst_bytes * nominal(job, 1) / total, number, index)
         for index, job in enumerate(jobs)
     )
     began_ns = twin.simulation.now_ns()
