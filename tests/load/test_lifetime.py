@@ -206,7 +206,7 @@ def test_notes_of_some_ways_name_them() -> None:
     other = structs.replace(of, steady=False)
     rows = [ask.Row(way="a", lifetime=of), ask.Row(way="b", lifetime=other)]
     told = ask.all_notes(rows)
-    assert any(note.startswith(X) for note in told)
+    assert any(note.startswith("b: not settled: the write") for note in told)
     assert [note for note in told if note.startswith("power is the twin's")]
 
 
