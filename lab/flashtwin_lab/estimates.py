@@ -4,9 +4,13 @@ A case is a battery or a command on one of two twins: `bx500-240/fill`, or `fill
 one for every battery that is told more than `LEAST_S` on the whole drive. Each runs on the largest
 copy of the drive on which it is told at most `MOST_S`; a battery that is told more on every copy
 runs with the shorter times of `SHORTER`, and if these are too long as well, on the quickest copy.
-What a battery took is counted in seconds of a processor, beside what is told for a machine that
-does nothing else, so that it may run beside other work. Commands are run as they are typed: told is
-the line that they print, took is the wall's clock. Right is within a factor of two.
+Commands are run as they are typed, and told is the line that they print. Right is within a factor
+of two.
+
+Told is what a machine that does nothing else takes, and what a case took is counted in seconds of a
+processor, so that it may run beside other work; of a command whose processes work side by side each
+does its share. Commands that tell by how long their first parts took are judged by the wall's
+clock. A row has both clocks and says by which it is judged.
 
 The cases run in processes of their own, as many at a time as there are processors, commands one
 after another. What was measured lies in `target/estimates.jsonl`, and the same command goes on from
@@ -16,6 +20,7 @@ there; `--fresh` begins anew.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -26,10 +31,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Literal
 
-from flashtwin import _core
+from flashtwin import _core, cli, system
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
@@ -42,6 +48,8 @@ DRIVES = ("bx500-240", "samsung-980-1tb")
 SCALES = (None, "1/4", "1/16", "1/64")
 LEAST_S, MOST_S, FACTOR = 10.0, 30.0, 2.0
 KEPT = Path("target") / "estimates.jsonl"
+# In front of a command, in a process of its own: it tells as if nothing else ran.
+ALONE = "--alone"
 # Batteries of hours, with shorter loads of every kind that they have.
 SHORTER = {
     "dispersion": "dispersion:seconds=60s",
@@ -64,6 +72,10 @@ COMMANDS = {
     "validate": "validate DRIVE",
     "fit": "fit RUN --simulations 300 --no-run -o OUT.toml",
 }
+# How many processes of a command work side by side where there are processors for them; and
+# commands that tell by how long their first parts took.
+SIDE_BY_SIDE = {"demo": 2, "sweep": 4}
+BY_THE_WALL = ("ask", "fit", "validate")
 # Commands that are run on one drive alone, as they take minutes; and what one needs before it.
 ONCE = ("demo", "fit", "validate")
 BEFORE = {"fit": "test DRIVE --scale 1/16 --battery fill --out RUN"}
@@ -72,19 +84,26 @@ _TIME = r"(\d+(?:\.\d+)?) (ms|s|min|h|days?)"
 _TOLD = re.compile(rf"(together )?about {_TIME}(?: \(at most {_TIME}\))?")
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "day": 86400.0, "days": 86400.0}
 
-Clock = Callable[[], float]
+# An order to Linux: orphans of what this process begins are its own children.
+_ADOPT_ORPHANS = 36
+
+# Seconds of a processor, and seconds on the wall.
+Clock = Callable[[], tuple[float, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One battery or command on one drive, in seconds: of a processor, or for a command the
-    wall's. `at_most_s` is none where only one time was told."""
+    """One battery or command on one drive, in seconds. `at_most_s` is none where only one time was
+    told. `took_s` is by the clock that is named; both are there too."""
 
     case: str
     what: str
     told_s: float
     at_most_s: float | None
     took_s: float
+    by: Literal["processor", "wall"]
+    processor_s: float
+    wall_s: float
 
     @property
     def is_right(self) -> bool:
@@ -97,10 +116,11 @@ class Row:
         return self.at_most_s is None or self.took_s <= self.at_most_s
 
 
-def processor_s() -> float:
-    """Seconds of a processor that this process and those that it waited for have used."""
+def clocks() -> tuple[float, float]:
+    """Seconds of a processor that this process and those that it waited for have used, and seconds
+    on the wall."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used), time.monotonic()
 
 
 def told(drive: str, scale: str | None, batteries: str) -> Estimate | None:
@@ -112,9 +132,7 @@ def told(drive: str, scale: str | None, batteries: str) -> Estimate | None:
         return None
 
 
-def measured(
-    drive: str, scale: str | None, batteries: str, clock: Clock = processor_s
-) -> Row | None:
+def measured(drive: str, scale: str | None, batteries: str, clock: Clock = clocks) -> Row | None:
     """Tell what it will take, run it, and look at the clock."""
     takes = told(drive, scale, batteries)
     if takes is None:
@@ -125,16 +143,31 @@ def measured(
         run_batteries(twin, registry.parse(batteries), Path(place) / "run")
     case = f"{drive}/{batteries.partition(':')[0]}"
     what = f"{batteries} --scale {scale}" if scale else batteries
-    return row_of(case, what, takes.wall_s, takes.most_wall_s, clock() - began)
+    return row_of(case, what, (takes.wall_s, takes.most_wall_s), (began, clock()))
 
 
-def row_of(case: str, what: str, told_s: float, most_s: float | None, took_s: float) -> Row:
+def row_of(
+    case: str,
+    what: str,
+    told: tuple[float, float | None],
+    readings: tuple[tuple[float, float], tuple[float, float]],
+    *,
+    side_by_side: int = 1,
+    by_the_wall: bool = False,
+) -> Row:
+    """The row of a case with the time that was told and the most, from what both clocks showed
+    before and after it. `side_by_side`: how many processes share its work."""
+    (expected_s, most_s), (before, after) = told, readings
+    processor_s, wall_s = (end - begin for begin, end in zip(before, after, strict=True))
     return Row(
         case=case,
         what=what,
-        told_s=round(told_s, 1),
+        told_s=round(expected_s, 1),
         at_most_s=None if most_s is None else round(most_s, 1),
-        took_s=round(took_s, 1),
+        took_s=round(wall_s if by_the_wall else processor_s / side_by_side, 1),
+        by="wall" if by_the_wall else "processor",
+        processor_s=round(processor_s, 1),
+        wall_s=round(wall_s, 1),
     )
 
 
@@ -151,7 +184,9 @@ def said(lines: str) -> tuple[float, float | None] | None:
 
 def commanded(name: str, drive: str) -> Row | None:
     """Run a command as it is typed, and read what it tells."""
-    program = [sys.executable, "-m", "flashtwin.cli"]
+    by_the_wall = name in BY_THE_WALL
+    told_by = "flashtwin.cli" if by_the_wall else __spec__.name
+    program = [sys.executable, "-m", told_by, *([] if by_the_wall else [ALONE])]
     with tempfile.TemporaryDirectory() as place:
 
         def typed(text: str) -> list[str]:
@@ -160,15 +195,43 @@ def commanded(name: str, drive: str) -> Row | None:
 
         if name in BEFORE:
             subprocess.run(typed(BEFORE[name]), capture_output=True, check=True, cwd=place)
-        began_s = time.monotonic()
+        _adopt_orphans()
+        began = clocks()
         answer = subprocess.run(typed(COMMANDS[name]), capture_output=True, text=True, cwd=place)
-        took_s = time.monotonic() - began_s
+        _wait_for_orphans()
+        readings = (began, clocks())
     times = said(answer.stderr)
     if times is None or answer.returncode not in (0, 1):
         print(f"{name}: no time told, or failed\n{answer.stderr}", file=sys.stderr)
         return None
     what = COMMANDS[name].replace("DRIVE", drive).partition(" --out")[0]
-    return row_of(f"{drive}/{name}", what, *times, took_s)
+    return row_of(
+        f"{drive}/{name}",
+        what,
+        times,
+        readings,
+        side_by_side=min(SIDE_BY_SIDE.get(name, 1), system.processors()),
+        by_the_wall=by_the_wall,
+    )
+
+
+def _adopt_orphans() -> None:
+    """Have the server of a command's workers, which outlives the command, be waited for here."""
+    ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
+
+
+def _wait_for_orphans() -> None:
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+
+
+def _as_if_alone(words: Sequence[str]) -> None:
+    """Carry out a command, which tells what it takes where nothing else runs on this machine."""
+    system.share_of_processors = lambda threads: 1.0
+    cli.main(words)
 
 
 def cases(names: Sequence[str]) -> Iterator[str]:
@@ -217,7 +280,12 @@ def _kept(fresh: bool) -> dict[str, Row]:
         KEPT.unlink(missing_ok=True)
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     kept = [json.loads(line) for line in lines]
-    return {row["case"]: Row(**row) for model, row in kept if model == _core.MODEL}
+    names = {field.name for field in fields(Row)}
+    return {
+        row["case"]: Row(**row)
+        for model, row in kept
+        if model == _core.MODEL and row.keys() == names
+    }
 
 
 def _measure(names: list[str], fresh: bool, tell: Callable[[Row], None]) -> list[str]:
@@ -254,6 +322,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    if sys.argv[1:2] == [ALONE]:
+        _as_if_alone(sys.argv[2:])
+        return
     words = parser.parse_args()
     if words.here:
         try:
@@ -270,7 +341,8 @@ def main() -> None:
         done.append(row)
         most = "" if row.at_most_s is None else f", at most {row.at_most_s:.0f} s"
         mark = "" if row.is_right and row.holds else "  !"
-        text = f"{row.case:32}told {row.told_s:6.1f} s{most}, took {row.took_s:6.1f} s{mark}"
+        took = f"took {row.took_s:6.1f} s by the {row.by} ({row.wall_s:.0f} s on the wall)"
+        text = f"{row.case:32}told {row.told_s:6.1f} s{most}, {took}{mark}"
         print(text, file=sys.stderr if words.json else sys.stdout, flush=True)
 
     failed = _measure(words.names, words.fresh, tell)

@@ -10,11 +10,13 @@ without all of that.
 from __future__ import annotations
 
 import errno
+import hashlib
 import importlib
 import mmap
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -61,6 +63,8 @@ _LOCKED_BYTE = 15 << 40
 # For how long a file of Windows' may be open elsewhere before it is removed: scanners read what
 # was written.
 _SCANNED_S, _SCANNING_S = 5.0, 0.1
+# For how long busy threads look at what they get of the processors, and what they hash meanwhile.
+_LOOKS_S, _HASHED_BYTES = 0.1, 1 << 17
 
 
 def only_on(where: str, doing: str) -> FlashtwinError:
@@ -285,8 +289,6 @@ def interrupt_soon() -> None:
     if ALARM is not None:
         end_after(0.001)
     else:
-        import threading  # the fewer before a program hears signals, the better
-
         threading.Timer(0.001, signal.raise_signal, [signal.SIGINT]).start()
 
 
@@ -297,9 +299,26 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def load() -> float:
-    """How many processes wanted a processor in the last minute; 0 where nobody counts."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+def share_of_processors(threads: int) -> float:
+    """The share of a processor that each of some busy threads of this process gets just now, at
+    most 1: whatever else runs here, at whatever priority, takes the rest."""
+    block = bytes(_HASHED_BYTES)
+    began_s, began_used_s = time.monotonic(), time.process_time()
+    until_s = began_s + _LOOKS_S
+
+    def work() -> None:
+        # Hashing leaves Python to the other threads.
+        while time.monotonic() < until_s:
+            hashlib.sha256(block).digest()
+
+    others = [threading.Thread(target=work) for _ in range(threads - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+    used_s, elapsed_s = time.process_time() - began_used_s, time.monotonic() - began_s
+    return min(used_s / (elapsed_s * threads), 1.0)
 
 
 def page_bytes() -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fakes import FakeDrive, Law
 
+from flashtwin import system
 from flashtwin._core import Spec
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.base.registry import Battery, Request
@@ -23,7 +24,7 @@ from flashtwin.errors import FlashtwinError
 from flashtwin.model.fio_job import Blocks, Fio, Think
 from flashtwin.model.pace import ALONE_READS, USUAL, Pace, busy
 from flashtwin.model.step import Chain, Fill, Flush, Job, Purge, Rest, Run, Step, Trim
-from flashtwin.runner.estimate import STEP_S, Estimate, estimate
+from flashtwin.runner.estimate import STEP_S, Estimate, estimate, expected
 from flashtwin.runner.events import foretold
 from flashtwin.runner.run import run_batteries
 from flashtwin_lab import estimates
@@ -135,9 +136,9 @@ def test_a_step_that_time_ends_is_what_the_drive_does_in_it() -> None:
     pace = replace(PACE, own_first_bytes_s=1e8, own_again_bytes_s=1e9, own_read_bytes_s=1e8)
     timed = Run(label="timed", jobs=(job(runtime_s=10.0, io_bytes=None),))
     whole = Run(label="whole", jobs=(job(size=10**9),))
-    for steps, expected in (((timed, timed), [1.0, 20.0]), ((whole,), [1.0])):
+    for steps, walls in (((timed, timed), [1.0, 20.0]), ((whole,), [1.0])):
         wall = [step.wall_s for step in of(*steps, kind="twin", pace=pace).steps]
-        assert wall == pytest.approx(expected, abs=2 * STEP_S)
+        assert wall == pytest.approx(walls, abs=2 * STEP_S)
 
 
 def test_a_step_that_time_ends_goes_by_depth_mix_pauses_and_sizes() -> None:
@@ -156,9 +157,9 @@ def test_a_step_that_time_ends_goes_by_depth_mix_pauses_and_sizes() -> None:
         (job(**timed, depth=32, fio=replace(busy, blocks=(split,) * 3)), 10 / 19456 * 1e9 / 1e6),
         (job(**timed, depth=32, rate_bytes_s=4096 * 10**4), 0.1),
     ]
-    for timed_job, expected in jobs:
+    for timed_job, wall_s in jobs:
         told = of(Run(label="x", jobs=(timed_job,)), kind="twin", pace=pace)
-        assert told.wall_s == pytest.approx(expected, abs=2 * STEP_S)
+        assert told.wall_s == pytest.approx(wall_s, abs=2 * STEP_S)
 
 
 def test_what_a_battery_computes_is_part_of_each_step() -> None:
@@ -170,13 +171,44 @@ def test_what_a_battery_computes_is_part_of_each_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "beside", "processors", "slower"),
-    [(0.0, 0, 2, 1.0), (0.0, 1, 2, 1.0), (1.0, 0, 1, 2.0), (6.0, 1, 2, 4.0), (3.0, 0, 64, 1.0)],
+    ("share", "at_once", "processors", "slower"),
+    [
+        *[(1.0, 1, 2, 1.0), (1.0, 2, 2, 1.0), (0.5, 1, 1, 2.0), (0.25, 2, 2, 4.0)],
+        (1.0, 8, 2, 4.0),
+        # A clock that ticks coarsely may show no time at all, or more than there was.
+        *[(0.0, 1, 2, 100.0), (1.1, 1, 2, 1.0)],
+    ],
 )
 def test_a_busy_machine_takes_longer(
-    load: float, beside: int, processors: int, slower: float
+    share: float, at_once: int, processors: int, slower: float
 ) -> None:
-    assert busy(load, beside, processors) == slower
+    assert busy(share, at_once, processors) == slower
+
+
+def test_a_long_run_is_told_by_what_it_gets_of_the_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A quarter of a processor makes it four times as long; a short one does not look."""
+    asked: list[int] = []
+
+    def share(threads: int) -> float:
+        asked.append(threads)
+        return 0.25
+
+    monkeypatch.setattr(system, "share_of_processors", share)
+    monkeypatch.setattr(system, "processors", lambda: 2)
+    monkeypatch.setattr(Twin, "pace", lambda drive, expected_s: PACE)
+    twin = Twin(load("bx500-240"), seed=1)
+    requests = [registry.request("fill", {"passes": "1", "patterns": "1m-q1"})]
+    alone, shared, many = (
+        expected(requests, twin, twin.info, at_once, slower=slower).wall_s
+        for at_once, slower in ((1, 1.0), (1, None), (8, None))
+    )
+    assert (shared, many) == (pytest.approx(4 * alone, rel=0.01), pytest.approx(16 * alone, 0.01))
+    assert asked == [1, 2]
+    small = Twin(load("bx500-240", scale="1/176"), seed=1)
+    expected(requests, small, small.info)
+    assert asked == [1, 2]
 
 
 def test_a_pace_is_work_over_what_the_processor_took() -> None:
@@ -321,18 +353,28 @@ def test_the_first_parts_say_what_all_take(count: int, elapsed_s: float, text: s
 
 def test_what_is_told_is_right_within_a_factor_of_two() -> None:
     rows = [
-        estimates.row_of("a/fill", "fill", told_s, 50.0, took_s)
-        for told_s, took_s in ((20.0, 39.9), (20.0, 10.1), (20.0, 41.0), (20.0, 9.0), (20.0, 51.0))
+        estimates.row_of("a/fill", "fill", (20.0, 50.0), ((1.0, 5.0), (1.0 + took_s, 5.0)))
+        for took_s in (39.9, 10.1, 41.0, 9.0, 51.0)
     ]
     assert [row.is_right for row in rows] == [True, True, False, False, False]
     assert [row.holds for row in rows] == [True] * 4 + [False]
 
 
 def test_the_bench_of_estimates_looks_at_its_clock() -> None:
-    ticks = iter((100.0, 107.0))
+    ticks = iter(((100.0, 50.0), (107.0, 80.0)))
     row = estimates.measured("bx500-240", "1/176", "magician", lambda: next(ticks))
     assert row is not None and (row.case, row.took_s) == ("bx500-240/magician", 7.0)
+    assert (row.by, row.processor_s, row.wall_s) == ("processor", 7.0, 30.0)
     assert row.at_most_s is not None and 0 < row.told_s < row.at_most_s
+
+
+def test_a_row_says_by_which_clock_it_is_judged() -> None:
+    readings = ((10.0, 100.0), (40.0, 190.0))
+    shared = estimates.row_of("a/sweep", "sweep", (20.0, None), readings, side_by_side=2)
+    assert (shared.by, shared.took_s, shared.is_right) == ("processor", 15.0, True)
+    foretold = estimates.row_of("a/ask", "ask", (20.0, 50.0), readings, by_the_wall=True)
+    assert (foretold.by, foretold.took_s, foretold.is_right) == ("wall", 90.0, False)
+    assert (foretold.processor_s, foretold.wall_s, foretold.holds) == (30.0, 90.0, False)
 
 
 @pytest.mark.parametrize(

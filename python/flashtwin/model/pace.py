@@ -66,7 +66,13 @@ USUAL = Pace(
 )
 
 
-def busy(load: float, beside: int, processors: int) -> float:
-    """How many times longer than its processor's time work takes on a machine with that load, of
-    which `beside` other pieces of ours are about to begin."""
-    return max(1.0, (load + beside + 1) / max(processors, 1))
+# A machine on which a piece of work gets less than this of a processor is not foretold.
+LEAST_SHARE = 0.01
+
+
+def busy(share: float, at_once: int, processors: int) -> float:
+    """How many times longer than its processor's time a piece of work takes, of which `at_once` go
+    on together. `share` of a processor is what each of them gets, or as many of them as there are
+    `processors`."""
+    together = at_once / min(at_once, processors)
+    return together / max(min(share, 1.0), LEAST_SHARE)

@@ -57,8 +57,7 @@ def run_tasks(tasks: Sequence[Task], *, at_once: int | None = None) -> list[Run]
 
 def _side_by_side(tasks: Sequence[Task], at_once: int | None) -> None:
     pool = Pool(at_once)
-    beside = min(len(tasks), pool.at_once) - 1
-    works = [_work(replace(task, beside=beside)) for task in tasks]
+    works = [_work(task) for task in tasks]
     error: BaseException | None = None
     with listening() as stop:
         for happened in pool.run(works, stop):

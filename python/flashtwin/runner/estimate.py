@@ -48,6 +48,8 @@ _Work = tuple[float, float, float, float]
 STREAM_BYTES_S = 400e6
 RANDOM_IOPS = 8_000
 RANDOM_IOPS_MOST = 80_000
+# Seconds of a run from which on it looks at what it gets of the processors, for a tenth of one.
+LOOKS_S = 2.0
 # By how much a twin's run may exceed what is expected: "at most" is a promise.
 AT_MOST = 2.5
 # Bytes of a sample that are held, those of each direction in it, and those for writing it.
@@ -248,22 +250,25 @@ def expected(
     requests: Sequence[Request],
     drive: Drive,
     info: DriveInfo,
-    beside: int = 0,
+    at_once: int = 1,
     slower: float | None = None,
 ) -> Estimate:
     """The estimate on this machine as it is now: at the pace of the drive's design, which is
     measured once where the run is worth it, and beside whatever else runs here.
 
-    `beside`: how many other runs of ours go on at the same time. `slower`: as of `estimate`, by
-    default what the machine's load says.
+    `at_once`: how many such runs are begun together. `slower`: as of `estimate`, by default what
+    a run gets of the processors just now, where it is long enough to be asked.
     """
     roughly = estimate(requests, info)
     if not isinstance(drive, Paces):
         return roughly
-    if slower is None:
-        slower = busy(system.load(), beside, system.processors())
     # A battery that goes on until something is steady may take far more than is expected.
-    pace = drive.pace(roughly.most_wall_s / AT_MOST)
+    about_s = roughly.most_wall_s / AT_MOST
+    if slower is None:
+        processors = system.processors()
+        share = system.share_of_processors(min(at_once, processors)) if about_s > LOOKS_S else 1.0
+        slower = busy(share, at_once, processors)
+    pace = drive.pace(about_s)
     return estimate(requests, info, pace=pace, slower=slower)
 
 

@@ -50,8 +50,7 @@ class Task:
     battery's own parameters; without any the run in `place`, which is not finished, is gone on
     with: then batteries, seed, command and budget are those of its manifest. `command` goes into
     the manifest, so it must not name the host. `budget_s` is the time on the drive's clock, see
-    `runner.budget`. `label` is what the run is called, `beside` how many other runs go on at the
-    same time.
+    `runner.budget`. `label` is what the run is called.
     """
 
     target: Target
@@ -62,7 +61,6 @@ class Task:
     seed: int = 1
     command: Sequence[str] = ()
     label: str | None = None
-    beside: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +204,7 @@ class _Before:
 
 def _plan(task: Task, drive: Drive, info: DriveInfo) -> _Plan:
     requests = requests_of(task.batteries or ())
-    estimated = expected(requests, drive, info, task.beside)
+    estimated = expected(requests, drive, info)
     departs = {
         request.name: request.battery.departures(request.parameters, info) for request in requests
     }

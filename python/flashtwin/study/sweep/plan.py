@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from flashtwin import _core, system
+from flashtwin import _core
 from flashtwin.batteries.base import registry
 from flashtwin.catalogue import shorthand
 from flashtwin.catalogue.loader import BadSpecError, is_spec_text, load
@@ -120,13 +120,13 @@ class Failure:
 
 
 def resolve(
-    plan: Plan, expects: Callable[[Estimate], None] | None = None
+    plan: Plan, expects: Callable[[Estimate], None] | None = None, at_once: int = 1
 ) -> tuple[list[Order], list[Failure]]:
     """Every point as an order, and those that are no drive.
 
-    `expects` hears what a point takes, as soon as the first one is known: thousands of points are
-    resolved in as many thousandths of a second. Raises the first point's error where not one of
-    them is a drive, and on batteries that are none.
+    `expects` hears what a point takes where `at_once` of them run together, as soon as the first
+    one is known: thousands of points are resolved in as many thousandths of a second. Raises the
+    first point's error where not one of them is a drive, and on batteries that are none.
     """
     requests = registry.parse(plan.batteries)
     orders: list[Order] = []
@@ -146,8 +146,7 @@ def resolve(
             refused.append(_refused(point, error))
             continue
         if expects is not None and not orders:
-            beside = system.processors() - 1
-            expects(expected(requests, Twin(spec), info_of(spec), beside))
+            expects(expected(requests, Twin(spec), info_of(spec), at_once))
         orders.append(
             Order(
                 point=point,

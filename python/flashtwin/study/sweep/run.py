@@ -237,7 +237,13 @@ def sweep(
     listener = watcher or Silent()
     where = executor or Local()
     count = len(plan.points())
-    orders, refused = resolve(plan, lambda each: listener.expected(count, each, where.at_once))
+    # There are never more at once than there are points.
+    at_once = None if where.at_once is None else min(where.at_once, count)
+
+    def expects(each: Estimate) -> None:
+        listener.expected(count, each, at_once)
+
+    orders, refused = resolve(plan, expects, at_once or 1)
     claim(out, plan, orders)
     with lock.holding(out, SWEEP):
         return _carry_out(plan, out, orders, refused, where, listener)
