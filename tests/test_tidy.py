@@ -109,6 +109,8 @@ CRATE_DIRECTIONS = {
 # The tests of a drive close the loop around it, those of the host draw jobs; their code does not.
 TESTED_WITH = {"drive": {"host", "workload"}, "host": {"drawn"}}
 
+# Errors that are raised with a hint; those with one of their class are others.
+ERRORS = {"FlashtwinError", "UnknownNameError", "MachineError", "RefusedError", "UsageError"}
 # Words that say that something is there and not what it is: no variable or parameter bears one.
 # A field may: fields of documents and of stored files are keys that others read.
 VAGUE = {
@@ -553,6 +555,19 @@ def test_one_version() -> None:
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
     source = (PACKAGE / "__init__.py").read_text()
     assert f'__version__ = "{workspace["version"]}"' in source
+
+
+def test_every_error_is_raised_with_a_hint() -> None:
+    without = [
+        named(path, call.lineno, "an error without hint=")
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for call in ast.walk(parsed(path))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in ERRORS
+        and not {word.arg for word in call.keywords} & {"hint", None}
+    ]
+    assert not without, "\n".join(without)
 
 
 def parsing_calls(module: ast.Module) -> list[ast.Call]:

@@ -55,9 +55,24 @@ Place = str | os.PathLike[str]
 class InputError(FlashtwinError):
     """A file that cannot be read. `why` is the reason alone, `missing` that there is no file."""
 
-    def __init__(self, path: Place, why: str, *, missing: bool = False, exit_code: int = USAGE):
-        super().__init__(f"cannot read {path}: {why}", exit_code=exit_code)
+    def __init__(
+        self,
+        path: Place,
+        why: str,
+        *,
+        missing: bool = False,
+        exit_code: int = USAGE,
+        hint: str | None = None,
+    ):
+        hint = hint or (_where(path) if missing else "is it the file that you mean?")
+        super().__init__(f"cannot read {path}: {why}", hint=hint, exit_code=exit_code)
         self.why, self.missing = why, missing
+
+
+def _where(path: Place) -> str:
+    """Where a file was looked for that is not there."""
+    folder = os.path.dirname(os.path.abspath(os.fspath(path)))
+    return f"it was looked for in {folder}" if os.path.isdir(folder) else f"there is no {folder}"
 
 
 def read_regular(path: Place, *, most_bytes: int) -> bytes:
@@ -86,7 +101,8 @@ def open_regular(place: Place) -> int:
         return handle
     except ValueError as error:
         # A name with a zero byte, or with half a character, is no name of a file.
-        raise InputError(place, str(error), missing=True) from error
+        hint = "give the name of a file"
+        raise InputError(place, str(error), missing=True, hint=hint) from error
     except OSError as error:
         raise _because(place, error) from error
 
@@ -109,14 +125,21 @@ def _read(path: Place, handle: int, size: int, most_bytes: int) -> bytes:
 def _refuse_others(path: Place, mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
-        raise InputError(path, f"it is {kind} and not a regular file")
+        hint = "give a file of it" if stat.S_ISDIR(mode) else f"copy it: cat {path} > FILE"
+        raise InputError(path, f"it is {kind} and not a regular file", hint=hint)
 
 
 def _because(path: Place, error: OSError) -> InputError:
     missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
     why = "there is no such file" if missing else os.strerror(error.errno or 0)
     usage = missing or error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO)
-    return InputError(path, why, missing=missing, exit_code=USAGE if usage else ENVIRONMENT)
+    return InputError(
+        path,
+        why,
+        missing=missing,
+        exit_code=USAGE if usage else ENVIRONMENT,
+        hint=None if missing else "look at the path, and at who may read it: ls -l",
+    )
 
 
 def wide_encoding(first_bytes: bytes) -> str | None:
@@ -210,7 +233,7 @@ def read_toml(path: str | os.PathLike[str], *, most_bytes: int = 16 << 20) -> di
     try:
         return parse_toml(read_regular(path, most_bytes=most_bytes))
     except ValueError as error:
-        raise InputError(Path(path), str(error)) from error
+        raise InputError(Path(path), str(error), hint="mend it with an editor") from error
 
 
 def json_object(text: str) -> tuple[int, dict[str, Any], int] | None:

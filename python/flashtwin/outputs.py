@@ -74,7 +74,11 @@ def cache_folder() -> Path | None:
         if not directory:
             # A user without a home, as in a container, has nowhere to keep anything.
             return None
-        raise FlashtwinError(f"{CACHE}={directory}: {error}", exit_code=USAGE) from error
+        raise FlashtwinError(
+            f"{CACHE}={directory}: {error}",
+            hint="give it a folder by its whole path",
+            exit_code=USAGE,
+        ) from error
 
 
 def write(

@@ -32,7 +32,7 @@ def test_several_targets(pair: ft.Runs, tmp_path: Path) -> None:
     assert pair.keys() == PAIR and [run.target for run in pair] == PAIR
     assert pair[1] is pair["bx500-240-nocache"] and pair[:1] == (pair[0],)
     assert [name for name, _ in pair.items()] == PAIR
-    with pytest.raises(KeyError, match="no run is called x; there are bx500-240, bx500"):
+    with pytest.raises(KeyError, match="no run is called x"):
         pair["x"]
     assert (pair.path / "report.html").exists() and not (pair.path / "plan.json").exists()
     assert not (pair[0].path / "report.html").exists()

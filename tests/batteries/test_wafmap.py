@@ -10,12 +10,11 @@ import pytest
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.wafmap.inference import Load, inferred, response, telling
-from flashtwin.catalogue.label import Label, spec_text
-from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
+from flashtwin_lab.make.wafmap import DIES, small_drive
 
 MIB = 1 << 20
 RESERVED = 6
@@ -24,30 +23,15 @@ SUPERBLOCK, COUNT, CAPACITY = 3 * MIB, 200, 520 * MIB
 
 def small(**changes: object) -> Twin:
     """A drive of 200 superblocks of 3 MiB, six of which firmware keeps."""
-    label = Label(
-        id="small",
-        name="small",
-        capacity_bytes=10**9,
-        interface="pcie4",
-        cell="tlc",
-        dram="yes",
-        dies=4,
-        cache_bytes=0,
-    )
     sets = {
         "drive.capacity": f"{CAPACITY} B",
-        "nand.channels": 4,
-        "nand.dies_per_channel": 1,
-        "nand.planes": 1,
         "nand.wordlines_per_block": 16,
         "nand.blocks_per_plane": COUNT,
-        "ftl.system": 0,
         "controller.write_buffer": "192 KiB",
         "smart.family": "micron",
         **changes,
     }
-    settings = [f"{key}={value}" for key, value in sets.items()]
-    return Twin(load(spec_text(label), sets=settings), seed=1).open()
+    return Twin(small_drive(DIES, sets), seed=1).open()
 
 
 SPAN = 800 * MIB

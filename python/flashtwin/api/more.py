@@ -221,7 +221,11 @@ def new(
         try:
             return value if isinstance(value, int) else parse_size(value)
         except ValueError as error:
-            raise FlashtwinError(f"{value}: {error}", exit_code=USAGE) from None
+            raise FlashtwinError(
+                f"{value}: {error}",
+                hint="write a size as 4GB, 512MiB or a number of bytes",
+                exit_code=USAGE,
+            ) from None
 
     label = Label(
         id=drive_id,

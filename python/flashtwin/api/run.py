@@ -220,7 +220,8 @@ class Runs(Sequence[Run]):
             return self.runs[index]
         run = next((run for run in self.runs if run.path.name == index), None)
         if run is None:
-            raise UnknownNameError(f"no run is called {index}; there are {', '.join(self.keys())}")
+            hint = f"there are {', '.join(self.keys())}"
+            raise UnknownNameError(f"no run is called {index}", hint=hint)
         return run
 
     def __len__(self) -> int:

@@ -161,7 +161,9 @@ class Twin:
     def advance(self, to_ns: int | None = None, *, by_ns: int | None = None) -> list[Completion]:
         """Go to a moment, or on by a time, and return what was done on the way, in order."""
         if (to_ns is None) == (by_ns is None):
-            raise FlashtwinError("advance takes either to_ns or by_ns", exit_code=USAGE)
+            raise FlashtwinError(
+                "advance takes either to_ns or by_ns", hint="give one of the two", exit_code=USAGE
+            )
         core = self._twin.simulation
         with _core_errors():
             to = to_ns if to_ns is not None else core.now_ns() + (by_ns or 0)
@@ -269,7 +271,11 @@ class Twin:
                 exit_code=USAGE,
             )
         if block_size < 1 or overwrite_block_size < 1:
-            raise FlashtwinError("blocks have at least one unit of the map", exit_code=USAGE)
+            raise FlashtwinError(
+                "blocks have at least one unit of the map",
+                hint="block sizes are bytes, for example 131072",
+                exit_code=USAGE,
+            )
         jobs = untimed.fill_jobs(offset, length, block_size, 1) * passes
         blocks = round(overwrites * length / overwrite_block_size)
         if blocks:
@@ -347,7 +353,8 @@ class _core_errors:  # noqa: N801 - reads as a statement
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ValueError | OverflowError):
-            raise FlashtwinError(str(error), exit_code=USAGE) from error
+            hint = "help(flashtwin.Twin) says what each call takes"
+            raise FlashtwinError(str(error), hint=hint, exit_code=USAGE) from error
 
 
 def _code(op: str) -> int:
@@ -368,13 +375,17 @@ def _rows(*columns: ArrayLike) -> int:
     shapes = [np.shape(column) for column in columns]
     if any(len(shape) > 1 for shape in shapes):
         raise FlashtwinError(
-            "a column of requests has to be an array of one dimension", exit_code=USAGE
+            "a column of requests has to be an array of one dimension",
+            hint="hand over a list, or array.ravel()",
+            exit_code=USAGE,
         )
     lengths = {shape[0] for shape in shapes if shape and shape[0] != 1}
     if len(lengths) > 1:
         rows = " and ".join(map(str, sorted(lengths)))
         raise FlashtwinError(
-            f"the columns of requests differ in length: {rows} rows", exit_code=USAGE
+            f"the columns of requests differ in length: {rows} rows",
+            hint="give each request a row in all columns, or one value for all",
+            exit_code=USAGE,
         )
     return lengths.pop() if lengths else 1
 
@@ -383,5 +394,9 @@ def _integers(values: ArrayLike, count: int, name: str) -> np.ndarray:
     """A column of whole numbers from 0 on."""
     array = np.broadcast_to(np.asarray(values), (count,))
     if count and (array.dtype.kind not in "iu" or int(array.min()) < 0):
-        raise FlashtwinError(f"{name} has to be whole numbers from 0 on", exit_code=USAGE)
+        raise FlashtwinError(
+            f"{name} has to be whole numbers from 0 on",
+            hint="offsets and sizes are bytes, as integers",
+            exit_code=USAGE,
+        )
     return array.astype(np.int64)

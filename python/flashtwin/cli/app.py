@@ -309,7 +309,7 @@ def _outside(error: OSError) -> int:
     if error.errno not in _FULL:
         return our_fault(error)
     _give_up_stdout()
-    say_error(f"cannot write to stdout: {os.strerror(error.errno)}", None)
+    say_error(f"cannot write to stdout: {os.strerror(error.errno)}", "make room where it goes")
     return ENVIRONMENT
 
 

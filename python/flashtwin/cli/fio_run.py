@@ -477,7 +477,11 @@ def convert(run: Path, out: Path | None, words: tuple[str, ...], quiet: bool) ->
         )
     converted = job_files.convert(Run(run))
     if not converted:
-        raise FlashtwinError(f"no step of {run} asks a drive for anything", exit_code=USAGE)
+        raise FlashtwinError(
+            f"no step of {run} asks a drive for anything",
+            hint="flashtwin runs show RUN lists its steps",
+            exit_code=USAGE,
+        )
     if out is None:
         terminal.say(job_files.one_file(converted), nl=False)
         return DONE

@@ -56,7 +56,9 @@ class Seed(Integer):
             return super().convert(number, param, ctx)
         except click.BadParameter:
             raise FlashtwinError(
-                f"--seed {number} is not a whole number from 0 to {self.max}", exit_code=USAGE
+                f"--seed {number} is not a whole number from 0 to {self.max}",
+                hint="the same seed gives the same noise; 1 is the default",
+                exit_code=USAGE,
             ) from None
 
 

@@ -65,7 +65,11 @@ def _of_file(path: Path) -> dict[str, Any]:
     try:
         data = parse_json(read_regular(path, most_bytes=MOST_BYTES))
     except ValueError as error:
-        raise FlashtwinError(f"{path}: {error}", exit_code=USAGE) from error
+        raise FlashtwinError(
+            f"{path}: {error}",
+            hint="give what smartctl --json --all /dev/NAME printed",
+            exit_code=USAGE,
+        ) from error
     if isinstance(data, dict) and smart.is_nvme_cli(data):
         return smart.of_nvme_cli(data)
     if not isinstance(data, dict) or not smart.has_counters(data):

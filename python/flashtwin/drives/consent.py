@@ -92,5 +92,7 @@ def _typed(ask: Callable[[str], str], target: str, word: Word) -> None:
         if not answer.strip():
             break
     raise FlashtwinError(
-        f"{target} is not written to: its {word.name} was not typed", exit_code=REFUSED
+        f"{target} is not written to: its {word.name} was not typed",
+        hint="start again, and type it as it stands there",
+        exit_code=REFUSED,
     )

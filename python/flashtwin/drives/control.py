@@ -54,7 +54,11 @@ def send(path: Path, order: Mapping[str, Any]) -> dict[str, Any]:
         raise FlashtwinError(f"{where} belongs to somebody else", hint=_HINT, exit_code=REFUSED)
     answer = _exchange(where, json.dumps(order))
     if "error" in answer:
-        raise FlashtwinError(f"the drive refuses: {answer['error']}", exit_code=USAGE)
+        raise FlashtwinError(
+            f"the drive refuses: {answer['error']}",
+            hint="flashtwin ctl --help says what a served drive can be told",
+            exit_code=USAGE,
+        )
     return answer
 
 

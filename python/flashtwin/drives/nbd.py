@@ -141,7 +141,9 @@ class Session:
             raise _silent(self._path, error) from error
         if magic != _ANSWER or number:
             raise FlashtwinError(
-                f"the drive at {self._path} failed: {os.strerror(number)}", exit_code=ENVIRONMENT
+                f"the drive at {self._path} failed: {os.strerror(number)}",
+                hint="the terminal of flashtwin serve says why",
+                exit_code=ENVIRONMENT,
             )
 
 

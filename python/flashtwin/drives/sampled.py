@@ -101,11 +101,15 @@ def live(
     write."""
     if job.fio is not None or "write" not in job.rw or job.rw in ("rw", "randrw"):
         raise FlashtwinError(
-            f"{job.name} does more than write, and a sampled life is of writes", exit_code=USAGE
+            f"{job.name} does more than write, and a sampled life is of writes",
+            hint="give a job of writes alone",
+            exit_code=USAGE,
         )
     if (why := twin.repeat_refusal) is not None:
         raise FlashtwinError(
-            f"a life of {twin.info.name} cannot be sampled: {why}", exit_code=USAGE
+            f"a life of {twin.info.name} cannot be sampled: {why}",
+            hint="simulate it whole, or change that with --set",
+            exit_code=USAGE,
         )
     return _Living(twin, job, host_bytes, plan or Plan(), watch).run()
 

@@ -130,7 +130,9 @@ def _spec(path: Path, values: Mapping[str, Any]) -> _core.Spec:
     if spec.hash != values["spec_hash"] or has_changed:
         changed = f"the state file {state}" if has_changed else "its spec"
         raise FlashtwinError(
-            f"{path} is of another drive now: {changed} is not what it was", exit_code=ENVIRONMENT
+            f"{path} is of another drive now: {changed} is not what it was",
+            hint="put the spec and the state back as they were",
+            exit_code=ENVIRONMENT,
         )
     return spec
 

@@ -111,7 +111,9 @@ class Service:
             )
         if not 0 <= self.cuts.chance <= 1:
             raise FlashtwinError(
-                f"a chance of {self.cuts.chance:g} is not between 0 and 1", exit_code=USAGE
+                f"a chance of {self.cuts.chance:g} is not between 0 and 1",
+                hint="0.01 cuts the power at one of a hundred requests",
+                exit_code=USAGE,
             )
         if self.packed and self.data is not None:
             raise FlashtwinError(

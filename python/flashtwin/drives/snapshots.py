@@ -145,7 +145,9 @@ class Store:
         try:
             return cls(place, limit_bytes=parse_size(text) if text else LIMIT_BYTES)
         except ValueError as error:
-            raise FlashtwinError(f"{SIZE}: {error}", exit_code=USAGE) from error
+            raise FlashtwinError(
+                f"{SIZE}: {error}", hint="write a size, for example 20GB", exit_code=USAGE
+            ) from error
 
     def entries(self) -> list[Entry]:
         """Every kept drive, the one used last first."""

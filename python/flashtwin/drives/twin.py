@@ -76,7 +76,9 @@ class Twin:
     ) -> None:
         if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
             raise FlashtwinError(
-                f"--seed {seed} is not a whole number from 0 to {MOST_SEED}", exit_code=USAGE
+                f"--seed {seed} is not a whole number from 0 to {MOST_SEED}",
+                hint="the same seed gives the same noise; 1 is the default",
+                exit_code=USAGE,
             )
         self._spec, self._seed, self._store = spec, seed, store
         self._untimed = untimed.is_untimed(spec, preparation)
@@ -153,7 +155,9 @@ class Twin:
         drive = _loaded(self._spec, path)
         if drive.seed != self._seed:
             raise FlashtwinError(
-                f"{path} is the state of a drive with another seed", exit_code=USAGE
+                f"{path} is the state of a drive with another seed",
+                hint="open the drive with the seed that it was saved with",
+                exit_code=USAGE,
             )
         self._drive, self._preparation, self._ahead = drive, None, None
 
@@ -190,7 +194,11 @@ class Twin:
     def _core(self) -> _core.Twin:
         """The drive after the steps so far. It is loaded or made now, if that was put off."""
         if self._drive is None:
-            raise FlashtwinError("the drive is not open", exit_code=USAGE)
+            raise FlashtwinError(
+                "the drive is not open",
+                hint="call open() first, or use it in a with statement",
+                exit_code=USAGE,
+            )
         if self._ahead and self._preparation:
             # The old drive goes first: there may be no memory for two.
             self._ahead = self._drive = None
@@ -411,7 +419,8 @@ def _readings(
 
 def _unread(path: str | os.PathLike[str], error: OSError) -> FlashtwinError:
     message = f"cannot read the snapshot {os.fspath(path)}: {error.strerror or error}"
-    return FlashtwinError(message, exit_code=ENVIRONMENT)
+    hint = "look at the path, and at who may read it"
+    return FlashtwinError(message, hint=hint, exit_code=ENVIRONMENT)
 
 
 def info_of(spec: _core.Spec, name: str | None = None, *, is_untimed: bool = False) -> DriveInfo:

@@ -203,7 +203,8 @@ class _Place:
             error = cause
         if not isinstance(error, FlashtwinError):
             with_words = f"cannot write {self._output}: {error.strerror}"
-            error = FlashtwinError(with_words, exit_code=ENVIRONMENT)
+            hint = "look at the room that is left there, and at who may write"
+            error = FlashtwinError(with_words, hint=hint, exit_code=ENVIRONMENT)
         self._refused.append(error)
         self._leave()
 

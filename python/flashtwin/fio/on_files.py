@@ -444,7 +444,11 @@ class Files:
                 to_stderr(line)
         if code < 0 and not stopped():
             ended = real_fio.how_it_ended(code)
-            raise FlashtwinError(f"fio did not end by itself: {ended}", exit_code=ENVIRONMENT)
+            raise FlashtwinError(
+                f"fio did not end by itself: {ended}",
+                hint="run it again: somebody or the system's memory ended it",
+                exit_code=ENVIRONMENT,
+            )
         return code
 
     def close(self) -> None:
@@ -459,6 +463,7 @@ def _check_filled(answer: Path, code: int, size: int) -> None:
     if code != DONE or any(row.error for row in rows) or written < size:
         raise FlashtwinError(
             f"fio filled {written} of {size} bytes of the files: {real_fio.how_it_ended(code)}",
+            hint="fio's own words stand above; look at the room that is left there",
             exit_code=ENVIRONMENT,
         )
 

@@ -23,7 +23,7 @@ from flashtwin.drives import untimed
 from flashtwin.drives.memory import available_bytes, built, check
 from flashtwin.drives.twin import waits_note
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
-from flashtwin.fio.language.errors import JobFileError
+from flashtwin.fio.language.errors import SEE_OPTIONS, JobFileError
 from flashtwin.fio.plan.plan import PhaseResult, Plan, Process, left_alone
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.target import Progress, Watch
@@ -124,7 +124,7 @@ def _refused(phase: tuple[Process, ...], reason: str) -> FlashtwinError:
     for process in phase:
         if process.job.name and process.job.name in reason:
             return JobFileError(process.clone.job.where, reason)
-    return FlashtwinError(reason, exit_code=USAGE)
+    return FlashtwinError(reason, hint=SEE_OPTIONS, exit_code=USAGE)
 
 
 class FioTwin:

@@ -71,7 +71,9 @@ def check(spec: _core.Spec) -> None:
         why = "it maps larger pieces than 4 KiB (ftl.mapping_unit)"
     if why is not None:
         raise FlashtwinError(
-            f"what {spec.id} settles to cannot be simulated without time: {why}", exit_code=USAGE
+            f"what {spec.id} settles to cannot be simulated without time: {why}",
+            hint="take a drive without it, or change it with --set",
+            exit_code=USAGE,
         )
 
 
@@ -94,7 +96,9 @@ def settle(
         span = span // copy.zone_bytes * copy.zone_bytes
         if span // copy.zone_bytes <= copy.active:
             raise FlashtwinError(
-                "there are no more zones than are written at once", exit_code=USAGE
+                "there are no more zones than are written at once",
+                hint="take smaller zones, or fewer at once",
+                exit_code=USAGE,
             )
     _write(twin, [_job("write", 0, span)])
     if pattern.kind == "parts":

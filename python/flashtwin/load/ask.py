@@ -101,7 +101,11 @@ def _changed(way: Way, key: str, value: str) -> Way:
     if key in SWITCHES:
         if value not in SWITCHES[key]:
             words = " or ".join(SWITCHES[key])
-            raise FlashtwinError(f"{key} is {words}, and not {value}", exit_code=USAGE)
+            raise FlashtwinError(
+                f"{key} is {words}, and not {value}",
+                hint=f"write {key}={next(iter(SWITCHES[key]))}",
+                exit_code=USAGE,
+            )
         is_on = value == "on"
         changed = (
             replace(question, trims=is_on) if key == "trim" else replace(question, handles=is_on)
@@ -178,6 +182,7 @@ def carried_out(
                 why = happened.mistake or "its process was killed"
                 raise FlashtwinError(
                     f"a copy of {names[happened.number]} could not be simulated: {why}",
+                    hint="take fewer at once: --jobs 1",
                     exit_code=ENVIRONMENT,
                 )
             done[happened.number] = happened.value

@@ -235,7 +235,9 @@ def _started(words: Sequence[str], stdout: int) -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise FlashtwinError(
-            f"{words[0]} cannot be run: {error.strerror}", exit_code=ENVIRONMENT
+            f"{words[0]} cannot be run: {error.strerror}",
+            hint="check its name, or give its path",
+            exit_code=ENVIRONMENT,
         ) from error
 
 
@@ -424,7 +426,9 @@ def _sample(number: str) -> dict[str, int]:
                 for name, (place, unit) in COLUMNS.items()
             }
     raise FlashtwinError(
-        f"{DISKSTATS} has no disk {number.replace(':', ',')} any more", exit_code=ENVIRONMENT
+        f"{DISKSTATS} has no disk {number.replace(':', ',')} any more",
+        hint="was it unplugged? lsblk lists the disks that are there",
+        exit_code=ENVIRONMENT,
     )
 
 

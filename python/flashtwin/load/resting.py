@@ -117,7 +117,11 @@ def _burst(
     passed_ns = twin.simulation.now_ns() - began_ns
     moved = sum(row["write"]["bytes"] for row in result.fio)
     if not moved:
-        raise FlashtwinError("the drive took nothing of a burst", exit_code=USAGE)
+        raise FlashtwinError(
+            "the drive took nothing of a burst",
+            hint="it may be worn out: ask for fewer years",
+            exit_code=USAGE,
+        )
     return result, moved / passed_ns * 1e9
 
 

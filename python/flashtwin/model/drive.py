@@ -102,7 +102,11 @@ class Paces(Protocol):
 def opened(info: DriveInfo | None) -> DriveInfo:
     """The info of a drive that is open; raises where it is not."""
     if info is None:
-        raise FlashtwinError("the target is not open", exit_code=USAGE)
+        raise FlashtwinError(
+            "the target is not open",
+            hint="call open() first, or use it in a with statement",
+            exit_code=USAGE,
+        )
     return info
 
 

@@ -51,7 +51,8 @@ class Findings(Sequence[Finding]):
             return self._all[index]
         finding = self.get(index)
         if finding is None:
-            raise UnknownNameError(self._unknown(index))
+            message = f"no finding is called {index}"
+            raise UnknownNameError(message, hint=self._near(index))
         return finding
 
     def __len__(self) -> int:
@@ -117,8 +118,7 @@ class Findings(Sequence[Finding]):
         head = "".join(f"<th>{name}</th>" for name in ("finding", "what it is", "value"))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
-    def _unknown(self, name: str) -> str:
+    def _near(self, name: str) -> str:
         known = list(dict.fromkeys(finding.short for finding in self._all))
         near = get_close_matches(name, [*known, *self.keys()], n=3, cutoff=0.5)
-        meant = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
-        return f"no finding is called {name}; {meant}"
+        return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"

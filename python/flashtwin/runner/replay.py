@@ -120,7 +120,7 @@ def _digest(path: Path, check: str) -> str:
     """
     about = os.stat(path)
     if not stat.S_ISREG(about.st_mode) or about.st_size > memory_bytes() // TABLE_SHARE:
-        raise FlashtwinError("it is not a file with a drive's state")
+        raise FlashtwinError("it is not a file with a drive's state", hint="it is simulated again")
     digest = hashlib.sha256(check.encode())
     with path.open("rb") as file:
         while piece := file.read(1 << 20):

@@ -189,7 +189,11 @@ def stored(places: Sequence[Path]) -> list[Stored]:
                     by_place[key] = _described(folder, index, group=group, busy=busy[above])
         except OSError as error:
             reason = os.strerror(error.errno or 0)
-            raise FlashtwinError(f"cannot read {place}: {reason}", exit_code=ENVIRONMENT) from error
+            raise FlashtwinError(
+                f"cannot read {place}: {reason}",
+                hint="look at who may read it: ls -ld",
+                exit_code=ENVIRONMENT,
+            ) from error
         if index is not None:
             index.save()
     return list(by_place.values())

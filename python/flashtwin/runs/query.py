@@ -197,7 +197,11 @@ def _judged(question: str) -> dict[str, Any]:
         complaint = process.stderr.decode(errors="replace").strip().splitlines() or [
             "DuckDB gave no reason"
         ]
-        raise FlashtwinError(f"--where cannot be evaluated: {complaint[-1]}", exit_code=ENVIRONMENT)
+        raise FlashtwinError(
+            f"--where cannot be evaluated: {complaint[-1]}",
+            hint="flashtwin runs --help has examples of conditions",
+            exit_code=ENVIRONMENT,
+        )
     answer: dict[str, Any] = json.loads(process.stdout)
     return answer
 

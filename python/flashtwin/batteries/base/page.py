@@ -119,4 +119,8 @@ def convert(table: Any, kind: type[T], path: Path) -> T:
 
 def wrong(path: Path, why: str) -> FlashtwinError:
     """The error of a file that declares no battery."""
-    return FlashtwinError(f"{path} declares no battery: {why}", exit_code=ENVIRONMENT)
+    return FlashtwinError(
+        f"{path} declares no battery: {why}",
+        hint="see Batteries of your own (docs/guides/own-battery.md)",
+        exit_code=ENVIRONMENT,
+    )

@@ -167,7 +167,11 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
     if stat.S_ISBLK(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
-    raise FlashtwinError(f"{path} is no block device", exit_code=USAGE)
+    raise FlashtwinError(
+        f"{path} is no block device",
+        hint="lsblk lists the devices; a file is given with --size",
+        exit_code=USAGE,
+    )
 
 
 def facts_of(

@@ -62,7 +62,11 @@ class Held:
     def writable(self) -> int:
         """The handle to write with, once everything has been looked at again."""
         if not self.writes:
-            raise FlashtwinError(f"{self.path} was opened for reading alone", exit_code=REFUSED)
+            raise FlashtwinError(
+                f"{self.path} was opened for reading alone",
+                hint="ask for writing with --destroy-data",
+                exit_code=REFUSED,
+            )
         facts = self._look()
         self._check_identity(facts)
         refusals.check(facts)

@@ -121,7 +121,11 @@ def collect(file: JobFile, text: str, directory: Path) -> list[Measured]:
     output = parse_output(text)
     missing = [section.name for section in file.sections if section.name not in output.jobs]
     if missing:
-        raise FlashtwinError(f"fio gave no result for {', '.join(missing)}", exit_code=ENVIRONMENT)
+        raise FlashtwinError(
+            f"fio gave no result for {', '.join(missing)}",
+            hint="run it again; fio's own words stand above",
+            exit_code=ENVIRONMENT,
+        )
     measured = from_requests if file.exact else from_averages
     return [
         measured(

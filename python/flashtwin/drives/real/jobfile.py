@@ -121,7 +121,11 @@ def plain_job_file(step: Run | Chain, *, capacity_bytes: int, delays: bool = Tru
     `delays` as in `laid_out`. A job that fio's options do not say is refused by the field.
     """
     if reason := impossible(step, capacity_bytes):
-        raise FlashtwinError(f"{step.label} has no job file: {reason}", exit_code=USAGE)
+        raise FlashtwinError(
+            f"{step.label} has no job file: {reason}",
+            hint="a run on a file or a device can do the other steps",
+            exit_code=USAGE,
+        )
     parts = step.parts if isinstance(step, Chain) else (step,)
     runs = [part for part in parts if isinstance(part, Run)]
     sections = _sections(runs, capacity_bytes, LINUX[0])

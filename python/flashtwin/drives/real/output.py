@@ -98,7 +98,11 @@ def divided(text: str) -> tuple[str, dict[str, Any] | None, str]:
 
 
 def _no_answer(why: str) -> FlashtwinError:
-    return FlashtwinError(f"fio's answer holds no result: {why}", exit_code=ENVIRONMENT)
+    return FlashtwinError(
+        f"fio's answer holds no result: {why}",
+        hint="flashtwin doctor says which fio this machine has",
+        exit_code=ENVIRONMENT,
+    )
 
 
 def _job(entry: Mapping[str, Any]) -> JobOutput:

@@ -181,6 +181,7 @@ class Real(ThroughFio):
         if not self._file.is_there():
             raise FlashtwinError(
                 f"{self._file.path} is no longer the file that was made for the test",
+                hint="leave the file alone while it is measured, and begin anew",
                 exit_code=ENVIRONMENT,
             )
         if system.UNIX:

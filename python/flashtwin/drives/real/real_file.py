@@ -274,7 +274,11 @@ def remove_remains(place: Path) -> None:
     try:
         _lock_file(handle, place)
         if _mark_of(handle) is None or not os.path.samestat(os.lstat(place), os.fstat(handle)):
-            raise FlashtwinError(f"{place} is not a file of flashtwin's", exit_code=REFUSED)
+            raise FlashtwinError(
+                f"{place} is not a file of flashtwin's",
+                hint="remove it yourself if nothing needs it",
+                exit_code=REFUSED,
+            )
     except BaseException:
         os.close(handle)
         raise
@@ -323,7 +327,11 @@ def create(path: Path, size_bytes: int) -> OwnFile:
         try:
             handle = os.open(path, flags, 0o600)
         except FileExistsError as error:
-            raise FlashtwinError(f"{path} is there already", exit_code=REFUSED) from error
+            raise FlashtwinError(
+                f"{path} is there already",
+                hint="give the name of a file that is not there yet",
+                exit_code=REFUSED,
+            ) from error
         except OSError as error:
             raise _failed(path, error) from error
         file = _hold(path, handle)

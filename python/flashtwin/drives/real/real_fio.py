@@ -70,7 +70,7 @@ class FioError(MachineError):
         self.complaint = complaint
         self.full = any(words in complaint for words in _FULL)
         self.too_old = "Bad option" in complaint
-        summary, hint = "fio failed", None
+        summary, hint = "fio failed", "flashtwin doctor says which fio this machine has"
         if self.full:
             summary, hint = "the disk is full", "free some space, or give a smaller --size"
         if self.too_old:
@@ -83,14 +83,15 @@ def find() -> Fio:
     program = shutil.which("fio")
     if program is None:
         raise FlashtwinError(
-            f"fio is not installed, a real target needs it: {_GET}", exit_code=ENVIRONMENT
+            "fio is not installed, and a real target needs it", hint=_GET, exit_code=ENVIRONMENT
         )
     version = _version(program)
     numbers = _VERSION.fullmatch(version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise FlashtwinError(
-            f"{program} is {plain(version) or 'no fio'}, and {oldest} or later is needed: {_GET}",
+            f"{program} is {plain(version) or 'no fio'}, and {oldest} or later is needed",
+            hint=_GET,
             exit_code=ENVIRONMENT,
         )
     return Fio(program=os.path.abspath(program), version=version.removeprefix("fio-"))
@@ -110,7 +111,9 @@ def _version(program: str) -> str:
         )
     except OSError as error:
         raise FlashtwinError(
-            f"{program} cannot be started: {error.strerror or error}", exit_code=ENVIRONMENT
+            f"{program} cannot be started: {error.strerror or error}",
+            hint=f"take the fio of your system: {_GET}",
+            exit_code=ENVIRONMENT,
         ) from error
     printed: list[bytes] = []
     try:

@@ -53,7 +53,9 @@ class Served(ThroughFio):
             bool(self._export.foreign),
         ):
             raise FlashtwinError(
-                f"another drive is served at {self._socket} now", exit_code=ENVIRONMENT
+                f"another drive is served at {self._socket} now",
+                hint="serve the drive of this run again, or begin a new run",
+                exit_code=ENVIRONMENT,
             )
         return Engine(name="nbd", direct=True, uri=self._uri)
 

@@ -124,7 +124,7 @@ class ThroughFio(ABC):
     def do(self, step: Step, watch: Watch) -> Result | NotPossible:
         """Carry out one step."""
         if self._closed:
-            raise FlashtwinError("the target is closed", exit_code=USAGE)
+            raise FlashtwinError("the target is closed", hint="open it again", exit_code=USAGE)
         if changes_data(step) and not self.info.can.writes:
             return NotPossible(reason=self.read_only)
         if isinstance(step, Run | Chain) and (reason := impossible(step, self._size)):
@@ -254,6 +254,7 @@ class ThroughFio(ABC):
             return engine
         raise FlashtwinError(
             f"fio cannot {verb} {self.foreseen.name} with any of its engines: {refused}",
+            hint="flashtwin doctor PATH says what can be done there",
             exit_code=ENVIRONMENT,
         )
 

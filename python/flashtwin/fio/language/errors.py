@@ -49,6 +49,8 @@ def quoted(text: str) -> str:
     return plain + ("…" if short[_LONG:] else "")
 
 
+# For an error whose message says all there is to say.
+SEE_OPTIONS = "flashtwin help fio-options says what each option takes"
 COMMAND_LINE = Where(file="command line", line=0)
 
 
@@ -58,7 +60,7 @@ class JobFileError(UsageError):
     exit_code = USAGE
 
     def __init__(self, where: Where, message: str, *, hint: str | None = None):
-        super().__init__(quoted(f"{where}: {message}"), hint=hint and quoted(hint))
+        super().__init__(quoted(f"{where}: {message}"), hint=quoted(hint or SEE_OPTIONS))
         self.where = where
 
 
