@@ -9,8 +9,8 @@ of two.
 
 Told is what a machine that does nothing else takes, and what a case took is counted in seconds of a
 processor, so that it may run beside other work; of a command whose processes work side by side each
-does its share. Commands that tell by how long their first parts took are judged by the wall's
-clock. A row has both clocks and says by which it is judged.
+does its share. Commands that tell by how long their first parts took, or by what they get of the
+processors, are judged by the wall's clock. A row has both clocks and says by which it is judged.
 
 The cases run in processes of their own, as many at a time as there are processors, commands one
 after another. What was measured lies in `target/estimates.jsonl`, and the same command goes on from
@@ -72,10 +72,11 @@ COMMANDS = {
     "validate": "validate DRIVE",
     "fit": "fit RUN --simulations 300 --no-run -o OUT.toml",
 }
-# How many processes of a command work side by side where there are processors for them; and
-# commands that tell by how long their first parts took.
-SIDE_BY_SIDE = {"demo": 2, "sweep": 4}
-BY_THE_WALL = ("ask", "fit", "validate")
+# How many processes of a command work side by side where there are processors for them.
+SIDE_BY_SIDE = {"sweep": 4}
+# Commands that tell by how long their first parts took, or in processes of their own, where they
+# look at what they get of the processors.
+BY_THE_WALL = ("ask", "demo", "fit", "validate")
 # Commands that are run on one drive alone, as they take minutes; and what one needs before it.
 ONCE = ("demo", "fit", "validate")
 BEFORE = {"fit": "test DRIVE --scale 1/16 --battery fill --out RUN"}

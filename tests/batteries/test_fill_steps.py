@@ -8,6 +8,8 @@ import pytest
 from fakes import GB, FakeDrive, Law, labels, played
 
 from flashtwin.batteries.base import registry
+from flashtwin.catalogue.loader import load
+from flashtwin.drives.twin import Twin
 from flashtwin.errors import FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Mark, Purge, Rest, Run, Step
@@ -110,3 +112,15 @@ def test_a_block_larger_than_the_target_is_refused_before_anything_is_asked() ->
     with pytest.raises(FlashtwinError, match=r"4m-q1 is larger than paper"):
         play(drive, patterns="4m-q1")
     assert drive.done == []
+
+
+@pytest.mark.parametrize("scale", [16, 64])
+def test_a_scaled_copy_is_sampled_as_often_as_its_drive(scale: int) -> None:
+    """The cache of a fast drive is over in a quarter of a second on a copy of a sixteenth."""
+    spec = load("wd-sn570-1tb", scale=f"1/{scale}")
+    info = Twin(spec, seed=1).info
+    request = registry.request("fill", {"passes": "1", "patterns": "1m-q1"})
+    step = next(
+        step for step in request.battery.measure(request.parameters, info) if isinstance(step, Run)
+    )
+    assert step.sample_s == pytest.approx(max(0.5 / scale, 0.02), abs=0.001)

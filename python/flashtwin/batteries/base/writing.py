@@ -1,8 +1,9 @@
 """What batteries that write sequentially have in common: the job, its samples, how much was fast.
 
 Reviewers sample a fill twice a second. A small target is written in a few such samples, so it is
-sampled more often. Invariants: `measure` of a battery may use what is here without numpy; what
-reads a curve imports the analysis when it is called.
+sampled more often; a scaled copy is sampled as often as its drive, by what is written. Invariants:
+`measure` of a battery may use what is here without numpy; what reads a curve imports the analysis
+when it is called.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LASTING = 5
 
 def sample_s(info: DriveInfo) -> float:
     """The length of a sample on this target."""
-    share = min(1.0, info.capacity_bytes / COARSE_BYTES)
+    share = min(1.0, info.capacity_bytes / COARSE_BYTES, 1 / info.scale)
     return max(SAMPLE_S_LEAST, round(SAMPLE_S * share, 3))
 
 

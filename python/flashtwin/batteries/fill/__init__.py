@@ -93,7 +93,7 @@ class Parameters:
     sample_s: float | None = parameter(
         None,
         or_word("auto", SAMPLE),
-        "length of a sample; auto: 0.5 s, less on targets below 50 GB",
+        "length of a sample; auto: 0.5 s, less on targets below 50 GB and on scaled copies",
     )
     host_us: float = host_time(5.0)
 
