@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import time
 import zlib
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flashtwin.drives.real import real_file
+from flashtwin.drives.real import disk, real_file
 from flashtwin.drives.real.real import Real
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.series import WRITE
@@ -30,7 +31,14 @@ from flashtwin.model.step import (
     Trim,
 )
 from flashtwin.model.target import Interrupted, Progress
+from flashtwin.runner.run import run_batteries
 
+# Counts what it was asked, and names the disk as smartctl does.
+SMARTCTL = """#!/bin/sh
+echo x >> {place}/asked
+echo '{{"serial_number": "S4X9SECRET", "model_name": "A DISK S4X9SECRET",
+ "nvme_smart_health_information_log": {{"data_units_written": '$(wc -l < {place}/asked)'}}}}'
+"""
 MIB = 1 << 20
 SIZE = 16 * MIB
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -250,3 +258,26 @@ def test_a_run_that_is_taken_up_goes_on_at_its_time(tmp_path: Path) -> None:
         second.close()
     assert not (tmp_path / "probe").exists()
     first.close()
+
+
+def test_a_run_of_a_file_keeps_smart_of_its_disk_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its serial number; nothing is concluded of it, as others write to the disk too."""
+    sys_disk = tmp_path / "nvme7n1"
+    (sys_disk / "device").mkdir(parents=True)
+    (sys_disk / "device" / "serial").write_text("S4X9SECRET\n")
+    program = tmp_path / "bin" / "smartctl"
+    program.parent.mkdir()
+    program.write_text(SMARTCTL.format(place=tmp_path))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(disk, "under", lambda path, sys_root=None: sys_disk)
+    asked = [("fill", {"patterns": "1m-q1", "passes": "1", "idle_s": "0"})]
+    run = run_batteries(Real(tmp_path / "file", SIZE).open(), asked, tmp_path / "run")
+    counts = [
+        run.smart(when)["nvme_smart_health_information_log"]["data_units_written"]
+        for when in ("before", "after")
+    ]
+    assert counts[0] < counts[1]
+    assert "S4X9" not in "".join(path.read_text() for path in (run.path / "smart").iterdir())

@@ -62,10 +62,11 @@ NOTHING = "nothing was concluded"
 
 def _named(drive: Drive, name: str, kind: str, parts: Sequence[str]) -> str:
     """A drive's name and as many parts as fit behind it: its short name, where the long one leaves
-    no room for all."""
+    no room for all. That it is a smaller copy stands in both."""
     head = f"{name}{kind}: "
     if len(head) + len("; ".join(parts)) > WIDE:
-        head = f"{drive.name}{kind}: "
+        scale = "".join(name.partition(masthead.SCALED)[1:])
+        head = f"{drive.name}{scale}{kind}: "
     return _fitted(head, parts or [NOTHING], "; ")
 
 

@@ -357,9 +357,9 @@ def _catch_up(going: _Going) -> None:
 
 
 def _smart(going: _Going, when: Moment) -> None:
-    """Store the SMART data of a drive that has them."""
-    if going.drive.info.can.smart and isinstance(going.drive, TellsSmart):
-        going.writer.smart(when, going.drive.smart())
+    """Store the SMART data of a drive that has them, or of the disk under a file."""
+    if isinstance(going.drive, TellsSmart) and (data := going.drive.smart()):
+        going.writer.smart(when, data)
 
 
 def _close(going: _Going, state: State, host: Mapping[str, object]) -> None:

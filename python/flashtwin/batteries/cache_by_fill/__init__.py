@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
 from flashtwin.batteries.base.registry import Part, host_ns
-from flashtwin.batteries.base.writing import GB, MIB, Burst, burst_of, curve_of, whole_blocks
+from flashtwin.batteries.base.writing import (
+    FEWEST,
+    GB,
+    MIB,
+    Burst,
+    burst_of,
+    curve_of,
+    whole_blocks,
+)
 from flashtwin.batteries.base.writing import write as write_step
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
@@ -75,7 +83,7 @@ def conclude(record: Record) -> list[Finding]:
     for percent, curve in curves.items():
         cache = burst_of(curve)
         if isinstance(emptiest, Burst) and (rate := _spent(curve, cache, emptiest)) is not None:
-            sizes[percent], none_left = _none_left(percent, rate, curve)
+            sizes[percent], none_left = _none_left(percent, rate, curve, emptiest)
             findings.append(none_left)
             continue
         if isinstance(cache, str):
@@ -99,12 +107,19 @@ def _spent(curve: Curve, cache: Burst | str, emptiest: Burst) -> float | None:
     return rate if rate**2 < emptiest.fast.value * emptiest.slow else None
 
 
-def _none_left(percent: float, rate: float, curve: Curve) -> tuple[Estimate, Finding]:
+def _none_left(
+    percent: float, rate: float, curve: Curve, emptiest: Burst
+) -> tuple[Estimate, Finding]:
     """A drive so full that no cache is left: none from the size on that would have shown."""
     from flashtwin.analysis import calibration, changepoints
     from flashtwin.analysis.estimate import Estimate
 
     least = calibration.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+    first_bytes = float(curve.size[:FEWEST].sum())
+    first_rate = first_bytes / float(curve.dt[:FEWEST].sum())
+    if first_rate**2 < emptiest.fast.value * emptiest.slow:
+        # A cache as fast as the emptiest drive's would have made its first samples fast too.
+        least = min(least, first_bytes)
     none = Estimate(value=0.0, low=0.0, high=least)
     note = (
         f"no cache is left: it begins at {readable_mb_s(rate)}, as the emptiest drive writes past "

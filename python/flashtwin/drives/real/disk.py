@@ -1,10 +1,10 @@
 """What a file stands on: the disk under it, its link and scheduler, how full the file system is.
 
 Read from /sys, and from smartctl where it is there and may ask. Nothing here is needed to measure:
-what cannot be read is left out. All of it goes into host.json.
+what cannot be read is left out. All of it goes into host.json, and the SMART data into the run.
 
-Invariants: nothing is written, and no disk is woken or waited for longer than `SMARTCTL_S`; serial
-numbers are neither read nor stored.
+Invariants: nothing is written, and no disk is woken for a fact or waited for longer than
+`SMARTCTL_S`; serial numbers are never stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from flashtwin import system
-from flashtwin.drives.device.facts import line, link_of, sensed
+from flashtwin.drives.device import health
+from flashtwin.drives.device.facts import Facts, line, link_of, sensed
 from flashtwin.inputs import parse_json
 
 SYS = Path("/sys")
@@ -33,6 +34,26 @@ def facts_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
     if disk := under(path, sys_root=sys_root):
         facts |= {"device": disk.name, **_from_sys(disk), **_from_smartctl(disk.name)}
     return {key: value for key, value in facts.items() if value not in (None, "")}
+
+
+def smart_of(path: Path, *, sys_root: Path = SYS) -> dict[str, Any]:
+    """SMART data of the disk under a file, as smartctl prints them; empty where nobody may ask or
+    nothing answers. They count what everybody does with the disk."""
+    disk = under(path, sys_root=sys_root)
+    if disk is None:
+        return {}
+    serials = (line(disk / "device" / "serial"), line(disk / "serial"))
+    wwns = (line(disk / "wwid"), line(disk / "device" / "wwid"))
+    about = Facts(
+        path=Path("/dev") / disk.name,
+        name=disk.name,
+        number="",
+        size_bytes=0,
+        model=line(disk / "device" / "model"),
+        serial=next(filter(None, serials), ""),
+        wwn=next(filter(None, wwns), ""),
+    )
+    return health.of(about)
 
 
 def _fill(path: Path) -> str | None:

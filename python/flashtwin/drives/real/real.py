@@ -117,6 +117,11 @@ class Real(ThroughFio):
         file = real_file.left_behind(self._file, self._size)
         return {"file": file, **disk.facts_of(self._file.path)}
 
+    def smart(self) -> dict[str, Any]:
+        """SMART data of the disk under the file now; no step is told them, as others write to that
+        disk too."""
+        return disk.smart_of(self._file.path)
+
     def claim(self, run: Path) -> None:
         """The file belongs to that run; see `model.drive.BelongsToRun`."""
         real_file.claim(self._file, run)

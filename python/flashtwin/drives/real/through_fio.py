@@ -224,7 +224,7 @@ class ThroughFio(ABC):
 
     def told_smart(self, step: Ask) -> Result | NotPossible:
         at = quiet(step.label, self._now_ns(), 0)
-        data = self.smart()
+        data = self.smart() if self.info.can.smart else {}
         return replace(self._after(at), smart=data) if data else NotPossible(reason=self.no_smart)
 
     # The work is one for all of them.
