@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flashtwin.batteries.base.present import Subject
 from flashtwin.batteries.base.presents import DeclaredPresent
-from flashtwin.charts.numbers import mbs, significant
+from flashtwin.charts.numbers import mbs
 
 WAYS = ("write", "read")
 
@@ -19,7 +19,7 @@ class AttoPresent(DeclaredPresent):
         sizes = [finding.number for finding in full if finding is not None and finding.number]
         if limit is None or limit.number is None:
             return ""
-        size = f" from {significant(max(sizes))}\u00a0KiB on" if len(sizes) == len(WAYS) else ""
+        size = f" from {max(sizes):g}\u00a0KiB on" if len(sizes) == len(WAYS) else ""
         return f"Up to {mbs(limit.number)}{size}"
 
 

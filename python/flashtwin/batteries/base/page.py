@@ -121,6 +121,6 @@ def wrong(path: Path, why: str) -> FlashtwinError:
     """The error of a file that declares no battery."""
     return FlashtwinError(
         f"{path} declares no battery: {why}",
-        hint="see Batteries of your own (docs/guides/own-battery.md)",
+        hint="battery.toml of a battery that comes with flashtwin is an example",
         exit_code=ENVIRONMENT,
     )
