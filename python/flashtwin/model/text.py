@@ -30,6 +30,7 @@ SENTENCE_DIGITS = 3
 LOPSIDED = 3.0
 # A value this near to its lower bound is told by the bound alone.
 NEAR = 1.002
+AT_LEAST = "\u2265"
 # A float has up to 309 digits before its point.
 _PRECISION = 400
 
@@ -141,7 +142,7 @@ def with_interval(
         return alone, None
     low = interval.low or 0.0
     if interval.means == "bound" and interval.high is None and 0 < low <= value <= low * NEAR:
-        return f"\u2265 {_rounded(low, decimals(low, DIGITS), ROUND_FLOOR)}", None
+        return f"{AT_LEAST} {_rounded(low, decimals(low, DIGITS), ROUND_FLOOR)}", None
     if interval.means != "estimate":
         return alone, _ends(value, interval)
     sides = [abs(side - value) for side in (interval.low, interval.high) if side is not None]

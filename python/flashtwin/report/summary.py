@@ -61,13 +61,12 @@ NOTHING = "nothing was concluded"
 
 
 def _named(drive: Drive, name: str, kind: str, parts: Sequence[str]) -> str:
-    """A drive's name and as many parts as fit behind it: its short name, where the long one leaves
-    no room for all. That it is a smaller copy stands in both."""
-    head = f"{name}{kind}: "
-    if len(head) + len("; ".join(parts)) > WIDE:
-        scale = "".join(name.partition(masthead.SCALED)[1:])
-        head = f"{drive.name}{scale}{kind}: "
-    return _fitted(head, parts or [NOTHING], "; ")
+    """A drive's name and as many parts as fit behind it: without what it is and by its short name,
+    where there is no room for all. That it is a smaller copy stands in each."""
+    short = f"{drive.name}{''.join(name.partition(masthead.SCALED)[1:])}"
+    room = WIDE - len("; ".join(parts)) - len(": ")
+    head = next((head for head in (f"{name}{kind}", name) if len(head) <= room), short)
+    return _fitted(f"{head}: ", parts or [NOTHING], "; ")
 
 
 def _briefs(contents: Contents, drive: Drive, first: str) -> list[str]:
@@ -121,9 +120,12 @@ def _how_sure(contents: Contents, drives: Sequence[Drive]) -> str:
 
 
 def _fitted(head: str, parts: Iterable[str], between: str, *, room: int = WIDE) -> str:
-    """The head and those parts that fit behind it; a first one that does not is cut at a word."""
+    """The head and those parts that fit behind it; a first one that does not loses clauses, and
+    one that is no shorter for it is cut at a word."""
     first, *others = parts
     line = f"{head}{first}"
+    while len(line) > room and "; " in line:
+        line = line.rpartition("; ")[0]
     if len(line) > room:
         cut = line[: room - 2].rpartition(" ")[0] or line[: room - 2]
         return f"{cut.rstrip(' ,;:')} \u2026"

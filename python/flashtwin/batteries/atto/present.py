@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flashtwin.batteries.base.present import Subject
 from flashtwin.batteries.base.presents import DeclaredPresent
-from flashtwin.charts.numbers import mbs
+from flashtwin.model.text import AT_LEAST, Shown
 
 WAYS = ("write", "read")
 
@@ -20,7 +20,9 @@ class AttoPresent(DeclaredPresent):
         if limit is None or limit.number is None:
             return ""
         size = f" from {max(sizes):g}\u00a0KiB on" if len(sizes) == len(WAYS) else ""
-        return f"Up to {mbs(limit.number)}{size}"
+        # The number that the table has: a bound is rounded down there.
+        rate = Shown.of(limit).value.removeprefix(f"{AT_LEAST} ")
+        return f"Up to {rate}\u00a0MB/s{size}"
 
 
 PRESENT = AttoPresent.beside(__file__)
