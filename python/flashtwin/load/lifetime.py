@@ -323,7 +323,9 @@ def _planned(load: Load, spec: Spec, full_bytes: int) -> list[Job]:
     jobs = [process.job for process in planned.processes]
     if not any(writes(job) for job in jobs):
         raise FlashtwinError(
-            f"{load.name} writes nothing, and reads do not wear a drive", exit_code=USAGE
+            f"{load.name} writes nothing, and reads do not wear a drive",
+            hint="flashtwin ask --help lists loads that write",
+            exit_code=USAGE,
         )
     return jobs
 
@@ -395,7 +397,11 @@ class _Steady:
             results.append(self._host.go_on(reads=reads))
             counts = Counts.of(self._host.twin)
             if counts.host == before.host and len(self._marks) + len(results) > 4:
-                raise FlashtwinError(f"{self._spec.id} takes no writes any more", exit_code=USAGE)
+                raise FlashtwinError(
+                    f"{self._spec.id} takes no writes any more",
+                    hint="ask for fewer years, or a load that writes less",
+                    exit_code=USAGE,
+                )
         self._marks.append(counts)
         self._batches = self._batches[1 - self._plan.batches :]
         self._batches.append((results, self._host.wanted_bytes - wanted))
