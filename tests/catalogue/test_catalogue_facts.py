@@ -28,7 +28,8 @@ def test_all_drives_of_the_articles_are_there() -> None:
 
 
 def test_every_drive_of_the_market_is_in_the_catalogue() -> None:
-    of_market = {fact.drive for fact in (*facts.of_market(), *facts.of_syncs())}
+    rows = (*facts.of_market(), *facts.of_syncs(), *facts.of_labels())
+    of_market = {fact.drive for fact in rows}
     assert set(facts.drives()[5:]) == of_market
     assert set(facts.drives()[5:]) < set(drive_ids())
 

@@ -89,9 +89,8 @@ def test_sizes_are_spelled_as_people_do_and_every_value_says_where_it_comes_from
     assert document["slc_cache"]["size"]["value"] == "100 GB"
     assert document["slc_cache"]["rearm"]["value"] == "10 GB"
     sections = {name: table for name, table in document.items() if isinstance(table, dict)}
-    sections["nand.slc"], sections["nand.native"] = (
-        sections["nand"].pop(name) for name in ("slc", "native")
-    )
+    for name in ("slc", "native", "suspend", "variation"):
+        sections[f"nand.{name}"] = sections["nand"].pop(name)
     values = {
         f"{name}.{key}": value for name, table in sections.items() for key, value in table.items()
     }

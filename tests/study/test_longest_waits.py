@@ -1,4 +1,4 @@
-"""No drive of the catalogue lets its host wait past its bound, or `check` foretells it."""
+"""No drive of the catalogue lets its host wait beyond its bound, or `check` foretells it."""
 
 from __future__ import annotations
 

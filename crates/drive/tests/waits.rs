@@ -128,3 +128,39 @@ fn a_drive_with_hardly_any_spare_flash_is_warned_of() {
     );
     assert!(spec(&[]).warnings.is_empty());
 }
+
+/// A cache that may borrow what is spare leaves collection nothing to gain on a full drive.
+#[test]
+fn a_cache_that_takes_the_spare_flash_is_warned_of() {
+    let warned = |more: &[&str]| {
+        let small = [
+            "nand.wordlines_per_block=32",
+            "ftl.system=0",
+            "drive.capacity=1.6 GB",
+            "gc.low=5",
+            "gc.high=6",
+            "slc_cache.mode=dynamic",
+            "slc_cache.size=200 MB",
+            "slc_cache.rearm=20 MB",
+            "controller.longest_wait=50 ms",
+        ];
+        load_with(common::BASE, &[], &[&small, more].concat()).warnings
+    };
+    let [warning] = &warned(&["fold.reserve=0"])[..] else {
+        panic!("no warning, or several");
+    };
+    assert!(
+        warning.starts_with("the cache may borrow all but"),
+        "{warning}"
+    );
+    for kept in [
+        "fold.reserve=40 MB",
+        "slc_cache.size=20 MB",
+        "controller.longest_wait=2 s",
+        "gc.pace=stop-the-world",
+    ] {
+        let sets = ["fold.reserve=0", kept];
+        let beside = |text: &String| text.starts_with("the cache may borrow");
+        assert!(!warned(&sets).iter().any(beside), "{kept}");
+    }
+}

@@ -241,8 +241,8 @@ def drives() -> tuple[str, ...]:
     """The drives that something was published about, by id."""
     tables = (_read(PUBLISHED), _read(MARKET), *_added())
     ids = [drive["id"] for table in tables for drive in table.get("drive", [])]
-    syncs = [row["drive"] for row in _read(MARKET)["sync"]]
-    return tuple(dict.fromkeys([*ids, *syncs]))
+    rows = [row["drive"] for kind in ("sync", "label") for row in _read(MARKET)[kind]]
+    return tuple(dict.fromkeys([*ids, *rows]))
 
 
 def sources(drive: str) -> str | None:
@@ -261,8 +261,12 @@ def _sources() -> Mapping[str, str]:
     articles = _read(PUBLISHED)
     of_market = {row["id"]: str(row["source"]) for row in _read(MARKET)["drive"]}
     of_articles = {row["id"]: str(articles["sources"][row["source"]]) for row in articles["drive"]}
-    of_syncs = {row["drive"]: str(row["source"]) for row in _read(MARKET)["sync"]}
-    return {**of_syncs, **of_market, **of_articles}
+    of_rows = {
+        row["drive"]: str(row["source"])
+        for kind in ("label", "sync")
+        for row in _read(MARKET)[kind]
+    }
+    return {**of_rows, **of_market, **of_articles}
 
 
 @dataclass(frozen=True, kw_only=True)

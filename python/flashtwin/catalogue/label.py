@@ -27,9 +27,8 @@ CELLS: tuple[CellType, ...] = ("slc", "mlc", "tlc", "qlc")
 
 # In the order in which a spec has them.
 SECTIONS = (
-    *("drive", "nand", "nand.slc", "nand.native", "ftl", "slc_cache", "fold", "gc", "errors"),
-    "errors.native",
-    *("controller", "map", "link"),
+    *("drive", "nand", "nand.slc", "nand.native", "nand.suspend", "nand.variation", "ftl"),
+    *("slc_cache", "fold", "gc", "errors", "errors.native", "controller", "map", "link"),
 )
 # By this comment editors find the schema of the format (its `$id`), check keys and complete them.
 SCHEMA = "https://json.schemastore.org/flashtwin-drive.json"

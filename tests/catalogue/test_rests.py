@@ -1,0 +1,70 @@
+"""What the host sees of the catalogue's drives in rests and late in their lives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flashtwin.catalogue.loader import drive_ids, load
+from flashtwin.drives.twin import Twin
+from flashtwin.model.job import Job
+from flashtwin.model.step import Rest, Result, Run
+
+MIB = 1 << 20
+# Drives that fold at rest, with a scale and what their cache then holds, in MiB.
+FOLDING = {
+    "bx500-240": ("1/32", 700),
+    "pm871b-128": ("1/4", 300),
+    "545s-256": ("1/8", 250),
+    "600p-512": ("1/32", 500),
+}
+
+
+def done(twin: Twin, *jobs: Job) -> Result:
+    result = twin.do(Run(label="x", jobs=jobs), lambda progress: True)
+    assert isinstance(result, Result)
+    return result
+
+
+def speed(twin: Twin, offset: int, size: int) -> float:
+    """MB/s of writes in order, both in MiB."""
+    job = Job(name="w", rw="write", block_bytes=MIB, depth=8, offset=offset * MIB, size=size * MIB)
+    result = done(twin, job)
+    return size * MIB / 1e6 / (result.duration_ns / 1e9)
+
+
+@pytest.mark.parametrize("drive", FOLDING)
+def test_a_full_cache_recovers_beside_a_read_now_and_then(drive: str) -> None:
+    scale, cache = FOLDING[drive]
+    twin = Twin(load(drive, scale=scale), seed=1).open()
+    first = speed(twin, 0, cache // 2)
+    speed(twin, cache // 2, cache * 3 // 2)
+    assert speed(twin, cache * 2, cache // 4) < 0.6 * first
+    read = {"rw": "randread", "block_bytes": 4096, "think_ns": 500_000_000, "runtime_s": 60.0}
+    done(twin, Job(name="r", size=cache * MIB, **read))
+    assert speed(twin, cache * 3, cache // 2) > 0.9 * first
+
+
+@pytest.mark.parametrize("drive", ["crucial-p1-1tb", "samsung-870-evo-4tb", "bx500-240"])
+def test_data_is_not_written_anew_all_the_time(drive: str) -> None:
+    """At nine tenths of the rated cycles data that was just written still reads at once."""
+    values = {row["key"]: row["value"] for row in load(drive).values()}
+    worn = int(values["nand.native.endurance"]) * 9 // 10
+    sets = (f"drive.initial_cycles={worn}", "slc_cache.mode=none")
+    twin = Twin(load(drive, scale="1/64", sets=sets), seed=1).open()
+    speed(twin, 0, 256)
+    rest = twin.do(Rest(seconds=6 * 3600.0), lambda progress: True)
+    assert isinstance(rest, Result)
+    assert np.asarray(rest.xray["refresh_bytes"])[-1] == 0
+
+
+@pytest.mark.parametrize("drive", drive_ids())
+def test_a_host_finds_a_second_superblock_above_the_reserve(drive: str) -> None:
+    values = {row["key"]: row["value"] for row in load(drive).values()}
+    assert int(values["gc.low"]) >= int(values["gc.reserve"]) + 2
+
+
+def test_where_a_host_may_wait_is_foretold() -> None:
+    """The BX500 with its cache off lends all that is free, as its published rows ask for."""
+    waits = [id for id in drive_ids() if any("may wait" in text for text in load(id).warnings)]
+    assert waits == ["bx500-240-nocache"]
