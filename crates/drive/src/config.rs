@@ -214,7 +214,7 @@ pub struct Errors {
     pub soft_gain: f64,
     /// Time of a soft decode.
     pub soft_time: Nanos,
-    /// Share of the correctable bits at which data is refreshed; 0 = never.
+    /// How many times the correctable bits data has when it is refreshed; 0 = never.
     pub refresh_at: f64,
     /// What the code cannot correct is made anew from the rest of its stripe.
     pub rebuild: bool,
@@ -244,6 +244,19 @@ impl Errors {
             Mode::Slc => &self.slc,
             Mode::Native | Mode::Tier => &self.native,
         }
+    }
+
+    /// Wrong bits a KiB of the average page where the worst page of a superblock has `times` the
+    /// correctable ones.
+    #[must_use]
+    pub fn average_at(&self, times: f64) -> f64 {
+        f64::from(self.correctable) * times / (1.0 + self.page_spread)
+    }
+
+    /// How many times the correctable bits the whole ladder and the soft decode put right.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        libm::pow(self.retry_gain, f64::from(self.retry_steps)) * self.soft_gain
     }
 
     /// Whether the data of a block in this mode, read so often, is refreshed for that alone.

@@ -221,8 +221,7 @@ impl BitErrors {
         if share == 0.0 || data.since == Aged::NEVER {
             return Aged::NEVER;
         }
-        let worst = f64::from(self.spec.correctable) * share;
-        let mean = worst / (1.0 + self.spec.page_spread) - data.carried;
+        let mean = self.spec.average_at(share) - data.carried;
         let (wear, reads) = (wear_of(ftl, superblock), (data.reads + more) as f64);
         let mode = ftl.superblocks()[superblock as usize].mode;
         let rates = self.spec.of(mode);

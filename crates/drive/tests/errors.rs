@@ -1,9 +1,12 @@
 //! Bit errors against times that can be reckoned by hand, over years of virtual rest.
 
 use crate::common::asks::{self, UNCACHED, single};
+use crate::common::loops::{go, job};
+use crate::common::{BASE, load_with};
 use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_nand::error::YEAR;
+use flashtwin_workload::ReadWrite;
 
 /// No cache, a rated life of one cycle so that wear is 1, and 40 wrong bits a KiB a year.
 const WORN: [&str; 12] = [
@@ -399,4 +402,73 @@ fn what_cannot_be_read_any_more_is_not_made_whole_by_collection() {
     assert_eq!(ends(2).0, 0);
     let (bad, all) = ends(3);
     assert_eq!(bad as u64, all, "mebibytes that nobody can read");
+}
+
+/// Sets of a drive at the end of its rated life, whose worst page has 71.2 wrong bits a KiB as soon
+/// as it is written, by the rates of the format.
+fn at_the_end_of_its_life<'a>(sets: &[&'a str]) -> Vec<&'a str> {
+    let end = [
+        "nand.native.endurance=1500",
+        "drive.initial_cycles=1500",
+        "errors.correctable=72",
+        "errors.page_spread=0.3",
+        "nand.wordlines_per_block=16",
+        "drive.capacity=512 MB",
+        "ftl.system=0",
+    ];
+    [&UNCACHED[..], &end, sets].concat()
+}
+
+/// A drive that nobody writes to programs its data about once a month at most, or is warned of.
+#[test]
+fn a_worn_drive_at_rest_does_not_rewrite_itself_all_the_time() {
+    // How often the drive writes what it holds in so many days of rest.
+    let rewritten = |sets: &[&str], days: u64| {
+        let mut d = asks::drive(&[&at_the_end_of_its_life(sets)]);
+        go(&mut d, job(ReadWrite::Write, 1 << 20, 8));
+        let host = d.counters().host_units;
+        let to = d.now() + Nanos::from_secs(days * 86_400);
+        d.advance(to, &mut Vec::new());
+        d.counters().refresh_units as f64 / host as f64
+    };
+    let warned = |sets: &[&str]| {
+        let spec = load_with(BASE, &[], &at_the_end_of_its_life(sets));
+        spec.warnings
+            .into_iter()
+            .filter(|text| text.contains("written anew"))
+            .collect::<Vec<_>>()
+    };
+    for (refresh, foretold) in [
+        ("errors.refresh_at=0.9", "as soon as it is written"),
+        ("errors.refresh_at=1", "after 0.2 days"),
+    ] {
+        let warning = warned(&[refresh]);
+        assert!(warning[0].contains(foretold), "{warning:?}");
+        let mended = "write errors.refresh_at = 1.2 or more";
+        assert!(warning[0].contains(mended), "{warning:?}");
+        let times = rewritten(&[refresh], 1);
+        assert!(times > 3.0, "{refresh}: {times}");
+    }
+    for sets in [
+        &["errors.refresh_at=1.2"][..],
+        &["errors.refresh_at=1.5"],
+        &["errors.refresh_at=0"],
+        &["errors.refresh_at=0.8", "errors.correctable=144"],
+    ] {
+        assert_eq!(warned(sets), [""; 0]);
+        assert_eq!(rewritten(sets, 29), 0.0, "{sets:?}");
+    }
+}
+
+#[test]
+fn data_that_is_lost_before_it_is_written_anew_is_warned_of() {
+    let warned = |refresh: &str| {
+        let sets = ["errors.retry_steps=1", "errors.soft_gain=2", refresh];
+        let spec = load_with(BASE, &[], &at_the_end_of_its_life(&sets));
+        spec.warnings
+            .iter()
+            .any(|text| text.starts_with("data is lost before"))
+    };
+    assert!(warned("errors.refresh_at=3.1"));
+    assert!(!warned("errors.refresh_at=3"));
 }

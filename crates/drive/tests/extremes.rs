@@ -176,7 +176,7 @@ fn every_end_of_every_range_makes_a_drive_that_lives() {
             "errors.retry_steps=32",
             "errors.retry_gain=1000",
             "errors.soft_gain=1000",
-            "errors.refresh_at=1",
+            "errors.refresh_at=50",
             "errors.native.retention=1000",
             "errors.native.wear=1000",
             "errors.wear_power=1000",

@@ -154,7 +154,7 @@ fn a_cache_that_takes_the_spare_flash_is_warned_of() {
         "{warning}"
     );
     for kept in [
-        "fold.reserve=40 MB",
+        "fold.reserve=60 MB",
         "slc_cache.size=20 MB",
         "controller.longest_wait=2 s",
         "gc.pace=stop-the-world",

@@ -9,7 +9,7 @@ use super::check::gc::{extra_streams, pacing};
 use super::quantity::human;
 use super::values::Values;
 use crate::config::{Config, Flushing};
-use crate::spec::keys::{Controller, Drive, Fold, Gc, SlcCache};
+use crate::spec::keys::{Controller, Drive, Fold, Gc, NandNative, SlcCache};
 use crate::waits::Times;
 
 /// Below this share of spare flash, in thousandths, random writes of a full drive are programmed
@@ -19,6 +19,9 @@ const LEAST_SPARE_MILLI: u128 = 40;
 /// Below this share of native flash, in thousandths, collection gains next to nothing from a victim.
 const LEAST_BESIDE_CACHE_MILLI: u128 = 25;
 
+/// Worn data that is written anew more often than this wears the drive out by itself.
+const LEAST_REST: Nanos = Nanos::from_secs(30 * 86_400);
+
 /// A sentence for each.
 pub(super) fn warnings(values: &Values, config: &Config) -> Vec<String> {
     let all = [
@@ -27,6 +30,8 @@ pub(super) fn warnings(values: &Values, config: &Config) -> Vec<String> {
         collection_in_one_go(values, config),
         little_spare(values),
         flushes_ignored(values),
+        rewritten_all_the_time(values, config),
+        lost_before_refresh(config),
     ];
     all.into_iter().flatten().collect()
 }
@@ -196,6 +201,46 @@ fn cache_in_the_spare(values: &Values, config: &Config) -> Option<String> {
             valid / 10,
             victim.as_secs_f64(),
             human(least * 6 / 5),
+        )
+    })
+}
+
+/// Warns where data that is written at the end of the rated life soon has as many wrong bits as
+/// `errors.refresh_at` allows, by the rates of [`flashtwin_nand::error`]: a drive without a load
+/// then writes itself anew again and again, and hardly does anything else where new data has them.
+fn rewritten_all_the_time(values: &Values, config: &Config) -> Option<String> {
+    let errors = &config.errors;
+    let rated = values.of(NandNative::endurance)?;
+    let cycles = values.of(Drive::initial_cycles)?.max(rated);
+    let wear = cycles as f64 / rated as f64;
+    let average = errors.average_at(errors.refresh_at);
+    let rest = errors.native.age_at(average, wear, 0.0);
+    if errors.correctable == 0 || errors.refresh_at == 0.0 || rest >= LEAST_REST {
+        return None;
+    }
+    let days = rest.as_secs_f64() / 86_400.0;
+    let needed = errors.native.bits(wear, LEAST_REST, 0.0) * (1.0 + errors.page_spread);
+    let times = (needed / f64::from(errors.correctable) * 10.0).ceil() / 10.0;
+    Some(format!(
+        "after {cycles} cycles data is written anew {}: a drive at rest rewrites itself all the \
+         time; write errors.refresh_at = {times:.1} or more, or raise errors.correctable",
+        match rest {
+            Nanos::ZERO => "as soon as it is written".to_owned(),
+            _ => format!("after {days:.1} days"),
+        }
+    ))
+}
+
+/// Warns where data is beyond what any decode puts right before it is written anew.
+fn lost_before_refresh(config: &Config) -> Option<String> {
+    let errors = &config.errors;
+    let lost = errors.correctable > 0 && errors.refresh_at > errors.most();
+    lost.then(|| {
+        format!(
+            "data is lost before it is written anew: the retry ladder corrects {:.1} times \
+             errors.correctable, and errors.refresh_at is {}",
+            errors.most(),
+            errors.refresh_at
         )
     })
 }

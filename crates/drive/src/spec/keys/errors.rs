@@ -40,10 +40,9 @@ section! {
                 "write 1 for none, or more");
         /// Time of the further senses of a soft decode.
         soft_time: u64 = fixed(time(), "400 us").or("400 us");
-        /// Share of the correctable bits at which data is written anew; 0 = never.
-        refresh_at: u64 = policy(Factor, "0.8").or("0")
-            .within(0..=1000, "a share above 1",
-                "write 1 or less");
+        /// Data is written anew when it has this many times the correctable bits, above 1 when reads
+        /// of it take steps of the ladder; 0 = never.
+        refresh_at: u64 = policy(Factor, "0.8").or("0");
         /// Data that the code cannot correct is made anew from the other granules of its stripe
         /// and moved. Needs `ftl.parity` and `errors.correctable`.
         rebuild: bool = policy(Flag, "true")
