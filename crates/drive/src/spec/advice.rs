@@ -16,7 +16,7 @@ use crate::waits::Times;
 /// more than twelve times, and no maker ships that.
 const LEAST_SPARE_MILLI: u128 = 40;
 
-/// Below this share of native flash, in thousandths, collection gains next to nothing from a victim.
+/// Below this share of native flash, in thousandths, collection gains next to nothing.
 const LEAST_BESIDE_CACHE_MILLI: u128 = 25;
 
 /// Worn data that is written anew more often than this wears the drive out by itself.

@@ -40,8 +40,8 @@ section! {
                 "write 1 for none, or more");
         /// Time of the further senses of a soft decode.
         soft_time: u64 = fixed(time(), "400 us").or("400 us");
-        /// Data is written anew when it has this many times the correctable bits, above 1 when reads
-        /// of it take steps of the ladder; 0 = never.
+        /// Data is written anew when it has this many times the correctable bits, above 1 when
+        /// reads of it take steps of the ladder; 0 = never.
         refresh_at: u64 = policy(Factor, "0.8").or("0");
         /// Data that the code cannot correct is made anew from the other granules of its stripe
         /// and moved. Needs `ftl.parity` and `errors.correctable`.
