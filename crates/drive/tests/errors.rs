@@ -422,7 +422,7 @@ fn at_the_end_of_its_life<'a>(sets: &[&'a str]) -> Vec<&'a str> {
 /// A drive that nobody writes to programs its data about once a month at most, or is warned of.
 #[test]
 fn a_worn_drive_at_rest_does_not_rewrite_itself_all_the_time() {
-    // How often the drive writes what it holds in so many days of rest.
+    // How often the drive writes what it holds anew while it rests.
     let rewritten = |sets: &[&str], days: u64| {
         let mut d = asks::drive(&[&at_the_end_of_its_life(sets)]);
         go(&mut d, job(ReadWrite::Write, 1 << 20, 8));
