@@ -1,6 +1,6 @@
 """Curves of random requests over the queue depth bend where those do that are printed of a drive.
 
-What is printed one at a time and with deep queues says where a curve bends: in a closed loop a rate
+Two figures, one at a time and with deep queues, say where a curve bends: in a closed loop a rate
 is at most depth times the single one, and at most the highest, so that it bends about where these
 two meet, at their quotient. Curves are drawn at doubled depths: a bend may be off by one.
 """
@@ -17,7 +17,7 @@ from flashtwin.model.step import Result, Run
 
 BLOCK, SPAN, SCALE = 4096, 256 << 20, "1/8"
 DEPTHS = [2**power for power in range(10)]
-# What the host of the rows takes for a request, and the time of each depth.
+# The time that the rows' host takes for a request, and that of each depth.
 HOST_NS, TIME_S = 8_000, 0.02
 DIRECTIONS: dict[str, ReadWrite] = {"random reads": "randread", "random writes": "randwrite"}
 
@@ -38,7 +38,7 @@ def printed() -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def curve(drive: str, rw: ReadWrite) -> list[float]:
-    """Requests a second of so many threads, one request each."""
+    """Requests a second by the number of threads, each with one request."""
     twin = Twin(load(drive, scale=SCALE), seed=1).open()
     written = Job(name="w", rw="write", block_bytes=128 << 10, depth=32, size=SPAN)
     twin.do(Run(label="written", jobs=(written,)), lambda progress: True)
@@ -75,7 +75,7 @@ def test_a_curve_bends_where_the_printed_one_does(drive: str, metric: str) -> No
     highest, bend = max(rates), max(rates) / rates[0]
     assert deep / single / 2 < bend < 2 * deep / single, rates
     for depth, rate in zip(DEPTHS, rates, strict=True):
-        assert rate <= 1.02 * depth * rates[0], "no more than so many single ones"
+        assert rate <= 1.02 * depth * rates[0], "as many single ones at most"
         if depth <= bend / 4:
             assert rate > 0.8 * depth * rates[0], "nothing waits for another yet"
         if depth >= bend:

@@ -1,4 +1,4 @@
-"""What the host sees of the catalogue's drives in rests and late in their lives."""
+"""The catalogue's drives as a host sees them in rests and late in their lives."""
 
 from __future__ import annotations
 

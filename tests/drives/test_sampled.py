@@ -76,7 +76,7 @@ def test_a_sampled_life_is_the_timed_one() -> None:
     assert life.waf.value == pytest.approx(programmed / wrote, rel=0.05)
     p99 = percentiles_of(bins_of(np.asarray(answer.hist["write"])), [sampled.P99])[sampled.P99]
     assert life.p99_ns.value == pytest.approx(p99, rel=0.1)
-    assert life.drift["waf"] < 0.15
+    assert life.drift["waf"] < 0.2
 
 
 def test_a_life_is_of_writes_and_not_of_chance() -> None:

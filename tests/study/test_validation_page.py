@@ -12,7 +12,7 @@ from flashtwin.catalogue import validated
 from flashtwin.catalogue.facts import Fact, KnownMiss, facts_for, published
 from flashtwin.catalogue.loader import drive_ids
 from flashtwin_lab.make import validation
-from flashtwin_lab.validation import records
+from flashtwin_lab.validation import records, sections
 from flashtwin_lab.validation.metrics import measure_of
 from flashtwin_lab.validation.page import page, published_text
 from flashtwin_lab.validation.rows import TwinValues, judge, judge_all
@@ -51,6 +51,18 @@ def test_nothing_that_is_shipped_is_missed() -> None:
     rows = [row for record in base for row in records.judged_rows(record)]
     assert len(rows) > 140
     assert [row.fact.metric for row in rows if row.verdict == "miss"] == []
+
+
+def test_rows_that_are_said_to_have_moved_did() -> None:
+    shipped = records.stored()
+    base = [shipped[records.family_name(family)] for family in records.families()]
+    rows = [row for record in base for row in records.judged_rows(record)]
+    found = {(r.fact.drive, r.fact.test, r.fact.metric, r.variant): r for r in rows}
+    for entry in sections.moved():
+        row = found[entry.row]
+        assert row.measured is not None
+        tolerance = row.fact.tolerance or 0.1
+        assert abs(row.measured / entry.was - 1) > tolerance / 3, entry.metric
 
 
 def test_records_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def text() -> str:
     shipped = records.stored()
     base = [shipped[family_name(family)] for family in records.families()]
     rows = [row for record in base for row in records.judged_rows(record)]
-    return page(rows, list(_sections(shipped)))
+    return page(rows, [sections.moved_section(rows), *_sections(shipped)])
 
 
 def _sections(shipped: dict[str, Record]) -> Iterator[str]:

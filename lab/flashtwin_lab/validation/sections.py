@@ -7,7 +7,11 @@ far a drive would be off that was written from its label alone. Invariant: nothi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
+
+import msgspec
+from msgspec import Struct
 
 from flashtwin.catalogue.facts import FILL_TEST, Fact
 from flashtwin.model.units import readable_number
@@ -23,6 +27,7 @@ from flashtwin_lab.validation.records import (
 )
 from flashtwin_lab.validation.rows import Row, judge
 
+MOVED = Path(__file__).with_name("moved.toml")
 # A value that a refit moves by less is said to stay.
 LEAST_MOVE = 0.0005
 
@@ -32,6 +37,14 @@ _EARLIER = """
 What follows is of specs that differ from the catalogue's in a value each. Some of it was measured
 with model {models} of the core, and the rows above with model {model}:
 `flashtwin_lab.make.validation --changes` measures it again.
+"""
+
+_MOVED = """
+## Rows that moved
+
+When specs were last changed under this model of the core, these rows moved by more than a third of
+their tolerance (of a tenth, where a row has bounds).
+
 """
 
 _KNOCK_OUTS = """
@@ -73,6 +86,38 @@ def models_section(records: Mapping[str, Record], model: int) -> str:
     models = sorted({of.model for name, of in records.items() if name not in base})
     earlier = [str(of) for of in models if of != model]
     return _EARLIER.format(models=" and ".join(earlier), model=model) if earlier else ""
+
+
+class Moved(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A row, what it gave before specs were changed, and the value of a spec that moves it."""
+
+    drive: str
+    test: str
+    metric: str
+    was: float
+    why: str
+    variant: str = ""
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        return self.drive, self.test, self.metric, self.variant
+
+
+def moved() -> list[Moved]:
+    """The rows of moved.toml."""
+    return msgspec.toml.decode(MOVED.read_bytes(), type=dict[str, list[Moved]])["moved"]
+
+
+def moved_section(rows: Iterable[Row]) -> str:
+    """The table of the rows that moved when specs were last changed."""
+    by_row = {(row.fact.drive, row.fact.test, row.fact.metric, row.variant): row for row in rows}
+    lines = []
+    for entry in moved():
+        row = by_row[entry.row]
+        figures = (readable_number(entry.was), readable_number(row.measured))
+        name = called(row.fact, row.variant)
+        lines.append((entry.drive, name, published_text(row.fact), *figures, entry.why))
+    return _MOVED + table(("drive", "row", "published", "was", "now", "by what"), lines)
 
 
 def knock_out_section(
