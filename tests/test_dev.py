@@ -270,6 +270,41 @@ def test_the_whole_chromium_does_where_its_shell_is_not_to_be_had(
     assert done == installed
 
 
+@pytest.mark.parametrize(
+    ("there", "refused", "asked"),
+    [
+        ({"cargo", "cc", "rustup"}, (), [["rustup", "clippy"]]),
+        ({"cargo", "cc"}, (), [["rust-web-clippy"]]),
+        ({"cargo", "cc"}, ("rust-web-clippy",), [["rust-web-clippy"], ["rust-clippy"]]),
+    ],
+)
+def test_a_linter_that_the_system_has_apart_is_fetched(
+    dev: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    there: set[str],
+    refused: tuple[str, ...],
+    asked: list[list[str]],
+) -> None:
+    """Debian has Rust's formatter and linter in packages of their own."""
+    done: list[list[str]] = []
+
+    def install(packages: list[str], out: Any) -> None:
+        done.append(packages)
+        if set(packages) & set(refused):
+            raise dev.DevError("apt could not install")
+
+    (tmp_path / "rustfmt").touch()
+    monkeypatch.setattr(dev, "rust_folder", lambda: tmp_path)
+    monkeypatch.setattr(dev, "apt_install", install)
+    monkeypatch.setattr(
+        dev, "run", lambda command, out: done.append([command[0], command[-1]]) or 0
+    )
+    monkeypatch.setattr(dev.shutil, "which", lambda name: name if name in there else None)
+    dev.ensure_rust_tools(sys.stderr.buffer)
+    assert done == asked
+
+
 def test_the_core_of_pages_says_what_it_takes(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
