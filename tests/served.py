@@ -199,6 +199,8 @@ def ran(*command: str | Path, cwd: Path | None = None) -> str:
         cwd=cwd,
         capture_output=True,
         text=True,
+        # nbdinfo 1.14 describes contents by bytes that are no text.
+        errors="replace",
         timeout=120,
         check=False,
     )

@@ -40,6 +40,7 @@ def test_a_sata_drive_without_a_sensor_is_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
+    monkeypatch.setattr(instruments.tools, "path_of", lambda name: f"/usr/sbin/{name}")
     monkeypatch.setattr(instruments.tools, "asked", lambda words: asked.append(words) or {})
     assert Thermometer(disk(tmp_path, "sda", sensor=False)).now() is None
     assert Thermometer(disk(tmp_path, "nvme0n1", sensor=False)).now() is None

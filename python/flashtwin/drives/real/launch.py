@@ -36,10 +36,12 @@ def become(parent: int, words: list[str]) -> None:
 def watch_over(words: list[str]) -> None:
     """Run the program until it ends, or our input does, and end as it did."""
     _open_more_files()
-    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, close_fds=False)
+    # Before fio is there to be sent one. What is heard here is no wish that it inherits, as one to
+    # ignore a signal would be.
     for name in _OF_FIO:
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+            signal.signal(getattr(signal, name), lambda *_: None)
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, close_fds=False)
     threading.Thread(target=_kill_at_end, args=(child,), daemon=True).start()
     code = child.wait()
     if code < 0:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -228,8 +228,10 @@ def unpack(archive: bytes, place: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=_HALF_UNPACKED) as folder:
             unfinished = Path(folder) / "run"
-            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-                tar.extractall(unfinished, filter="data")
+            # Names that would lead out of the folder are cut as they are unpacked; archives of tar
+            # have that from Python 3.11.4 on.
+            with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+                packed.extractall(unfinished)
             if place.exists():
                 shutil.rmtree(place)
             os.replace(unfinished, place)
@@ -249,15 +251,12 @@ def spec_of(order: Order) -> Spec:
 
 def _packed(place: Path) -> bytes:
     sink = io.BytesIO()
-    with tarfile.open(fileobj=sink, mode="w") as tar:
+    with zipfile.ZipFile(sink, "w") as packed:
         for path in sorted(place.rglob("*")):
-            member = tar.gettarinfo(str(path), arcname=str(path.relative_to(place)))
-            member.uid = member.gid = 0
-            member.uname = member.gname = ""
-            member.mtime = 0
+            name = path.relative_to(place).as_posix()
+            # Of 1980 unless told otherwise: the same run is the same bytes.
             if path.is_file():
-                with path.open("rb") as file:
-                    tar.addfile(member, file)
+                packed.writestr(zipfile.ZipInfo(name), path.read_bytes())
             else:
-                tar.addfile(member)
+                packed.writestr(zipfile.ZipInfo(f"{name}/"), b"")
     return sink.getvalue()
