@@ -2,10 +2,10 @@
 
 A case is a battery or a command on one of two twins: `bx500-240/fill`, or `fill` on both. There is
 one for every battery that is told more than `LEAST_S` on the whole drive. Each runs on the largest
-copy of the drive on which it is told at most `MOST_S`; a battery that is told more on every copy
-runs with the shorter times of `SHORTER`, and if these are too long as well, on the quickest copy.
-Commands are run as they are typed, and told is the line that they print. Right is within a factor
-of two.
+copy of the drive on which it is told at most `--most` seconds; a battery that is told more on every
+copy runs with the shorter times of `SHORTER`, and if these are too long as well, on the quickest
+copy. Commands are run as they are typed, and told is the line that they print. Right is within a
+factor of two.
 
 Told is what a machine that does nothing else takes, and what a case took is counted in seconds of a
 processor, so that it may run beside other work; of a command whose processes work side by side each
@@ -46,7 +46,7 @@ from flashtwin.runner.run import run_batteries
 
 DRIVES = ("bx500-240", "samsung-980-1tb")
 SCALES = (None, "1/4", "1/16", "1/64")
-LEAST_S, MOST_S, FACTOR = 10.0, 30.0, 2.0
+LEAST_S, FACTOR = 10.0, 2.0
 KEPT = Path("target") / "estimates.jsonl"
 # In front of a command, in a process of its own: it tells as if nothing else ran.
 ALONE = "--alone"
@@ -251,8 +251,8 @@ def cases(names: Sequence[str]) -> Iterator[str]:
                 yield f"{drive}/{name}"
 
 
-def row(case: str) -> Row | None:
-    """Measure a case, in this process."""
+def row(case: str, most_s: float) -> Row | None:
+    """Measure a case, in this process, on the largest copy on which it is told at most that."""
     drive, _, name = case.partition("/")
     if name in COMMANDS:
         return commanded(name, drive)
@@ -260,7 +260,7 @@ def row(case: str) -> Row | None:
     for batteries in (name, SHORTER.get(name, name)):
         for scale in SCALES:
             takes = told(drive, scale, batteries)
-            if takes is not None and takes.wall_s <= MOST_S:
+            if takes is not None and takes.wall_s <= most_s:
                 return measured(drive, scale, batteries)
             copies += [(takes.wall_s, batteries, scale)] if takes is not None else []
     if not copies:
@@ -269,8 +269,8 @@ def row(case: str) -> Row | None:
     return measured(drive, scale, batteries)
 
 
-def _in_a_process(case: str) -> Row | None:
-    command = [sys.executable, "-B", "-m", __spec__.name, "--here", case]
+def _in_a_process(case: str, most_s: float) -> Row | None:
+    command = [sys.executable, "-B", "-m", __spec__.name, "--here", f"--most={most_s}", case]
     answer = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     return Row(**json.loads(answer.stdout)) if answer.returncode == 0 else None
 
@@ -289,7 +289,9 @@ def _kept(fresh: bool) -> dict[str, Row]:
     }
 
 
-def _measure(names: list[str], fresh: bool, tell: Callable[[Row], None]) -> list[str]:
+def _measure(
+    names: list[str], fresh: bool, most_s: float, tell: Callable[[Row], None]
+) -> list[str]:
     """Measure what is not measured yet, and name the cases that could not be."""
     before = _kept(fresh)
     wanted = list(cases(names))
@@ -311,7 +313,7 @@ def _measure(names: list[str], fresh: bool, tell: Callable[[Row], None]) -> list
     commands = [case for case in left if case not in batteries]
     for group, at_once in ((batteries, len(os.sched_getaffinity(0))), (commands, 1)):
         with ThreadPoolExecutor(at_once) as pool:
-            under_way = {pool.submit(_in_a_process, case): case for case in group}
+            under_way = {pool.submit(_in_a_process, case, most_s): case for case in group}
             for done in as_completed(under_way):
                 ended(under_way[done], done.result())
     return failed
@@ -322,6 +324,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="CASE")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--most", type=float, default=30.0, metavar="SECONDS")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     if sys.argv[1:2] == [ALONE]:
         _as_if_alone(sys.argv[2:])
@@ -329,7 +332,7 @@ def main() -> None:
     words = parser.parse_args()
     if words.here:
         try:
-            measured_row = row(words.names[0])
+            measured_row = row(words.names[0], words.most)
         except Interrupted:
             sys.exit(INTERRUPTED)
         if measured_row is None:
@@ -346,7 +349,7 @@ def main() -> None:
         text = f"{row.case:32}told {row.told_s:6.1f} s{most}, {took}{mark}"
         print(text, file=sys.stderr if words.json else sys.stdout, flush=True)
 
-    failed = _measure(words.names, words.fresh, tell)
+    failed = _measure(words.names, words.fresh, words.most, tell)
     if not done and not failed:
         parser.error(f"there is no case {' '.join(words.names)}; without a name all are run")
     right, hold = sum(row.is_right for row in done), sum(row.holds for row in done)

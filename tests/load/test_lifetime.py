@@ -410,3 +410,25 @@ def test_a_rest_gives_a_cache_back_that_folds_in_it(tmp_path: Path) -> None:
     (copy, *_) = resting.copies(asked, 0)
     rows = resting.ladder(copy, (0.1, 3600.0)).rests
     assert rows[1].bytes_s > 1.2 * rows[0].bytes_s
+
+
+@pytest.mark.parametrize(
+    ("ended", "at_once", "share"),
+    [
+        ([0], 1, 0.25),
+        # Four of equal weight on two processors: half is done when the first one ends.
+        ([0], 2, 0.5),
+        ([1, 0], 2, 0.625),
+        ([0, 1, 2], 2, 0.875),
+        ([3, 0, 2, 1], 4, 1.0),
+        ([0], 64, 1.0),
+    ],
+)
+def test_what_goes_on_side_by_side_counts_as_done_in_part(
+    ended: list[int], at_once: int, share: float
+) -> None:
+    assert ask.share_done(ended, [2.0] * 4, at_once) == pytest.approx(share)
+
+
+def test_a_light_copy_that_ends_first_says_little_of_a_heavy_one() -> None:
+    assert ask.share_done([1], [9.0, 1.0], 2) == pytest.approx(0.2)

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from flashtwin import system
 from flashtwin.catalogue import counters
 from flashtwin.charts import figures
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
@@ -170,7 +171,7 @@ def carried_out(
     of the Dask cluster whose scheduler has an address. `weights`: how long each takes beside
     others."""
     weights = weights or [1.0] * len(works)
-    weighed, total = 0.0, sum(weights)
+    side_by_side = at_once or system.processors() if cluster is None else 1
     pool = Pool(at_once) if cluster is None else Cluster(cluster)
     done: dict[int, Any] = {}
     with listening() as stop:
@@ -186,11 +187,25 @@ def carried_out(
                     exit_code=ENVIRONMENT,
                 )
             done[happened.number] = happened.value
-            weighed += weights[happened.number]
-            on_end(weighed / total * len(works), names[happened.number])
+            share = share_done(list(done), weights, side_by_side)
+            on_end(share * len(works), names[happened.number])
         if stop.asked:
             raise Interrupted("stopped; nothing is kept of an answer that is not whole")
     return [done[number] for number in range(len(works))]
+
+
+def share_done(ended: Sequence[int], weights: Sequence[float], at_once: int) -> float:
+    """How much of all simulations is done when some have `ended`, by their numbers in that order,
+    and `at_once` go on side by side. Those begun with the first have gone on for as long as it
+    took; of others half is done, as far as anybody knows."""
+    begun = range(min(len(ended) + at_once - 1, len(weights)))
+    under_way = [weights[number] for number in begun if number not in ended]
+    if len(ended) == 1:
+        first = weights[ended[0]]
+        partly = sum(min(first, weight) for weight in under_way)
+    else:
+        partly = sum(under_way) / 2
+    return (sum(weights[number] for number in ended) + partly) / sum(weights)
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
