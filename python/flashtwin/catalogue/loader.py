@@ -43,14 +43,14 @@ _ID_LINE = re.compile(r"\s*id\s*=")
 
 
 class BadSpecError(UsageError):
-    """A spec that cannot become a drive; `issues` has everything that is wrong with it."""
+    """A spec, `target`, that cannot become a drive; `issues` has all that is wrong with it."""
 
     def __init__(self, target: str, issues: Sequence[SpecIssue], *, count: int | None = None):
         """`count` is how many errors there are, where the last issue counts those left out."""
         count = len(issues) if count is None else count
         errors = f"{count:,} error{'' if count == 1 else 's'}"
         super().__init__(f"{target} has {errors}", exit_code=USAGE)
-        self.issues = tuple(issues)
+        self.target, self.issues = target, tuple(issues)
         self._again = partial(BadSpecError, target, self.issues, count=count)
 
     def __reduce__(self) -> tuple[Any, ...]:

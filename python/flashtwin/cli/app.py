@@ -342,9 +342,9 @@ def _say_all(error: FlashtwinError) -> None:
     from flashtwin.catalogue.loader import BadSpecError
 
     issues = error.issues if isinstance(error, BadSpecError) else ()
-    if len(issues) == 1 and issues[0].line is None:
+    if isinstance(error, BadSpecError) and len(issues) == 1 and issues[0].line is None:
         # A single error of a setting on the command line needs no heading with a count.
-        say_error(issues[0].text, issues[0].hint)
+        say_error(f"{error.target}: {issues[0].text}", issues[0].hint)
         return
     for issue in issues:
         terminal.note(issue.text)

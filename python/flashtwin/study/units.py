@@ -13,9 +13,10 @@ from statistics import median
 from flashtwin.model import text
 from flashtwin.model.document import Document
 from flashtwin.model.finding import Finding
+from flashtwin.model.text import Shown
 from flashtwin.runs.compare import limits, measures
 from flashtwin.runs.compare.measures import better_of, percent_text
-from flashtwin.runs.listing import unique_names
+from flashtwin.runs.listing import settings_of, unique_names
 from flashtwin.runs.rundir import Run
 
 
@@ -48,7 +49,7 @@ class Judged(Document, frozen=True):
 
 def spreads(runs: Sequence[Run], *, every: bool = False) -> list[Spread]:
     """The findings that two drives or more have a number of: the headlines, or `every` one."""
-    names = unique_names(runs)
+    names = _names(runs)
     columns: dict[str, dict[str, Finding]] = {}
     for name, run in zip(names, runs, strict=True):
         for finding in run.findings:
@@ -63,6 +64,15 @@ def spreads(runs: Sequence[Run], *, every: bool = False) -> list[Spread]:
     return [_spread(column) for column in (shared if every else headlines or shared).values()]
 
 
+def _names(runs: Sequence[Run]) -> list[str]:
+    """The drives' names; of a smaller copy with its scale, as its cache is smaller too."""
+    scales = [settings_of(run, ("--scale",)) for run in runs]
+    return [
+        ", ".join([name, *(f"scale {scale}" for scale in of_run)])
+        for name, of_run in zip(unique_names(runs), scales, strict=True)
+    ]
+
+
 def _spread(column: dict[str, Finding]) -> Spread:
     first = next(iter(column.values()))
     values = {name: finding.number or 0.0 for name, finding in column.items()}
@@ -75,10 +85,15 @@ def _spread(column: dict[str, Finding]) -> Spread:
         title=first.title,
         unit=first.unit,
         units=tuple(
-            Unit(name=name, value=values[name], shown=text.plain(column[name])) for name in order
+            Unit(name=name, value=values[name], shown=_shown(column[name])) for name in order
         ),
         spread_percent=round(100 * width / middle, 2) if middle else None,
     )
+
+
+def _shown(finding: Finding) -> str:
+    """A value as people read it: what was not seen is no 0."""
+    return text.NOT_SEEN if Shown.of(finding).value == text.NOT_SEEN else text.plain(finding)
 
 
 def judged(golden: Run, runs: Sequence[Run], texts: Sequence[str]) -> list[Judged]:
@@ -87,7 +102,7 @@ def judged(golden: Run, runs: Sequence[Run], texts: Sequence[str]) -> list[Judge
     held = [measures.compare(golden.findings, run.findings) for run in runs]
     limits.check_names(allowed, [measure for of_run in held for measure in of_run])
     rows = []
-    _, *names = unique_names([golden, *runs])
+    _, *names = _names([golden, *runs])
     for name, run, of_run in zip(names, runs, held, strict=True):
         failed = limits.failures(allowed, of_run, finished=run.finished)
         # A finding is told of the first pattern in which it is worse.

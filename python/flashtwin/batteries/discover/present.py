@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flashtwin.batteries.base.present import Column, Present, Subject
-from flashtwin.batteries.discover.tests import PAST
+from flashtwin.batteries.discover.tests import AGAIN, LEVEL, PAST
 from flashtwin.batteries.discover.words import FILL, NAME, PARTS
 from flashtwin.charts.curves import Phase
 from flashtwin.charts.numbers import gb
@@ -13,6 +13,18 @@ from flashtwin.model.units import readable_seconds, rough_seconds
 
 # A rest of more is told in minutes.
 ROUGH_S = 90.0
+
+
+def _title(name: str) -> str:
+    """What a test wrote on, for a reader: "at 96 % full, rested"."""
+    if name == AGAIN.name:
+        return "at once again"
+    if not name.startswith(LEVEL):
+        return name
+    percent = float(name.removeprefix(LEVEL))
+    if percent <= 100:
+        return f"at {percent:g} % full, rested"
+    return f"full, {percent - 100:g} % overwritten, rested"
 
 
 class DiscoverPresent(Present):
@@ -28,7 +40,7 @@ class DiscoverPresent(Present):
                 title = label.split("/")[1].partition("-")[2]
                 # Reads of where data lies, and single writes, draw no curve.
                 if title != PAST.name:
-                    titles[label] = title
+                    titles[label] = _title(title)
         return subject.phases(
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
             for label, title in titles.items()
