@@ -36,6 +36,16 @@ def test_drives_stand_in_order_with_their_spread(run: Run, tmp_path: Path) -> No
     assert at[head + 1].count(FULL) == 2 * at[head + 3].count(FULL) == 20
 
 
+def test_runs_of_several_drives_lie_together_in_a_folder(run: Run, tmp_path: Path) -> None:
+    """As `flashtwin test A B` leaves them below flashtwin-runs, beside runs of one drive."""
+    make_run(tmp_path / "runs" / "alone", Paper(name="alone", cache=6.0))
+    for name, cache in (("one", 24.0), ("two", 12.0)):
+        make_run(tmp_path / "runs" / "together" / name, Paper(name=name, cache=cache))
+    done = run("rank", "runs")
+    names = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert done.exit_code == 0 and names[:3] == ["one", "two", "alone"], done.stderr
+
+
 def test_a_unit_passes_or_fails_against_the_golden_run(run: Run, tmp_path: Path) -> None:
     units(tmp_path)
     done = run("rank", "units", "--golden", "units/one", "--out", "rank.html", "--json")

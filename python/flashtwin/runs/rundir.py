@@ -285,13 +285,19 @@ _LOOK = "give the directory that flashtwin test wrote, for example flashtwin-run
 
 
 def find_runs(path: Path) -> list[Run]:
-    """The run in a directory, or the runs in the directories under it, by name."""
+    """The run in a directory, or the runs in the directories under it, by name; those of several
+    drives, which lie together in one of these, among them."""
     if is_there(path / MANIFEST):
         return [Run(path)]
     runs = []
     if path.is_dir():
         with disk(path, "read"):
-            runs = [Run(at) for at in sorted(path.iterdir()) if is_there(at / MANIFEST)]
+            for inside in sorted(path.iterdir()):
+                if is_there(inside / MANIFEST):
+                    runs.append(Run(inside))
+                elif inside.is_dir() and not inside.is_symlink():
+                    together = sorted(inside.iterdir())
+                    runs += [Run(at) for at in together if is_there(at / MANIFEST)]
     if not runs and (path / "sweep.json").exists():
         raise FlashtwinError(
             f"{path} holds a sweep",

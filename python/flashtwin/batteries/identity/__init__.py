@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 NAME = "identity"
 GIB = 1 << 30
+USUAL_SIZE, LEAST_SIZE = GIB, 64 << 20
 LOADS = {
     "write": Load(random=False, block_bytes=128 * KIB, read_percent=0, depth=32),
     "read": Load(random=False, block_bytes=128 * KIB, read_percent=100, depth=32),
@@ -73,8 +74,10 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 
 def _size(parameters: Any, info: DriveInfo) -> int:
-    size: int = min(parameters.size, info.capacity_bytes // 2)
-    return size
+    """The bytes of the test file; the usual ones would overflow the cache of a scaled copy."""
+    usual = max(USUAL_SIZE // info.scale, LEAST_SIZE)
+    size = usual if parameters.size is None else parameters.size
+    return int(min(size, info.capacity_bytes // 2))
 
 
 def _job(name: str, parameters: Any, info: DriveInfo) -> Job:
