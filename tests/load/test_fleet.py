@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -10,13 +9,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import Result
 
 from flashtwin.load import ask, fleet
-from flashtwin.load.lifetime import Question, Simulated
+from flashtwin.load.life import Life
+from flashtwin.load.lifetime import Copy, Question, Simulated
 from flashtwin.load.loads import load
-from flashtwin.load.words import Fleet, Member
+from flashtwin.load.words import Fleet, Interval, Member
 from flashtwin.runner.target import Variant
 
 Run = Callable[..., Result]
@@ -34,7 +35,6 @@ SMALL = Question(
     load=load("surveillance", "0.5 drives"),
     full=0.8,
 )
-DRIVES = 200
 
 
 def members(years: list[float | None]) -> Fleet:
@@ -44,6 +44,9 @@ def members(years: list[float | None]) -> Fleet:
         full=0.8,
         per_day_bytes=20e9,
         spread=2.0,
+        ended=Interval(value=2, low=1, high=3),
+        lives=len(years),
+        error=None,
         drives=[Member(per_day_bytes=20e9, waf=2.0, years=value) for value in years],
         assumed=[],
         sources=[],
@@ -53,15 +56,54 @@ def members(years: list[float | None]) -> Fleet:
 def test_the_sentence_counts_drives_that_ended() -> None:
     first, second, _ = fleet.sentences(members([1.0, 4.0, 6.0, 200.0, None]), 5.0)
     assert first.startswith("Of 5 X under a load, 20 GB a day (90 % of them 10 GB to 40 GB)")
-    assert first.endswith("2 have used up the rated cycles after 5 years.")
+    assert first.endswith("2 (1 to 3) have used up the rated cycles after 5 years.")
     assert second == "Half of them last longer than 6 years, one in twenty less than 1."
 
 
 def test_each_drive_follows_from_its_number() -> None:
-    few, more = fleet.copies(SMALL, 3, 2.0), fleet.copies(SMALL, 6, 2.0)
-    assert [copy.seed for copy in few] == [copy.seed for copy in more[:3]]
-    assert [copy.load.per_day for copy in few] == [copy.load.per_day for copy in more[:3]]
-    assert len({copy.load.per_day for copy in more}) == 6
+    few, more = fleet.plan(SMALL, 3, 2.0), fleet.plan(SMALL, 6, 2.0)
+    assert few.variants == more.variants[:3] and few.members == more.members[:3]
+    assert few.lives == few.members and len({factor for _, factor in more.members}) == 6
+
+
+def end_of(base: Copy, years: float) -> Simulated:
+    return Simulated(
+        scale=base.scale,
+        capacity_bytes=1 << 30,
+        waf=2.0,
+        waf_error=0.0,
+        wear=0.0,
+        by_cause={},
+        watts=1.0,
+        kept_up=1.0,
+        steady=True,
+        written=3.0,
+        latencies=[],
+        life=Life(stages=[], end_years=years),
+    )
+
+
+def test_a_large_fleet_shares_lives_and_says_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, count = 4, 1000
+    monkeypatch.setattr(fleet, "DRAWN", drawn)
+    plan = fleet.plan(SMALL, count, 2.0)
+    assert len(plan.works()) == 4 * drawn + fleet.CHECKED and len(plan.members) == count
+
+    def lasts(number: int, factor: float) -> float:
+        """More than half as long under twice the load, as its bytes cost less."""
+        return (4 + number) * factor**-0.9
+
+    ends = [end_of(plan.base, lasts(*life)) for life in plan.lives]
+    of = fleet.fleet(plan, SMALL, ends, 5.0)
+    least, most = (min(plan.lives[:4])[1], max(plan.lives[:4])[1])
+    for member, row in zip(of.drives, plan.members, strict=True):
+        # A power is a line between two days; beyond the last one a byte costs what it does there.
+        rel = 0.001 if least <= row[1] <= most else 0.2
+        assert member.years == pytest.approx(lasts(*row), rel=rel)
+    assert of.error is not None and 0.0 < of.error < 0.2 and of.lives == len(plan.lives)
+    ended = sum(lasts(*row) < 5.0 for row in plan.members)
+    assert of.ended.low < ended < of.ended.high and of.ended.value == pytest.approx(ended, abs=2)
+    assert any("differ by" in note for note in fleet.notes(of))
 
 
 @pytest.mark.parametrize(
@@ -96,26 +138,28 @@ def cluster(distributed: ModuleType) -> Iterator[Any]:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("count", [200, 10_000])
 def test_a_fleet_is_the_same_on_one_worker_and_on_two(
-    distributed: ModuleType, cluster: Any, tmp_path: Path
+    distributed: ModuleType, cluster: Any, count: int
 ) -> None:
-    """200 drives, a worker killed among them, against one process of this machine."""
-    copies = fleet.copies(SMALL, DRIVES, 2.0)
+    """200 lives or 10,000 that share as many, a worker killed among them, against one process of
+    this machine."""
+    plan = fleet.plan(SMALL, count, 2.0)
+    works = plan.works()
     killed: list[int] = []
 
-    def kill_one(count: int, name: str) -> None:
-        if count == DRIVES // 4:
+    def kill_one(done: int, name: str) -> None:
+        if done == len(works) // 4:
             with distributed.Client(cluster.scheduler_address) as client:
                 killed.append(min(client.run(os.getpid).values()))
             os.kill(killed[0], signal.SIGKILL)
 
     def answered(**where: Any) -> bytes:
-        ends: list[Simulated] = ask.carried_out(fleet.works(copies), ["x"] * DRIVES, **where)
-        of = fleet.fleet(SMALL, 2.0, copies, ends)
-        return json.dumps([[row.waf, row.years, row.per_day_bytes] for row in of.drives]).encode()
+        ends: list[Simulated] = ask.carried_out(works, ["x"] * len(works), **where)
+        return msgspec.json.encode(fleet.fleet(plan, SMALL, ends, 5.0))
 
     two = answered(on_end=kill_one, cluster=cluster.scheduler_address)
-    assert killed and two == answered(on_end=lambda count, name: None, at_once=1)
+    assert killed and two == answered(on_end=lambda done, name: None, at_once=1)
 
 
 @pytest.mark.full

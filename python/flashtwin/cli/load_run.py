@@ -281,9 +281,10 @@ def _ask_fleet(
     where: tuple[int | None, str | None],
     shown: Printed,
 ) -> None:
-    drives = fleets.copies(way.question, count, spread)
-    simulated = _carried_out(fleets.works(drives), [way.name] * count, where, shown)
-    of = fleets.fleet(way.question, spread, drives, simulated)
+    plan = fleets.plan(way.question, count, spread)
+    works = plan.works()
+    simulated = _carried_out(works, [way.name] * len(works), where, shown)
+    of = fleets.fleet(plan, way.question, simulated, years)
     if shown.out is not None:
         write_page(fleets.answer(of, years), shown.out)
     if shown.as_json:

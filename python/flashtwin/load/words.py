@@ -362,6 +362,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
     """Drives of one model, each with a day of its own and drawn over what is not known of it.
 
     `spread`: 90 % of the hosts write between the load divided by it and the load times it.
+    `ended`: how many have used up their rated cycles after the years that were asked about.
+    `lives`: how many were simulated; `error`: the most by which the years of drives that share
+    lives differ from their own, none where each drive lived its own.
     """
 
     name: str
@@ -369,6 +372,9 @@ class Fleet(Struct, frozen=True, kw_only=True):
     full: float
     per_day_bytes: float
     spread: float
+    ended: Interval
+    lives: int
+    error: float | None
     drives: list[Member]
     assumed: list[str]
     sources: list[str]
