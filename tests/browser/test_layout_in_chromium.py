@@ -15,6 +15,9 @@ import pytest
 from opened import WIDE, Opened, box, ground, overflow, settled, until_interactive
 from thinning import thinned
 
+from flashtwin.charts import figures
+from flashtwin.report.answer import Answer, Figure, Table, write
+
 WIDTHS = (1400, 820, 390)
 LARGEST = 1_500_000
 # What sticks out of its card on either side. What scrolls within a card, or is cut by it, may.
@@ -140,6 +143,37 @@ def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
     assert overflow(page) == 0
     assert page.evaluate(OUTSIDE) == []
     assert page.evaluate(MEETING) == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("width", WIDTHS)
+def test_long_names_of_an_answer_do_not_meet(browser: Any, tmp_path: Path, width: int) -> None:
+    """Seven drives, and four ways of one that are told by two words each, in the same card."""
+    drives = [f"a-drive-with-a-long-name-{number}tb" for number in range(7)]
+    ways = [f"with{one} TRIM, with{other} handles" for one in ("", "out") for other in ("", "out")]
+    charts = [
+        figures.lying(
+            [{"name": name, "value": 1, "low": 0.5, "high": 2, "shown": "1"} for name in names],
+            "years",
+        )
+        for names in (drives, ways)
+    ]
+    drawn = [Figure(title="Years", lines=("years",), chart=chart) for chart in charts]
+    head, rows = ("drive", "years"), [(name, "1") for name in (*drives, *ways)]
+    answer = Answer(
+        kind="Will it last",
+        title="A load on a drive",
+        sentences=("It lasts.", "Its writes wait."),
+        figures=drawn,
+        tables=[Table(title="Drives", head=head, rows=rows)],
+    )
+    write(answer, tmp_path / "answer.html")
+    size = {"width": width, "height": 900}
+    opened = Opened(browser, viewport=size, color_scheme="light").open(tmp_path / "answer.html")
+    assert overflow(opened.page) == 0
+    assert opened.page.evaluate(OUTSIDE) == [] and opened.page.evaluate(MEETING) == []
+    assert opened.page.locator("svg text").count() > 20
+    opened.context.close()
 
 
 def test_the_words_under_a_bar_wrap(page: Any) -> None:

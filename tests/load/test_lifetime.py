@@ -179,11 +179,31 @@ def test_drives_are_ranked_with_the_chance_of_the_first() -> None:
     rows[1] = ask.Row(way="long", lifetime=structs.replace(made(8.0, 4.0, 16.0), drive="e"))
     assert ask.chance_of_first(rows) == pytest.approx(expected, abs=0.003)
     assert ask.chance_of_first(rows[:1]) is None
-    first, *_ = ask.verdict(rows)
+    first, enduring, *_ = ask.verdict(rows, 5.0)
     assert first == (
         "Under a load, 100 GB a day, long lasts longest, 8 years (4 to 16), 2 times as long as"
         " short; the probability that it outlasts all others is 87.8 %."
     )
+    assert enduring == "One of them lasts 5 years: long (probably)."
+
+
+def test_ways_of_one_drive_are_told_without_its_name() -> None:
+    asked = question(loads.load("desktop"), 0.8, ())
+    varied = {"slc_cache.mode": ["as is", "none"], "trim": ["off"]}
+    ways = ask.ways([asked.variant], asked.load, "80%", 5.0, varied)
+    assert [way.name for way in ways] == [
+        "crucial-p1-1tb, with its cache, without TRIM",
+        "crucial-p1-1tb, without a cache, without TRIM",
+    ]
+    spans = ((8.0, 7.0, 9.0), (16.0, 15.0, 17.0))
+    rows = [
+        ask.Row(way=way.name, lifetime=made(*span)) for way, span in zip(ways, spans, strict=True)
+    ]
+    first, enduring, *_ = ask.verdict(rows, 5.0)
+    assert "D lasts longest without a cache, without TRIM, 16 years (15 to 17), 2 times" in first
+    assert "2 times as long as with its cache, without TRIM;" in first
+    assert enduring == "All of them last 5 years."
+    assert next(row[0] for row in ask.table(rows)) == "without a cache, without TRIM"
 
 
 def test_two_ways_of_one_drive_share_what_nobody_knows_of_it() -> None:

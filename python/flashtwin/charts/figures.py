@@ -361,6 +361,28 @@ def side_by_side(rows: Sequence[Spec], lines: Sequence[str], x: Spec, y_title: s
     return {"data": {"values": list(rows)}, **_layered(layers, 260)}
 
 
+def lying(rows: Sequence[Spec], title: str) -> Spec:
+    """Bars that lie beneath one another, each behind its name and with its interval.
+
+    A row has name, value, low, high and shown; the rows lie in the figure itself.
+    """
+    # A long name has a line for each of its parts.
+    axis = {"labelExpr": "split(datum.label, ', ')", "labelLimit": 160, "ticks": False}
+    names = [row["name"] for row in rows]
+    across = {"y": {**_name("name"), "sort": names, "title": None, "axis": axis}}
+    x = {**_number("value"), "title": title, "axis": {"tickCount": 6}}
+    shown = {**_name("shown"), "title": title}
+    bar = {
+        "mark": {"type": "bar", "height": 18, "color": "var(--drive-0)"},
+        "encoding": {**across, "x": x, "tooltip": [_name("name"), shown]},
+    }
+    interval = {
+        "mark": {"type": "rule", "strokeWidth": 1.4},
+        "encoding": {**across, "x": _number("low"), "x2": {"field": "high"}, "color": INK},
+    }
+    return {"data": {"values": list(rows)}, **_layered([bar, interval], 36 * len(rows) + 40)}
+
+
 def words_axis(title: str, words: Sequence[str]) -> Spec:
     """The bottom of a `grid` whose values are words, in their order."""
     return {**_name("x"), "title": title, "sort": list(words), "axis": {"labelAngle": 0}}

@@ -310,11 +310,11 @@ def _ask_years(
         finite = msgspec.convert(_finite(msgspec.to_builtins(rows)), list[AskedRow])
         _print_answer(finite, asking.chance_of_first(rows), shown)
         return
-    for line in asking.verdict(rows):
+    for line in asking.verdict(rows, years):
         terminal.say(line)
     if len(rows) > 1:
-        table = asking.table(rows)
-        terminal.emit(terminal.table(asking.HEAD, table, right=asking.HEAD[1:]))
+        head = asking.head(rows)
+        terminal.emit(terminal.table(head, asking.table(rows), right=head[1:]))
     else:
         for line in asking.sentences(rows[0].lifetime, years):
             terminal.say(line)

@@ -51,10 +51,16 @@ HELD = (
 )
 # The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
 MODES = {"native": "native mode", "slc": "SLC mode", "tier": "the second tier of the cache"}
-# Parts of a question that can be varied beside keys of a spec, and names of their values.
+# Parts of a question that can be varied beside keys of a spec, and their values in words.
 SWITCHES: Mapping[str, Mapping[str, str]] = {
-    "trim": {"on": "TRIM", "off": "no TRIM"},
-    "handles": {"on": "with handles", "off": "no handles"},
+    "trim": {"on": "with TRIM", "off": "without TRIM"},
+    "handles": {"on": "with handles", "off": "without handles"},
+}
+# Ways that have better words than their key: those of some values, and of all others.
+PHRASES: Mapping[str, Mapping[str, str]] = {
+    "full": {"": "{} full"},
+    "op": {"": "with {} over-provisioning"},
+    "slc_cache.mode": {"none": "without a cache", "as is": "with its cache", "": "with a {} cache"},
 }
 LATENCY_NAMES = {"read": "reads", "write": "writes", "sync": "syncs"}
 
@@ -96,26 +102,35 @@ def ways(
 
 
 def _changed(way: Way, key: str, value: str) -> Way:
-    question, name = way.question, f"{way.name}, {key} {value}"
-    if key == "full":
-        return Way(name=name, question=_filled(question, value))
-    if key in SWITCHES:
-        if value not in SWITCHES[key]:
-            words = " or ".join(SWITCHES[key])
-            raise FlashtwinError(
-                f"{key} is {words}, and not {value}",
-                hint=f"write {key}={next(iter(SWITCHES[key]))}",
-                exit_code=USAGE,
-            )
-        is_on = value == "on"
-        changed = (
-            replace(question, trims=is_on) if key == "trim" else replace(question, handles=is_on)
+    question = way.question
+    if key in SWITCHES and value not in SWITCHES[key]:
+        words = " or ".join(SWITCHES[key])
+        raise FlashtwinError(
+            f"{key} is {words}, and not {value}",
+            hint=f"write {key}={next(iter(SWITCHES[key]))}",
+            exit_code=USAGE,
         )
-        return Way(name=f"{way.name}, {SWITCHES[key][value]}", question=changed)
-    if value == "as is":
-        return Way(name=name, question=question)
-    variant = replace(question.variant, sets=(*question.variant.sets, f"{key}={value}"))
-    return Way(name=name, question=replace(question, variant=variant))
+    match key:
+        case "full":
+            changed = _filled(question, value)
+        case "trim":
+            changed = replace(question, trims=value == "on")
+        case "handles":
+            changed = replace(question, handles=value == "on")
+        case _ if value == "as is":
+            changed = question
+        case _:
+            sets = (*question.variant.sets, f"{key}={value}")
+            changed = replace(question, variant=replace(question.variant, sets=sets))
+    return Way(name=f"{way.name}, {_phrase(key, value)}", question=changed)
+
+
+def _phrase(key: str, value: str) -> str:
+    if key in SWITCHES:
+        return SWITCHES[key][value]
+    phrases = PHRASES.get(key, {})
+    phrase = phrases.get(value) or phrases.get("", f"with {key} {{}}")
+    return phrase.format(value.replace("%", " %"))
 
 
 def _filled(question: Question, text: str) -> Question:
@@ -392,9 +407,10 @@ def notes(of: Lifetime) -> list[str]:
 def all_notes(rows: Sequence[Row]) -> list[str]:
     """The notes of several ways: those of all once, others with the ways that they are of."""
     ways_by_note: dict[str, list[str]] = {}
+    short = labels(rows)
     for row in rows:
         for note in notes(row.lifetime):
-            ways_by_note.setdefault(note, []).append(row.way)
+            ways_by_note.setdefault(note, []).append(short[row.way])
     return [
         note if len(ways) == len(rows) else f"{'; '.join(ways)}: {note}"
         for note, ways in ways_by_note.items()
@@ -405,43 +421,81 @@ def _ns(count: int) -> str:
     return readable_period(float(f"{count / 1e9:.3g}"))
 
 
-def verdict(rows: Sequence[Row]) -> list[str]:
-    """Which of several ways lasts longest, how sure that is, and in which a host waits least."""
+def labels(rows: Sequence[Row]) -> dict[str, str]:
+    """A short name for each way: of ways of one drive without the drive."""
+    parts = {row.way: row.way.partition(", ") for row in rows}
+    if len({drive for drive, _, _ in parts.values()}) > 1 or len(rows) < 2:
+        return {way: way for way in parts}
+    return {way: words or drive for way, (drive, _, words) in parts.items()}
+
+
+def _where(rows: Sequence[Row]) -> dict[str, str]:
+    """Each way as the end of a sentence."""
+    is_one_drive = len({row.way.partition(", ")[0] for row in rows}) == 1
+    return {way: label if is_one_drive else f"on {label}" for way, label in labels(rows).items()}
+
+
+def verdict(rows: Sequence[Row], years: float) -> list[str]:
+    """Which of several ways lasts longest, how sure that is, which of them last the years that were
+    asked about, and in which a host waits least."""
     if len(rows) < 2:
         return []
-    first, second = ranked(rows)[:2]
-    load = first.lifetime.title
+    first = ranked(rows)[0].lifetime
+    load = first.title
     if len({row.lifetime.per_day_bytes for row in rows}) == 1:
-        load += f", {readable_size(first.lifetime.per_day_bytes, 3)} a day"
+        load += f", {readable_size(first.per_day_bytes, 3)} a day"
     if min(row.lifetime.years.value for row in rows) >= MOST_YEARS:
         lines = [f"Under {load}, the rated cycles of all of them last for more than 100 years."]
     else:
-        lines = [f"Under {load}, {_longest(first, second, chance_of_first(rows))}."]
+        lines = [f"Under {load}, {_longest(rows)}.", _enduring(rows, years)]
     waits = [
         (wait_ns, row.way) for row in rows if (wait_ns := _write_p99(row.lifetime)) is not None
     ]
     if waits:
-        (least, quickest), (most, slowest) = min(waits), max(waits)
+        (least, quickest), (most, slowest), where = min(waits), max(waits), _where(rows)
         lines.append(
-            f"Of 100 writes 99 wait less than {_ns(least)} with {quickest},"
-            f" and {_ns(most)} with {slowest}."
+            f"Of 100 writes 99 wait less than {_ns(least)} {where[quickest]},"
+            f" and less than {_ns(most)} {where[slowest]}."
             if most > 1.05 * least
             else f"Writes wait alike in all of them: of 100, 99 less than {_ns(most)}."
         )
     return lines
 
 
-def _longest(first: Row, second: Row, chance: float | None) -> str:
-    of = first.lifetime.years
-    text = f"{first.way} lasts longest, {_span(of)}"
+def _longest(rows: Sequence[Row]) -> str:
+    first, second = ranked(rows)[:2]
+    of, where = first.lifetime.years, _where(rows)
+    is_one_drive = where[first.way] == labels(rows)[first.way]
+    subject = f"{first.lifetime.name} lasts longest {where[first.way]}"
+    text = f"{subject if is_one_drive else f'{first.way} lasts longest'}, {_span(of)}"
     if math.isfinite(of.value):
         longer = readable_number(of.value / second.lifetime.years.value, 3)
-        text += f", {longer} times as long as {second.way}"
+        other = where[second.way] if is_one_drive else second.way
+        text += f", {longer} times as long as {other}"
+    chance = chance_of_first(rows)
     if chance is not None:
         # Nothing that was sampled is sure.
         percent = min(max(100 * chance, 0.1), 99.9)
         text += f"; the probability that it outlasts all others is {readable_number(percent, 3)} %"
     return text
+
+
+def _enduring(rows: Sequence[Row], years: float) -> str:
+    """Which of several ways last for some years."""
+    short = labels(rows)
+    lasting = [row for row in ranked(rows) if row.lifetime.years.value >= years]
+    doubtful = [short[row.way] for row in lasting if row.lifetime.years.low < years]
+    if not lasting:
+        return f"None of them lasts {years:g} years."
+    if len(lasting) == len(rows):
+        doubts = f"; with some doubt: {'; '.join(doubtful)}" if doubtful else ""
+        return f"All of them last {years:g} years{doubts}."
+    count = "One of them lasts" if len(lasting) == 1 else f"{len(lasting)} of them last"
+    names = [
+        f"{short[row.way]} (probably)" if short[row.way] in doubtful else short[row.way]
+        for row in lasting
+    ]
+    return f"{count} {years:g} years: {'; '.join(names)}."
 
 
 def _span(of: Interval) -> str:
@@ -458,19 +512,26 @@ def _write_p99(of: Lifetime) -> int | None:
     return next((row.p99_ns for row in of.latencies if row.kind == "write"), None)
 
 
-HEAD = ("drive", "years", "90 %", "WAF", "90 %", "write p99")
+def head(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What the cells of `table` are."""
+    return (_named(rows), "years", "90 %", "WAF", "90 %", "write p99")
+
+
+def _named(rows: Sequence[Row]) -> str:
+    """What names a row: a drive, or a way of using one."""
+    return "drive" if all(row.way in labels(rows).values() for row in rows) else "way"
 
 
 def table(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """A row a way, the one that lasts longest first."""
-    return [_row(row) for row in ranked(rows)]
+    short = labels(rows)
+    return [_row(short[row.way], row.lifetime) for row in ranked(rows)]
 
 
-def _row(row: Row) -> tuple[str, ...]:
-    of = row.lifetime
+def _row(name: str, of: Lifetime) -> tuple[str, ...]:
     wait_ns = _write_p99(of)
     return (
-        row.way,
+        name,
         _years(of.years.value),
         f"{_years(of.years.low)} to {_years(of.years.high)}",
         readable_number(of.waf.value, 3),
@@ -486,20 +547,17 @@ def _years(value: float) -> str:
 def answer(rows: Sequence[Row], years: float) -> Answer:
     """The page of an answer."""
     first = ranked(rows)[0].lifetime
-    conclusion = verdict(rows)
-    texts = conclusion or sentences(first, years)
-    if conclusion:
-        texts += [text for row in ranked(rows)[:3] for text in sentences(row.lifetime, years)[:1]]
+    texts = verdict(rows, years) or sentences(first, years)
     drawn = [
         Figure(
             title="Years until the rated cycles are used up",
             lines=("years",),
-            chart=_bars(rows, lambda of: of.years),
+            chart=_bars(rows, lambda of: of.years, "years", MOST_YEARS),
         ),
         Figure(
-            title="Bytes of flash for a byte written",
+            title="Flash bytes for a byte written",
             lines=("WAF",),
-            chart=_bars(rows, lambda of: of.waf),
+            chart=_bars(rows, lambda of: of.waf, "bytes of flash", math.inf),
         ),
     ]
     return Answer(
@@ -508,7 +566,7 @@ def answer(rows: Sequence[Row], years: float) -> Answer:
         sentences=texts,
         figures=drawn,
         tables=[
-            Table(title="Drives", head=HEAD, rows=table(rows)),
+            Table(title="Years and write amplification", head=head(rows), rows=table(rows)),
             _by_cause(rows),
             *_over_years(rows),
         ],
@@ -518,12 +576,13 @@ def answer(rows: Sequence[Row], years: float) -> Answer:
 
 def _by_cause(rows: Sequence[Row]) -> Table:
     causes = list(dict.fromkeys(name for row in rows for name in row.lifetime.by_cause))
+    short = labels(rows)
     return Table(
         title="What is programmed for a byte written",
-        head=("drive", *causes),
+        head=(_named(rows), *causes),
         rows=[
             (
-                row.way,
+                short[row.way],
                 *(readable_number(row.lifetime.by_cause.get(name, 0.0), 3) for name in causes),
             )
             for row in ranked(rows)
@@ -534,7 +593,8 @@ def _by_cause(rows: Sequence[Row]) -> Table:
 def _over_years(rows: Sequence[Row]) -> list[Table]:
     """Each drive after years; of a single one its SMART data and the stages of its life too."""
     ordered = ranked(rows)
-    aged = [(row.way, row.lifetime.aged) for row in ordered if row.lifetime.aged is not None]
+    short = labels(rows)
+    aged = [(short[row.way], row.lifetime.aged) for row in ordered if row.lifetime.aged]
     if not aged:
         return []
     modes = [mode for mode in MODES if any(of.cycles[mode].superblocks for _, of in aged)]
@@ -542,7 +602,7 @@ def _over_years(rows: Sequence[Row]) -> list[Table]:
         Table(
             title="The drive after years",
             head=(
-                "drive",
+                _named(rows),
                 "years",
                 "rated life used",
                 "spare left",
@@ -612,21 +672,22 @@ def _title(rows: Sequence[Row]) -> str:
     return f"{title} on {rows[0].lifetime.name}{ways}"
 
 
-def _bars(rows: Sequence[Row], of: Callable[[Lifetime], Interval]) -> Mapping[str, object]:
-    """A bar a way with its interval; what lasts beyond all plans is cut there."""
-    ordered = ranked(rows)
+def _bars(
+    rows: Sequence[Row], of: Callable[[Lifetime], Interval], unit: str, most: float
+) -> Mapping[str, object]:
+    """A bar a way with its interval, which is cut at the most that is drawn."""
+    short = labels(rows)
     bars = []
-    for row in ordered:
+    for row in ranked(rows):
         interval = of(row.lifetime)
         bars.append(
             {
-                "x": row.way,
-                "y": min(interval.value, MOST_YEARS),
-                "low": min(interval.low, MOST_YEARS),
-                "high": min(interval.high, MOST_YEARS),
-                "line": "value",
+                "name": short[row.way],
+                "value": min(interval.value, most),
+                "low": min(interval.low, most),
+                "high": min(interval.high, most),
                 "shown": readable_number(interval.value, 3),
             }
         )
-    axis = figures.words_axis("", [row.way for row in ordered])
-    return figures.side_by_side(bars, ("value",), axis, "")
+    is_cut = any(row["high"] == most for row in bars)
+    return figures.lying(bars, f"{unit}, cut at {most:g}" if is_cut else unit)

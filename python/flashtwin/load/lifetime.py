@@ -87,8 +87,8 @@ class _Plan:
         return self.work * SETTLING / (2 * self.batches)
 
 
-# With these a copy takes about 35 s of a processor at most, and a brief one 15.
-THOROUGH = _Plan(least=2.0, most=5.0, batches=8, steady=0.02, work=300e6, jumps=12)
+# With these a copy takes about 40 s of a processor at most, and a brief one 15.
+THOROUGH = _Plan(least=2.0, most=5.0, batches=8, steady=0.02, work=400e6, jumps=12)
 BRIEF = _Plan(least=2.0, most=3.0, batches=4, steady=0.04, work=120e6, jumps=8)
 SETTLING = 0.6
 # A copy settles without reads, which take most of the time and wear next to nothing. Then a load
