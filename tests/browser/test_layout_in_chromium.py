@@ -150,7 +150,8 @@ def test_nothing_sticks_out_and_no_words_meet(page: Any, width: int) -> None:
 def test_long_names_of_an_answer_do_not_meet(browser: Any, tmp_path: Path, width: int) -> None:
     """Seven drives, and four ways of one that are told by two words each, in the same card."""
     drives = [f"a-drive-with-a-long-name-{number}tb" for number in range(7)]
-    ways = [f"with{one} TRIM, with{other} handles" for one in ("", "out") for other in ("", "out")]
+    ends = ("", "out")
+    ways = [f"with{trim} TRIM, with{handles} handles" for trim in ends for handles in ends]
     charts = [
         figures.lying(
             [{"name": name, "value": 1, "low": 0.5, "high": 2, "shown": "1"} for name in names],
