@@ -121,20 +121,20 @@ def fleet(of: Plan, question: Question, simulated: Sequence[Simulated], years: f
     drives have to last."""
     spec = question.variant.spec()
     per_day = question.load.bytes_a_day(spec.capacity_bytes)
-    told = [
+    lived = [
         _member(factor * per_day, end.waf, lifetime.years_of(end, factor * per_day))
         for (_, factor), end in zip(of.lives, simulated, strict=True)
     ]
-    members, error = told, 0.0
+    members, error = lived, 0.0
     if of.checked:
-        by_number = _lives(of.lives[: -of.checked], told[: -of.checked])
+        by_number = _lives(of.lives[: -of.checked], lived[: -of.checked])
 
         def shared(number: int, factor: float) -> Member:
             waf, lasts = by_number[number].at(factor)
             return _member(factor * per_day, waf, lasts / (factor * per_day))
 
         members = [shared(*member) for member in of.members]
-        pairs = zip(of.lives[-of.checked :], told[-of.checked :], strict=True)
+        pairs = zip(of.lives[-of.checked :], lived[-of.checked :], strict=True)
         error = max(_apart(shared(*life), own) for life, own in pairs)
     return Fleet(
         name=spec.name,
@@ -155,10 +155,10 @@ def _member(per_day: float, waf: float, years: float) -> Member:
     return Member(per_day_bytes=per_day, waf=waf, years=years if math.isfinite(years) else None)
 
 
-def _lives(lives: Sequence[tuple[int, float]], told: Sequence[Member]) -> dict[int, _Lives]:
+def _lives(lives: Sequence[tuple[int, float]], lived: Sequence[Member]) -> dict[int, _Lives]:
     """The lives of each drawn drive, in the order of their days."""
     rows: dict[int, list[tuple[float, float, float]]] = {}
-    for (number, factor), member in zip(lives, told, strict=True):
+    for (number, factor), member in zip(lives, lived, strict=True):
         lasts = _years_of(member) * member.per_day_bytes
         rows.setdefault(number, []).append((math.log(factor), math.log(member.waf), _log(lasts)))
     columns = {number: list(zip(*of, strict=True)) for number, of in rows.items()}
