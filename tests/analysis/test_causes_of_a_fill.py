@@ -54,6 +54,10 @@ SLOWER = {
     "even": capped(100, 140, 0.6, 500),
     "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
+    "many long after a longer stretch": fill((3000, 1000), factor=pulses(0.5, 15, 60, 330)),
+    "relaxing": fill(
+        (3000, 1000), factor=lambda t, _: 0.6 + 0.4 * float(np.exp(min(100 - t, 0) / 9))
+    ),
 }
 
 
@@ -157,10 +161,14 @@ def test_a_sensor_that_is_late_still_tells_heat(late_s: float) -> None:
     assert hot["slowed_by"].value == "throttling"
 
 
-def warming(stops: bool, seconds: float = 120.0) -> tuple[Fill, Degrees]:
-    """A drive that warms until some moment and is slower from then on: it stops in mid-rise there,
-    or goes on to warm as bodies do."""
-    series = fill((1000, 240), factor=lambda t, _: 1.0 if t < seconds else 0.6, noise=0.01)
+def warming(stops: bool, lasts_s: float, seconds: float = 120.0) -> tuple[Fill, Degrees]:
+    """A drive that warms until some moment and comes down to a slower speed from then on, in some
+    seconds: it stops in mid-rise there, or goes on to warm as bodies do."""
+
+    def factor(t: float, _: float) -> float:
+        return 1.0 if t < seconds else 0.6 + 0.4 * float(np.exp((seconds - t) / lasts_s))
+
+    series = fill((1000, 240), factor=factor, noise=0.01)
     at = series.t_ns / 1e9
     degrees = 35 + 60 * (1 - np.exp(-at / seconds))
     held = np.minimum(degrees, 35 + 60 * (1 - np.exp(-1.0)))
@@ -168,13 +176,46 @@ def warming(stops: bool, seconds: float = 120.0) -> tuple[Fill, Degrees]:
 
 
 def test_a_temperature_that_is_held_is_heat_and_one_that_settles_is_not() -> None:
-    series, warm = warming(stops=True)
+    series, warm = warming(stops=True, lasts_s=10.0)
     slowed = found(series, warm=warm)["slowed_by"]
     assert slowed.value == "throttling" and "rises no more" in (slowed.note or "")
     assert slowed.evidence is not None
     assert slowed.evidence.start == pytest.approx(120 * GB, rel=0.1)
-    series, warm = warming(stops=False)
-    assert found(series, warm=warm)["slowed_by"].value == "nothing"
+    series, warm = warming(stops=False, lasts_s=10.0)
+    assert found(series, warm=warm)["slowed_by"].value != "throttling"
+
+
+def test_a_drive_that_is_slower_at_once_and_no_warmer_may_be_behind_a_slower_link() -> None:
+    """A drive that writes less heats itself less: eight of 214 drives without throttling that had a
+    thermometer were told as throttled."""
+    series, warm = warming(stops=True, lasts_s=1e-3)
+    slowed = found(series, warm=warm)["slowed_by"]
+    assert slowed.value is None and "fill it once more" in (slowed.note or "")
+
+
+def test_a_drive_that_was_slow_before_it_was_hot_is_not_slowed_by_heat() -> None:
+    """A saw-tooth from the beginning: the drive cools in each of its lows, from its highest ones
+    once it has warmed up."""
+    series = fill((1000, 240), factor=pulses(0.4, 20, 60), noise=0.01)
+    at = series.t_ns / 1e9
+    phase = at % 60
+    swing = np.where(phase < 40, phase / 40, 1 - (phase - 40) / 20) - 1
+    degrees = np.round(30 + 40 * (1 - np.exp(-at / 40)) + 6 * swing)
+    slowed = found(series, warm=Degrees(at_s=at, degrees=degrees))["slowed_by"]
+    assert slowed.value != "throttling"
+
+
+def test_one_slower_stretch_in_which_the_drive_cools_is_heat() -> None:
+    """From the series alone it is a plateau between two others."""
+    series = fill((1000, 240), factor=lambda t, _: 0.3 if 100 <= t < 220 else 1.0, noise=0.01)
+    at = series.t_ns / 1e9
+    warms = 35 + 60 * (1 - np.exp(-at / 90))
+    top = 35 + 60 * (1 - np.exp(-100 / 90))
+    cools = top - 8 * (1 - np.exp(-(at - 100) / 60))
+    again = np.minimum(top - 7 + (at - 220) * 0.2, top - 0.5)
+    degrees = np.where(at < 100, warms, np.where(at < 220, cools, again))
+    slowed = found(series, warm=Degrees(at_s=at, degrees=np.round(degrees)))["slowed_by"]
+    assert slowed.value == "throttling" and "its temperature falls" in (slowed.note or "")
 
 
 @pytest.mark.parametrize("slower_when", ["cooling", "warming"])
@@ -201,8 +242,8 @@ def test_where_nobody_can_tell_the_note_names_the_test() -> None:
 
 def test_a_thermometer_that_never_warms_says_no_heat_and_one_low_says_nothing() -> None:
     at = np.arange(100.0)
-    assert heating.says([(10, 20), (30, 40)], at, np.full(100, 35.0)) == "not heat"
-    assert heating.says([(10, 20)], at, 30 + at) is None
+    assert heating.denies([(10, 20), (30, 40)], at, np.full(100, 35.0))
+    assert not heating.denies([(10, 20)], at, 30 + at)
 
 
 @pytest.mark.parametrize("seconds", [8.0, 20.0, 45.0])

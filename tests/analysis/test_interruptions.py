@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.interruptions import calm
 from flashtwin.analysis.shape import shape_of
@@ -42,6 +43,27 @@ def test_the_first_plateau_ends_where_it_does_without_interruptions(name: str) -
     edge = shape_of(recorded(parts)).edge
     assert edge is not None
     assert edge.place.value == pytest.approx(end_gb * 1e9, rel=0.01)
+
+
+def test_an_interval_takes_in_a_sample_that_was_interrupted_at_the_end() -> None:
+    """A journal slows the sample in which the cache ends: which of its bytes were fast nobody can
+    tell, and 26 of 40 intervals that missed were of such drives."""
+    rounds: Parts = [(19, 3000.0), (1, 1000.0)]
+    # The last of the dips holds 0.2 s of the cache's speed, and then the one past it.
+    curve = recorded([*rounds * 5, (19, 3000.0), (1, 600.0), *[(19, 500.0), (1, 170.0)] * 50])
+    shape = shape_of(curve)
+    edge = calibration.widened_shape(shape, curve).edge
+    assert edge is not None and edge.place.low is not None and edge.place.high is not None
+    dip = float(curve.bytes_at[119])
+    assert edge.place.low <= dip and edge.place.high >= float(curve.bytes_at[120])
+
+
+@pytest.mark.parametrize(("times", "is_cache"), [(1.35, False), (2.0, True)])
+def test_a_second_that_is_hardly_faster_is_the_hosts(times: float, is_cache: bool) -> None:
+    """Told as a cache with a probability of a half, or of a tenth."""
+    shape = shape_of(recorded([(3, 500 * times), (900, 500)]))
+    assert (shape.edge is not None) is is_cache
+    assert (shape.burst is not None) is not is_cache
 
 
 def test_heat_that_takes_the_speed_again_and_again_is_no_cache() -> None:

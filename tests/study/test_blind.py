@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.errors import FlashtwinError
 from flashtwin_lab.blind import detect, generate, judge, run
 from flashtwin_lab.blind.detect import Answer
-from flashtwin_lab.blind.truth import Measured, Truth
+from flashtwin_lab.blind.truth import Measured, Truth, plateaus_of
 
 GB = 1e9
 
@@ -172,3 +173,11 @@ def test_a_place_where_cells_need_not_come_back_is_claimed_wrongly() -> None:
     assert judged.right["place claimed where cells need not come back"] is False
     # The second plateau is not in the answer, and its interval does not hold.
     assert [holds for holds, _ in judged.holds["speeds"]] == [True, False]
+
+
+def test_a_plateau_is_not_measured_with_a_short_one_that_is_joined_to_it() -> None:
+    """A cache of one percent counts as no plateau, and made the one past it faster than it is."""
+    curve = Curve(dt=np.array([0.02, *[1.0] * 99]), size=np.full(100, 1e9))
+    ((start, end, speed),) = plateaus_of(curve, [(0.0, 1e9), (1e9, 1e11)])
+    assert (start, end) == (0.0, 1e11)
+    assert speed == pytest.approx(1e9)

@@ -375,3 +375,24 @@ def test_rules_below_and_around_a_header_are_none_of_its_rows(tmp_path: Path) ->
     (tmp_path / "nameless").write_text("| a | b |\n|---|---|\n" + bars)
     with pytest.raises(FlashtwinError, match=r"bytes: a, b\n"):
         read(tmp_path / "nameless")
+
+
+@pytest.mark.parametrize("name", ["iodepth", "Queue Depth", "QD", "outstanding ios"])
+def test_a_depth_that_changes_is_told_and_makes_no_fill(tmp_path: Path, name: str) -> None:
+    """Ramps of a queue were told as the end of a cache."""
+
+    def at_depth(at: At, changes: bool) -> str:
+        return f"{at.n},{at.r},{8 if changes and at.n > 40 else 32}"
+
+    header = f"second,MB/s,{name}"
+    ramp = read(written(tmp_path, table(header, lambda at: at_depth(at, True))))
+    assert ramp.pattern == "write at depths 32, 8 in turn"
+    answer = infer(ramp)
+    assert answer.cache == "cannot tell" and "at depths 32, 8 in turn" in answer.sentence
+    fill = read(written(tmp_path, table(header, lambda at: at_depth(at, False))))
+    assert fill.pattern is None and infer(fill).size is not None
+
+
+def test_the_queue_that_a_system_measures_is_no_depth(tmp_path: Path) -> None:
+    header, row = "second,wMB/s,aqu-sz", lambda at: f"{at.n},{at.r},{at.r / 100:.2f}"
+    assert read(written(tmp_path, table(header, row))).pattern is None

@@ -41,7 +41,7 @@ CONTROLLERS, FOLLOWS = 0.3, 4.0
 SLOWEST, COOLER = 0.2, 0.05
 # The shares asked of heated fills with a temperature and without, and allowed of all others.
 WITH, WITHOUT, WRONGLY = 0.9, 0.6, 0.02
-HEAT = "throttling"
+HEAT, WITH_WARMTH = "throttling", ", with warmth"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +243,7 @@ def _cool(drive: Measured, law: str, rng: np.random.Generator) -> Warmed:
     dt, size = _pieces(drive)
     _, degrees = _slowed(dt, size, mass, False)
     read = _sensor(drive, np.cumsum(dt), degrees, rng)
-    return Warmed(measured=drive, degrees=read, is_slowed=False, law=f"{law}, with warmth")
+    return Warmed(measured=drive, degrees=read, is_slowed=False, law=f"{law}{WITH_WARMTH}")
 
 
 def _pieces(drive: Measured) -> tuple[Floats, Floats]:

@@ -48,22 +48,34 @@ class Measured:
 
 
 def plateaus_of(curve: Curve, stretches: list[tuple[float, float]]) -> list[Stretch]:
-    """Stretches with their speeds, those too short or too like their neighbour joined to it."""
-    ends = [stretch[1] for stretch in stretches]
-    while len(ends) > 1:
-        starts = [0.0, *ends[:-1]]
-        rates = [curve.mean_between(a, b) for a, b in zip(starts, ends, strict=True)]
-        shares = [(b - a) / curve.total_bytes for a, b in zip(starts, ends, strict=True)]
+    """Stretches with their speeds, those too short or too like their neighbour joined to it. One
+    that is too short is none of the plateau that it is joined to, and not measured with it."""
+    # First and last byte, and those between which the speed is measured.
+    parts = [(start, end, start, end) for start, end in stretches]
+    while len(parts) > 1:
+        rates = [curve.mean_between(*part[2:]) for part in parts]
+        shares = [(part[1] - part[0]) / curve.total_bytes for part in parts]
         apart = [max(a, b) / min(a, b) for a, b in itertools.pairwise(rates)]
         shortest = int(np.argmin(shares))
         if min(apart) < APART:
-            del ends[int(np.argmin(apart))]
+            at = int(np.argmin(apart))
+            parts[at : at + 2] = [_joined(parts[at], parts[at + 1], both=True)]
         elif shares[shortest] < LEAST_SHARE:
-            nearer_before = shortest == len(ends) - 1 or (
+            nearer_before = shortest == len(parts) - 1 or (
                 shortest > 0 and apart[shortest - 1] < apart[shortest]
             )
-            del ends[shortest - 1 if nearer_before else shortest]
+            at = shortest - 1 if nearer_before else shortest
+            parts[at : at + 2] = [_joined(parts[at], parts[at + 1], both=False)]
         else:
             break
-    starts = [0.0, *ends[:-1]]
-    return [(a, b, curve.mean_between(a, b)) for a, b in zip(starts, ends, strict=True)]
+    return [(part[0], part[1], curve.mean_between(*part[2:])) for part in parts]
+
+
+_Part = tuple[float, float, float, float]
+
+
+def _joined(left: _Part, right: _Part, *, both: bool) -> _Part:
+    """Two neighbours as one, measured on both or on the longer one alone."""
+    longer = max(left, right, key=lambda part: part[3] - part[2])
+    from_, to = (left[2], right[3]) if both else longer[2:]
+    return left[0], right[1], from_, to

@@ -4,9 +4,9 @@
 
 Drives of the prior of `flashtwin blind` and of four programs with other laws are filled and looked
 at, with as many negatives beside them, and it is counted what stood behind each look, and how many
-were slowed by heat or from outside. Then drives of the next seed are looked at, and it is printed
-how many of them were what they were said to be with 90 % or more, and the Brier score beside that
-of the plain share.
+were slowed by heat or from outside; for that the drives of `blind --with heat` count too. Then
+drives of the next seed are looked at, and it is printed how many of them were what they were said
+to be with 90 % or more, and the Brier score beside that of the plain share.
 
 200 drives a generator take two minutes of a processor for each of both seeds.
 """
@@ -26,7 +26,7 @@ from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.batteries.fill.causes import CAUSES
 from flashtwin.errors import FlashtwinError
-from flashtwin_lab.blind import generate, negatives, run
+from flashtwin_lab.blind import generate, heated, negatives, run
 from flashtwin_lab.blind.truth import Measured
 from flashtwin_lab.make import SERIES
 
@@ -64,7 +64,9 @@ LOOKS = {
             "few deep",
             "many",
             "many long",
+            fill_classes.WARMED_UP,
             "many deep",
+            fill_classes.RELAXING,
         ),
     ),
 }
@@ -72,7 +74,8 @@ HEAD = """\
 # How many fills of each look turned out to be what; see fill_classes.py. Made by
 # flashtwin_lab.make.fill_classes:
 # {drives} drives each, and as many negatives, of `flashtwin blind`'s prior and of the programs
-# {programs} in tests/study, seed {seed}.
+# {programs} in tests/study, seed {seed};
+# [slowed] also has as many of `blind --with heat` for each of these five.
 schema = 1
 
 # How common each cause is among fills that somebody hands over: an estimate of this project. Nearly
@@ -90,6 +93,13 @@ heat = 0.04
 load = 0.03
 turns = 0.02
 fall = 0.02
+
+# How common it is that heat, or something outside, slows a fill for a while: their shares of the
+# drives of the five generators.
+[common_slowed]
+nothing = 0.758
+throttling = 0.144
+outside = 0.098
 """
 
 Seen = dict[str, tuple[str, str]]
@@ -119,6 +129,23 @@ def looked_at(seed: int, drive: tuple[str, int, bool]) -> Seen | None:
         _, cause = negatives.LAWS[measured.negative]
         return _beginnings(curve, shape, cause)
     return seen_of(curve, shape, measured.truth.cache_bytes is not None, effects_of(measured))
+
+
+def warmed_at(seed: int, number: int) -> Seen | None:
+    """The look of the slower stretches of a fill that heat slowed, or something else; none of one
+    behind a limit."""
+    drive = heated.warmed(generate.read_prior(), seed, number)
+    series = drive.measured
+    curve = curve_of(series.t_ns, series.dt_ns, series.bytes)
+    shape = shape_of(curve)
+    law = drive.law.removesuffix(heated.WITH_WARMTH)
+    if law in negatives.LAWS and negatives.LAWS[law][1] == "limit":
+        return None  # slower for good, and not for a while
+    if drive.is_slowed:
+        slowed = "throttling"
+    else:
+        slowed = "outside" if effects_of(series) & OUTSIDE else "nothing"
+    return {"slowed": (fill_classes.slower(curve, shape, teeth(shape)), slowed)}
 
 
 def seen_of(curve: Curve, shape: Shape, has_cache: bool, effects: set[str]) -> Seen:
@@ -175,9 +202,12 @@ def judged(seen: list[Seen]) -> list[str]:
 
 
 def seen_with(seed: int, drives: int, pool: Pool) -> list[Seen]:
-    """What all drives of a seed look like."""
+    """What all drives of a seed look like, and as many fills for each generator that heat slowed or
+    something else did."""
     jobs = list(product(PROGRAMS, range(drives), (False, True)))
-    return [row for row in pool.map(partial(looked_at, seed), jobs, 8) if row is not None]
+    seen = pool.map(partial(looked_at, seed), jobs, 8)
+    seen += pool.map(partial(warmed_at, seed), range(len(PROGRAMS) * drives), 8)
+    return [row for row in seen if row is not None]
 
 
 def main(drives: int, seed: int) -> None:

@@ -28,6 +28,8 @@ from flashtwin.inputs import read_toml
 
 Kind = Literal["cache", "fold", "speed", "bound"]
 DATA = Path(__file__).with_name("calibration.toml")
+# An interrupted sample took this many times as long as without its interruption.
+INTERRUPTED = 1.1
 
 
 @cache
@@ -66,11 +68,12 @@ def sample_at(curve: Curve, place: float) -> float:
 
 def widened_shape(shape: Shape, curve: Curve) -> Shape:
     """The shape with the intervals that hold: of each speed, and of each edge in bytes."""
-    edge = None if shape.edge is None else widened_edge(shape.edge, "cache", curve)
+    quiet = shape.quiet
+    edge = None if shape.edge is None else widened_edge(shape.edge, "cache", curve, quiet)
     rest = replace(
         shape.rest,
         plateaus=tuple(_plateau(plateau) for plateau in shape.rest.plateaus),
-        edges=tuple(widened_edge(later, "fold", curve) for later in shape.rest.edges),
+        edges=tuple(widened_edge(later, "fold", curve, quiet) for later in shape.rest.edges),
     )
     return replace(shape, head=_plateau(shape.head), edge=edge, rest=rest)
 
@@ -79,10 +82,24 @@ def _plateau(plateau: Plateau) -> Plateau:
     return replace(plateau, speed=widened(plateau.speed, "speed"))
 
 
-def widened_edge(edge: Edge, kind: Kind, curve: Curve) -> Edge:
-    """The edge with the interval that holds, a pause at it included."""
+def widened_edge(edge: Edge, kind: Kind, curve: Curve, quiet: Curve) -> Edge:
+    """The edge with the interval that holds, a pause at it and interrupted samples included;
+    `quiet` is the curve without interruptions."""
     sample_bytes = sample_at(curve, edge.place.value)
     place = widened(edge.place, kind, sample_bytes=sample_bytes)
     if edge.paused is not None:
         place = replace(place, high=max(place.high or 0.0, edge.paused))
-    return replace(edge, place=place)
+    return replace(edge, place=_with_interrupted(place, curve, quiet))
+
+
+def _with_interrupted(place: Estimate, curve: Curve, quiet: Curve) -> Estimate:
+    """The interval with the whole of each interrupted sample at it: which of its bytes were written
+    before the change nobody can tell from its rate."""
+    low, high = place.low or 0.0, place.high or curve.total_bytes
+    first = max(int(np.searchsorted(curve.bytes_at, low, side="right")) - 2, 0)
+    last = min(int(np.searchsorted(curve.bytes_at, high, side="left")) + 1, len(curve))
+    ends = curve.bytes_at[first : last + 1]
+    interrupted = curve.dt[first:last] > INTERRUPTED * np.diff(quiet.seconds_to(ends))
+    for at in np.flatnonzero(interrupted & (np.diff(ends) > 0)):
+        low, high = min(low, float(ends[at])), max(high, float(ends[at + 1]))
+    return replace(place, low=low, high=high)

@@ -25,7 +25,7 @@ the file explains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from math import exp, log, sqrt
 from pathlib import Path
@@ -38,6 +38,7 @@ from flashtwin.analysis.changepoints import logs, noise
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.quantiles import median
+from flashtwin.analysis.relaxation import relaxation
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
@@ -65,6 +66,15 @@ DEEP, EVEN, FEWEST_EVEN = 0.33, 0.15, 6
 MANY_LOWS = 3
 # A journal or a cache takes less than this share of the time at each turn, heat more.
 LONG = 0.22
+# A drive warmed up in a first stretch that is this many times as long as those between lows.
+LONGER = 1.5
+# Moments, as shares of the time, at which a slow fall is looked for: first, last, how many. How
+# large it is at least as a logarithm, and how much likelier than a step and than a straight fall.
+MOMENTS = (0.03, 0.85, 32)
+LEAST_FALL, SURE_OF_STEP, SURE_OF_STRAIGHT = 0.105, 27.0, 9.0
+# Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
+BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
+RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Past the end these say more than by how much it is slower.
 UNEVEN = ("drifting", IN_TURNS, "many levels")
@@ -143,6 +153,8 @@ def _after(shape: Shape) -> str:
 def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     """What the slower stretches are like that were left out of the plateaus; a saw-tooth may be
     one of them."""
+    if _relaxes(shape.quiet):
+        return RELAXING
     lows = lows_of(curve, shape)
     if not lows and tooth is not None:
         return "teeth"
@@ -155,14 +167,35 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
         return "few deep" if depth < DEEP else "few"
     if depth < DEEP:
         return "many deep"
-    return "many long" if _share_of_lows(curve, lows) >= LONG else "many"
-
-
-def _share_of_lows(curve: Curve, lows: Sequence[Return]) -> float:
-    """The share of the time that they take, from the first one's beginning to the last one's."""
     ends = np.array([[low.start, low.end] for low in lows])
     begin_s, end_s = curve.seconds_to(ends.ravel()).reshape(-1, 2).T
-    return float((end_s - begin_s)[:-1].sum() / max(begin_s[-1] - begin_s[0], 1e-9))
+    share = float((end_s - begin_s)[:-1].sum() / max(begin_s[-1] - begin_s[0], 1e-9))
+    if share < LONG:
+        return "many"
+    # A mass warms up for longer from rest than from the temperature at which it was let go.
+    rises_s = float(curve.seconds_to(np.array([shape.rise]))[0]) if shape.rise else 0.0
+    between_s = median(begin_s[1:] - end_s[:-1])
+    return WARMED_UP if begin_s[0] - rises_s >= LONGER * between_s else "many long"
+
+
+def _relaxes(curve: Curve) -> bool:
+    """Whether the speed holds a level, and then comes down to another one ever more slowly."""
+    for moment_s in np.geomspace(*MOMENTS) * curve.total_s:
+        falls = relaxation(curve, float(moment_s))
+        if falls is None or falls.fall < LEAST_FALL:
+            continue
+        if falls.over_step < SURE_OF_STEP or falls.over_straight < SURE_OF_STRAIGHT:
+            continue
+        first, last = (
+            (
+                np.interp(moment_s * ends[1], curve.time_at, curve.bytes_at)
+                - np.interp(moment_s * ends[0], curve.time_at, curve.bytes_at)
+            )
+            for ends in BEFORE
+        )
+        if abs(float(np.log(max(first, 1.0) / max(last, 1.0)))) <= LEVEL * falls.fall:
+            return True
+    return False
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:
@@ -204,18 +237,16 @@ def likely(
 ) -> tuple[dict[str, Estimate], int]:
     """How likely each cause is of a fill that looks so, and how many fills that is counted from.
 
-    Each cause counts by how common it is; where the file does not say, by how often it was drawn.
+    Each cause counts by how common it is, and not by how often it was drawn.
     `excluded`: what somebody knows that it is not. The intervals are those that so few fills leave.
     """
     rows = _document()[kind]
-    common = {} if kind == "slowed" else _document()["common"]
+    common = _document()["common_slowed" if kind == "slowed" else "common"]
     causes = [cause for cause in rows[look] if cause not in excluded]
     total = sum(rows[look][cause] for cause in causes)
     drawn = {cause: sum(row[cause] for row in rows.values()) for cause in causes}
     weights = {
-        cause: common.get(cause, drawn[cause])
-        * (rows[look][cause] + UNSEEN)
-        / (drawn[cause] + UNSEEN * len(rows))
+        cause: common[cause] * (rows[look][cause] + UNSEEN) / (drawn[cause] + UNSEEN * len(rows))
         for cause in causes
     }
     counts = {cause: rows[look][cause] + UNSEEN for cause in causes}

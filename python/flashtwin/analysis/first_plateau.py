@@ -45,6 +45,7 @@ from flashtwin.analysis.changepoints import (
     logs,
     merged,
     noise,
+    smallest_visible,
     wander,
 )
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
@@ -72,7 +73,7 @@ SLOW_HEAD, CLEAR_HEAD = 4, 1.25
 # An even beginning: samples, their band in scatters, the share within it, the share of the bytes
 # past it that may be as fast, and how long the longest such stretch may be beside it.
 EVEN_FEWEST, EVEN_SIGMAS, EVEN_SHARE, HIGH_LATER, EVEN_LONGEST = 6, 6.0, 0.9, 0.37, 0.7
-# What follows an even beginning scatters so many times more.
+# What follows an even beginning scatters this many times more.
 UNEVEN, LEAST_SCATTER, LATER_NONE = 3.0, 0.01, 0.05
 HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
 # Highs of a cache that takes data again: the shortest beside the longest, the longest beside the
@@ -81,7 +82,8 @@ AGAIN_LEAST, AGAIN_MOST, AGAIN_EVEN, AGAIN_STEEP, AGAIN_DEEP = 0.4, 0.85, 0.1, 1
 # A host's memory or journal takes data for half a second to ten, up to four times as fast as the
 # drive; the usual burst is the geometric mean.
 BURST_S, BURST_TIMES = 10.0, 4.0
-BURST_USUAL_S = (0.5 * BURST_S) ** 0.5
+BURST_USUAL_S, BURST_FAINT = (0.5 * BURST_S) ** 0.5, 1.5
+QUARTER_FASTER = 1.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,19 +264,32 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
     """The better of two readings: with a beginning of seconds as the first plateau, and without it.
 
     The one whose end explains more of the series wins. The longer the beginning is beside a usual
-    burst, the more the other reading has to explain.
+    burst, the more the other reading has to explain. Where that has no end, a beginning that is no
+    longer than a usual burst and hardly faster is one: a cache so small is faster by more.
     """
+    if read.verdict != "edge":
+        return read
     # A cut beside the end of the beginning is that end.
     later = cuts[cuts > read.cut + 1]
-    if read.verdict != "edge" or later.size == 0:
-        return read
-    seconds, level = float(curve.time_at[read.cut]), curve.mean(read.cut, int(later[0]))
-    if not may_be_burst(seconds, curve.mean(0, read.cut), level):
+    first, seconds = curve.mean(0, read.cut), float(curve.time_at[read.cut])
+    level = curve.mean(read.cut, int(later[0]) if later.size else len(curve))
+    if not may_be_burst(seconds, first, level):
         return read
     other = _reading(curve, later, read.cut)
-    longer = max(seconds / BURST_USUAL_S, 1.0)
-    better = _explained(curve, other.cut) > longer * _explained(curve, read.cut)
-    return replace(other, burst=read.cut) if other.verdict == "edge" and better else read
+    if other.verdict == "edge":
+        longer = max(seconds / BURST_USUAL_S, 1.0)
+        better = _explained(curve, other.cut) > longer * _explained(curve, read.cut)
+    else:
+        better = seconds <= BURST_USUAL_S and first < BURST_FAINT * level
+    return replace(other, burst=read.cut) if better else read
+
+
+def smallest_cache(curve: Curve) -> float:
+    """Bytes that a cache a quarter faster than the rest must hold to be seen as one: what change
+    points resolve, and more than a usual burst of a host."""
+    usual = median(curve.rate[curve.rate > 0]) if np.any(curve.rate > 0) else 0.0
+    burst = float(min(QUARTER_FASTER * usual * BURST_USUAL_S, curve.total_bytes))
+    return max(smallest_visible(curve, contrast=QUARTER_FASTER), burst)
 
 
 def _explained(curve: Curve, cut: int) -> float:

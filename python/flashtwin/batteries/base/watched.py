@@ -132,7 +132,7 @@ def _heat(
     lows = _slower(result, at_s)
     # One that goes on when the step ends has not let the drive cool down.
     lows = [low for low in lows if low[1] < at_s[-1]]
-    if heating.says(lows, at_s, degrees) != "heat":
+    if not heating.follows(lows, at_s, degrees):
         return
     begins = np.interp([begin for begin, _ in lows], at_s, degrees)
     seconds = sum(end - begin for begin, end in lows)

@@ -111,10 +111,10 @@ def _none_left(
     percent: float, rate: float, curve: Curve, emptiest: Burst
 ) -> tuple[Estimate, Finding]:
     """A drive so full that no cache is left: none from the size on that would have shown."""
-    from flashtwin.analysis import calibration, changepoints
+    from flashtwin.analysis import calibration, first_plateau
     from flashtwin.analysis.estimate import Estimate
 
-    least = calibration.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+    least = calibration.bound(first_plateau.smallest_cache(curve), curve.total_bytes)
     first_bytes = float(curve.size[:FEWEST].sum())
     first_rate = first_bytes / float(curve.dt[:FEWEST].sum())
     if first_rate**2 < emptiest.fast.value * emptiest.slow:

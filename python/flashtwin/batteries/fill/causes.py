@@ -55,9 +55,10 @@ CAUSES = {
     "none": "no cache",
 }
 LEAST_SHARE = 0.02
-# How many times a thermometer counts what the look of a fill says; a temperature that is held from
-# some moment on, which leaves no look, more; and less where it is warmest at a lasting drop.
-THERMOMETER, HELD, WARMEST = 50.0, 1000.0, 10.0
+# How many times a thermometer counts what the look of a fill says where it shows that heat slows a
+# drive, which may leave no look, and where it denies that; less where it is warmest at a lasting
+# drop.
+THERMOMETER, DENIED, WARMEST = 1000.0, 50.0, 10.0
 # The highest rate is that of so many seconds, of a short fill of such a share; of three samples.
 HELD_S, HELD_SHARE, HELD_SAMPLES = 5.0, 0.01, 3
 LOOKS = {
@@ -69,6 +70,13 @@ LOOKS = {
     "few deep": "one or two much slower stretches that recover",
     "many": "slower stretches that recover again and again",
     "many long": "slower stretches that recover again and again, and last",
+    fill_classes.WARMED_UP: (
+        "slower stretches that recover again and again, and last, after a first stretch that is "
+        "longer than those between them, as of a drive that warms up"
+    ),
+    fill_classes.RELAXING: (
+        "a level that goes over into a lower one ever more slowly, as where a temperature is held"
+    ),
     "many deep": "much slower stretches that recover again and again",
 }
 TESTS = {
@@ -142,26 +150,22 @@ def slowed_by(
     """What slowed the fill for a while; with how likely each is, where something did."""
     look = fill_classes.slower(curve, shape, tooth)
     likely, total = fill_classes.likely("slowed", look)
-    thermometer = _thermometer(curve, shape, warm)
-    from_s, how = _heated_from(curve, warm) if thermometer != "heat" else (None, "")
+    from_s, how = _heated_from(curve, warm)
+    is_denied = from_s is None and _is_denied(curve, shape, warm, look)
     if from_s is not None:
-        likely = _weighed(likely, HELD)
-    elif thermometer is not None:
-        likely = _weighed(likely, THERMOMETER if thermometer == "heat" else 1 / THERMOMETER)
-    elif _ends_warmest(curve, shape, warm):
+        likely = _weighed(likely, THERMOMETER)
+    elif is_denied:
+        likely = _weighed(likely, 1 / DENIED)
+    elif look == "none" and _ends_warmest(curve, shape, warm):
         likely = _weighed(likely, WARMEST)
     best = max(SLOWED, key=lambda word: likely[word].value)
     sure = likely[best].value >= SURE
     chances = ", ".join(
         f"{CALLED.get(word, word)} {percent(likely[word].value)}" for word in SLOWED
     )
-    words = {
-        "heat": "each begins at one temperature, the drive's highest, and cools it",
-        "not heat": "they do not follow the drive's temperature",
-    }
     parts = (
         LOOKS[look] if from_s is None else f"from {readable_seconds(from_s)} on {how}",
-        None if thermometer is None or from_s is not None else words[thermometer],
+        "the drive's temperature does not go with it" if is_denied else None,
         f"{chances}, counted on {total} fills of drives drawn at random",
     )
     note = sentence(parts) or ""
@@ -181,24 +185,30 @@ def slowed_by(
     return findings
 
 
+# The words for how the temperature shows that heat slows a drive.
+HEATED = {
+    "held": "its temperature rises no more, and it becomes slower little by little",
+    "turns": "it is slower each time that its temperature falls, from its highest",
+}
+
+
 def _heated_from(curve: Curve, warm: Degrees | None) -> tuple[float | None, str]:
-    """From which second on the temperature alone says that heat slows a drive, and how."""
-    if warm is None:
-        return None, ""
-    held_s = heating.held_from(curve, warm.at_s, warm.degrees)
-    if held_s is not None:
-        return held_s, "its temperature rises no more, and it is slower"
-    turns_s = heating.turns_from(curve, warm.at_s, warm.degrees)
-    return turns_s, "it is slower each time that its temperature falls, from its highest"
+    """From which second on the temperature says that heat slows a drive, and how."""
+    slowed = None if warm is None else heating.slowed_from(curve, warm.at_s, warm.degrees)
+    return (None, "") if slowed is None else (slowed[0], HEATED[slowed[1]])
 
 
-def _thermometer(curve: Curve, shape: Shape, warm: Degrees | None) -> heating.Says | None:
+def _is_denied(curve: Curve, shape: Shape, warm: Degrees | None, look: str) -> bool:
+    """True where a temperature that is known does not go with what looks like heat, or with slower
+    stretches."""
     lows = fill_classes.lows_of(curve, shape)
+    if warm is not None and look in (fill_classes.RELAXING, fill_classes.WARMED_UP):
+        return True
     if warm is None or not lows:
-        return None
+        return False
     places = np.array([[low.start, low.end] for low in lows])
     seconds = curve.seconds_to(places.ravel()).reshape(-1, 2)
-    return heating.says([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
+    return heating.denies([(a, b) for a, b in seconds], warm.at_s, warm.degrees)
 
 
 def _weighed(likely: Mapping[str, Estimate], factor: float) -> dict[str, Estimate]:

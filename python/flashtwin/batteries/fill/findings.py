@@ -24,9 +24,9 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from flashtwin.analysis import calibration
-from flashtwin.analysis.changepoints import smallest_visible
 from flashtwin.analysis.curve import Curve, curve_of
 from flashtwin.analysis.estimate import Estimate, total_time
+from flashtwin.analysis.first_plateau import smallest_cache
 from flashtwin.analysis.left_out import about, beginning, bursts, dipping, rising, sentence
 from flashtwin.analysis.sawtooth import teeth
 from flashtwin.analysis.shape import Plateau, Shape, shape_of
@@ -79,10 +79,12 @@ def analyse_fill(
     if shape is None:
         shape = shape_of(curve)
     tooth = teeth(shape) if pass_number == 1 else None
-    least = smallest_visible(curve)
+    least = smallest_cache(curve)
     if calibrate:
         shape = calibration.widened_shape(shape, curve)
         least = calibration.bound(least, curve.total_bytes)
+    if shape.burst is not None:
+        least = max(least, shape.burst[0])
     if pass_number > 1:
         return _later_pass(curve, shape, write, target, least)
     return [

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from flashtwin.analysis import calibration, changepoints, fill_classes, left_out
+from flashtwin.analysis import calibration, fill_classes, first_plateau, left_out
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import Shape, shape_of
@@ -226,12 +226,12 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         )
         return _answer(samples, shape, "cannot tell", why, history=history)
     if shape.edge is None:
-        most = calibration.bound(changepoints.smallest_visible(curve), curve.total_bytes)
+        most = calibration.bound(first_plateau.smallest_cache(curve), curve.total_bytes)
         most += _held(history)
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
         seen += f"{gb(curve.total_bytes)} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
-    size = calibration.widened_edge(shape.edge, "cache", curve).place
+    size = calibration.widened_edge(shape.edge, "cache", curve, shape.quiet).place
     # What the drive held may have taken that much of its cache, and no more.
     size = replace(size, high=(size.high or size.value) + _held(history))
     if int(np.searchsorted(curve.bytes_at, size.value)) <= RESOLVED:

@@ -32,7 +32,8 @@ _RATE_OPTION = "say which with --rate-column NAME, or --rate-column NAME=MB/s fo
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """The columns that are read. `amount`: bytes, since the start or of each row. `date` stands
-    before a time of day that is in a column of its own; `reads` is a rate of reads beside."""
+    before a time of day that is in a column of its own; `reads` is a rate of reads beside, `depth`
+    the queue depth of each row."""
 
     rate: Column | None
     amount: Column | None
@@ -40,6 +41,7 @@ class Chosen:
     date: Column | None
     degrees: Column | None
     reads: Column | None
+    depth: Column | None
     notes: tuple[str, ...]
 
     @property
@@ -82,6 +84,7 @@ def chosen_of(names: Sequence[str], first_row: Sequence[str], choices: Choices) 
         )
     degrees, notes = _degrees(columns)
     reads = [column for column in columns if column.kind == "rate" and column.direction == "read"]
+    depths = [column for column in columns if column.kind == "depth"]
     return Chosen(
         rate=rate,
         amount=amount,
@@ -89,6 +92,7 @@ def chosen_of(names: Sequence[str], first_row: Sequence[str], choices: Choices) 
         date=date,
         degrees=degrees,
         reads=reads[0] if len(reads) == 1 and (rate is None or reads[0].at != rate.at) else None,
+        depth=depths[0] if len(depths) == 1 else None,
         notes=notes,
     )
 

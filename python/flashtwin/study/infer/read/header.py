@@ -1,4 +1,5 @@
-"""What the name of a column says: a time, a rate, bytes, requests a second, a temperature.
+"""What the name of a column says: a time, a rate, bytes, requests a second, a temperature,
+the depth that was asked for.
 
 `write_MB_s`, `Write Rate [MB/s]`, `wkB/s`, `Schreiben (MB/s)` are rates of writes; `written_GB` is
 bytes. A capital B is bytes and a small b bits ("Mb/s", "Mbps", "Mbit/s"); all small letters
@@ -16,7 +17,7 @@ from typing import Literal
 
 from flashtwin.study.infer.read.clock import UNITS
 
-Kind = Literal["time", "rate", "bytes", "requests", "degrees", "other"]
+Kind = Literal["time", "rate", "bytes", "requests", "degrees", "depth", "other"]
 Direction = Literal["write", "read", "any"]
 
 _PREFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -39,6 +40,10 @@ _REQUESTS = re.compile(
     r"iops|^[rw]/s$|(?:requests?|ios?|transfers|writes|reads|ops)[\s_]?(?:/|per[\s_]?)s", re.I
 )
 _DEGREES = re.compile(r"(?:temp|composite).*(?:[^a-z]c|celsius)(?:[^a-z]|$)", re.IGNORECASE)
+# A depth that was asked for; what a system measures as its queue changes by itself.
+_DEPTH = re.compile(
+    r"(?:^|[^a-z])(?:(?:io|queue)[\s_-]?depth|qd|outstanding(?:[\s_-]?ios?)?)(?:[^a-z]|$)", re.I
+)
 _TIME_WORDS = {
     *("time", "timestamp", "elapsed", "date", "datetime", "clock", "epoch", "t"),
     *("second", "seconds", "zeit", "uhrzeit", "zeitstempel", "datum", "sekunde", "sekunden"),
@@ -84,6 +89,8 @@ def column_of(at: int, name: str) -> Column:
     leaf = _leaf(name)
     if _DEGREES.search(leaf):
         return Column(at=at, name=name, kind="degrees")
+    if _DEPTH.search(leaf):
+        return Column(at=at, name=name, kind="depth")
     iostat = _IOSTAT.fullmatch(leaf)
     if iostat:
         return _of_iostat(at, name, iostat)

@@ -9,7 +9,9 @@ those of samples of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +26,10 @@ from flashtwin.study.infer.read.source import Source
 from flashtwin.study.infer.read.totals import Amounts
 from flashtwin.study.infer.samples import FEWEST, Floats, Samples, UnreadableError
 
-# Reads beside the writes are told of from this share on.
-READS_SHARE = 0.01
+# Reads beside the writes are told of from this share on, a depth from this share of the rows on.
+READS_SHARE, DEPTH_SHARE = 0.01, 0.02
+# The most depths that are told by name.
+DEPTHS_TOLD = 6
 
 
 def read(source: Source, choices: Choices) -> Samples:
@@ -69,6 +73,7 @@ class _Reading:
         self._rows = self._blank = 0
         self._done = self._read_bytes = self._rate_sum = 0.0
         self._gaps = False
+        self._depths: Counter[str] = Counter()
         time, factor = chosen.time, None if chosen.time is None else chosen.time.factor
         self._clock = Clock(self._numbers, factor, "time" if time is None else time.name)
         self._amounts = None
@@ -83,6 +88,8 @@ class _Reading:
         rate = self._column(block, self._chosen.rate)
         amount = self._column(block, self._chosen.amount)
         self._count_reads(block, rate)
+        if self._chosen.depth is not None:
+            self._depths.update(row[self._chosen.depth.at].strip() for row in block.rows)
         degrees = self._degrees(block)
         end = self._ends(block)
         self._rows += len(block.rows)
@@ -120,7 +127,17 @@ class _Reading:
             plural = "" if self._blank == 1 else "s"
             notes.append(f"{self._blank} row{plural} without a value at the beginning: left out")
         reads = self._read_bytes > READS_SHARE * self._rate_sum
-        return self._builder.samples(columns, notes=notes, reads=reads)
+        samples = self._builder.samples(columns, notes=notes, reads=reads)
+        return replace(samples, pattern=self._pattern())
+
+    def _pattern(self) -> str | None:
+        """Writes at depths that change, where a column says so."""
+        least = max(DEPTH_SHARE * self._depths.total(), 2)
+        depths = [text for text, rows in self._depths.items() if text and rows >= least]
+        if len(depths) < 2:
+            return None
+        more = ", …" if len(depths) > DEPTHS_TOLD else ""
+        return f"write at depths {', '.join(depths[:DEPTHS_TOLD])}{more} in turn"
 
     def _without_blank(self, block: Block) -> Block:
         """Counters of Windows have no value yet in their first row."""
