@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,9 @@ def test_notebooks(measured: ft.Run, tmp_path: Path) -> None:
     bare = ft.Run(stored=store(tmp_path / "a", rates=(100.0,) * 4, target="<b>"))
     assert "<svg" not in bare._repr_html_() and "&lt;b&gt;" in bare._repr_html_()
     assert "bx500-240" in ft.drives()._repr_html_()
+    finding = replace(measured.findings[0], note="a < b")
+    html = finding._repr_html_()
+    assert finding.id in html and finding.title in html and "a &lt; b" in html
 
 
 def test_charts(measured: ft.Run, tmp_path: Path) -> None:

@@ -117,6 +117,14 @@ class Finding:
         note = f" ({self.note})" if self.value is None and self.note else ""
         return f"{self.id}  {Shown.of(self).text}{note}"
 
+    def _repr_html_(self) -> str:
+        """What was found, its value and its note, for a notebook."""
+        from html import escape  # costs a start, and few programs show a finding
+
+        title, text, note = map(escape, (self.title, Shown.of(self).text, self.note or ""))
+        below = f"<br><small>{note}</small>" if note else ""
+        return f"<p title='{escape(self.id)}'>{title}: <b>{text}</b>{below}</p>"
+
     @property
     def id(self) -> str:
         """`battery.name[variant]`: unique in a run."""
