@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from changed_runs import rewrite
-from made_runs import HOST, Paper, _Clock, _manifest, _pass, make_run, two
+from made_runs import CELLS, HOST, Paper, _Clock, _manifest, _pass, make_run, two
 
 from flashtwin import report
 from flashtwin.batteries.base import registry
@@ -121,6 +121,14 @@ def test_sections_in_order_and_ids_once(text: str) -> None:
     assert len(found.ids) == len(set(found.ids))
     links = [ref[1:] for ref in found.references if len(ref) > 1]
     assert set(links) <= set(found.ids)
+
+
+def test_what_is_folded_away_is_closed_where_it_ends(tmp_path: Path) -> None:
+    """A page shows none of its own marks as text, and no part falls out of the fold around it."""
+    run = make_run(tmp_path / "run", Paper(cells=CELLS[:2], xray=False))
+    text = page.render([run])
+    assert "Rate, IOPS</summary>" in text and "&lt;details" not in text
+    assert text.count("<details") == text.count("</details>")
 
 
 def test_every_chart_has_a_place_and_every_place_a_chart(text: str) -> None:
