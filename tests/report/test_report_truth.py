@@ -66,6 +66,8 @@ def test_within_means_a_value_in_common() -> None:
         interval=Interval(low=9.9, high=10.1),
     )
     known = Truth(finding=found, label="fill/x/pass-1", value=10.2, low=10.1, high=10.3)
+    # Samples that lie far apart are both told: their middle alone would look outside.
+    assert (known.text, replace(known, low=8.0, high=12.4).text) == ("10.20 GB", "8.00 to 12.4 GB")
     assert known.within is True
     assert replace(known, low=10.15).within is False
     assert replace(known, finding=replace(found, interval=None)).within is None

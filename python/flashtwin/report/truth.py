@@ -26,6 +26,8 @@ from flashtwin.report.xray import Inside
 
 GB, MB = 1e9, 1e6
 SHOWN_DIGITS = 4
+# Two samples further apart than this share of what lies between them are both shown.
+ROUGH, ROUGH_DIGITS = 0.05, 3
 # Of the host's data in a sample: less may be the firmware's own housekeeping.
 PAST_SLC = 0.01
 # Superblocks come and go one by one, so the cache in use wavers a little around its level.
@@ -54,6 +56,10 @@ class Truth:
             return "does not happen"
         if self.value == 0 and self.finding.unit == "GB":
             return f"< {significant(self.high, 2)} GB" if self.high else "none"
+        low, high = self.low, self.high
+        if low and high and high - low > ROUGH * self.value:
+            ends = f"{significant(low, ROUGH_DIGITS)} to {significant(high, ROUGH_DIGITS)}"
+            return f"{ends} {self.finding.unit}"
         return f"{significant(self.value, SHOWN_DIGITS)} {self.finding.unit}"
 
     @property
