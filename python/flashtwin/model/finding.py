@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal
 
 import msgspec
@@ -119,8 +120,6 @@ class Finding:
 
     def _repr_html_(self) -> str:
         """What was found, its value and its note, for a notebook."""
-        from html import escape  # costs a start, and few programs show a finding
-
         title, text, note = map(escape, (self.title, Shown.of(self).text, self.note or ""))
         below = f"<br><small>{note}</small>" if note else ""
         return f"<p title='{escape(self.id)}'>{title}: <b>{text}</b>{below}</p>"
