@@ -229,7 +229,10 @@ def test_a_temperature_in_the_file_tells_throttling_apart(tmp_path: Path) -> Non
     rates = list(np.array([*[1000.0] * 60, *([450.0] * 20 + [1000.0] * 40) * 7]) * noise)
     follows = [*np.linspace(30, 80, 60), *[*np.linspace(80, 70, 20), *np.linspace(70, 80, 40)] * 7]
     rises = list(np.linspace(30, 80, 480))
-    plain = findings_of(infer(read(written(tmp_path, csv_of(rates)))))
+    without = infer(read(written(tmp_path, csv_of(rates))))
+    plain = findings_of(without)
+    assert plain["slowed_by"].value is None
+    assert any("temperature would tell" in note for note in without.notes)
     throttled, other = (
         findings_of(infer(read(written(tmp_path, hot(rates, degrees)))))
         for degrees in (follows, rises)

@@ -42,6 +42,10 @@ TAKEN_FOR_A_FILL = (
     "the file does not say how it was written: it is taken for one sequential fill (--pattern "
     "names another). Random writes, reads beside them or another queue depth make steps too"
 )
+HEAT_OR_A_LIMIT = (
+    "some of it is slower, by heat, a limit outside of the drive or by itself: a column with the "
+    "drive's temperature would tell"
+)
 FEWEST = 12
 RESOLVED = 3
 # The difference from a plateau's speed from which on a mean is told beside it.
@@ -143,11 +147,19 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
     # Who knows the history of a drive knows how it was written.
     if history is None and samples.pattern is None:
         taken.append(TAKEN_FOR_A_FILL)
+    told = _findings(samples, history, first)
+    if samples.degrees is None and any(_is_open(finding) for finding in told):
+        taken.append(HEAT_OR_A_LIMIT)
     return replace(
         of_cache,
-        findings=_findings(samples, history, first),
+        findings=told,
         notes=(*of_cache.notes, *_lacks(history, first), *taken),
     )
+
+
+def _is_open(finding: Finding) -> bool:
+    """Whether slower stretches were seen and it is not told what made them."""
+    return finding.name == "slowed_by" and finding.value is None
 
 
 def _of_no_fill(samples: Samples, curve: Curve) -> Inferred:
