@@ -352,6 +352,40 @@ def test_each_writer_has_a_handle_and_the_drive_room_for_it(tmp_path: Path) -> N
     assert not any(job.handles for job in without)
 
 
+WORKERS = Path(__file__).parents[2] / "examples" / "handles" / "kv-cache-workers.fio"
+SERVER = Variant(drive="samsung-pm963-960", sets=PLAIN)
+
+
+def of_workers(scale: int) -> lifetime.Copy:
+    load = loads.load(str(WORKERS), "1TB")
+    return lifetime.Copy(variant=SERVER, scale=scale, load=load, full=0.9, seed=1, reads=False)
+
+
+def test_objects_do_not_fill_the_superblocks_of_a_copy() -> None:
+    full_size = SERVER.spec()
+    copy = of_workers(88)
+    spec = lifetime.scaled(SERVER, 88).spec()
+    superblock = lifetime.superblock_of(spec)
+    jobs = lifetime.jobs_of(copy, full_size, int(0.9 * spec.capacity_bytes))
+    sizes = {job.name: job.fio.blocks[1].most for job in jobs if job.fio and job.fio.blocks}
+    # Objects of 32 MiB are a sixtieth of the drive's superblocks, and were larger than a copy's.
+    assert sizes["long-context"] <= superblock / lifetime.OBJECTS < 32 << 20
+    assert sizes["long-context"] == pytest.approx(superblock / lifetime.OBJECTS, rel=0.05)
+    assert all(size % lifetime.OBJECT_GRAIN == 0 for size in sizes.values())
+    told = lifetime.lifetime(
+        question(copy.load, 0.9),
+        [structs.replace(ended(2.0, Life(stages=[], end_years=3.0)), objects=0.02)],
+    )
+    assert told.sources[-1].startswith("large random writes have 2 % of their size in the copy")
+
+
+@pytest.mark.full
+def test_large_objects_cost_alike_at_two_scales() -> None:
+    smaller, larger = (lifetime.simulate(of_workers(scale)) for scale in (88, 44))
+    assert smaller.steady and larger.steady
+    assert smaller.waf == pytest.approx(larger.waf, rel=0.05)
+
+
 def fitted_spec(folder: Path, digest: str | None = None, drives: object = None) -> str:
     """A spec with the drives that a fit left possible beside it."""
     spec = Variant(drive="crucial-p1-1tb").spec()

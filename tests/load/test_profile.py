@@ -186,3 +186,10 @@ def test_a_longer_trace_takes_no_more_memory(
 ) -> None:
     most = peak_bytes(tmp_path, short, request_bytes) + (4 << 20)
     assert peak_bytes(tmp_path, long, request_bytes) < most
+
+
+def test_disks_of_one_trace_are_told(tmp_path: Path) -> None:
+    rows = [f"1281663720030616{at:02d},h,{at % 2},Write,{at << 20},4096,9\n" for at in range(4)]
+    (tmp_path / "t.csv").write_text("".join(rows))
+    (remark,) = profile(tmp_path / "t.csv").remarks
+    assert remark.startswith("it is of 2 disks (h.0, h.1), which lie beside one another on a drive")

@@ -37,15 +37,18 @@ from flashtwin.load.life import YEAR_DAYS, Jumps, Life, Until, live, stage
 from flashtwin.load.loads import Load
 from flashtwin.load.stretch import BATCH, GRAIN, Counts, Host, Stretch, writes
 from flashtwin.load.words import Interval, Latency, Lifetime
-from flashtwin.model.fio_job import Span
+from flashtwin.model.fio_job import Blocks, Span
 from flashtwin.model.histogram import percentiles_of, summed
 from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Result
 from flashtwin.model.target import Progress
-from flashtwin.model.units import parse_size, readable_size
+from flashtwin.model.units import parse_size, readable_number, readable_size
 from flashtwin.runner.pool import Send, Work
 from flashtwin.runner.target import Variant
 
+# Objects of a 32nd of a superblock and smaller are as if they were small, whatever their size.
+OBJECTS = 32
+OBJECT_GRAIN = 4096
 # The probability that an interval holds its value.
 CONFIDENCE = 0.9
 # A small copy holds about that much; each copy smaller than this is simulated as it is.
@@ -105,7 +108,8 @@ class Simulated(Struct, frozen=True, kw_only=True):
 
     `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
     byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
-    amplification no longer moved; `work`: what was simulated, in the unit of `stretch`."""
+    amplification no longer moved; `work`: what was simulated, in the unit of `stretch`;
+    `objects`: by what its largest random writes are smaller (`object_factor`)."""
 
     scale: int
     capacity_bytes: int
@@ -120,6 +124,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
     latencies: list[Latency]
     life: Life
     work: float = 0.0
+    objects: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,18 +294,75 @@ def simulate(copy: Copy, watch: Callable[[Progress], bool] = unwatched) -> Simul
     spec = scaled(copy.variant, copy.scale).spec()
     twin = Twin(spec, seed=copy.seed, preparation=untimed.AUTO).open()
     held = int(spec.capacity_bytes * copy.full) // GRAIN * GRAIN
-    jobs = jobs_of(copy, full_size, held)
+    jobs, objects = _scaled_jobs(copy, full_size, held)
     filled = held if copy.trims else spec.capacity_bytes // GRAIN * GRAIN
     twin.do(Fill(label="full", size=filled), watch)
     stretch = Stretch.of(copy.load, copy.scale, spec, full_size, jobs)
-    return _Steady(Host(twin, stretch, watch), spec, copy, stretch).run()
+    return _Steady(Host(twin, stretch, watch), spec, copy, stretch, objects).run()
 
 
 def jobs_of(copy: Copy, full_size: Spec, held: int) -> list[Job]:
     """The jobs of the load, as they are asked of the copy."""
+    return _scaled_jobs(copy, full_size, held)[0]
+
+
+def _scaled_jobs(copy: Copy, full_size: Spec, held: int) -> tuple[list[Job], float]:
+    """The jobs as they are asked of the copy, and by what the objects are smaller of the job whose
+    objects are shrunk most."""
     full_bytes = int(full_size.capacity_bytes * copy.full)
-    jobs = [_smaller(job, copy.scale, held) for job in _planned(copy.load, full_size, full_bytes)]
-    return _handled(jobs) if copy.handles else [replace(job, handles=()) for job in jobs]
+    planned = _planned(copy.load, full_size, full_bytes)
+    superblock = superblock_of(scaled(copy.variant, copy.scale).spec())
+    of_scale = superblock / superblock_of(full_size)
+    factors = [object_factor(job, superblock, of_scale) for job in planned]
+    jobs = [
+        _with_objects(_smaller(job, copy.scale, held), factor)
+        for job, factor in zip(planned, factors, strict=True)
+    ]
+    handled = _handled(jobs) if copy.handles else [replace(job, handles=()) for job in jobs]
+    return handled, min(factors)
+
+
+def superblock_of(spec: Spec) -> float:
+    """About the bytes of a superblock, by the blocks that a plane has."""
+    values = {row["key"]: row["value"] for row in spec.values()}
+    return spec.capacity_bytes / int(values["nand.blocks_per_plane"])
+
+
+def object_factor(job: Job, superblock: float, of_scale: float) -> float:
+    """By what the random writes of a job are smaller in a copy. An object that fills much of a
+    small superblock is gone with it as a whole, and costs no move: it keeps the share of a
+    superblock that it has in the drive of full size, or gets a share that is too small to matter.
+    """
+    assert job.fio is not None, "a plan has fio's jobs only"
+    if not (job.rw.startswith("rand") and writes(job)):
+        return 1.0
+    most = job.fio.blocks[1].most if job.fio.blocks else job.block_bytes
+    return min(max(of_scale, superblock / OBJECTS / most), 1.0)
+
+
+def _with_objects(job: Job, factor: float) -> Job:
+    """A job whose requests are smaller, in whole pages of 4 KiB."""
+    if factor >= 1:
+        return job
+    assert job.fio is not None, "a plan has fio's jobs only"
+
+    def shrunk(size: int) -> int:
+        return max(int(size * factor) // OBJECT_GRAIN * OBJECT_GRAIN, OBJECT_GRAIN)
+
+    def smaller(of: Blocks) -> Blocks:
+        return Blocks(
+            least=shrunk(of.least),
+            most=shrunk(of.most),
+            split=tuple((shrunk(size), percent) for size, percent in of.split),
+            align=None if of.align is None else shrunk(of.align),
+        )
+
+    blocks = job.fio.blocks
+    if blocks is not None:
+        reads, written, trims = blocks
+        blocks = (smaller(reads), smaller(written), smaller(trims))
+    fio = replace(job.fio, blocks=blocks)
+    return replace(job, block_bytes=shrunk(job.block_bytes), fio=fio)
 
 
 def _planned(load: Load, spec: Spec, full_bytes: int) -> list[Job]:
@@ -365,8 +427,10 @@ class _Steady:
     """Batches of stretches until their end is steady, and what it showed. `_batches` has the
     results of the last ones with the bytes that their stretches asked for."""
 
-    def __init__(self, host: Host, spec: Spec, copy: Copy, stretch: Stretch) -> None:
-        self._host, self._spec, self._copy = host, spec, copy
+    def __init__(
+        self, host: Host, spec: Spec, copy: Copy, stretch: Stretch, objects: float
+    ) -> None:
+        self._host, self._spec, self._copy, self._objects = host, spec, copy, objects
         self._plan = BRIEF if copy.brief else THOROUGH
         self._marks = [Counts.of(host.twin)]
         self._batches: list[tuple[list[Result], float]] = []
@@ -473,6 +537,7 @@ class _Steady:
             latencies=list(_latencies(results)),
             life=self._life(shown, results),
             work=self._host.work,
+            objects=self._objects,
         )
 
     def _life(self, first: Counts, results: Sequence[Result]) -> Life:
@@ -526,6 +591,7 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
     """The answer that the copies of a question give together, in the order of `copies`."""
     spec = question.variant.spec()
     base, others = simulated[0], list(simulated[1:])
+    shrunk = [] if base.objects >= 1 else [_of_objects(base.objects)]
     half = others.pop(0) if others and others[0].scale != base.scale else None
     per_day = question.load.bytes_a_day(spec.capacity_bytes)
     scale_error = abs(half.waf / base.waf - 1) if half else 0.0
@@ -568,7 +634,14 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
         watts=base.watts,
         draws=draws,
         assumed=assumed(spec),
-        sources=sources_of(question),
+        sources=[*sources_of(question), *shrunk],
+    )
+
+
+def _of_objects(factor: float) -> str:
+    return (
+        f"large random writes have {readable_number(100 * factor, 2)} % of their size in the copy,"
+        " whose superblocks are smaller: waits and IOPS are of those"
     )
 
 

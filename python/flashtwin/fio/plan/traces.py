@@ -288,6 +288,13 @@ def remarks(survey: TraceSurvey) -> list[str]:
             f"{_counted(survey['earlier'], 'request')} earlier than the one before, the first in"
             f" line {survey['first_earlier']:,}: {then}"
         )
+    disks = [file["name"] for file in survey["files"]]
+    if len(disks) > 1 and survey["format"] not in _OF_FILES:
+        names = ", ".join(disks[:3]) + (", …" if disks[3:] else "")
+        texts.append(
+            f"it is of {len(disks)} disks ({names}), which lie beside one another on a drive:"
+            " name one to have it alone"
+        )
     if survey["late"]:
         texts.append(
             f"{survey['late']:,} of {count:,} requests stand too far behind their place and come"
