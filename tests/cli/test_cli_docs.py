@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from flashtwin.catalogue.loader import drive_ids, load
 from flashtwin.cli.app import EPILOG, app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,6 +98,19 @@ def walk(group: click.Group) -> Iterator[click.Command]:
         yield command
         if isinstance(command, click.Group):
             yield from walk(command)
+
+
+def test_every_drive_of_the_docs_can_be_scaled_as_they_say() -> None:
+    scaled = {
+        (word, words[words.index("--scale") + 1])
+        for words in (call.values[0] for call in CALLS)
+        if "--scale" in words
+        for word in words
+        if word in drive_ids()
+    }
+    assert len(scaled) > 4
+    for drive, scale in sorted(scaled):
+        assert load(drive, scale=scale).id == drive
 
 
 def test_the_examples_of_every_help_page_are_taken() -> None:
