@@ -506,7 +506,7 @@ def free_path(word: str, *, sized: bool, changes: Sequence[str] = ()) -> Path:
     if word.endswith(("/", os.sep)) and not path.is_dir():
         raise FlashtwinError(
             f"there is no directory {word}",
-            hint="make it, or leave the stroke at its end out to name a file",
+            hint="make it, or leave out the slash at its end to name a file",
             exit_code=USAGE,
         )
     # What may not be written to is refused first, which is more to the point than a missing size.
