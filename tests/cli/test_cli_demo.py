@@ -48,6 +48,15 @@ def test_one_drive_has_two_of_the_five_lines(tmp_path: Path) -> None:
     assert [line.partition(":")[0] for line in others] == ["How sure", "Next", "Page"]
 
 
+@pytest.mark.parametrize("letters", [10, 40, 46])
+def test_a_line_says_that_a_drive_is_a_smaller_copy(tmp_path: Path, letters: int) -> None:
+    """However long its name is: "simulated" goes before that does."""
+    paper = Paper(name="x" * letters, options=("--scale", "1/16"))
+    first, *_ = summary.lines([make_run(tmp_path / "a", paper)], then="go on", page=None)
+    assert first.startswith(f"{'x' * letters}, scale 1/16") and len(first) <= 100
+    assert ("(simulated)" in first) == (letters < 40)
+
+
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_no_line_is_wider_than_100_columns(tmp_path: Path, count: int) -> None:
     long = "a drive whose maker likes names that go on and on, with a remark behind it as well"
