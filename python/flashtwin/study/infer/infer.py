@@ -147,12 +147,12 @@ def infer(samples: Samples, history: str | None = None, first: Samples | None = 
     # Who knows the history of a drive knows how it was written.
     if history is None and samples.pattern is None:
         taken.append(TAKEN_FOR_A_FILL)
-    told = _findings(samples, history, first)
-    if samples.degrees is None and any(_is_open(finding) for finding in told):
+    of_fill = _findings(samples, history, first)
+    if samples.degrees is None and any(map(_is_open, of_fill)):
         taken.append(HEAT_OR_A_LIMIT)
     return replace(
         of_cache,
-        findings=told,
+        findings=of_fill,
         notes=(*of_cache.notes, *_lacks(history, first), *taken),
     )
 
