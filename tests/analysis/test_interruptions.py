@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from flashtwin.analysis import calibration
+from flashtwin.analysis import calibration, returns
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.interruptions import calm
 from flashtwin.analysis.shape import shape_of
@@ -103,3 +103,10 @@ def test_any_curve_has_a_calm_one(rates: list[float]) -> None:
     curve = Curve(dt=np.full(len(rates), 1.0), size=np.array(rates))
     assert calm(curve).curve.total_bytes == pytest.approx(sum(rates))
     assert calm(curve).curve.total_s <= curve.total_s
+
+
+@pytest.mark.parametrize("rates", [[100.0], [100.0, 75.0], [100.0, 98.0, 75.0]])
+def test_a_segment_of_a_sample_or_two_may_hold_a_low(rates: list[float]) -> None:
+    """Of two samples the neighbours were three, which ended the analysis with an error."""
+    curve = Curve(dt=np.ones(len(rates)), size=np.array(rates))
+    assert returns._coarse(curve, 0, len(rates), np.array([100.0])).size in (0, 2)

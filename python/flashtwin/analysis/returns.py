@@ -152,7 +152,7 @@ def _coarse(bins: Curve, first: int, last: int, levels: Floats) -> Ints:
     if bound > BELOW or lowest < DEEPEST or size[high].sum() < COARSE_HIGH * size.sum():
         return none
     # A sample beside a low that holds some of it belongs to it.
-    beside = np.convolve(~high, np.ones(3), "same") > 0
+    beside = np.convolve(~high, np.ones(3))[1:-1] > 0
     low = ~high | (beside & (share < BELOW))
     edges = np.flatnonzero(np.diff(np.concatenate(([False], low, [False]))))
     if edges.size == 0:
