@@ -63,7 +63,10 @@ def render(game: Game, core: str | None) -> str:
         SCRIPTS,
         data,
         board=game.board,
-        apart=[(title, f"{percent:+.1f} %") for title, percent in game.apart],
+        apart=[
+            (title, f"{percent:+.1f} %" if round(percent, 1) else "0.0 %")
+            for title, percent in game.apart
+        ],
         core=core or "",
         prepared=assets.packed_json([asdict(position) for position in game.positions]),
         worker=assets.text_of(WORKER),

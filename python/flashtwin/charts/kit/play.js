@@ -80,7 +80,12 @@ function curveOf(answer, choice) {
   return curve;
 }
 
+// What was drawn last is drawn anew where the page changes its width.
+let drawn = null;
+addEventListener("resize", () => drawn && draw(...drawn));
+
 function draw(answer, choice) {
+  drawn = [answer, choice];
   const curve = curveOf(answer, choice);
   drawLine($("#seen"), curve);
   drawAreas($("#inside"), curve);

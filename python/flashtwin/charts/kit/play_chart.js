@@ -1,6 +1,7 @@
 // Two charts over the same axis, redrawn whole: a line and areas that are stacked. They are drawn in
-// variables of the style sheet and change with the theme.
-const WIDE = 760, HIGH = 250, LEFT = 52, RIGHT = 10, TOP = 10, BOTTOM = 26;
+// variables of the style sheet and change with the theme. A unit of the drawing is a pixel of the
+// page, so that words can be read on a telephone too.
+const HIGH = 250, LEFT = 52, RIGHT = 10, TOP = 10, BOTTOM = 26;
 
 function ticks(most, count) {
   const raw = most / count, power = 10 ** Math.floor(Math.log10(raw));
@@ -21,20 +22,21 @@ function node(name, attributes, text) {
 
 // Axes, grid and marks; the answer maps a point of the data into the picture.
 function frame(svg, mostX, mostY, marks) {
-  const x = (value) => LEFT + (value / mostX) * (WIDE - LEFT - RIGHT);
+  const wide = Math.max(svg.clientWidth, 240);
+  const x = (value) => LEFT + (value / mostX) * (wide - LEFT - RIGHT);
   const y = (value) => HIGH - BOTTOM - (value / mostY) * (HIGH - TOP - BOTTOM);
   const parts = [];
   for (const value of ticks(mostY, 4)) {
-    parts.push(node("line", { class: "grid", x1: LEFT, x2: WIDE - RIGHT, y1: y(value), y2: y(value) }));
+    parts.push(node("line", { class: "grid", x1: LEFT, x2: wide - RIGHT, y1: y(value), y2: y(value) }));
     parts.push(node("text", { class: "tick", x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, short(value)));
   }
-  for (const value of ticks(mostX, 8))
+  for (const value of ticks(mostX, Math.min(8, wide / 60)))
     parts.push(node("text", { class: "tick", x: x(value), y: HIGH - 8, "text-anchor": "middle" }, short(value)));
   for (const { at, text } of marks) {
     parts.push(node("line", { class: "mark", x1: x(at), x2: x(at), y1: TOP, y2: HIGH - BOTTOM }));
     parts.push(node("text", { class: "tick", x: x(at) + 4, y: TOP + 10 }, text));
   }
-  svg.setAttribute("viewBox", `0 0 ${WIDE} ${HIGH}`);
+  svg.setAttribute("viewBox", `0 0 ${wide} ${HIGH}`);
   svg.replaceChildren(...parts);
   return { x, y };
 }
