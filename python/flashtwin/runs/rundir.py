@@ -6,7 +6,7 @@
     series, hist, xray, meter and per_gb.parquet  of all steps, joined when the run is finished;
                     where there is a chain parts and part_hist.parquet too
     steps.tables    the same by step, a block each, and state-… (what the drive was), until then
-    smart/          before.json and after.json, of a drive that tells SMART data, or of a file's disk
+    smart/          before.json and after.json, of a drive that tells SMART, or of a file's disk
     findings.json   host.json
     summary.json    of a finished run: what a listing tells of it (`summary`)
 
