@@ -1,27 +1,35 @@
-"""No drive of the catalogue lets its host wait past its bound, or `check` foretells it."""
+"""No drive of the catalogue lets its host wait beyond its bound, or `check` foretells it."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from flashtwin.catalogue.loader import drive_ids
+from flashtwin.catalogue.loader import shipped_ids
 from flashtwin_lab import waits
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("drive", drive_ids())
+@pytest.mark.parametrize("drive", shipped_ids())
 def test_a_full_drive_keeps_its_bound(drive: str) -> None:
-    row = waits.waited(drive, "1/32")
-    assert row.longest_s <= waits.MOST_S or row.foretold, row
+    row = waits.larger_until_kept(drive)
+    assert row.keeps_its_bound, row
+
+
+def test_the_page_is_of_todays_drives_which_keep_their_bound() -> None:
+    rows = waits.kept()
+    again = "make it again: .venv/bin/python -m flashtwin_lab.waits --page"
+    assert {row.drive for row in rows if row.is_current} == set(shipped_ids()), again
+    assert waits.PAGE.read_text() == waits.text(), again
+    assert [row for row in rows if not row.keeps_its_bound] == []
 
 
 def test_a_longer_wait_is_told_with_its_drive() -> None:
-    quick, slow = (
-        waits.Waited(
-            drive=drive, iops=1000.0, p999_s=0.1, longest_s=longest, note=None, foretold=foretold
-        )
-        for drive, longest, foretold in (("quick", 0.2, None), ("slow", 3.0, "may wait"))
-    )
+    quick = waits.kept()[0]
+    slow = msgspec.structs.replace(quick, drive="slow", larger=16.0, longest_s=0.2, foretold=True)
+    quick = msgspec.structs.replace(quick, drive="quick", larger=1.0, longest_s=0.2, foretold=False)
+    assert quick.keeps_its_bound and slow.keeps_its_bound
+    assert not msgspec.structs.replace(slow, foretold=False).keeps_its_bound
     head, first, second = waits.table([quick, slow])
-    assert "longest" in head and "check warns" in first
+    assert "whole" in head and "check warns" in first
     assert first.startswith("slow") and second.startswith("quick")
