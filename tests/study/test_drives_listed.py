@@ -32,7 +32,7 @@ def test_every_drive_is_listed_with_every_column(lines: dict[str, Line]) -> None
     [
         ("bx500-240", {"interface": "sata", "dram": "none", "cache_bytes": 24 * 10**9}),
         ("bx500-240-nocache", {"cache": "whole-drive", "cache_bytes": 0, "cell": "tlc"}),
-        ("crucial-p1-1tb", {"cell": "qlc", "cache": "hybrid", "cache_bytes": 169 * 10**9}),
+        ("samsung-860-qvo-1tb", {"cell": "qlc", "cache": "hybrid", "cache_bytes": 42 * 10**9}),
         ("kingston-nv2-1tb", {"interface": "pcie4", "dram": "hmb", "fitted": 8}),
         ("vertex320-240", {"cache": "none", "cache_bytes": 0, "cell": "mlc"}),
     ],
@@ -45,7 +45,8 @@ def test_what_a_drive_is(lines: dict[str, Line], drive: str, columns: dict[str, 
 def test_a_cache_that_shrinks_is_told_by_its_size_on_the_empty_drive(
     lines: dict[str, Line],
 ) -> None:
-    assert lines["crucial-p1-1tb"].cache == "hybrid, 12 GB + 157 GB"
+    assert lines["crucial-p1-1tb"].cache == "dynamic, 169 GB"
+    assert lines["samsung-860-qvo-1tb"].cache == "hybrid, 6 GB + 36 GB"
     assert lines["hp-fx700-2tb"].cache == "dynamic, 54 GB"
 
 

@@ -164,3 +164,33 @@ fn a_cache_that_takes_the_spare_flash_is_warned_of() {
         assert!(!warned(&sets).iter().any(beside), "{kept}");
     }
 }
+
+/// Blocks of the cache's own are folded with borrowed ones, and free nothing for a host that waits.
+#[test]
+fn a_cache_whose_own_blocks_are_folded_is_warned_of() {
+    let warned = |more: &[&str]| {
+        let small = [
+            "nand.wordlines_per_block=32",
+            "ftl.system=0",
+            "drive.capacity=1.6 GB",
+            "gc.low=5",
+            "gc.high=6",
+            "slc_cache.mode=hybrid",
+            "slc_cache.size=20 MB",
+            "slc_cache.static_size=40 MB",
+            "slc_cache.rearm=20 MB",
+            "fold.reserve=60 MB",
+            "controller.longest_wait=50 ms",
+        ];
+        let warnings = load_with(common::BASE, &[], &[&small, more].concat()).warnings;
+        let own = |text: &String| text.contains("are blocks of its own");
+        warnings.iter().any(own)
+    };
+    assert!(warned(&[]));
+    assert!(!warned(&["controller.longest_wait=20 s"]));
+    assert!(!warned(&["gc.pace=stop-the-world"]));
+    assert!(!warned(&[
+        "slc_cache.mode=dynamic",
+        "slc_cache.static_size=0"
+    ]));
+}
