@@ -26,8 +26,9 @@ import msgspec
 import numpy as np
 
 from flashtwin import _core
+from flashtwin._core import Spec
 from flashtwin.catalogue import validated
-from flashtwin.catalogue.loader import BadSpecError, Spec, load, shipped_ids
+from flashtwin.catalogue.loader import BadSpecError, load, shipped_ids
 from flashtwin.drives.twin import Twin
 from flashtwin.model.histogram import bins_of, percentiles_of
 from flashtwin.model.job import Job
