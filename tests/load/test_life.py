@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -45,10 +46,10 @@ size=100%
 """
 
 
-def copy(folder: Path, pattern: str, variant: Variant = SMALL) -> Copy:
+def copy(folder: Path, pattern: str, variant: Variant = SMALL, per_day: str = "0.5 drives") -> Copy:
     path = folder / "load.fio"
     path.write_text(JOB + PATTERNS[pattern])
-    load = loads.load(str(path), "0.5 drives")
+    load = loads.load(str(path), per_day)
     return Copy(variant=variant, scale=1, load=load, full=0.8, seed=1, years=0.1)
 
 
@@ -70,17 +71,23 @@ def in_its_time(of: Copy, monkeypatch: pytest.MonkeyPatch) -> Simulated:
 def test_a_life_by_jumps_is_that_in_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
 ) -> None:
-    asked = copy(tmp_path, pattern)
+    # At half of so small a drive a day each write would be padded by itself.
+    asked = replace(copy(tmp_path, pattern, per_day="50 drives"), years=0.0001)
     jumped = lifetime.simulate(asked)
     timed = in_its_time(asked, monkeypatch)
     assert jumped.life.repeated_bytes > 0 and timed.life.repeated_bytes == 0
-    assert jumped.life.end_years == pytest.approx(timed.life.end_years, rel=0.02)
-    waf, p99 = (
-        [getattr(stage, name) for stage in timed.life.stages] for name in ("waf", "write_p99_ns")
-    )
-    for stage in jumped.life.stages:
-        assert stage.waf == pytest.approx(sum(waf) / len(waf), rel=0.02)
-        assert stage.write_p99_ns == pytest.approx(sum(p99) / len(p99), rel=0.1)
+    # A stage is of a quarter of the drive, by as much as stages differ a life may be off.
+    error = 0.02 + jumped.life.jump_error
+    assert jumped.life.end_years == pytest.approx(timed.life.end_years, rel=error) and error < 0.06
+    means = [
+        [
+            fmean(getattr(stage, name) for stage in of.life.stages)
+            for name in ("waf", "write_p99_ns")
+        ]
+        for of in (jumped, timed)
+    ]
+    assert means[0][0] == pytest.approx(means[1][0], rel=0.02)
+    assert means[0][1] == pytest.approx(means[1][1], rel=0.1)
 
 
 def test_the_drive_is_shown_after_its_years(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ OnEnd = Callable[[float, str], None]
 # How answers fared where somebody had measured: docs/guides/will-it-last.md has the cases.
 HELD = (
     "not drawn: capacitors, a cache, a host that is not as the load says; of six drives whose write"
-    " amplification was measured, two lie inside such an interval"
+    " amplification was measured, three lie inside such an interval"
 )
 # The modes of cells as words, as `Lifetime.wear` and `Aged.cycles` have them.
 MODES = {"native": "native mode", "slc": "SLC mode", "tier": "the second tier of the cache"}

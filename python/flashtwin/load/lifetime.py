@@ -443,10 +443,10 @@ class _Steady:
         steady = self._is_steady() and self._renewed() >= self._plan.least * (1 - ROUNDING)
         error = self._waf_error(steady=steady) / fmean(self._wafs())
         if not (self._copy.reads and self._host.reads):
-            return self._outcome(self._plan.batches, error, steady=steady)
+            return self._outcome(self._plan.batches, WORN, error, steady=steady)
         for _ in range(SHOWN):
             self._batch(reads=True)
-        return self._outcome(SHOWN, error, steady=steady)
+        return self._outcome(SHOWN, SHOWN, error, steady=steady)
 
     def _batch(self, *, reads: bool) -> None:
         """Stretches until the copy is renewed by a batch, or its work is done."""
@@ -510,14 +510,16 @@ class _Steady:
         missing = max(self._plan.least - self._renewed(), 0.0)
         return math.hypot(error, _drift(wafs) * max(missing / (window / 2), 1.0))
 
-    def _outcome(self, batches: int, error: float, *, steady: bool) -> Simulated:
-        """What the last batches showed; `error`: the share by which the write amplification may be
-        off."""
+    def _outcome(
+        self, batches: int, shown_batches: int, error: float, *, steady: bool
+    ) -> Simulated:
+        """The write amplification of the last batches, and waits, power and the beginning of a life
+        of those that are shown; `error`: the share by which the write amplification may be off."""
         first, last = self._marks[-batches - 1 :][0], self._marks[-1]
-        worn, shown = self._marks[-WORN - 1 :][0], self._marks[-SHOWN - 1 :][0]
+        worn, shown = self._marks[-WORN - 1 :][0], self._marks[-shown_batches - 1 :][0]
         host, seconds = last.host - first.host, (last.now_ns - shown.now_ns) / 1e9
-        wanted_bytes = sum(wanted for _, wanted in self._batches[-SHOWN:])
-        results = [result for batch, _ in self._batches[-SHOWN:] for result in batch]
+        wanted_bytes = sum(wanted for _, wanted in self._batches[-shown_batches:])
+        results = [result for batch, _ in self._batches[-shown_batches:] for result in batch]
         waf = (last.programmed - first.programmed) / host
         return Simulated(
             scale=self._copy.scale,
