@@ -189,6 +189,8 @@ def copies(question: Question, draws: int = DRAWS, copy_bytes: int = COPY_BYTES)
     over what is not known."""
     variant = _with_log(_with_handles(question) if question.handles else question.variant)
     spec = variant.spec()
+    # A load that cannot be asked of the drive is refused here, before any worker starts.
+    _planned(question.load, spec, int(spec.capacity_bytes * question.full))
     scale = _scale(spec, variant, copy_bytes)
     base = Copy(
         variant=variant,
