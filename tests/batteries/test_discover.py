@@ -13,7 +13,7 @@ from fakes import FakeDrive, Law
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
-from flashtwin.batteries.discover import ambiguous, levels, reading, steps
+from flashtwin.batteries.discover import ambiguous, latency, levels, reading, steps
 from flashtwin.batteries.discover import candidates as small
 from flashtwin.batteries.discover import posterior as inference
 from flashtwin.batteries.discover import tests as known_tests
@@ -319,6 +319,19 @@ def test_a_step_of_few_programs_is_no_longer_wait_than_staging() -> None:
     many = _curve(replace(facts, meanwhile=0.25e6), first, known_tests.PAST)[-1]
     few = _curve(facts, replace(first, buffer_kib=768), known_tests.PAST)[-1]
     assert few < staged[-1] + noise < many - 2 * noise
+
+
+def test_single_writes_of_a_small_drive_have_samples_for_each_part() -> None:
+    """In samples of half a second a drive of 8 GB had three of them, and how long they wait was
+    not told."""
+    drive = FakeDrive()
+    facts = replace(_facts(0.1, 0.4), fill_s=17.0)
+    chain = steps.asked(drive.info, facts, known_tests.PAST, "discover/1-past/write", 0)
+    assert isinstance(chain, Chain)
+    single = chain.parts[steps.SINGLE]
+    assert isinstance(single, Run)
+    fastest_s = single.jobs[0].size / drive.info.capacity_bytes * facts.fill_s
+    assert fastest_s / single.sample_s >= 2 * latency.PARTS
 
 
 def test_what_is_written_while_a_program_lasts_says_how_many_programs_a_step_is() -> None:

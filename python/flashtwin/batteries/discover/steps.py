@@ -24,8 +24,9 @@ from flashtwin.model.target import DriveInfo
 
 # Between TRIM of everything and what is written next the drive may erase.
 SETTLE_S = 60.0
-# A write of a test has about so many samples.
-SAMPLES = 800
+# Samples of a write of a test, and of single writes: the longest wait of each eighth of these is
+# compared (`latency.PARTS`).
+SAMPLES, SINGLE_SAMPLES = 800, 64
 READ_BYTES = 4096
 # So many reads let programs end that were under way.
 WARM = 64
@@ -130,8 +131,12 @@ def asked(info: DriveInfo, facts: Facts, test: Test, label: str, host_ns: int) -
         size=max(whole_blocks(capacity * share), MIB),
         host_ns=host_ns,
     )
-    sample = min(max(round(facts.fill_s * share / SAMPLES, 3), SAMPLE_S_LEAST), SAMPLE_S)
-    return Run(label=label, jobs=(job,), sample_s=sample)
+    return Run(label=label, jobs=(job,), sample_s=_sample_s(facts.fill_s * share, SAMPLES))
+
+
+def _sample_s(seconds: float, samples: int) -> float:
+    """How long a sample is for that many of them, within what a step may ask."""
+    return min(max(round(seconds / samples, 3), SAMPLE_S_LEAST), SAMPLE_S)
 
 
 def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
@@ -145,17 +150,22 @@ def _placed(info: DriveInfo, facts: Facts, label: str, host_ns: int) -> Chain:
     ]
     capacity = whole_blocks(info.capacity_bytes)
     written = whole_blocks(min(size * places.PAST[1], 1.0 - SINGLE_SHARE) * capacity)
+    size_bytes = max(whole_blocks(capacity * SINGLE_SHARE), MIB)
     job = Job(
         name="single",
         rw="write",
         block_bytes=BLOCK,
         depth=1,
         offset=written,
-        size=max(whole_blocks(capacity * SINGLE_SHARE), MIB),
+        size=size_bytes,
         host_ns=host_ns,
     )
     warm = _reads(info, f"{label}-warm", (0.0, size * places.PAST[1]), WARM)
-    single = Run(label=f"{label}-single", jobs=(job,), sample_s=SAMPLE_S)
+    # None of it is faster than the first plateau: on a small drive it ends within a second or two.
+    fastest_s = facts.fill_s * size_bytes / capacity
+    single = Run(
+        label=f"{label}-single", jobs=(job,), sample_s=_sample_s(fastest_s, SINGLE_SAMPLES)
+    )
     both = Job(
         name="mixed",
         rw="randrw",
