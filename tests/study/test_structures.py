@@ -120,7 +120,7 @@ def test_a_fit_says_what_discover_does_not_tell_from_its_twin() -> None:
         "discover does not tell dynamic from hybrid (21 %)"
     ]
     assert left_open(findings, kinds["static"]) == [
-        "discover does not tell static from dynamic (75 %), hybrid (21 %)"
+        "discover says dynamic (75 %), hybrid (21 %), and static fits better here"
     ]
     assert left_open(concluded(dynamic=0.98, hybrid=0.02), kinds["dynamic"]) == []
     assert left_open(Findings(()), kinds["none"]) == []

@@ -48,6 +48,8 @@ WORDLINES = (22, 44, 88, 176, 352, 704)
 AT_WORK = 6
 # A cache that borrows has so much of the capacity at least beside blocks of its own.
 LEAST_BORROWED = 0.005
+# A hybrid cache is looked at with these multiples of the own part that its fill was fitted with.
+OWN_PARTS = (0.5, 1.7, 2.5)
 # What the firmware keeps of the capacity.
 SYSTEM_SHARE = 0.005
 SATA_MOST = 600e6
@@ -203,6 +205,28 @@ class Space:
         """Whether this is another kind as one that a core limits, wherever their maps are."""
         same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
         return same and self.structure.by_core and not space.structure.by_core
+
+    def with_own_parts(self, z: Floats) -> list[Floats]:
+        """That place, and those where the cache has other blocks of its own and a fill shows
+        nothing of it: it lends as much less, and folding begins as much sooner."""
+        if not {"static", "reserve"} <= set(self.free):
+            return [z]
+        own, reserve = (self.free.index(name) for name in ("static", "reserve"))
+        now, places = self.values(z), [z]
+        for times in OWN_PARTS:
+            share = times * now["static"]
+            reserve_share = now["reserve"] + self.bits * (share - now["static"])
+            if reserve_share > 0 and share + LEAST_BORROWED < now["cache"]:
+                place = z.copy()
+                place[own] = self.z_of("static", share)
+                place[reserve] = self.z_of("reserve", reserve_share)
+                places.append(place)
+        return places
+
+    def z_of(self, name: str, value: float) -> float:
+        """Where a value is, within what is searched."""
+        z = math.log(value / self.usual[name]) / hypothesis.values()[name].spread
+        return float(np.clip(z, -FARTHEST, FARTHEST))
 
     def at(self, name: str, z: float) -> float:
         """One value of a place."""

@@ -395,16 +395,20 @@ def left_open(findings: Findings, structure: Structure) -> list[str]:
     notes = []
     for part, own in (("structure", structure.name), ("past", structure.kind.past)):
         start = f"discover.{part}."
-        others = [
-            f"{row.id.removeprefix(start)} ({readable_number(100 * row.value)} %)"
+        likely = {
+            row.id.removeprefix(start): row.value
             for row in findings
-            if row.id.startswith(start)
-            and isinstance(row.value, float)
-            and row.value >= STILL_LIKELY
-            and row.id != start + own
-        ]
-        if others:
-            notes.append(f"discover does not tell {own} from {', '.join(others)}")
+            if row.id.startswith(start) and isinstance(row.value, float)
+        }
+        others = {
+            word: f"{word} ({readable_number(100 * share)} %)"
+            for word, share in likely.items()
+            if share >= STILL_LIKELY and word != own
+        }
+        if others and likely.get(own, 0.0) < STILL_LIKELY:
+            notes.append(f"discover says {', '.join(others.values())}, and {own} fits better here")
+        elif others:
+            notes.append(f"discover does not tell {own} from {', '.join(others.values())}")
     return notes
 
 

@@ -219,7 +219,8 @@ def _by_all(
 ) -> list[Searched]:
     """The best kinds on every chapter, best first, with their map `where` requests say and folding
     after the `rest` that chapters say. All are simulated once, as the fill leaves them and as the
-    same kind that a core limits; the best make one step, and the best of these more."""
+    same kind that a core limits; hybrid ones with other parts of their own too, which no fill
+    shows. The best make one step, and the best of these more."""
     starts = []
     for space, tried in by_fill:
         place, same = place_of(tried), space.with_map(where)
@@ -230,7 +231,8 @@ def _by_all(
         starts += [(other, _carried(space, place, other)) for other in cores]
     search.label = "every kind of cache"
     once = [
-        (space, search.misfits(space, [place], search.seen.chapters)) for space, place in starts
+        (space, search.misfits(space, space.with_own_parts(place), search.seen.chapters))
+        for space, place in starts
     ]
     once.sort(key=_total)
     first = _hopeful(_of_each_structure(once)[:FINALISTS], HOPELESS_AT_FIRST)
