@@ -3,8 +3,8 @@
 A copy with the same dies, planes and ratios is written at random, erased, filled, filled again,
 read, and read and written at random for a while; what that takes of a processor predicts a fill of
 the whole drive to 20 % (nine drives). It is measured where a run is worth it (`WORTH_S`) and kept
-in the cache folder by the spec's hash and the model's number, never in a run. Invariant: whatever
-goes wrong here costs the usual pace and never a run.
+in the cache folder by the spec's hash and the model's number, never in a run; without a folder this
+process keeps it. Invariant: whatever goes wrong here costs the usual pace and never a run.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ READ_BYTES, REQUESTS, SAMPLE_NS = 4 * 10**9, 100_000, 1_000_000_000
 BEFORE = 300_000
 
 Clock = Callable[[], float]
+# What this process has measured without a folder to keep it in.
+_HELD: dict[str, Pace] = {}
 
 
 def pace_of(spec: _core.Spec, expected_s: float) -> Pace:
@@ -101,7 +103,7 @@ def _copy(spec: _core.Spec) -> _core.Spec | None:
 def _kept(folder: Path | None) -> dict[str, Pace]:
     """The paces measured before; a file that is not as it was written is measured anew."""
     if folder is None:
-        return {}
+        return _HELD
     names = {field.name for field in fields(Pace)}
     try:
         rows = parse_json(read_regular(folder / FILE, most_bytes=MOST_FILE_BYTES))
@@ -121,6 +123,7 @@ def _kept(folder: Path | None) -> dict[str, Pace]:
 
 def _keep(folder: Path | None, paces: dict[str, Pace]) -> None:
     if folder is None:
+        _HELD.update(paces)
         return
     rows = {key: asdict(pace) for key, pace in list(paces.items())[-MOST_KEPT:]}
     with contextlib.suppress(OSError, FlashtwinError):
