@@ -358,8 +358,8 @@ def test_a_wrong_argument_gets_the_message_of_the_command_line(
     told = [*str(refused.value).splitlines(), *getattr(refused.value, "__notes__", ())]
     done = CliRunner().invoke(app, ["test", "bx500-240", *words])
     assert done.exit_code == 2
-    typed = [line.removeprefix("error: ") for line in done.stderr.splitlines()]
-    assert typed and set(typed) <= set(told)
+    typed = [line.removeprefix("error: bx500-240: ") for line in done.stderr.splitlines()]
+    assert {line.removeprefix("error: ") for line in typed} <= set(told) and typed
 
 
 def test_a_seed_is_a_whole_number() -> None:

@@ -336,10 +336,13 @@ def test_runs_are_found_in_a_directory_or_under_it(tmp_path: Path) -> None:
     (tmp_path / "both" / "report.html").write_text("")
     assert [run.path.name for run in find_runs(tmp_path / "both")] == ["a", "b"]
     assert [run.path.name for run in find_runs(tmp_path / "both" / "a")] == ["a"]
-    with pytest.raises(FlashtwinError, match="no run in"):
-        find_runs(tmp_path)
-    with pytest.raises(FlashtwinError, match="no run in"):
-        find_runs(tmp_path / "nowhere")
+    write(tmp_path / "single").close([])
+    names = [run.path.name for run in find_runs(tmp_path)]
+    assert names == ["a", "b", "single"], "runs of several drives lie in a directory of their own"
+    (tmp_path / "empty").mkdir()
+    for place in ("empty", "nowhere"):
+        with pytest.raises(FlashtwinError, match="no run in"):
+            find_runs(tmp_path / place)
     with pytest.raises(FlashtwinError, match="no run in"):
         _ = Run(tmp_path / "nowhere").manifest
 

@@ -289,6 +289,12 @@ def find_runs(path: Path) -> list[Run]:
     drives, which lie together in one of these, among them."""
     if is_there(path / MANIFEST):
         return [Run(path)]
+    if (path / "sweep.json").exists():
+        raise FlashtwinError(
+            f"{path} holds a sweep",
+            hint=f"its runs are in {path / 'points'}, and its page is its report.html",
+            exit_code=USAGE,
+        )
     runs = []
     if path.is_dir():
         with disk(path, "read"):
@@ -298,12 +304,6 @@ def find_runs(path: Path) -> list[Run]:
                 elif inside.is_dir() and not inside.is_symlink():
                     together = sorted(inside.iterdir())
                     runs += [Run(at) for at in together if is_there(at / MANIFEST)]
-    if not runs and (path / "sweep.json").exists():
-        raise FlashtwinError(
-            f"{path} holds a sweep",
-            hint=f"its runs are in {path / 'points'}, and its page is its report.html",
-            exit_code=USAGE,
-        )
     if not runs:
         raise FlashtwinError(f"no run in {path}", hint=_LOOK, exit_code=USAGE)
     return runs
