@@ -49,12 +49,24 @@ class FlashtwinError(Exception):
         if exit_code is not None:
             self.exit_code = exit_code
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as it is, whatever its kind was made of: workers send it back, and a pool waits
+        for ever for an error that cannot be read."""
+        return _as_it_was, (type(self), self.args, self.__dict__)
+
     def add_hint(self, hint: str) -> None:
         """Say this too, behind the hint that is there."""
         hint = with_short_words(hint)
         self.hint = hint if self.hint is None else f"{self.hint}; {hint}"
         # Python prints it under a traceback, where a program has no command line around it.
         self.add_note(f"hint: {hint}")
+
+
+def _as_it_was(kind: type[FlashtwinError], words: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    """The error that was pickled."""
+    error = Exception.__new__(kind, *words)
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(FlashtwinError):

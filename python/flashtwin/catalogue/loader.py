@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -51,11 +50,6 @@ class BadSpecError(UsageError):
         errors = f"{count:,} error{'' if count == 1 else 's'}"
         super().__init__(f"{target} has {errors}", exit_code=USAGE)
         self.target, self.issues = target, tuple(issues)
-        self._again = partial(BadSpecError, target, self.issues, count=count)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it was made of: workers of Dask and of others send it back."""
-        return self._again, ()
 
     def __str__(self) -> str:
         """The message with all issues, for programs that do not print them one by one."""
