@@ -36,7 +36,7 @@ READ_BYTES, REQUESTS, SAMPLE_NS = 4 * 10**9, 100_000, 1_000_000_000
 BEFORE = 300_000
 
 Clock = Callable[[], float]
-# What this process has measured without a folder to keep it in.
+# Paces that this process has measured without a folder to keep them in.
 _HELD: dict[str, Pace] = {}
 
 
