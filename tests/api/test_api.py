@@ -238,7 +238,9 @@ def takes_long(block: str) -> bool:
     return "lab.validate(" in block
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [pytest.param(PAGES[0], marks=pytest.mark.full), PAGES[1]], ids=lambda page: page.name
+)
 def test_the_examples_of_the_docs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ def same(first: list[list[Floats]], second: list[list[Floats]]) -> bool:
 ALONE = [simulate(places) for places in batches()]
 
 
+@pytest.mark.full
 def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     database = str(tmp_path / "fit.db")
     _, first = search(database, 1)

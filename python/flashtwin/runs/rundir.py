@@ -289,7 +289,7 @@ def find_runs(path: Path) -> list[Run]:
     drives, which lie together in one of these, among them."""
     if is_there(path / MANIFEST):
         return [Run(path)]
-    if (path / "sweep.json").exists():
+    if is_there(path / "sweep.json"):
         raise FlashtwinError(
             f"{path} holds a sweep",
             hint=f"its runs are in {path / 'points'}, and its page is its report.html",
