@@ -12,7 +12,7 @@ from thinning import thinned
 
 pytestmark = pytest.mark.skipif(fio_beside.FIO is None, reason="fio is not installed")
 
-SEEDS = thinned(range(1, 15), every=2)
+SEEDS = thinned(range(1, 15), every=4)
 JOBS = Path(__file__).parents[1] / "fio" / "jobs"
 # What once differed: a job file each, without its section.
 DIFFERED = {

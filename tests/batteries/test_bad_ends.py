@@ -111,7 +111,7 @@ def contents(run: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("battery", thinned(NAMES, every=6))
+@pytest.mark.parametrize("battery", thinned(NAMES, every=9))
 def test_whatever_ends_it_each_battery_goes_on_to_the_same_bytes(
     battery: str, tmp_path: Path
 ) -> None:
@@ -184,7 +184,7 @@ class Before(Observer):
         self.cannot = frozenset(kind for kinds in estimate.cannot.values() for kind in kinds)
 
 
-@pytest.mark.parametrize("battery", thinned(NAMES, every=4))
+@pytest.mark.parametrize("battery", thinned(NAMES, every=7))
 def test_what_a_target_cannot_do_is_said_before_the_first_byte(
     battery: str, tmp_path: Path
 ) -> None:

@@ -119,7 +119,7 @@ def test_a_burst_of_a_buffer_is_no_cache_of_a_kind(tmp_path: Path) -> None:
     ("seconds", "cells", "is_none"),
     [
         pytest.param(1.4, 0.0, True, marks=pytest.mark.full),
-        (1.4, 1.0, False),
+        pytest.param(1.4, 1.0, False, marks=pytest.mark.full),
         pytest.param(14.0, 0.0, False, marks=pytest.mark.full),
     ],
 )

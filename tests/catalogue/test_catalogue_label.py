@@ -21,7 +21,7 @@ SIZES = (64, 120, 240, 256, 480, 512, 1000, 2000, 4000)
 
 @pytest.mark.parametrize("sizes", [SIZES[::4], pytest.param(SIZES, marks=pytest.mark.full)])
 @pytest.mark.parametrize(
-    ("interface", "cell"), thinned(list(itertools.product(INTERFACES, CELLS)), every=3)
+    ("interface", "cell"), thinned(list(itertools.product(INTERFACES, CELLS)), every=5)
 )
 def test_a_label_makes_a_drive(
     tmp_path: Path, interface: str, cell: str, sizes: tuple[int, ...]

@@ -221,7 +221,7 @@ SAME: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @needs_fio
 @pytest.mark.parametrize(
-    ("options", "job", "fio"), thinned(SAME, every=2), ids=[case[0] for case in SAME]
+    ("options", "job", "fio"), thinned(SAME, every=3), ids=[case[0] for case in SAME]
 )
 def test_in_order_the_requests_are_fio_s(
     options: str, job: dict[str, Any], fio: dict[str, Any], tmp_path: Path
@@ -271,7 +271,7 @@ RANDOM: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @needs_fio
 @pytest.mark.parametrize(
-    ("options", "job", "fio"), thinned(RANDOM, every=3), ids=[case[0] for case in RANDOM]
+    ("options", "job", "fio"), thinned(RANDOM, every=5), ids=[case[0] for case in RANDOM]
 )
 def test_at_random_the_requests_are_like_fio_s(
     options: str, job: dict[str, Any], fio: dict[str, Any], tmp_path: Path

@@ -126,7 +126,7 @@ def simulated(name: str, monkeypatch: pytest.MonkeyPatch) -> Answer:
 @pytest.mark.parametrize(
     "name",
     [
-        *thinned([name for name in NAMES if name not in LONG], every=3),
+        *thinned([name for name in NAMES if name not in LONG], every=5),
         *(pytest.param(name, marks=pytest.mark.full) for name in LONG),
     ],
 )

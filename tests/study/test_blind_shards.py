@@ -36,6 +36,7 @@ def drives(path: Path, seed: int, count: int, kind: str = "made up") -> tuple[li
     return sorted(row.value for row in rows), sorted(names)
 
 
+@pytest.mark.full
 def test_a_campaign_goes_on_and_joins_another_seed(tmp_path: Path) -> None:
     path = tmp_path / "drives.json"
     assert drives(path, 1, 2) == ([100, 101], ["made up 0", "made up 1"])

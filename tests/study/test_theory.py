@@ -126,7 +126,7 @@ QUICK = (
 )
 
 
-@pytest.mark.parametrize(("law", "rho"), thinned(QUICK, every=4))
+@pytest.mark.parametrize(("law", "rho"), thinned(QUICK, every=6))
 def test_drives_keep_the_law(law: str, rho: float | None) -> None:
     chosen = [
         point

@@ -33,7 +33,7 @@ def record(**values: float | None) -> Record:
 
 
 @pytest.mark.parametrize(
-    "mechanism", thinned(knock_outs(), every=4), ids=lambda mechanism: mechanism.name
+    "mechanism", thinned(knock_outs(), every=7), ids=lambda mechanism: mechanism.name
 )
 def test_every_mechanism_is_one_of_some_drive(mechanism: KnockOut) -> None:
     assert set(mechanism.drives) <= set(drive_ids())
