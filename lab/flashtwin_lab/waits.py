@@ -61,9 +61,9 @@ beforehand that it may not. Linux gives a command up after 30 seconds.
 
 
 class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """What a drive did under the load: `told` where a note names waits beyond its bound, `foretold`
-    where `check` warns of them. Superblocks of the whole drive are `larger` times as large. `model`
-    and `spec` say of which core and of which values it is."""
+    """The waits of a drive under the load: `told` where a note names some beyond its bound,
+    `foretold` where `check` warns of them. Superblocks of the whole drive are `larger` times as
+    large. `model` and `spec` say of which core and of which values it is."""
 
     drive: str
     scale: str
@@ -78,7 +78,7 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_current(self) -> bool:
-        """Whether the drive would do the same today."""
+        """True where neither the drive's spec nor the core has changed since it was measured."""
         return validated.is_current(self.model, {self.drive: self.spec})
 
     @property
@@ -87,7 +87,8 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
         return self.longest_s * self.larger
 
     @property
-    def keeps_its_bound(self) -> bool:
+    def is_kept_or_foretold(self) -> bool:
+        """True where no wait is longer than the bound, or `check` warns that one may be."""
         return self.whole_s <= MOST_S or self.foretold
 
 
@@ -104,7 +105,7 @@ def small(drive: str) -> str:
 
 
 def _superblock(spec: Spec) -> float:
-    """What the size of a superblock goes by where dies and pages stay."""
+    """The number to which a superblock's size is proportional, where dies and pages stay."""
     values = {row["key"]: row["value"] for row in spec.values()}
     return float(values["nand.wordlines_per_block"])
 
@@ -144,11 +145,11 @@ def waited(drive: str, scale: str, sets: Sequence[str] = ()) -> Waited:
 
 
 def larger_until_kept(drive: str) -> Waited:
-    """What a drive does, four times as large each time until it keeps its bound or is whole."""
+    """Measure a drive, four times as large each time, until it keeps its bound or is whole."""
     smaller = int(small(drive).removeprefix("1/"))
     while True:
         row = waited(drive, f"1/{smaller}" if smaller > 1 else "1")
-        if row.keeps_its_bound or smaller == 1:
+        if row.is_kept_or_foretold or smaller == 1:
             return row
         smaller = max(1, smaller // 4)
 
@@ -210,7 +211,7 @@ def main() -> int:
         rows.append(waited(drive, asked.scale or small(drive), asked.set))
         print(f"{drive}: {rows[-1].longest_s:.3f} s", file=sys.stderr, flush=True)
     print("\n".join(table(rows)))
-    return int(not all(row.keeps_its_bound for row in rows))
+    return int(not all(row.is_kept_or_foretold for row in rows))
 
 
 if __name__ == "__main__":

@@ -202,8 +202,8 @@ def judged(seen: list[Seen]) -> list[str]:
 
 
 def seen_with(seed: int, drives: int, pool: Pool) -> list[Seen]:
-    """What all drives of a seed look like, and as many fills for each generator that heat slowed or
-    something else did."""
+    """The looks of all drives of a seed, and of as many more fills for each generator, which heat
+    or something else slowed."""
     jobs = list(product(PROGRAMS, range(drives), (False, True)))
     seen = pool.map(partial(looked_at, seed), jobs, 8)
     seen += pool.map(partial(warmed_at, seed), range(len(PROGRAMS) * drives), 8)

@@ -312,7 +312,7 @@ def _free_at(candidate: Candidate, place: float) -> float:
 
 
 def folds_from_its_end(candidate: Candidate) -> bool:
-    """Whether a cache on borrowed cells ends with little more free than the reserve."""
+    """True where little more than the reserve is free when a cache on borrowed cells is full."""
     if structures()[candidate.structure][0] in (NONE, STATIC, WHOLE_DRIVE):
         return False
     return _free_at(candidate, _lent(candidate)[0]) <= candidate.reserve_share + AT_ONCE
