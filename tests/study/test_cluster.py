@@ -8,13 +8,14 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from flashtwin.drives import memory
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.runner import cluster as clusters
+from flashtwin.runner.stop import Stop
 from flashtwin.study.sweep.executors import Cluster, Local
 from flashtwin.study.sweep.plan import Failure, Plan
 from flashtwin.study.sweep.run import Silent, sweep
@@ -129,6 +130,47 @@ def test_a_cluster_that_is_lost_is_told(client: _Lost, since_s: float, text: str
 def test_a_cluster_whose_worker_restarts_is_waited_for() -> None:
     began = time.monotonic()
     assert clusters._alone_since(_Lost("running"), "tcp://here:1", began) == began
+
+
+class _Future:
+    """A future that is seen as done, with the states that follow on one another when its result is
+    asked for; the worker of "lost" died after it had ended, that of "gone" while it answered."""
+
+    def __init__(self, *states: str) -> None:
+        self._states = list(states)
+
+    def done(self) -> bool:
+        return True
+
+    @property
+    def status(self) -> str:
+        state = self._states.pop(0) if len(self._states) > 1 else self._states[0]
+        self._is_gone = state == "gone"
+        return "finished" if self._is_gone else state
+
+    def result(self, timeout: float) -> dict[str, str]:
+        if self._is_gone:
+            raise TimeoutError
+        return {"value": "answer"}
+
+
+def test_a_result_that_is_lost_with_its_worker_is_awaited_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    futures = [
+        _Future("finished"),
+        _Future("lost", "pending", "finished"),
+        _Future("gone", "finished"),
+    ]
+    client = SimpleNamespace(cancel=lambda *_, **__: None, close=lambda timeout: None)
+    monkeypatch.setattr(clusters, "_client", lambda address: client)
+    monkeypatch.setattr(clusters, "_same_version", lambda client: None)
+    monkeypatch.setattr(
+        clusters, "_submitted", lambda client, works: (None, {f: n for n, f in enumerate(futures)})
+    )
+    monkeypatch.setattr(clusters, "_alone_since", lambda client, address, since: since)
+    ended = list(clusters.Cluster("a")._run([], Stop()))
+    assert [(one.number, one.value) for one in ended] == [(n, "answer") for n in (0, 2, 1)]
 
 
 @pytest.mark.full

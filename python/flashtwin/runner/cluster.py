@@ -2,9 +2,10 @@
 
 Workers need this flashtwin and share no disk with us; what they give back is what a piece of work
 gives. Of the workers of one machine as many are busy at once as have room there together.
-Invariants: a piece whose worker is lost goes to another one, three times at most; a stop drops what
-is under way; a scheduler or all workers that are lost are told by what went wrong; Dask is imported
-when a cluster is asked for, and prints nothing of its own.
+Invariants: a piece whose worker is lost goes to another one, three times at most, even if it had
+ended and its result was lost; a stop drops what is under way; a scheduler or all workers that are
+lost are told by what went wrong; Dask is imported when a cluster is asked for, and prints nothing
+of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,10 @@ class Cluster:
                 # A scheduler that is gone takes all pieces with it: that is no failure of theirs.
                 alone_since = _alone_since(client, self._address, alone_since)
                 for future in ready:
-                    yield _ended(waiting.pop(future), future)
+                    ended = _ended(waiting[future], future)
+                    if ended is not None:
+                        del waiting[future]
+                        yield ended
             client.cancel(list(waiting), force=True)
         finally:
             client.close(timeout=CONNECT_S)
@@ -176,13 +180,19 @@ def _submitted(client: Any, works: Mapping[int, Work]) -> tuple[list[str] | None
     return workers, sent
 
 
-def _ended(number: int, future: Any) -> Ended:
-    if future.status == "error":
-        mistake = "".join(traceback.format_exception(future.exception()))
-        return Ended(number=number, mistake=mistake)
-    if future.status != "finished":
-        return Ended(number=number, mistake=f"the cluster gave it up ({future.status})")
-    return Ended(number=number, **future.result())
+def _ended(number: int, future: Any) -> Ended | None:
+    """How a piece ended; none where its worker was lost with what it gave, so that it is carried
+    out again."""
+    match future.status:
+        case "error":
+            mistake = "".join(traceback.format_exception(future.exception()))
+            return Ended(number=number, mistake=mistake)
+        case "cancelled":
+            return Ended(number=number, mistake="the cluster gave it up")
+        case "finished":
+            with suppress(TimeoutError):
+                return Ended(number=number, **future.result(timeout=CONNECT_S))
+    return None
 
 
 def _with_room(client: Any, drive_bytes: int) -> list[str]:
