@@ -78,3 +78,4 @@ def test_a_trace_beyond_the_drive_is_refused_by_line(run: Run, tmp_path: Path) -
     trace = iolog(tmp_path / "far.iolog", iter([("write", 1 << 50, 4096)]))
     done = run("cost", str(trace), "--on", "crucial-p1-1tb", "--scale", "1/64")
     assert done.exit_code == 2 and "far.iolog:4" in done.stderr
+    assert "hint: take a larger drive\n" in done.stderr

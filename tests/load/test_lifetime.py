@@ -293,12 +293,17 @@ def test_loads_by_name_have_jobs_and_sources(name: str) -> None:
         (["--workload", "reads.fio", "--per-day", "1GB"], "writes nothing"),
         (["--workload", "writes.fio"], "does not say how much of it a day has"),
         (["--workload", "no-times"], "does not say how much of it a day has"),
+        (["--workload", "."], "this is a directory"),
+        (["--workload", "etcd", "--disk", "1"], "say how a trace is read, and etcd is none"),
+        (["--workload", "two-disks", "--disk", "3"], "the trace has no disk 3, but h.0, h.1"),
     ],
 )
 def test_wrong_questions(run: Run, tmp_path: Path, words: list[str], message: str) -> None:
     job(tmp_path / "reads.fio", "randread")
     job(tmp_path / "writes.fio", "randwrite")
     (tmp_path / "no-times").write_text("fio version 2 iolog\na add\na write 0 4096\n")
+    rows = [f"12816637200306162{at},h,{at},Write,0,4096,9\n" for at in range(2)]
+    (tmp_path / "two-disks").write_text("".join(rows))
     done = run("ask", "crucial-p1-1tb", *words, "--draws", "0", "-q")
     assert done.exit_code == 2 and message in done.stderr
 

@@ -90,6 +90,7 @@ def test_a_page_shows_every_number_of_its_figures(run: Run, tmp_path: Path) -> N
         ("", "the trace is empty"),
         ("hello\nworld\n", "not a trace of a kind that is known"),
         ("".join(msr(3)) + "128166372003061629,h,0,Write,x,4096,9\n", ":4"),
+        ("".join(msr(3)) + "\0\1\2", "t.csv:4: this is a binary file"),
     ],
 )
 def test_what_is_no_trace_is_refused(run: Run, tmp_path: Path, text: str, message: str) -> None:
@@ -193,3 +194,11 @@ def test_disks_of_one_trace_are_told(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("".join(rows))
     (remark,) = profile(tmp_path / "t.csv").remarks
     assert remark.startswith("it is of 2 disks (h.0, h.1), which lie beside one another on a drive")
+
+
+def test_the_options_of_the_command_are_named_in_its_hints(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("".join(msr(3)))
+    drive = ("--on", "crucial-p1-1tb", "--scale", "1/64")
+    for words in (("trace", "t.csv"), ("cost", "t.csv", *drive)):
+        done = run(*words, "--disk", "5")
+        assert done.exit_code == 2 and "hint: name one of them: --disk" in done.stderr

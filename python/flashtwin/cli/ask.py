@@ -9,6 +9,7 @@ import click
 from flashtwin.cli import options
 from flashtwin.errors import USAGE, FlashtwinError, wrong_value
 from flashtwin.model import units
+from flashtwin.model.fio_job import Reading
 from flashtwin.runner.target import Variant
 
 MOST_DRAWS = 64
@@ -87,6 +88,7 @@ MOST_DRIVES = 1_000_000
     "--jobs", "at_once", type=options.Integer(1, 1024), metavar="N", help="Copies at a time."
 )
 @click.option("--cluster", metavar="ADDRESS", help="Run on the Dask scheduler at this address.")
+@options.reading
 @options.out("A page that draws the answer.")
 @options.changes
 @options.as_json
@@ -104,6 +106,7 @@ def command(
     draws: int,
     at_once: int | None,
     cluster: str | None,
+    reading: Reading,
     out: Path | None,
     changes: options.Changes,
     as_json: bool,
@@ -133,7 +136,7 @@ def command(
     from flashtwin.cli import load_run
 
     load_run.ask(
-        load_run.ways_of(variants, workload, per_day, full, lasting, varied),
+        load_run.ways_of(variants, workload, per_day, full, lasting, varied, reading),
         draws=draws,
         where=(at_once, cluster),
         years=lasting,

@@ -204,9 +204,10 @@ def ways_of(
     full: str,
     years: float,
     varied: Mapping[str, Sequence[str]],
+    reading: Reading,
 ) -> list[asking.Way]:
     """Every drive in every way that `flashtwin ask` is asked about."""
-    load = loads.load(workload, per_day)
+    load = loads.load(workload, per_day, reading)
     return asking.ways(variants, load, full, years, varied)
 
 

@@ -68,6 +68,8 @@ def cost(
     A full drive has data wherever the trace reads, and its cache is as small as it gets.
     """
     spec = variant.spec()
+    # A trace that cannot be read is told before a drive is filled.
+    profiled = profile(trace, reading)
     words = (
         "--name=trace",
         f"--read_iolog={str(trace).replace(':', chr(92) + ':')}",
@@ -76,7 +78,7 @@ def cost(
         "--replay_no_stall=1",
     )
     target = Target(name=variant.drive, bytes=spec.capacity_bytes, unit_bytes=spec.map_unit_bytes)
-    replaying = Replaying(reading=reading or Reading())
+    replaying = Replaying(reading=reading or Reading(), is_shaped=False)
     planned = plan(script(words).jobs, target, replaying=replaying)
     check_memory(spec, planned)
     with closing(serving.prepared(spec, state, variant.seed)) as prepared:
@@ -87,7 +89,7 @@ def cost(
         _refuse_failed(phase, trace)
         drive.rest(REST_S)
         after, missed = _written(drive), drive.reads_of_nothing
-    row, profiled = phase.rows[0], profile(trace, reading)
+    row = phase.rows[0]
     return Cost(
         trace=trace.name,
         drive=spec.id,

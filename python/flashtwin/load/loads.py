@@ -22,6 +22,7 @@ from flashtwin.fio.language.job import FioJob
 from flashtwin.fio.language.script import script
 from flashtwin.load.profile import profile
 from flashtwin.load.words import Profile, Side
+from flashtwin.model.fio_job import Reading
 from flashtwin.model.units import parse_seconds, parse_size, readable_size
 
 NAMED = Path(str(resources.files(__package__))) / "named"
@@ -31,6 +32,7 @@ MOST_SIZES = 16
 # The depth at which a trace's requests are drawn: it says when they came, not how many waited.
 DEPTH = 8
 MOST_RATE = (1 << 32) - 1
+JOB_FILES = (".fio", ".ini", ".job")
 # More than any link carries into a drive that is sold.
 MOST_DRIVES_A_DAY = 10_000
 _DRIVES = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?drives?")
@@ -67,17 +69,22 @@ def names() -> list[str]:
     return sorted(_rows())
 
 
-def load(words: str, per_day: str | None = None) -> Load:
-    """The load that somebody names: one of ours, a job file that ends in .fio, or a trace."""
+def load(words: str, per_day: str | None = None, reading: Reading | None = None) -> Load:
+    """The load that somebody names: one of ours, a job file that ends in .fio, or a trace, which is
+    read as `reading` says."""
     path = Path(words)
-    if words in _rows():
-        chosen = _named(words)
-    elif not path.exists():
+    if words not in _rows() and not path.exists():
         raise _unknown(words)
-    elif path.suffix in (".fio", ".ini", ".job"):
-        chosen = _of_file(path, per_day)
+    if words not in _rows() and path.suffix not in JOB_FILES:
+        chosen = _of_trace(path, per_day, reading)
+    elif reading is not None and reading != Reading():
+        raise FlashtwinError(
+            f"--format, --event and --disk say how a trace is read, and {words} is none",
+            hint="leave them out, or name a trace",
+            exit_code=USAGE,
+        )
     else:
-        chosen = _of_trace(path, per_day)
+        chosen = _named(words) if words in _rows() else _of_file(path, per_day)
     if per_day is None:
         return chosen
     amount, of_capacity = _amount(per_day)
@@ -147,8 +154,8 @@ def _no_day(path: Path) -> FlashtwinError:
     )
 
 
-def _of_trace(path: Path, per_day: str | None) -> Load:
-    profiled = profile(path)
+def _of_trace(path: Path, per_day: str | None, reading: Reading | None) -> Load:
+    profiled = profile(path, reading)
     if not profiled.bytes[1]:
         raise FlashtwinError(
             f"{path} writes nothing, and reads do not wear a drive",

@@ -9,6 +9,7 @@ drive; several disks lie beside one another.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -48,6 +49,8 @@ _OF_ONE_PROCESSOR = re.compile(r"(.+)\.blktrace\.[0-9]+")
 # Bytes at the beginning that show a binary file.
 _HEAD_BYTES = 4096
 _DIRECTIONS = ("read", "write", "trim", "sync")
+# Before the names of `flashtwin fio`'s options on traces, which has others of its own.
+_OF_FIO = "--trace-"
 # Options that a trace replaces: fio 3.33 ignores them where it replays one.
 _IDLE = (
     "size",
@@ -64,15 +67,16 @@ _IDLE = (
     "fsync",
     "fdatasync",
 )
+# `{option}` is what stands before the names of options that say how a trace is read.
 _HINTS = {
     "format": f"known are {', '.join(get_args(TraceFormat))}; or write columns that are known:"
     " Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime (msr: times in 100 ns, bytes)",
-    "ambiguous": "say which it is: --trace-format",
-    "disk": "name one of them: --trace-disk",
+    "ambiguous": "say which it is: {option}format",
+    "disk": "name one of them: {option}disk",
     "version": "let fio 3 write it again",
     "records": "blkparse -i FILE > FILE.txt of the blktrace that wrote it makes text of it",
-    "empty": "nothing is left to replay: look at the format, the event, the disk and replay_skip",
-    "event": "say which of them is a request: --trace-event (D handed over, C completed, Q queued)",
+    "empty": "nothing is left of it: look at the format, the event and the disk",
+    "event": "say which of them is a request: {option}event (D handed over, C completed, Q queued)",
     "files": "split the trace",
     "line": "repair the line, or remove it",
     "io": "look at the disk that the trace is on",
@@ -82,10 +86,11 @@ _HINTS = {
 @dataclass(frozen=True, kw_only=True)
 class Replaying:
     """What a job file cannot say: how traces are read, and what happens to requests beyond the
-    drive."""
+    drive. `is_shaped`: whoever asked can say by fio's options how a trace is replayed."""
 
     reading: Reading = field(default_factory=Reading)
     fit: Literal["refuse", "wrap"] = "refuse"
+    is_shaped: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,18 +211,27 @@ class Traces:
     def _beyond(
         self, path: Path, file: TraceFile, reach: int, job: FioJob, count: int = 1
     ) -> JobFileError:
-        scale = -(-reach // self.target.bytes) * job["replay_scale"]
         if count > 1:
             problem = f"{count} files take {reach} bytes together"
-            one_of_them = f", or one of the disks: --trace-disk {file['name']}"
+            one_of_them = f", or one of the disks: {self._option}disk {file['name']}"
         else:
             problem, one_of_them = f"a request reaches to byte {reach}", ""
+        hint = "take a larger drive"
+        if self.replaying.is_shaped:
+            scale = -(-reach // self.target.bytes) * job["replay_scale"]
+            hint = (
+                f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
+                f" {path} --trace-fit wrap), or take a larger drive"
+            )
         return JobFileError(
             _at(path, file["line"]),
             f"{problem}, and {self.target.name} has {self.target.bytes}{_whose(job)}",
-            hint=f"divide its offsets (replay_scale={scale}), let them wrap (flashtwin fio --trace"
-            f" {path} --trace-fit wrap), or take a larger drive{one_of_them}",
+            hint=hint + one_of_them,
         )
+
+    @property
+    def _option(self) -> str:
+        return _OF_FIO if self.replaying.is_shaped else "--"
 
 
 def read_through(
@@ -237,7 +251,8 @@ def read_through(
         raise _unreadable(path, error, job) from error
     except _core.TraceError as error:
         line, problem, kind = error.args
-        raise JobFileError(_at(path, line), problem + _whose(job), hint=_HINTS[kind]) from error
+        hint = _HINTS[kind].format(option=_OF_FIO if job else "--")
+        raise JobFileError(_at(path, line), problem + _whose(job), hint=hint) from error
 
 
 def replayed(job: Job, trace: Trace) -> Job:
@@ -398,6 +413,10 @@ def _check_regular(path: Path, job: FioJob) -> None:
 
 def _check_head(path: Path, job: FioJob | None) -> None:
     """Refuse what is neither text nor a blktrace; a pipe cannot be looked at beforehand."""
+    if path.is_dir():
+        raise JobFileError(
+            _at(path, 0), f"this is a directory{_whose(job)}", hint="name a file within it"
+        )
     if not path.is_file():
         return
     try:
@@ -432,7 +451,7 @@ def _check_head(path: Path, job: FioJob | None) -> None:
         )
     if b"\0" in head:
         raise JobFileError(
-            _at(path, 0),
+            _at(path, head.partition(b"\0")[0].count(b"\n") + 1),
             f"this is a binary file{_whose(job)}",
             hint="let its program write text; of vscsiStats, vscsiStats -e FILE does",
         )
@@ -459,7 +478,7 @@ def _check_whole(path: Path, job: FioJob | None) -> None:
 def _unreadable(path: Path, error: OSError, job: FioJob | None) -> JobFileError:
     return JobFileError(
         job.line("read_iolog") if job else _at(path, 0),
-        f"the trace {path} cannot be read: {error.strerror or error}",
+        f"the trace {f'{path} ' if job else ''}cannot be read: {os.strerror(error.errno or 0)}",
         hint="name a file that exists and may be read",
     )
 
