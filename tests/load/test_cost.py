@@ -54,7 +54,8 @@ def test_the_command_fails_beyond_its_limit(run: Run, tmp_path: Path) -> None:
     words = ("cost", str(twice), "--against", str(base), *on)
     failed = run(*words, "--fail-on", "2%", "--markdown", str(tmp_path / "comment.md"))
     assert failed.exit_code == 1 and "syncs on crucial-p1-1tb +100.00 %" in failed.stdout
-    assert (tmp_path / "comment.md").read_text().startswith("| drive | measure |")
+    comment = (tmp_path / "comment.md").read_text()
+    assert comment.startswith("More than 2 % above the base: ") and "| drive | measure |" in comment
     assert run(*words, "--fail-on", "100%").exit_code == 0
     same = run("cost", str(base), "--against", str(base), *on, "--fail-on", "0%", "--json")
     assert same.exit_code == 0 and json.loads(same.stdout)["worse"] == []

@@ -120,17 +120,19 @@ def cost(
     costs = costs_of(trace)
     changes = costing.changes(costs, costs_of(against)) if against else []
     worse = [change for change in changes if limit is not None and change.is_worse(limit)]
+    sentences = [costing.sentence(row) for row in costs]
+    rows = [_cells(change, change in worse) for change in changes]
+    verdict = _verdict(changes, worse, limit) if changes else None
     if markdown is not None:
-        outputs.write(markdown, _markdown(costs, changes, worse))
+        outputs.write(markdown, _markdown(sentences, rows, verdict))
     if as_json:
         terminal.print_json(Costs(costs, changes, limit=limit, worse=worse))
         return MISS if worse else DONE
-    for line in map(costing.sentence, costs):
+    for line in sentences:
         terminal.say(line)
-    if changes:
-        rows = [_cells(change, change in worse) for change in changes]
+    if verdict is not None:
         terminal.emit(terminal.table(COST_HEAD, rows, right=COST_HEAD[2:]))
-        terminal.say(_verdict(changes, worse, limit))
+        terminal.say(verdict)
     terminal.notes(dict.fromkeys(note for row in costs for note in costing.notes(row)), quiet)
     return MISS if worse else DONE
 
@@ -177,22 +179,12 @@ def _percent(share: float | None) -> str:
     return f"{units.readable_number(100 * (share or 0), 3)} %"
 
 
-def _markdown(costs: Sequence[Cost], changes: Sequence[Change], worse: Sequence[Change]) -> str:
-    """A table as GitHub and others draw it."""
-    head: Sequence[str] = COST_HEAD
-    rows: list[tuple[str, ...]] = [_cells(change, change in worse) for change in changes]
-    if not changes:
-        head = ("drive", "time", "flash bytes", "bytes written")
-        rows = [
-            (
-                row.drive,
-                _shown(row.time_ns, "ns"),
-                _shown(row.programmed_bytes, "bytes"),
-                _shown(row.host_bytes, "bytes"),
-            )
-            for row in costs
-        ]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+def _markdown(sentences: Sequence[str], rows: Sequence[Sequence[str]], verdict: str | None) -> str:
+    """The verdict, and a table as GitHub and others draw it; what each drive takes where nothing is
+    compared."""
+    if verdict is None:
+        return "\n\n".join(sentences) + "\n"
+    lines = [verdict, "", f"| {' | '.join(COST_HEAD)} |", f"|{'---|' * len(COST_HEAD)}"]
     lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
     return "\n".join(lines) + "\n"
 
