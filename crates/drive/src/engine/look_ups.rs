@@ -9,9 +9,30 @@ use crate::link::Way;
 use crate::lookup::PAGES_AHEAD;
 
 impl<P: Policies> Drive<P> {
+    /// Where the units from `at` on end whose map entries are at hand for a command: those below
+    /// `known`, which grows to the end of a page that is found. None where a page has to be read:
+    /// the command stands at `at` then, and goes on when it has come.
+    #[inline(always)]
+    pub(super) fn known_to(
+        &mut self,
+        command: u32,
+        at: u32,
+        end: u32,
+        known: &mut u32,
+    ) -> Option<u32> {
+        if at >= *known {
+            self.commands[command].looked_up_to(at);
+            if !self.ask_map(command, at, end) {
+                return None;
+            }
+            *known = self.ftl.map_page_end(at);
+        }
+        Some(end.min(*known))
+    }
+
     /// Whether the map entry of a unit is at hand for a command; where it is not, the command has
     /// been noted and goes on when it is. `end` is where the command ends.
-    pub(super) fn ask_map(&mut self, command: u32, lpn: u32, end: u32) -> bool {
+    fn ask_map(&mut self, command: u32, lpn: u32, end: u32) -> bool {
         let answer = self.ftl.look_up(lpn, &mut self.ops);
         self.issue();
         match answer {

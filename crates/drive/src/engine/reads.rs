@@ -49,15 +49,10 @@ impl<P: Policies> Drive<P> {
                     Hit::Miss => {}
                 }
             }
-            if at >= known {
-                self.commands[slot].looked_up_to(at);
-                if !self.ask_map(slot, at, end) {
-                    break;
-                }
-                known = self.ftl.map_page_end(at);
-            }
+            let Some(end) = self.known_to(slot, at, end, &mut known) else {
+                break;
+            };
             let asked = (!command.covers_whole_units()).then_some(&command);
-            let end = end.min(known);
             let (units, read) = self.read_row(at, end, Token::Host(slot), asked);
             self.commands[slot].awaits(read.into());
             in_ram += if read { 0 } else { units };

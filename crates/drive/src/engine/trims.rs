@@ -55,20 +55,17 @@ impl<P: Policies> Drive<P> {
         let command = self.commands[slot];
         let (mut at, end) = (command.cursor(), command.lpns().end);
         while at < end {
-            if at >= known {
-                if !self.ask_map(slot, at, end) {
-                    return;
-                }
-                known = self.ftl.map_page_end(at);
-            }
-            let units = end.min(known) - at;
+            let Some(to) = self.known_to(slot, at, end, &mut known) else {
+                return;
+            };
+            let units = to - at;
             self.read_ahead.invalidate(at, units);
             self.errors.replaced(at, units);
             self.ftl.note_tag(command.tag());
             self.ftl.trim(at, units, &mut self.ops);
             self.issue();
-            at += units;
-            self.commands[slot].looked_up_to(at);
+            self.commands[slot].looked_up_to(to);
+            at = to;
         }
         self.answer(slot, Status::Ok);
         self.admit();

@@ -69,13 +69,9 @@ impl<P: Policies> Drive<P> {
         let command = &self.commands[slot];
         let (mut at, end) = (command.cursor(), command.lpns().end);
         while at < end {
-            if at >= known {
-                if !self.ask_map(slot, at, end) {
-                    return;
-                }
-                known = self.ftl.map_page_end(at);
-            }
-            let to = end.min(known);
+            let Some(to) = self.known_to(slot, at, end, &mut known) else {
+                return;
+            };
             self.commands[slot].looked_up_to(to);
             self.read_rests(slot, at..to);
             at = to;
