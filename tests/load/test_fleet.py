@@ -58,7 +58,7 @@ def test_the_sentence_counts_drives_that_ended() -> None:
     first, second, _ = fleet.sentences(members([1.0, 4.0, 6.0, 200.0, None]), 5.0)
     assert first.startswith("Of 5 X under a load, 20 GB a day (90 % of them 10 GB to 40 GB)")
     assert first.endswith("2 (1 to 3) have used up the rated cycles after 5 years.")
-    assert second == "Half of them last longer than 6 years, one in twenty less than 1."
+    assert second == "Half of them last longer than 6 years, one in twenty less than 1 year."
 
 
 def test_each_drive_follows_from_its_number() -> None:

@@ -141,6 +141,8 @@ def test_the_sentence_says_years_warranty_and_share() -> None:
     first, *_ = ask.sentences(made(2.0, 1.0, 4.0), 5.0)
     assert first.startswith("D does not last 5 years under a load (100 GB a day, 80 % full): its")
     assert "are used up after 2 years (1 to 4), by" in first
+    first, *_ = ask.sentences(made(0.04, 0.02, 0.3), 5.0)
+    assert "are used up after 15 days (7.3 to 110), by" in first
 
 
 def test_the_drive_is_shown_as_its_owner_would_see_it() -> None:

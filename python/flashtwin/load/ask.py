@@ -31,6 +31,8 @@ from flashtwin.model.units import (
     readable_number,
     readable_period,
     readable_size,
+    readable_years,
+    unit_of_years,
 )
 from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.cluster import Cluster
@@ -318,14 +320,14 @@ def _lasts(of: Lifetime, years: float) -> str:
         wear = [f"{MODES[mode]} {readable_number(100 * part, 2)} %" for mode, part in parts]
         text += f", by {', '.join(wear)}"
     if of.warranty_years is not None and of.warranty_years < of.years.value:
-        warranty = readable_number(of.warranty_years, 2)
-        text += f"; what its maker warrants is written after {warranty} years"
+        warranty = readable_years(of.warranty_years)
+        text += f"; what its maker warrants is written after {warranty}"
     return f"{text}."
 
 
 def _aged(of: Aged) -> list[str]:
     """The drive after years, as SMART shows it and as its cells are."""
-    when = f"After {readable_number(of.years, 2)} years"
+    when = f"After {readable_years(of.years)}"
     texts = [row.text for row in explained(of.smart) if row.about in ("bytes", "wear", "state")]
     totals = counters.totals(of.smart)
     if totals.host_bytes is None and totals.life_left is None:
@@ -360,7 +362,7 @@ def _writes(of: Lifetime) -> str:
         refreshed = max(stage.refresh / stage.waf for stage in worse)
         text += (
             f" Later it costs up to {readable_number(max(stage.waf for stage in worse), 3)}, from"
-            f" {readable_number(worse[0].years, 2)} years on"
+            f" {readable_years(worse[0].years)} on"
         )
         if refreshed > 0.1:
             text += ": worn cells keep data for shorter, and it is written anew before it is lost"
@@ -390,7 +392,7 @@ def notes(of: Lifetime) -> list[str]:
         followed = of.stages[-1].years
         if followed < 0.9 * min(of.years.value, MOST_YEARS):
             lines.append(
-                f"followed for {readable_number(followed, 2)} years, as far as the work that a copy"
+                f"followed for {readable_years(followed)}, as far as the work that a copy"
                 " may take went; the rest goes by the wear until then, and the interval takes it to"
                 " change once more as much as it did last"
             )
@@ -502,9 +504,11 @@ def _span(of: Interval) -> str:
     """Years with their interval."""
     if of.value >= MOST_YEARS:
         return f"more than {MOST_YEARS:g} years"
-    text = f"{readable_number(of.value, 2)} years"
+    text = readable_years(of.value)
     if of.high > of.low:
-        text += f" ({readable_number(of.low, 2)} to {_years(of.high)})"
+        times, _ = unit_of_years(of.value)
+        high = _years(of.high) if times == 1 else readable_number(of.high * times, 2)
+        text += f" ({readable_number(of.low * times, 2)} to {high})"
     return text
 
 

@@ -29,7 +29,7 @@ from flashtwin.load.drawn import assumed, drawn
 from flashtwin.load.life import MOST_YEARS
 from flashtwin.load.lifetime import Copy, Question, Simulated, work_of
 from flashtwin.load.words import Fleet, Interval, Member
-from flashtwin.model.units import readable_number, readable_size
+from flashtwin.model.units import readable_number, readable_size, readable_years
 from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.pool import Work
 from flashtwin.runner.target import Variant
@@ -229,9 +229,9 @@ def sentences(of: Fleet, years: float) -> list[str]:
     have = "has" if ended == 1 else "have"
     lines = [f"Of {load}, {worn_out} {have} used up the rated cycles after {years:g} years."]
     middle, least = quantile(lasting, 50), quantile(lasting, 5)
-    text = f"Half of them last longer than {_most(middle)} years"
+    text = f"Half of them last longer than {readable_years(min(middle, MOST_YEARS))}"
     if least < MOST_YEARS:
-        text += f", one in twenty less than {_most(least)}"
+        text += f", one in twenty less than {readable_years(least)}"
     lines.append(f"{text}.")
     wafs = [member.waf for member in of.drives]
     lines.append(
@@ -273,7 +273,7 @@ def answer(of: Fleet, years: float) -> Answer:
         tables=[
             Table(
                 title="Drives by share",
-                head=("share of the drives", "written a day", "WAF", "years"),
+                head=("drives below", "written a day", "WAF", "years"),
                 rows=[_row(of, percent) for percent in SHARES],
             )
         ],
@@ -284,7 +284,7 @@ def answer(of: Fleet, years: float) -> Answer:
 def _row(of: Fleet, percent: int) -> tuple[str, ...]:
     at = partial(quantile, percent=percent)
     return (
-        f"{percent} % lie below",
+        f"{percent} %",
         readable_size(at([member.per_day_bytes for member in of.drives]), 3),
         readable_number(at([member.waf for member in of.drives]), 3),
         _years(at(_lasting(of))),
@@ -309,8 +309,4 @@ def _histogram(of: Fleet) -> dict[str, object]:
 
 
 def _years(value: float) -> str:
-    return f"> {MOST_YEARS:g}" if value >= MOST_YEARS else _most(value)
-
-
-def _most(value: float) -> str:
-    return readable_number(min(value, MOST_YEARS), 2)
+    return f"> {MOST_YEARS:g}" if value >= MOST_YEARS else readable_number(value, 2)

@@ -70,6 +70,10 @@ def parse_size(text: str) -> int:
     return int(size)
 
 
+# Fewer years than this are told in days.
+_FEW_YEARS = 0.2
+
+
 def parse_seconds(text: str) -> float:
     """Seconds from "600", "10m", "1.5h", "2d" or "500ms"."""
     seconds = _seconds(text, "write a time such as 30s, 10m, 1h or 500ms; a bare number is seconds")
@@ -218,6 +222,18 @@ def readable_seconds(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {remainder} s" if remainder else f"{minutes} min"
+
+
+def unit_of_years(years: float) -> tuple[float, str]:
+    """In which unit a reader is told of years, and how many of it a year has."""
+    return (365.25, "days") if years < _FEW_YEARS else (1.0, "years")
+
+
+def readable_years(years: float) -> str:
+    """Years for a reader: 4.5 years, 12 days."""
+    times, unit = unit_of_years(years)
+    number = readable_number(years * times, 2)
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
 
 
 def rough_seconds(seconds: float) -> str:
