@@ -21,7 +21,7 @@ def script() -> str:
 
 
 def action(folder: Path, trace: Path) -> subprocess.CompletedProcess[str]:
-    """What the action says of a trace beside that of main."""
+    """Run the action on a trace beside that of main."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "TRACE": str(trace),

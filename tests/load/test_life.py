@@ -113,15 +113,17 @@ def test_the_drive_is_shown_after_its_years(tmp_path: Path) -> None:
 
 
 def test_a_copy_ends_when_its_work_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = copy(tmp_path, "uniform")
+    asked = replace(copy(tmp_path, "uniform", per_day="50 drives"), full=0.95, years=0.0001)
     usual = lifetime.simulate(asked)
-    bounded = replace(lifetime.THOROUGH, work=usual.work / 4)
+    bounded = replace(lifetime.THOROUGH, work=usual.work / 2.5)
     monkeypatch.setattr(lifetime, "THOROUGH", bounded)
     short = lifetime.simulate(asked)
     # A stage of a quarter of a capacity is not cut short, or it would not show what repeats.
     assert short.work < bounded.work + usual.work / usual.written / 2
     assert usual.steady and not short.steady and short.waf_error > usual.waf_error
     assert abs(short.waf - usual.waf) < short.waf_error + usual.waf_error
+    # Not of the batches in which the first free superblocks were taken.
+    assert abs(short.waf / usual.waf - 1) < 0.02 and short.waf_error < 0.05 * short.waf
     of = lifetime.lifetime(Question(variant=SMALL, load=asked.load), [short])
     assert any(note.startswith("not settled: the write amplification") for note in ask.notes(of))
 

@@ -386,8 +386,12 @@ def notes(of: Lifetime) -> list[str]:
         lines.append(
             f"sampled: {readable_number(of.repeated, 2)} times as much was repeated as was"
             " simulated; by what neighbouring stages differ, the years may be off by"
-            f" {readable_number(100 * of.jump_error, 2)} %, and the wait of writes at 99 % by"
-            f" {readable_number(100 * of.drift_p99, 2)} %"
+            f" {readable_number(100 * of.jump_error, 2)} %"
+            + (
+                f", and the wait of writes at 99 % by {readable_number(100 * of.drift_p99, 2)} %"
+                if of.drift_p99
+                else ""
+            )
         )
         followed = of.stages[-1].years
         if followed < 0.9 * min(of.years.value, MOST_YEARS):
@@ -396,6 +400,12 @@ def notes(of: Lifetime) -> list[str]:
                 " may take went; the rest goes by the wear until then, and the interval takes it to"
                 " change once more as much as it did last"
             )
+    saved = sum(of.by_cause.values()) - of.waf.value
+    if saved > 0.01 * of.waf.value:
+        lines.append(
+            f"the drive compresses: of what is told by cause, {readable_number(saved, 2)} bytes for"
+            " a byte written do not reach the flash"
+        )
     if of.scale_error > 0.02:
         lines.append(
             "a copy of half the size differs by"
@@ -446,10 +456,7 @@ def verdict(rows: Sequence[Row], years: float) -> list[str]:
     load = first.title
     if len({row.lifetime.per_day_bytes for row in rows}) == 1:
         load += f", {readable_size(first.per_day_bytes, 3)} a day"
-    if min(row.lifetime.years.value for row in rows) >= MOST_YEARS:
-        lines = [f"Under {load}, the rated cycles of all of them last for more than 100 years."]
-    else:
-        lines = [f"Under {load}, {_longest(rows)}.", _enduring(rows, years)]
+    lines = [f"Under {load}, {_longest(rows)}.", _enduring(rows, years)]
     waits = [
         (wait_ns, row.way) for row in rows if (wait_ns := _write_p99(row.lifetime)) is not None
     ]
@@ -465,21 +472,42 @@ def verdict(rows: Sequence[Row], years: float) -> list[str]:
 
 
 def _longest(rows: Sequence[Row]) -> str:
-    first, second = ranked(rows)[:2]
-    of, where = first.lifetime.years, _where(rows)
-    is_one_drive = where[first.way] == labels(rows)[first.way]
+    ordered, where = ranked(rows), _where(rows)
+    first, second, *_ = ordered
+    of, is_one_drive = first.lifetime.years, where[first.way] == labels(rows)[first.way]
+    beyond = [row for row in ordered if row.lifetime.years.value >= MOST_YEARS]
+    if len(beyond) > 1:
+        return _beyond(beyond, ordered[-1], where, is_one_drive)
     subject = f"{first.lifetime.name} lasts longest {where[first.way]}"
     text = f"{subject if is_one_drive else f'{first.way} lasts longest'}, {_span(of)}"
     if math.isfinite(of.value):
-        longer = readable_number(of.value / second.lifetime.years.value, 3)
+        times = readable_number(of.value / second.lifetime.years.value, 3)
         other = where[second.way] if is_one_drive else second.way
-        text += f", {longer} times as long as {other}"
+        text += f", {'' if times == '1' else f'{times} times '}as long as {other}"
     chance = chance_of_first(rows)
     if chance is not None:
         # Nothing that was sampled is sure.
         percent = min(max(100 * chance, 0.1), 99.9)
         text += f"; the probability that it outlasts all others is {readable_number(percent, 3)} %"
     return text
+
+
+def _beyond(beyond: Sequence[Row], last: Row, where: Mapping[str, str], is_one_drive: bool) -> str:
+    """Several ways last longer than anybody plans for: which do, and what the others come to."""
+    years = f"for more than {MOST_YEARS:g} years"
+    if last in beyond:
+        least, *_, most = sorted(beyond, key=lambda row: row.lifetime.waf.value)
+        low, high = (readable_number(row.lifetime.waf.value, 3) for row in (least, most))
+        text = f"the rated cycles of all of them last {years}; a byte written takes {low}"
+        if low == high:
+            return f"{text} bytes of flash in each"
+        return f"{text} bytes of flash {where[least.way]}, and {high} {where[most.way]}"
+    names = [where[row.way] if is_one_drive else row.way for row in beyond]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    subject = f"{last.lifetime.name} lasts {years} {listed}"
+    shortest = where[last.way] if is_one_drive else last.way
+    text = subject if is_one_drive else f"{listed} last {years}"
+    return f"{text}, and shortest {shortest}: {_span(last.lifetime.years)}"
 
 
 def _enduring(rows: Sequence[Row], years: float) -> str:
@@ -489,6 +517,8 @@ def _enduring(rows: Sequence[Row], years: float) -> str:
     doubtful = [short[row.way] for row in lasting if row.lifetime.years.low < years]
     if not lasting:
         return f"None of them lasts {years:g} years."
+    if len(doubtful) == len(rows):
+        return f"All of them probably last {years:g} years."
     if len(lasting) == len(rows):
         doubts = f"; with some doubt: {'; '.join(doubtful)}" if doubtful else ""
         return f"All of them last {years:g} years{doubts}."
@@ -587,11 +617,16 @@ def _by_cause(rows: Sequence[Row]) -> Table:
         rows=[
             (
                 short[row.way],
-                *(readable_number(row.lifetime.by_cause.get(name, 0.0), 3) for name in causes),
+                *(_part(row.lifetime.by_cause.get(name, 0.0)) for name in causes),
             )
             for row in ranked(rows)
         ],
     )
+
+
+def _part(value: float) -> str:
+    """A part of a write amplification, to a thousandth."""
+    return "< 0.001" if 0 < value < 0.001 else readable_number(round(value, 3), 3)
 
 
 def _over_years(rows: Sequence[Row]) -> list[Table]:
@@ -626,11 +661,9 @@ def _over_years(rows: Sequence[Row]) -> list[Table]:
     ]
     if len(ordered) > 1:
         return tables
-    smart = Table(
-        title="SMART data then",
-        head=("field", "value"),
-        rows=smart_rows(aged[0][1]),
-    )
+    smart = smart_rows(aged[0][1])
+    if smart:
+        tables.append(Table(title="SMART data then", head=("field", "value"), rows=smart))
     stages = Table(
         title="Over the years",
         head=("years", "rated life used", "in a year", "WAF", "refresh in it", "write p99"),
@@ -646,7 +679,7 @@ def _over_years(rows: Sequence[Row]) -> list[Table]:
             for stage in ordered[0].lifetime.stages
         ],
     )
-    return [*tables, smart, stages]
+    return [*tables, stages]
 
 
 def _cycles(of: Aged, mode: str) -> str:

@@ -257,8 +257,7 @@ def stage(before: Counts, after: Counts, results: Sequence[Result], a_year: floa
 
 
 def _refreshed(before: Counts, after: Counts) -> int:
-    """Bytes; counts by cause come as shares of what the host wrote."""
-    return round(after.by_cause["refresh"] - before.by_cause["refresh"])
+    return after.by_cause["refresh"] - before.by_cause["refresh"]
 
 
 def _change(before: Stage, after: Stage) -> float:

@@ -98,6 +98,8 @@ SETTLING = 0.6
 # that reads has `SHOWN` batches with its reads. They tell waits, power and write amplification:
 # where only a part of the map is in memory, reads have more of it written.
 SHOWN = 2
+# The share by which a write amplification may be off of which nothing is known but its size.
+UNKNOWN = 1.0
 # The batches whose wear is told of a life that cannot be repeated: before them superblocks that had
 # never been used were taken, which costs no erase.
 WORN = 4
@@ -443,9 +445,9 @@ class _Steady:
         while not self._is_over():
             self._batch(reads=False)
         steady = self._is_steady() and self._renewed() >= self._plan.least * (1 - ROUNDING)
-        error = self._waf_error(steady=steady) / fmean(self._wafs())
+        batches, error = self._end(steady=steady)
         if not (self._copy.reads and self._host.reads):
-            return self._outcome(self._plan.batches, WORN, error, steady=steady)
+            return self._outcome(batches, WORN, error, steady=steady)
         for _ in range(SHOWN):
             self._batch(reads=True)
         return self._outcome(SHOWN, SHOWN, error, steady=steady)
@@ -500,17 +502,23 @@ class _Steady:
             if after.host > before.host
         ]
 
-    def _waf_error(self, *, steady: bool) -> float:
-        """Half the width of the interval of the write amplification. A mean that still moves may go
-        on as far as it went between the halves of the end, or for as long as the copy was not yet
-        renewed at that pace."""
+    def _end(self, *, steady: bool) -> tuple[int, float]:
+        """How many of the last batches tell the write amplification, and the share by which it may
+        be off. While it moves the later half of them is nearest to where it goes. From there it may
+        go on as it went between the halves of these, ever more slowly: a drive forgets how it was
+        filled within about a capacity."""
         wafs = self._wafs()
-        error = _error_of_mean(wafs)
-        if steady or len(wafs) < 2:
-            return error
+        if steady:
+            return self._plan.batches, _error_of_mean(wafs) / fmean(wafs)
+        if len(wafs) >= 4:
+            wafs = wafs[len(wafs) // 2 :]
+        if len(wafs) < 2:
+            return 1, UNKNOWN
         window = self._marks[-1].renewed(self._marks[-len(wafs) - 1]) / self._spec.capacity_bytes
         missing = max(self._plan.least - self._renewed(), 0.0)
-        return math.hypot(error, _drift(wafs) * max(missing / (window / 2), 1.0))
+        further = _drift(wafs) * max(-math.expm1(-missing) / math.expm1(window / 2), 1.0)
+        error = math.hypot(_error_of_mean(wafs), further) / fmean(wafs)
+        return len(wafs), min(max(error, self._plan.steady), UNKNOWN)
 
     def _outcome(
         self, batches: int, shown_batches: int, error: float, *, steady: bool
@@ -614,7 +622,7 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
         full=question.full,
         capacity_bytes=spec.capacity_bytes,
         per_day_bytes=per_day,
-        waf=_interval(base.waf, logs, math.hypot(waf_error, scale_error)),
+        waf=_interval(base.waf, logs, math.hypot(waf_error, scale_error), least=_least_waf(base)),
         years=_interval(
             years_of(base, per_day),
             lasting,
@@ -667,12 +675,20 @@ def _bytes_of(text: str) -> int:
     return 0 if text == "0" else parse_size(text.replace(" ", ""))
 
 
-def _interval(value: float, logs: Sequence[float], own: float) -> Interval:
-    """A value with its own relative error and the spread of drawn drives, in quadrature."""
+def _interval(value: float, logs: Sequence[float], own: float, *, least: float = 0.0) -> Interval:
+    """A value with its own relative error and the spread of drawn drives, in quadrature; it cannot
+    be less than `least`."""
     if not math.isfinite(value):
         return Interval(value=value, low=value, high=value)
     width = math.hypot(math.log1p(own), spread_of(logs))
-    return Interval(value=value, low=value * math.exp(-width), high=value * math.exp(width))
+    low = max(value * math.exp(-width), min(least, value))
+    return Interval(value=value, low=low, high=value * math.exp(width))
+
+
+def _least_waf(of: Simulated) -> float:
+    """What the host's own bytes cost wherever they go first; less where the drive compresses."""
+    own = sum(of.by_cause.get(name, 0.0) for name in ("slc", "direct"))
+    return own * of.waf / max(sum(of.by_cause.values()), of.waf)
 
 
 def spread_of(logs: Sequence[float]) -> float:

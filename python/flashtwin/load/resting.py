@@ -33,7 +33,6 @@ from flashtwin.model.units import (
     readable_number,
     readable_period,
     readable_size,
-    show_seconds,
 )
 from flashtwin.report.answer import Answer, Figure, Table
 from flashtwin.runner.pool import Send, Work
@@ -181,19 +180,19 @@ def sentences(of: Rests) -> list[str]:
     burst = readable_size(of.burst_bytes, 3)
     if of.needed_s.value == shortest.rest_s:
         first = (
-            f"{load}, takes the next {burst} as fast after {show_seconds(shortest.rest_s)} of rest"
-            f" as after {show_seconds(longest.rest_s)}"
+            f"{load}, takes the next {burst} as fast after {readable_period(shortest.rest_s)} of"
+            f" rest as after {readable_period(longest.rest_s)}"
         )
     else:
         first = (
-            f"{load}, has to rest {show_seconds(of.needed_s.value)} until it takes the next"
+            f"{load}, has to rest {readable_period(of.needed_s.value)} until it takes the next"
             f" {burst} as fast as it ever does"
         )
     low, high = of.needed_s.low, of.needed_s.high
     if high > low:
-        first += f" (drives like it: {show_seconds(low)} to {show_seconds(high)})"
+        first += f" (drives like it: {readable_period(low)} to {readable_period(high)})"
     speeds = ", ".join(
-        f"{show_seconds(row.rest_s)} {readable_size(row.bytes_s, 3)}/s" for row in of.rests
+        f"{readable_period(row.rest_s)} {readable_size(row.bytes_s, 3)}/s" for row in of.rests
     )
     return [f"{first}.", f"By the rest before it, it is written at: {speeds}."]
 
@@ -221,7 +220,7 @@ def table(of: Rests) -> list[tuple[str, ...]]:
     """A row a rest."""
     return [
         (
-            show_seconds(row.rest_s),
+            readable_period(row.rest_s),
             f"{readable_size(row.bytes_s, 3)}/s",
             *(_wait(wait_ns) for wait_ns in (row.p50_ns, row.p99_ns, row.p999_ns)),
         )
@@ -235,7 +234,7 @@ def _wait(count: int) -> str:
 
 def answer(of: Rests) -> Answer:
     """The page of a question about rests."""
-    words = [show_seconds(row.rest_s) for row in of.rests]
+    words = [readable_period(row.rest_s) for row in of.rests]
     bars = [
         {
             "x": word,

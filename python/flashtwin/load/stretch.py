@@ -48,7 +48,7 @@ class Counts:
     host: int
     programmed: int
     used: float
-    by_cause: Mapping[str, float]
+    by_cause: Mapping[str, int]
     energy_j: float
     now_ns: int
     mark: _core.Mark
@@ -63,7 +63,7 @@ class Counts:
             host=host,
             programmed=int(waf["programmed_bytes"]),
             used=inside["endurance"]["percent_used"] / 100,
-            by_cause={name: (share or 0.0) * host for name, share in waf["by_cause"].items()},
+            by_cause={name: round((share or 0) * host) for name, share in waf["by_cause"].items()},
             energy_j=inside["energy"]["energy_uj"] / 1e6,
             now_ns=twin.simulation.now_ns(),
             mark=twin.simulation.mark(),
