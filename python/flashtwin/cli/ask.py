@@ -125,6 +125,12 @@ def command(
     lasting, varied = _years(years), dict(map(_varied, vary))
     ladder = None if rests is None else _ladder(rests)
     _check_single(rests, fleet, len(drives) + len(vary))
+    if draws == 1:
+        raise FlashtwinError(
+            "one drawn drive does not tell how far drives differ",
+            hint="draw two at least, or none: --draws 0",
+            exit_code=USAGE,
+        )
     if cluster is not None and at_once is not None:
         raise FlashtwinError(
             "--jobs is for this machine; a cluster decides by itself how many workers it has",
