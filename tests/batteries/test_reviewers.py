@@ -103,7 +103,7 @@ def test_as_ssd_scores_are_those_of_the_series(run: Run, values: dict[str, float
     fall = 1 - values["as_ssd.write[SEQ-256MiB]"] / values["as_ssd.write[SEQ-64MiB]"]
     assert values["as_ssd.fall.write"] == pytest.approx(fall, abs=1e-4)
     assert values["as_ssd.write[4K-64-64MiB]"] > 2 * values["as_ssd.write[4K-64MiB]"]
-    assert values["as_ssd.gain.write"] == pytest.approx(1, abs=0.02), "it does not compress"
+    assert values["as_ssd.gain.write"] == pytest.approx(1, abs=0.1), "it does not compress"
     # 512 B writes, and 4 KiB reads anywhere.
     ios, count, _ = moved(run, "as_ssd/64MiB/ACC/write")
     assert count == 512 * ios
@@ -299,7 +299,7 @@ def test_targets_that_do_not_suit_are_refused() -> None:
         ("as_ssd", {"sizes": "10GB"}, "does not fit"),
         ("as_ssd", {"sizes": "1MiB"}, "does not fit"),
         ("hdtach", {"zone": "2GiB"}, "fewer than 8 zones"),
-        ("niobench", {"file": "1GB"}, "do not fit"),
+        ("niobench", {"file": "2GB"}, "do not fit"),
         ("magician", {"size": "10GB"}, "does not fit"),
         ("copies", {"fill_percent": "95"}, None),
     ):

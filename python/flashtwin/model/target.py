@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from flashtwin.model.job import directions_of
 from flashtwin.model.step import Ask, Chain, Fill, Purge, Run, Step, Trim
+
+Amount = TypeVar("Amount", int, float)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +104,11 @@ class DriveInfo:
         """How many times smaller it is than the drive that it stands for."""
         known = self.identity.get("scale")
         return known if isinstance(known, int) and known > 0 else 1
+
+    def share_of(self, amount: Amount) -> Amount:
+        """What is left here of bytes or seconds that a test asks of the drive that this stands
+        for; bytes stay whole."""
+        return amount // self.scale if isinstance(amount, int) else amount / self.scale
 
     @property
     def raw_bytes(self) -> int | None:

@@ -16,12 +16,12 @@ from flashtwin.batteries.as_ssd.score import Row, cells_of, scores
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.files import Copies, Tree, copy_finding
 from flashtwin.batteries.base.loads import KIB, Teller, cell_findings
-from flashtwin.batteries.base.parameter import seconds_of
+from flashtwin.batteries.base.parameter import here, seconds_of
 from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run, Trim
-from flashtwin.model.units import percent, readable_size, show_size
+from flashtwin.model.units import readable_size, show_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,6 +51,8 @@ TREES = {
 TREE_TITLES = {"iso": "ISO", "program": "Program", "game": "Game"}
 # The part of each file size that is written to learn how much compression brings.
 COMPRESSED_BYTES = GB
+# Of fewer units the first and the last weigh more than what compression brings.
+FEWEST_COMPRESSED = 4
 SAMPLE_S = 0.05
 
 
@@ -91,7 +93,8 @@ def _offset(parameters: Any, info: DriveInfo) -> int:
 def _check(parameters: Any, info: DriveInfo, offset: int) -> None:
     """Refuse sizes that hold no unit, or that the target has no room for."""
     most, least = max(parameters.sizes), min(parameters.sizes)
-    if "rows" in parameters.tests and not (least >= UNIT and offset + most <= info.capacity_bytes):
+    fits = least >= UNIT and offset + _file(parameters, most, info) <= info.capacity_bytes
+    if "rows" in parameters.tests and not fits:
         raise FlashtwinError(
             f"{NAME}: a test file of {readable_size(most if least >= UNIT else least)} does not fit"
             f" on {info.name}, or holds no unit of 16 MiB",
@@ -111,30 +114,40 @@ def _check(parameters: Any, info: DriveInfo, offset: int) -> None:
 def _rows(parameters: Any, info: DriveInfo, offset: int, size: int) -> Steps:
     """Write the file in order and read it; the random rows; then delete the file."""
     stem = f"{NAME}/{show_size(size)}"
-    yield Trim(label=f"{stem}/delete", offset=offset, size=_whole(size))
+    yield Trim(label=f"{stem}/delete", offset=offset, size=_file(parameters, size, info))
     yield _rest(parameters, info, stem)
+    sample_s = min(1.0, here(parameters, "seconds", info) / 60)
     for row, way in cells_of(ROWS):
         yield Run(
             label=f"{stem}/{row.name}/{way}",
             jobs=(_job(parameters, info, row, way, offset, size),),
-            sample_s=SAMPLE_S if row.name == "SEQ" else min(1.0, parameters.seconds / 60),
+            sample_s=SAMPLE_S if row.name == "SEQ" else sample_s,
         )
     yield Mark(label=f"{stem}/found")
 
 
-def _whole(size: int) -> int:
-    return size // UNIT * UNIT
+def _file(parameters: Any, size: int, info: DriveInfo) -> int:
+    """The bytes of the test file that rows call by `size`, its own on the whole drive."""
+    sizes = dict(zip(parameters.sizes, here(parameters, "sizes", info), strict=True))
+    return max(int(sizes[size]) // UNIT, 1) * UNIT
 
 
 def _job(parameters: Any, info: DriveInfo, row: Row, way: str, offset: int, size: int) -> Job:
     load = row.load(way)
-    job = load.job_for(parameters, info, size=_whole(size), offset=offset, threads=row.threads)
+    job = load.job_for(
+        parameters,
+        info,
+        size=_file(parameters, size, info),
+        seconds=here(parameters, "seconds", info),
+        offset=offset,
+        threads=row.threads,
+    )
     if not row.random:
         return replace(job, runtime_s=None, io_bytes=job.size)
     if row.name == "ACC" and way == "read":
         return replace(job, offset=0, size=info.capacity_bytes // 4096 * 4096)
     if row.name == "ACC":
-        return replace(job, block_bytes=512, size=min(_whole(size), 1 << 30))
+        return replace(job, block_bytes=512, size=min(job.size or 0, 1 << 30))
     return job
 
 
@@ -152,7 +165,8 @@ def _percents(parameters: Any) -> list[int]:
 
 
 def _compressed(parameters: Any, info: DriveInfo, offset: int, percent: int, way: str) -> Run:
-    size = _whole(min(COMPRESSED_BYTES, info.capacity_bytes - offset))
+    units = max(int(info.share_of(COMPRESSED_BYTES)) // UNIT, FEWEST_COMPRESSED)
+    size = min(units, (info.capacity_bytes - offset) // UNIT) * UNIT
     job = ROWS[0].load(way).job_for(parameters, info, size=size)
     job = replace(job, offset=offset, runtime_s=None, io_bytes=size, compress_percent=percent)
     return Run(label=f"{NAME}/compression/{percent}/{way}", jobs=(job,), sample_s=SAMPLE_S)
@@ -233,11 +247,8 @@ def _curve(record: Record) -> list[Finding]:
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Departures: copies that are smaller, and a file that cannot be deleted."""
     departures = []
-    share = _copies(parameters, info).share if "copy" in parameters.tests else 1.0
-    if share < 1:
-        departures.append(
-            f"the copies are {percent(share)} of their size: the target has no more room"
-        )
+    if "copy" in parameters.tests:
+        departures += _copies(parameters, info).departures("copies")
     if not info.can.trim:
         departures.append("the test file is overwritten: the target takes no TRIM")
     return departures

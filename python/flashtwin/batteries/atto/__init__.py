@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.atto.interface import interface
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Load, Teller, check_fits, load_cell
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part, prepared_parts
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding
@@ -41,23 +42,29 @@ SAMPLE_S = 0.05
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase, write the file once; then for each depth and size write it and read it."""
     check_fits(NAME, [Load(random=False, block_bytes=512, read_percent=0, depth=1)], info)
-    largest = max(parameters.blocks)
-    if not largest <= parameters.size <= info.capacity_bytes:
+    size = _size(parameters, info)
+    if not max(parameters.blocks) <= size <= info.capacity_bytes:
         raise FlashtwinError(
-            f"{NAME}: a test file of {readable_size(parameters.size)} does not fit on {info.name},"
-            f" or holds no block of {show_block(largest)}",
+            f"{NAME}: a test file of {readable_size(size)} does not fit on {info.name},"
+            f" or holds no block of {show_block(max(parameters.blocks))}",
             hint=f"set {NAME}:size to what is free, or {NAME}:blocks to smaller ones",
             exit_code=USAGE,
         )
     yield Purge(label=f"{NAME}/prepare/purge")
-    yield Fill(label=f"{NAME}/prepare/file", size=parameters.size // 4096 * 4096)
+    yield Fill(label=f"{NAME}/prepare/file", size=size // 4096 * 4096)
     for load in _cells(parameters):
         compress = 100 if parameters.data == "compressible" else 0
-        job = load.job_for(parameters, info, size=parameters.size, seconds=0.0)
+        job = load.job_for(parameters, info, size=size, seconds=0.0)
         job = replace(job, runtime_s=None, io_bytes=job.size, compress_percent=compress)
         answer = yield Run(label=_label(load), jobs=(job,), sample_s=SAMPLE_S)
         if isinstance(answer, Result) and load.way == WAYS[-1]:
             yield Mark(label=f"{_stem(load)}/found")
+
+
+def _size(parameters: Any, info: DriveInfo) -> int:
+    """The bytes of the test file: at least the requests that are outstanding at the same time."""
+    least = min(parameters.size, max(parameters.blocks) * max(parameters.depths))
+    return max(int(here(parameters, "size", info)), least)
 
 
 def _cells(parameters: Any) -> Iterator[Load]:

@@ -9,7 +9,7 @@ is refused by name, and so is a default that its parameter does not take.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import make_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -43,7 +43,7 @@ class ParameterRow(Table):
     It takes whole numbers or others within bounds, one of a few words, or a kind by name, which may
     be the battery's own. `several`: the plural, where values are joined with +. `none`: a word for
     no value. `usual_s`: the seconds of a time that is left to the battery, on simulated drives and
-    in real time.
+    in real time. `shrinks`: bytes or seconds of the whole drive (`parameter.here`).
     """
 
     means: str
@@ -55,9 +55,10 @@ class ParameterRow(Table):
     several: str = ""
     none: str = ""
     usual_s: tuple[float, float] | None = None
+    shrinks: bool = False
 
-    def field(self, kinds: Mapping[str, parameter.Kind]) -> Any:
-        """The field of a dataclass."""
+    def field(self, kinds: Mapping[str, parameter.Kind], presets: Sequence[str]) -> Any:
+        """The field of a dataclass; `presets` are its values in presets, as they are typed."""
         if self.usual_s is not None:
             simulated_s, real_s = self.usual_s
             usual = parameter.UsualTime(simulated_s=simulated_s, real_s=real_s)
@@ -76,7 +77,9 @@ class ParameterRow(Table):
             kind = parameter.several(kind, self.several)
         if self.none:
             kind = parameter.or_word(self.none, kind)
-        return parameter.parameter(kind.parse(str(self.default)), kind, self.means)
+        default = kind.parse(str(self.default))
+        of_drive = (default, *map(kind.parse, presets)) if self.shrinks else ()
+        return parameter.parameter(default, kind, self.means, of_drive)
 
 
 class ClauseRow(Table):
@@ -165,7 +168,8 @@ def _parameters(declaration: Declaration, kinds: Mapping[str, parameter.Kind]) -
                 raise ValueError(f"parameters.{name} says no more than its default")
             row = msgspec.structs.replace(shared().parameters[name], default=row)
         try:
-            rows.append((name, Any, row.field(kinds)))
+            presets = [values[name] for values in declaration.presets.values() if name in values]
+            rows.append((name, Any, row.field(kinds, presets)))
         except ValueError as error:
             raise ValueError(f"parameters.{name}: {error}") from error
     return make_dataclass("Parameters", rows, frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Evidence, Finding
 from flashtwin.model.fio_job import Blocks, Fio, Flow, Syncs
 from flashtwin.model.step import Job, Run
+from flashtwin.model.units import percent
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -120,7 +121,11 @@ class Copies:
     def share(self) -> float:
         """How much of each tree is copied."""
         sizes = [tree.bytes for tree in self.trees.values()]
-        return min(1.0, self._room / (sum(sizes) + max(sizes)))
+        return min(self.info.share_of(1.0), self._room / (sum(sizes) + max(sizes)))
+
+    def departures(self, name: str) -> list[str]:
+        """Where there is no room for the whole of what is called `name`."""
+        return smaller(name, self.share, self.info)
 
     def tree(self, name: str) -> Tree:
         """The part of a tree that is copied."""
@@ -212,6 +217,13 @@ class Copies:
             fio=Fio(syncs=Syncs(fdatasync_every=1)),
         )
         return metadata, journal
+
+
+def smaller(name: str, share: float, info: DriveInfo) -> list[str]:
+    """That what is called `name` has a share of its size, as the target has no more room."""
+    if share >= info.share_of(1.0):
+        return []
+    return [f"the {name} are {percent(max(share, 0))} of their size: the target has no more room"]
 
 
 def _in_step(job: Job, weight: int) -> Job:

@@ -8,7 +8,7 @@ there, so a battery needs no parsing of its own.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,9 +47,12 @@ class Row(Document, frozen=True):
     meaning: str
 
 
-def parameter(default: Any, kind: Kind, meaning: str) -> Any:
-    """A field of a battery's parameters."""
-    return field(default=default, metadata={"kind": kind, "meaning": meaning})
+def parameter(default: Any, kind: Kind, meaning: str, of_drive: Collection[Any] = ()) -> Any:
+    """A field of a battery's parameters; `of_drive` are values that `here` makes less on a copy."""
+    if of_drive:
+        usual = "the usual" if default is None or isinstance(default, tuple) else kind.show(default)
+        meaning = f"{meaning}; {usual} is as much less as a drive is scaled"
+    return field(default=default, metadata={"kind": kind, "meaning": meaning, "of_drive": of_drive})
 
 
 def rows(of: type) -> list[Row]:
@@ -223,6 +226,22 @@ def seconds_of(parameters: Any, name: str, info: DriveInfo) -> float:
     (metadata,) = (field.metadata for field in fields(parameters) if field.name == name)
     seconds: float = metadata["usual"].chosen(getattr(parameters, name), info)
     return seconds
+
+
+def here(parameters: Any, name: str, info: DriveInfo) -> Any:
+    """The bytes or seconds of a parameter on a target. The usual ones and those of presets are the
+    whole drive's: on a scaled copy they are as many times less, so that a file overflows the copy's
+    cache where it would overflow the drive's, and only there. What is typed is taken as it is."""
+    (of_drive,) = (field.metadata["of_drive"] for field in fields(parameters) if field.name == name)
+    amount = getattr(parameters, name)
+    if amount is None or amount not in of_drive:
+        return amount
+    return tuple(map(info.share_of, amount)) if isinstance(amount, tuple) else info.share_of(amount)
+
+
+def shrinks(of: type) -> bool:
+    """Whether a class has parameters that `here` makes less on a copy."""
+    return any(field.metadata.get("of_drive") for field in fields(of))
 
 
 def host_time(default_us: float) -> Any:

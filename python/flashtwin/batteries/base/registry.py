@@ -64,6 +64,12 @@ _BASE = "base"
 
 
 PREPARATION = "preparation"
+# What a scaled copy is asked for, and what it cannot show.
+OF_A_COPY = (
+    "files and times are 1/{} of the usual ones, as the drive is; its write buffer, rests and the"
+    " interval of its map's write-back are those of the whole drive: short writes look faster, a"
+    " rest folds more, and WAF lacks a part of the map's"
+)
 
 
 def prepared_parts(battery: str, titles: Mapping[str, str], *, begins: bool = True) -> list[Part]:
@@ -185,13 +191,12 @@ class Battery:
 
     def departures(self, parameters: Any, info: DriveInfo) -> list[str]:
         """How the battery departs from its original, and what is assumed of a simulated host."""
-        departures = self.departs(parameters, info)
+        departures = list(self.departs(parameters, info))
+        if info.scale > 1 and parameter.shrinks(self.parameters):
+            departures.append(OF_A_COPY.format(info.scale))
         host_us = getattr(parameters, "host_us", None)
         if info.can.host_time and host_us is not None:
-            departures = [
-                *departures,
-                f"the host takes {host_us:g} µs a command (a prior, set host_us)",
-            ]
+            departures.append(f"the host takes {host_us:g} µs a command (a prior, set host_us)")
         return departures
 
     def check(self, info: DriveInfo) -> None:

@@ -18,7 +18,7 @@ from math import exp, fsum, log, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from flashtwin.batteries.base.files import Copies, CopyWay, Tree
+from flashtwin.batteries.base.files import Copies, CopyWay, Tree, smaller
 from flashtwin.batteries.base.parameter import (
     UsualTime,
     choice,
@@ -33,7 +33,7 @@ from flashtwin.inputs import read_toml
 from flashtwin.model.finding import Better, Evidence, Finding
 from flashtwin.model.fio_job import Blocks, Fio, Flow, Think
 from flashtwin.model.step import Fill, Job, Mark, Purge, Rest, Run
-from flashtwin.model.units import parse_block, percent
+from flashtwin.model.units import parse_block
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.present import Present
@@ -272,13 +272,8 @@ class Traces:
 
     def departs(self, parameters: Parameters, info: DriveInfo) -> list[str]:
         """Departures: synthetic traces, and parts that are smaller than published."""
-        departures = ["synthetic traces: the originals are closed"]
         share = _Place.of(self, parameters, info).share
-        if share < 1:
-            departures.append(
-                f"the parts are {percent(max(share, 0))} of their size: the target has no more room"
-            )
-        return departures
+        return ["synthetic traces: the originals are closed", *smaller("parts", share, info)]
 
     def parts(self, parameters: Parameters, info: DriveInfo) -> list[Part]:
         """The preparation, then each pass."""
@@ -338,14 +333,19 @@ class _Place:
         return int((self.info.capacity_bytes - self.offset) * SHARE_MOST)
 
     @property
+    def _fits(self) -> float:
+        """The share of the streams that there is room for."""
+        return min(self.info.share_of(1.0), self._room / self._wanted)
+
+    @property
     def span(self) -> int:
         """What is written before, so that there is something to read."""
-        return max(min(self._wanted, self._room), LEAST_SPAN) // MIB * MIB
+        return max(int(self._wanted * self._fits), LEAST_SPAN) // MIB * MIB
 
     @property
     def share(self) -> float:
         """The share of its bytes that each part moves."""
-        return min(1.0, self._room / self._wanted, self._copies.share if self.traces.trees else 1)
+        return min(self._fits, self._copies.share if self.traces.trees else 1.0)
 
     @property
     def _copies(self) -> Copies:
@@ -373,8 +373,8 @@ class _Place:
             streams.append(("read", mix.reads))
         if mix.writes is not None:
             streams.append(("write", mix.writes))
-        share = min(1.0, self._room / self._wanted)
-        span = max(min(mix.span_mb * MB, self.span) // MIB, 1) * MIB
+        share = self._fits
+        span = max(min(int(mix.span_mb * MB * share), self.span) // MIB, 1) * MIB
         jobs = [
             replace(
                 stream.job(way, offset=self.offset, span=span, share=share), host_ns=self.host_ns

@@ -16,7 +16,6 @@ from flashtwin.batteries.base.files import Copies, CopyWay, Tree, copy_finding
 from flashtwin.batteries.base.parameter import seconds_of
 from flashtwin.batteries.base.registry import Part, host_ns, prepared_parts
 from flashtwin.model.step import Fill, Mark, Purge, Rest
-from flashtwin.model.units import percent
 
 if TYPE_CHECKING:
     from flashtwin.batteries.base.record import Record
@@ -100,10 +99,7 @@ def conclude(record: Record) -> list[Finding]:
 
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Sets that are smaller than published."""
-    share = _copies(parameters, info).share
-    if share >= 1:
-        return []
-    return [f"the sets are {percent(max(share, 0))} of their size: the target has no more room"]
+    return _copies(parameters, info).departures("sets")
 
 
 def parts(parameters: Any, info: DriveInfo) -> list[Part]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.batteries.crystaldiskmark.score import DIRECTIONS, Cell, Direction, Scoring, score
 from flashtwin.errors import USAGE, FlashtwinError
@@ -164,16 +165,12 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
 
 
 def _size(parameters: Any, info: DriveInfo) -> int:
-    """The bytes of the test file, in whole MiB.
-
-    The tool's own 1 GiB would overflow the cache of a scaled drive, where it is as much smaller as
-    the drive is; of a small target it is a power of two that fits.
-    """
+    """The bytes of the test file, in whole MiB; of a small target a power of two that fits."""
     if parameters.size is not None:
-        size: int = parameters.size
-        return size // MIB * MIB
+        least = min(parameters.size, LEAST_SIZE)
+        return max(int(here(parameters, "size", info)), least) // MIB * MIB
     free = info.capacity_bytes - _offset(parameters, info)
-    size = max(USUAL_SIZE // info.scale, LEAST_SIZE)
+    size = max(int(info.share_of(USUAL_SIZE)), LEAST_SIZE)
     return min(size // MIB * MIB, 1 << max(free.bit_length() - 1, 0))
 
 
@@ -231,7 +228,7 @@ def _run(
         offset=offset,
         size=size,
         io_bytes=size * cell.threads if parameters.variant == "kdiskmark" else None,
-        runtime_s=RUN_S,
+        runtime_s=info.share_of(RUN_S),
         read_percent=parameters.mix if direction == "mix" and parameters.mix else 50,
         host_ns=host_ns(parameters, info),
         shared_stream=cell.sequential and cell.threads > 1,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import host_ns
 from flashtwin.batteries.base.series_pages import Along, Way
 from flashtwin.errors import USAGE, FlashtwinError
@@ -37,7 +38,7 @@ class Zones:
     @staticmethod
     def of(parameters: Any, info: DriveInfo) -> Zones:
         """Those asked for; as many as fit."""
-        size = parameters.zone // parameters.block * parameters.block
+        size = _zone(parameters, info)
         count = min(parameters.zones, info.capacity_bytes // max(size, 1))
         if size == 0 or count < FEWEST_ZONES:
             raise FlashtwinError(
@@ -48,6 +49,12 @@ class Zones:
             )
         apart = info.capacity_bytes // count // parameters.block * parameters.block
         return Zones(count=count, bytes=size, apart=apart)
+
+
+def _zone(parameters: Any, info: DriveInfo) -> int:
+    """The bytes of a zone, in whole requests."""
+    size: int = here(parameters, "zone", info) // parameters.block * parameters.block
+    return size
 
 
 def job_of(parameters: Any, info: DriveInfo, way: Way) -> Job:
@@ -68,8 +75,7 @@ def job_of(parameters: Any, info: DriveInfo, way: Way) -> Job:
 
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """Fewer zones than asked for."""
-    size = max(parameters.zone // parameters.block * parameters.block, 1)
-    count = info.capacity_bytes // size
+    count = info.capacity_bytes // max(_zone(parameters, info), 1)
     if count < parameters.zones:
         return [f"{count} zones, which are all of the target, instead of {parameters.zones}"]
     return []

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
 from flashtwin.model.finding import Finding
@@ -75,15 +76,16 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 def _size(parameters: Any, info: DriveInfo) -> int:
     """The bytes of the test file; the usual ones would overflow the cache of a scaled copy."""
-    usual = max(USUAL_SIZE // info.scale, LEAST_SIZE)
-    size = usual if parameters.size is None else parameters.size
+    usual = max(int(info.share_of(USUAL_SIZE)), LEAST_SIZE)
+    size = here(parameters, "size", info) or usual
     return int(min(size, info.capacity_bytes // 2))
 
 
 def _job(name: str, parameters: Any, info: DriveInfo) -> Job:
     """A load over the test file; what is read has been written whole before."""
     load = LOADS[name]
-    job = load.job_for(parameters, info, size=_size(parameters, info))
+    size, seconds = _size(parameters, info), here(parameters, "seconds", info)
+    job = load.job_for(parameters, info, size=size, seconds=seconds)
     if name == "write":
         # Once over the file: a cache is not written past its end.
         return replace(job, runtime_s=None)

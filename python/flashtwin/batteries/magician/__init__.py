@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, check_fits, load_cell
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.step import Mark, Purge, Run
@@ -32,16 +33,17 @@ WAYS = ("write", "read")
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase; the pattern in order, written and read, then at random within it."""
     check_fits(NAME, loads_of(parameters), info)
-    if not parameters.block <= parameters.size <= info.capacity_bytes:
+    size, seconds = here(parameters, "size", info), here(parameters, "seconds", info)
+    if not parameters.block <= size <= info.capacity_bytes:
         raise FlashtwinError(
-            f"{NAME}: a pattern of {readable_size(parameters.size)} does not fit on {info.name}, or"
+            f"{NAME}: a pattern of {readable_size(size)} does not fit on {info.name}, or"
             " is smaller than a request",
             hint=f"set {NAME}:size to what is free",
             exit_code=USAGE,
         )
     yield Purge(label=f"{NAME}/purge")
     for load in loads_of(parameters):
-        job = load.job_for(parameters, info, size=parameters.size)
+        job = load.job_for(parameters, info, size=size, seconds=seconds)
         job = job if load.random else replace(job, runtime_s=None)
         yield Run(label=_label(load), jobs=(job,), sample_s=SAMPLE_S)
     yield Mark(label=f"{NAME}/found")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part, host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.finding import Finding, Interval
@@ -61,20 +62,20 @@ class Series:
         return f"{self.stem}/file-{number}/{way}-{repeat}"
 
 
-def block_of(parameters: Any) -> int:
-    """Whole blocks of flash's map."""
-    count: int = max(parameters.block // SECTOR, 1)
+def block_of(parameters: Any, info: DriveInfo) -> int:
+    """Whole blocks of flash's map; a file is at least a block."""
+    count: int = max(min(parameters.block, here(parameters, "file", info)) // SECTOR, 1)
     return count * SECTOR
 
 
-def series_of(parameters: Any) -> list[Series]:
+def series_of(parameters: Any, info: DriveInfo) -> list[Series]:
     """The series in their order: the article's, or one as the parameters say."""
-    block = block_of(parameters)
+    block, file_bytes = block_of(parameters, info), int(here(parameters, "file", info))
     if parameters.series == "article":
         return [
             Series(
                 name=name,
-                file_bytes=parameters.file * times // block * block,
+                file_bytes=file_bytes * times // block * block,
                 iterations=min(parameters.iterations, most),
                 repeats=repeats,
             )
@@ -82,7 +83,7 @@ def series_of(parameters: Any) -> list[Series]:
         ]
     return [
         Series(
-            file_bytes=parameters.file // block * block,
+            file_bytes=file_bytes // block * block,
             iterations=parameters.iterations,
             repeats=parameters.repeats,
         )
@@ -91,9 +92,9 @@ def series_of(parameters: Any) -> list[Series]:
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """Erase; file after file is written and read, as often as it is repeated."""
-    for series in series_of(parameters):
+    for series in series_of(parameters, info):
         _check(series, info)
-    for series in series_of(parameters):
+    for series in series_of(parameters, info):
         yield Purge(label=f"{series.stem}/purge")
         for number, repeat, way in _order(series, parameters.order):
             yield Run(
@@ -135,7 +136,7 @@ def _job(parameters: Any, series: Series, info: DriveInfo, number: int, way: str
     return Job(
         name=way,
         rw="read" if way == "read" else "write",
-        block_bytes=block_of(parameters),
+        block_bytes=block_of(parameters, info),
         offset=(number - 1) * series.file_bytes,
         size=series.file_bytes,
         host_ns=host_ns(parameters, info),
@@ -160,7 +161,7 @@ class Point:
 def conclude(record: Record) -> list[Finding]:
     """Mean and median of all steps of a way; where the cache overflows, and the speeds around."""
     findings: list[Finding] = []
-    for series in series_of(record.parameters):
+    for series in series_of(record.parameters, record.info):
         of_series: list[Finding] = []
         for way in WAYS:
             points = _points(record, series, way)
@@ -256,7 +257,7 @@ def parts(parameters: Any, info: DriveInfo) -> list[Part]:
     """Each series says something when it is cut: fewer files."""
     return [
         Part(title=series.name or "the files", labels=(series.stem,), begins=True)
-        for series in series_of(parameters)
+        for series in series_of(parameters, info)
     ]
 
 

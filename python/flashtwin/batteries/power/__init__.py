@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.assumed import noted_assumed
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import host_ns
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
@@ -85,7 +86,7 @@ def conclude(record: Record) -> list[Finding]:
 
 
 def _size(parameters: Any, info: DriveInfo) -> int:
-    size: int = min(parameters.size, info.capacity_bytes)
+    size: int = min(here(parameters, "size", info), info.capacity_bytes)
     return size // MIB * MIB
 
 
@@ -94,13 +95,15 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     departures = []
     if info.can.purge:
         departures.append("the drive is purged first")
-    if parameters.size > info.capacity_bytes:
+    if here(parameters, "size", info) > info.capacity_bytes:
         departures.append("writes the whole drive, which is smaller than size")
     return departures
 
 
 def _work(parameters: Any, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
     """The steps by name, in order."""
+    rest_s = here(parameters, "rest_s", info)
+    random_s = here(parameters, "random_s", info)
 
     def run(name: str, rw: ReadWrite, block_bytes: int, depth: int, **bounds: float | int) -> Run:
         job = Job(
@@ -120,13 +123,13 @@ def _work(parameters: Any, info: DriveInfo, size: int) -> dict[str, Run | Rest]:
     return {
         "idle": rest("idle", IDLE_S),
         "write": run("write", "write", 128 << 10, 32),
-        "after-write": rest("after-write", parameters.rest_s),
+        "after-write": rest("after-write", rest_s),
         "read": run("read", "read", 128 << 10, 32),
-        "random-read": run("random-read", "randread", 4096, 32, runtime_s=parameters.random_s),
+        "random-read": run("random-read", "randread", 4096, 32, runtime_s=random_s),
         # Half of the requests read and half write, as when a folder is copied within the drive.
         "copy": run("copy", "rw", MIB, 1, io_bytes=size // 2 // MIB * MIB),
-        BEFORE_RANDOM_WRITE: rest(BEFORE_RANDOM_WRITE, parameters.rest_s),
-        "random-write": run("random-write", "randwrite", 4096, 32, runtime_s=parameters.random_s),
+        BEFORE_RANDOM_WRITE: rest(BEFORE_RANDOM_WRITE, rest_s),
+        "random-write": run("random-write", "randwrite", 4096, 32, runtime_s=random_s),
     }
 
 

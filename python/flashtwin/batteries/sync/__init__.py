@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flashtwin.batteries.base.counters import between
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fits
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
 from flashtwin.model.finding import Finding
@@ -109,7 +110,7 @@ def _brought_to(state: str, parameters: Any, info: DriveInfo) -> Steps:
 
 def _span(parameters: Any, info: DriveInfo) -> int:
     least = 2 * PAGE
-    most: int = min(parameters.span, info.capacity_bytes // 2)
+    most: int = min(here(parameters, "span", info), info.capacity_bytes // 2)
     return max(most // least * least, least)
 
 
@@ -117,7 +118,7 @@ def _step(state: str, cell: Cell, parameters: Any, info: DriveInfo) -> Run:
     jobs = [_writer(cell, number, parameters, info) for number in range(1, cell.writers + 1)]
     if state == BESIDE:
         jobs.append(_beside(parameters, info))
-    sample_s = min(1.0, parameters.seconds / SAMPLES)
+    sample_s = min(1.0, here(parameters, "seconds", info) / SAMPLES)
     return Run(label=label_of(state, cell), jobs=tuple(jobs), sample_s=sample_s)
 
 
@@ -128,7 +129,13 @@ def _writer(cell: Cell, number: int, parameters: Any, info: DriveInfo) -> Job:
     if cell.two_pages:
         split = ((PAGE, 100 - cell.two_pages), (2 * PAGE, cell.two_pages))
         fio = replace(fio, blocks=(Blocks(least=PAGE, most=2 * PAGE, split=split),) * 3)
-    job = cell.load.job_for(parameters, info, size=_span(parameters, info), fio=fio)
+    job = cell.load.job_for(
+        parameters,
+        info,
+        size=_span(parameters, info),
+        seconds=here(parameters, "seconds", info),
+        fio=fio,
+    )
     return replace(job, name=f"writer{number}", seed=number, sync=cell.way == "fua")
 
 
@@ -138,7 +145,10 @@ def _beside(parameters: Any, info: DriveInfo) -> Job:
     size = (info.capacity_bytes - first) // block * block
     load = Load(random=False, block_bytes=block, read_percent=0, depth=4)
     fio = Fio(time_based=True, pace=Pace(bytes_s=(0, parameters.pace * MB, 0)))
-    return load.job_for(parameters, info, size=size, name=BESIDE, offset=first, fio=fio)
+    seconds = here(parameters, "seconds", info)
+    return load.job_for(
+        parameters, info, size=size, seconds=seconds, name=BESIDE, offset=first, fio=fio
+    )
 
 
 def label_of(state: str, cell: Cell) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flashtwin.batteries.base.counters import between
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import Teller
+from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
@@ -35,7 +36,8 @@ COUNTED = "bytes programmed over bytes from the host; the interval is the counte
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
     """For each fill: purge, fill, rest, read, write at random, rest, read."""
-    if int(info.capacity_bytes * min(parameters.fills) / 100) < MIB or parameters.size < MIB:
+    written = here(parameters, "size", info)
+    if int(info.capacity_bytes * min(parameters.fills) / 100) < MIB or written < MIB:
         raise FlashtwinError(
             "waf: less than 1MiB would be filled or written",
             hint=f"{info.name} has {units.show_size(info.capacity_bytes)}; set waf:size or"
@@ -58,7 +60,7 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
             block_bytes=BLOCK,
             depth=DEPTH,
             size=size,
-            io_bytes=parameters.size // BLOCK * BLOCK,
+            io_bytes=written // BLOCK * BLOCK,
         )
         yield Run(label=f"{name}/write", jobs=(job,), sample_s=1.0)
         yield Flush(label=f"{name}/flush")
