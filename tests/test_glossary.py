@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from flashtwin.batteries.base import registry
+from flashtwin.batteries.base.words import word_of
+from flashtwin.batteries.base.words import words as known_words
 
 ROOT = Path(__file__).resolve().parent.parent
 GLOSSARY = ROOT / "docs" / "concepts" / "glossary.md"
@@ -27,6 +33,23 @@ def test_words_of_the_field_are_in_order_and_none_is_told_twice() -> None:
     field = words("Words of the field")
     assert field == sorted(field, key=str.lower)
     assert set(field).isdisjoint(words("Words of our own"))
+
+
+def test_words_of_the_field_are_those_that_explain_knows() -> None:
+    """FLASHTWIN_BLESS=1 writes the table anew."""
+    rows = "".join(f"| {word.word} | {word.means} |\n" for word in known_words())
+    before, head, _ = GLOSSARY.read_text().partition("| word | what it is |\n|---|---|\n")
+    if os.environ.get("FLASHTWIN_BLESS"):
+        GLOSSARY.write_text(before + head + rows)
+    assert GLOSSARY.read_text() == before + head + rows
+
+
+def test_each_word_leads_to_a_finding_that_there_is() -> None:
+    stems = [meaning.stem for meaning in registry.meanings()]
+    for word in known_words():
+        assert any(fnmatchcase(word.finding, stem) for stem in stems), word.word
+        assert all(word_of(name) == word for name in word.names), word.word
+    assert fnmatchcase("waf", registry.explain("Write Amplification").stem)
 
 
 def test_a_reader_finds_it_from_the_first_page() -> None:

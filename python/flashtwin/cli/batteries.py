@@ -12,6 +12,7 @@ from flashtwin.batteries.base import groups, parameter, registry
 from flashtwin.batteries.base.declared import Clause
 from flashtwin.batteries.base.meaning import Meaning, MeaningRow
 from flashtwin.batteries.base.registry import Battery
+from flashtwin.batteries.base.words import word_of
 from flashtwin.cli import completions, findings, options, progress, terminal
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model import units
@@ -271,6 +272,7 @@ def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
     epilog=options.examples(
         "flashtwin explain fill.cache_size",
         "flashtwin explain crystaldiskmark.write",
+        "flashtwin explain WAF",
         "flashtwin explain fill.cache_size --run 20260115-101500-bx500-240",
         "flashtwin explain",
     ),
@@ -280,7 +282,7 @@ def _forecast(name: str, taken: Forecast) -> list[RenderableType]:
 @options.as_json
 @click.pass_context
 def explain(context: click.Context, finding: str | None, run: str | None, as_json: bool) -> None:
-    """Say what FINDING means and how it is found; without one, list them."""
+    """Say what FINDING means and how it is found, or a word such as TBW; without one, list them."""
     if finding is None:
         if run is not None:
             raise click.UsageError("--run needs a FINDING", context)
@@ -293,6 +295,8 @@ def explain(context: click.Context, finding: str | None, run: str | None, as_jso
         of_all = msgspec.structs.asdict(meaning.row())
         terminal.print_json(Explained(**of_all, values=rows))
         return
+    if word := word_of(finding):
+        terminal.emit(terminal.cell(f"{word.word}: {word.means}\n"))
     sections = (("", meaning.means), ("How it is found", meaning.found), ("Mind", meaning.mind))
     terminal.emit(terminal.cell(f"{meaning.title} ({meaning.id})", "bold"))
     for title, text in sections:

@@ -63,7 +63,7 @@ def measure(parameters: Any, info: DriveInfo) -> Steps:
 
 def _size(parameters: Any, info: DriveInfo) -> int:
     """The bytes of the test file: at least the requests that are outstanding at the same time."""
-    least = min(parameters.size, max(parameters.blocks) * max(parameters.depths))
+    least: int = min(parameters.size, max(parameters.blocks) * max(parameters.depths))
     return max(int(here(parameters, "size", info)), least)
 
 

@@ -27,6 +27,7 @@ from flashtwin.batteries.base.declared import Instrument as Instrument
 from flashtwin.batteries.base.declared import Part as Part
 from flashtwin.batteries.base.meaning import COMMON, Meaning, read
 from flashtwin.batteries.base.record import Record, completed
+from flashtwin.batteries.base.words import word_of
 from flashtwin.errors import ENVIRONMENT, USAGE, FlashtwinError
 from flashtwin.model.step import Mark, Result
 
@@ -46,15 +47,6 @@ PROGRAM = "flashtwin test"
 PRESET = "preset"
 # Other names that people have for batteries.
 SHORT = {"cdm": "crystaldiskmark", "diskmark": "crystaldiskmark", "assd": "as_ssd"}
-# Words that are in many findings, with the one that people mean.
-MEANT = {
-    **dict.fromkeys(("cache", "slc"), "fill.cache_size"),
-    "speed": "fill.speed_cache",
-    **dict.fromkeys(("latency", "percentile", "tail", "p50", "p99", "p99.9"), "qos.p99"),
-    "steady": "snia_iops.steady",
-    **dict.fromkeys(("wear", "write amplification"), "waf"),
-    "fsync": "sync.iops",
-}
 # A shorter word is in too many texts to mean one finding.
 LEAST_WORD = 4
 # Those that run where nobody names one: to know them takes no look at the others.
@@ -425,7 +417,8 @@ def explain(word: str) -> Meaning:
     """The text for a finding's id, with or without its battery and variant; raises with what may
     have been meant."""
     stem = word.strip().partition("[")[0]
-    stem = MEANT.get(stem.lower(), stem)
+    if of_the_field := word_of(stem):
+        stem = of_the_field.finding
     known = meanings()
     fitting = [meaning for meaning in known if fnmatchcase(stem, meaning.stem)]
     fitting += [meaning for meaning in known if meaning.name and meaning.name == stem]

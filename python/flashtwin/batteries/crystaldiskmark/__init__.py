@@ -167,7 +167,7 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
 def _size(parameters: Any, info: DriveInfo) -> int:
     """The bytes of the test file, in whole MiB; of a small target a power of two that fits."""
     if parameters.size is not None:
-        least = min(parameters.size, LEAST_SIZE)
+        least: int = min(parameters.size, LEAST_SIZE)
         return max(int(here(parameters, "size", info)), least) // MIB * MIB
     free = info.capacity_bytes - _offset(parameters, info)
     size = max(int(info.share_of(USUAL_SIZE)), LEAST_SIZE)

@@ -1,0 +1,47 @@
+"""Words of the field: what each is, and the finding that shows it.
+
+People ask `flashtwin explain` for WAF, TBW or a throttle. The glossary's table is made of these.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from flashtwin.batteries.base.page import Table, convert
+from flashtwin.inputs import read_toml
+
+PLACE = Path(__file__).with_name("words.toml")
+
+
+class Word(Table, kw_only=True):
+    """A word as it is written, other words for it, what it is, and the finding to read first."""
+
+    word: str
+    also: tuple[str, ...] = ()
+    means: str
+    finding: str
+
+    @property
+    def names(self) -> set[str]:
+        """How people type it: the word without what stands in brackets, or another for it."""
+        return {name.lower() for name in (self.word.partition(" (")[0], *self.also)}
+
+
+class Words(Table):
+    """The file."""
+
+    words: tuple[Word, ...]
+
+
+@cache
+def words() -> tuple[Word, ...]:
+    """All of them, in their order."""
+    return convert(read_toml(PLACE), Words, PLACE).words
+
+
+def word_of(text: str) -> Word | None:
+    """The word that somebody typed: small or large, with a hyphen or without, one or several."""
+    typed = text.strip().lower().replace("_", " ")
+    forms = {typed, typed.replace("-", " "), typed.removesuffix("s")}
+    return next((word for word in words() if word.names & forms), None)
