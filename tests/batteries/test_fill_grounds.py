@@ -18,6 +18,18 @@ QUICK = Law(capacity_bytes=2 * GB, cache_bytes=1 * GB, fold_begin_bytes=2 * GB, 
 
 
 @dataclass
+class OfCells(FakeDrive):
+    """A drive on paper whose label says what cells it has."""
+
+    cell: str = ""
+
+    @property
+    def info(self) -> DriveInfo:
+        label = {"key": "nand.cell", "value": self.cell, "origin": "datasheet"}
+        return replace(super().info, identity={**super().info.identity, "values": [label]})
+
+
+@dataclass
 class RealTime(FakeDrive):
     """A drive on paper that is erased, whose clock is a real one."""
 
@@ -59,6 +71,19 @@ def test_a_drive_that_is_written_once_slc_like_says_what_it_does() -> None:
     assert "behaves as one whole-drive SLC cache of 91.6 GB" in (probability.note or "")
     subject = Subject(index=0, name="d", battery="fill", findings=Findings(findings.values()))
     assert present_of("fill").alone(subject).startswith("Behaves as one whole-drive SLC cache of")
+
+
+@pytest.mark.parametrize(("cell", "is_said"), [("qlc", True), ("tlc", False), ("", False)])
+def test_a_quarter_of_the_flash_is_all_cells_once_where_the_label_says_qlc(
+    cell: str, is_said: bool
+) -> None:
+    quarter = Law(cache_bytes=274_877_906_944 // 4, cache_rate=229 * MB, fold_begin_bytes=240 * GB)
+    findings = of_fill(OfCells(law=quarter, cell=cell))
+    probability = findings["cache_probability"]
+    says = "behaves as one whole-drive SLC cache of 68.7 GB" in (probability.note or "")
+    assert says == (probability.value is None) == is_said
+    present = "one-quarter signature present" in (findings["one_third"].note or "")
+    assert present == is_said
 
 
 def size(value: float | None, low: float = 0, high: float = 0, written: float = 2) -> Finding:

@@ -354,6 +354,9 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
     lacking = None if folds else "not found: no third plateau"
     third = paper.cache * GB / 274_877_906_944
     signature = "present" if abs(third - 1 / 3) < 0.02 else "absent"
+    why = "it behaves as one whole-drive SLC cache"
+    likely = ("cache_probability", "Probability of a cache", None, "fraction", 0, cache, why)
+    whole = [finding(*likely)] if signature == "present" else []
     return [
         finding("cache_size", "Size of the SLC cache", paper.cache, "GB", 0, cache),
         finding("speed_cache", "Speed in the SLC cache", paper.fast, "MB/s", 0, cache),
@@ -387,6 +390,7 @@ def _fill_findings(paper: Paper, pattern: str, label: str, number: int) -> list[
             cache,
             f"one-third signature {signature}",
         ),
+        *whole,
     ]
 
 

@@ -1,4 +1,4 @@
-"""Findings that rest on values of a twin's spec which nobody published.
+"""What a twin's spec says of its values: those of a label, and those that nobody published.
 
 A spec says of each value where it comes from; what begins with `assumed`, or is the format's own
 default, is a choice. Invariant: a target without a spec has no such values, and nothing is said.
@@ -12,6 +12,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
+
+
+# Sources that a buyer can look up.
+STATED = ("datasheet", "published")
+# Cells as a label has them, and how many bits each holds.
+BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+
+
+def stated(info: DriveInfo) -> dict[str, str]:
+    """The values of a spec that a data sheet or a publication states."""
+    rows = info.identity.get("values")
+    if not isinstance(rows, list):
+        return {}
+    return {row["key"]: str(row["value"]) for row in rows if row.get("origin") in STATED}
+
+
+def stated_bits(info: DriveInfo) -> int | None:
+    """How many bits a cell holds, where the label says it."""
+    return BITS.get(stated(info).get("nand.cell", ""))
 
 
 def assumed_among(info: DriveInfo, keys: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from flashtwin.batteries.base.assumed import stated_bits
 from flashtwin.batteries.base.meaning import beside
 from flashtwin.batteries.base.parameter import (
     SAMPLE,
@@ -214,6 +215,7 @@ def _findings(record: Record, pattern: Pattern, number: int, step: Answered) -> 
         label=step.label,
         capacity_bytes=record.info.capacity_bytes,
         raw_bytes=record.info.raw_bytes,
+        bits=stated_bits(record.info),
         pass_number=number,
         first=pattern == record.parameters.patterns[0],
         warm=_degrees(result),

@@ -54,6 +54,7 @@ def analyse_fill(
     label: str,
     capacity_bytes: int,
     raw_bytes: int | None = None,
+    bits: int | None = None,
     pass_number: int = 1,
     first: bool = True,
     calibrate: bool = True,
@@ -64,14 +65,15 @@ def analyse_fill(
     """Findings of one pass over a target; the columns are those of a write series (see results).
 
     `raw_bytes`: the flash where it is published; none to assume it from the capacity, 0 for a
-    target that has no flash of its own, such as a file. `first`: the pattern is the run's first.
+    target that has no flash of its own, such as a file. `bits`: those of a cell, where published.
+    `first`: the pattern is the run's first.
     `calibrate`: intervals are those that `flashtwin blind` holds against drives whose inside is
     known; without it they are those of the series alone. `shape`: that of the series, from whoever
     has it already. `warm`: the drive's temperature in the pass, where it is known. `excluded`: what
     is known not to have ended the first plateau, in the words of `causes.CAUSES`.
     """
     curve = curve_of(t_ns, dt_ns, bytes_)
-    target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes)
+    target = Target(capacity_bytes=capacity_bytes, raw_bytes=raw_bytes, bits=bits)
     write = Writer(pattern=pattern, label=label, pass_number=pass_number, first=first)
     reason = _why_nothing(curve)
     if reason is not None:

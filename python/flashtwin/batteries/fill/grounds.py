@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.batteries.base.assumed import stated_bits
 from flashtwin.batteries.base.record import Answered, Record
 from flashtwin.batteries.fill.signature import presence
 from flashtwin.model.finding import Finding
@@ -24,6 +25,8 @@ from flashtwin.model.units import readable_gb, readable_seconds
 LEAST_S = 30.0
 # Two sizes of a cache that differ by more contradict each other.
 SAME_SIZE = 1.5
+# A note of a finding begins with this where a drive writes all of its cells once before it folds.
+WHOLE_DRIVE = "it behaves as one whole-drive SLC cache"
 
 
 def held_to(
@@ -52,19 +55,23 @@ def _no_grounds(
             "writes as much; write more"
         )
     of_pass = {finding.name: finding for finding in findings}
-    if is_whole_drive(of_pass):
+    if _fills_all_cells(of_pass.get("one_third"), stated_bits(record.info) or 3):
         size = of_pass["cache_size"].number or 0.0
-        return f"it behaves as one whole-drive SLC cache of {readable_gb(size * 1e9)}"
+        return f"{WHOLE_DRIVE} of {readable_gb(size * 1e9)}"
     return None
 
 
-def is_whole_drive(of_pass: Mapping[str, Finding]) -> bool:
-    """Whether a drive writes all of its flash once, one bit a cell, before it folds."""
-    share = of_pass.get("one_third")
+def _fills_all_cells(share: Finding | None, bits: int) -> bool:
     if share is None or share.number is None:
         return False
     known = Estimate(value=share.number, low=share.low, high=share.high)
-    return presence(known, 3) == "present"
+    return presence(known, bits) == "present"
+
+
+def is_whole_drive(of_pass: Mapping[str, Finding]) -> bool:
+    """Whether a drive was seen to write all of its flash once, one bit a cell, before it folds."""
+    probability = of_pass.get("cache_probability")
+    return probability is not None and WHOLE_DRIVE in (probability.note or "")
 
 
 @dataclass(frozen=True, kw_only=True)

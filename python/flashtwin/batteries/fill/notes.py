@@ -30,6 +30,7 @@ from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 
 BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
+PARTS = {2: "half", 3: "third", 4: "quarter"}
 STILL_FREE = 0.25
 # A fill that wrote less than this share of the target did not reach its end.
 MOSTLY_FULL = 0.95
@@ -37,10 +38,12 @@ MOSTLY_FULL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What is known from outside: what the drive advertises, and its flash where published."""
+    """What is known from outside: what the drive advertises, and its flash and the bits of its
+    cells where they are published."""
 
     capacity_bytes: int
     raw_bytes: int | None = None
+    bits: int | None = None
 
     @property
     def has_raw(self) -> bool:
@@ -72,18 +75,20 @@ def raw_from_capacity(capacity_bytes: int) -> int:
 
 
 def third_note(share: Estimate, target: Target) -> str:
-    """The verdict on the one-third signature, and the readings for other cells."""
-    verdict = presence(share, 3)
+    """The verdict on the one-third signature (one quarter of cells that the label calls QLC), and
+    the readings for other cells."""
+    of_cells = target.bits if target.bits in BITS else 3
+    verdict, signature = presence(share, of_cells), f"one-{PARTS[of_cells]} signature"
     if verdict == "present":
-        first = "one-third signature present: the drive writes all cells once, SLC-like, first"
+        first = f"{signature} present: the drive writes all cells once, SLC-like, first"
     elif verdict == "absent":
-        first = "one-third signature absent"
+        first = f"{signature} absent"
     else:
-        first = "one-third signature undecided: the interval reaches over its bounds"
+        first = f"{signature} undecided: the interval reaches over its bounds"
     others = [
         f"would be 1/{bits} of {name}"
         for bits, name in BITS.items()
-        if bits != 3 and presence(share, bits) == "present"
+        if bits != of_cells and presence(share, bits) == "present"
     ]
     return "; ".join([first, *others, target.raw_is])
 

@@ -17,6 +17,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from flashtwin.batteries.base.assumed import BITS, STATED, stated
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
@@ -58,9 +59,6 @@ VERDICTS = (
     "no ratings known",
     "no printed ratings",
 )
-CELLS = ("slc", "mlc", "tlc", "qlc")
-# Sources that a buyer can look up.
-STATED = ("datasheet", "published")
 DAYS_A_YEAR = 365
 # As a spec has it where the label says nothing of a rated life.
 UNKNOWN = "0"
@@ -184,18 +182,18 @@ def _of_label(info: DriveInfo) -> list[Finding]:
                 "spare", "Flash beyond the capacity, as a share", raw / capacity - 1, "fraction"
             ),
         ]
-    stated = _stated(info)
-    if (cell := stated.get("nand.cell", "")) in CELLS:
-        findings.append(finding("cell", "Cells", cell, choices=CELLS))
-    dies = [_whole(stated.get(f"nand.{key}")) for key in ("channels", "dies_per_channel")]
+    known = stated(info)
+    if (cell := known.get("nand.cell", "")) in BITS:
+        findings.append(finding("cell", "Cells", cell, choices=tuple(BITS)))
+    dies = [_whole(known.get(f"nand.{key}")) for key in ("channels", "dies_per_channel")]
     if all(dies):
         findings.append(finding("dies", "Dies", math.prod(dies)))
-    rated_life = stated.get("drive.rated_tbw", UNKNOWN)
+    rated_life = known.get("drive.rated_tbw", UNKNOWN)
     if rated_life != UNKNOWN:
         life = parse_size(rated_life)
         findings.append(finding("tbw", "Rated life, bytes written", life / 1e12, "TB"))
         findings.append(finding("passes", "Rated life, in full writes", life / capacity))
-        if years := _whole(stated.get("drive.warranty_years")):
+        if years := _whole(known.get("drive.warranty_years")):
             daily = life / capacity / years / DAYS_A_YEAR
             findings.append(finding("dwpd", "Rated life, full writes a day", daily))
     return findings
@@ -204,14 +202,6 @@ def _of_label(info: DriveInfo) -> list[Finding]:
 def _whole(text: str | None) -> int:
     """A whole number of a spec; 0 where nobody states it."""
     return int(text) if text and text.isdecimal() else 0
-
-
-def _stated(info: DriveInfo) -> dict[str, str]:
-    """The values of a spec that a data sheet or a publication states."""
-    rows = info.identity.get("values")
-    if not isinstance(rows, list):
-        return {}
-    return {row["key"]: str(row["value"]) for row in rows if row.get("origin") in STATED}
 
 
 BATTERY = declared(
