@@ -56,7 +56,7 @@ _BASE = "base"
 
 
 PREPARATION = "preparation"
-# What a scaled copy is asked for, and what it cannot show.
+# A scaled copy is asked for less, and cannot show all of it.
 OF_A_COPY = (
     "files and times are 1/{} of the usual ones, as the drive is; its write buffer, rests and the"
     " interval of its map's write-back are those of the whole drive: short writes look faster, a"
