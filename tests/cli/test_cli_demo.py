@@ -57,6 +57,12 @@ def test_a_line_says_that_a_drive_is_a_smaller_copy(tmp_path: Path, letters: int
     assert ("(simulated)" in first) == (letters < 40)
 
 
+def test_a_long_sentence_makes_way_for_a_short_one_and_is_not_cut(tmp_path: Path) -> None:
+    paper = Paper(name="x" * 30, cache=274.877906944 / 3, options=("--scale", "1/16"))
+    first, *_ = summary.lines([make_run(tmp_path / "a", paper)], then="go on", page=None)
+    assert ": all as SLC, 91.6 GB at " in first and first.endswith(" then 111 MB/s")
+
+
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_no_line_is_wider_than_100_columns(tmp_path: Path, count: int) -> None:
     long = "a drive whose maker likes names that go on and on, with a remark behind it as well"

@@ -46,7 +46,10 @@ def lines(runs: Sequence[Run], *, then: str, page: Path | None) -> list[str]:
 def _of_one(contents: Contents, drive: Drive, name: str) -> list[str]:
     """What a drive writes, then what else its batteries have words for."""
     kind = " (simulated)" if drive.run.is_simulated else ""
-    first = _begun(contents.alone(drive).rstrip(".")) or _headlines(drive)
+    sentence, short = (_begun(say(drive).rstrip(".")) for say in (contents.alone, contents.brief))
+    if len(f"{_short(drive, name)}: {sentence}") > WIDE:
+        sentence = short or sentence
+    first = sentence or _headlines(drive)
     clauses = [row for row in article.clauses(contents, drive) if row not in first]
     clauses = clauses[:MOST_CLAUSES]
     if not first:
@@ -63,10 +66,15 @@ NOTHING = "nothing was concluded"
 def _named(drive: Drive, name: str, kind: str, parts: Sequence[str]) -> str:
     """A drive's name and as many parts as fit behind it: without what it is and by its short name,
     where there is no room for all. That it is a smaller copy stands in each."""
-    short = f"{drive.name}{''.join(name.partition(masthead.SCALED)[1:])}"
     room = WIDE - len("; ".join(parts)) - len(": ")
-    head = next((head for head in (f"{name}{kind}", name) if len(head) <= room), short)
+    head = next(
+        (head for head in (f"{name}{kind}", name) if len(head) <= room), _short(drive, name)
+    )
     return _fitted(f"{head}: ", parts or [NOTHING], "; ")
+
+
+def _short(drive: Drive, name: str) -> str:
+    return f"{drive.name}{''.join(name.partition(masthead.SCALED)[1:])}"
 
 
 def _briefs(contents: Contents, drive: Drive, first: str) -> list[str]:
