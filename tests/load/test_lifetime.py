@@ -417,7 +417,33 @@ def test_objects_do_not_fill_the_superblocks_of_a_copy() -> None:
         question(copy.load, 0.9),
         [structs.replace(ended(2.0, Life(stages=[], end_years=3.0)), objects=0.02)],
     )
-    assert told.sources[-1].startswith("large random writes have 2 % of their size in the copy")
+    assert told.sources[-1].startswith("large writes have 2 % of their size in the copy")
+
+
+@pytest.mark.parametrize(("others", "is_smaller"), [("", False), ("[log]\nrw=randwrite\n", True)])
+def test_what_several_jobs_write_mixes_as_in_the_drive(
+    tmp_path: Path, others: str, is_smaller: bool
+) -> None:
+    text = f"[global]\nfilename=data\nsize=40%\n[ring]\nrw=write\nbs=32m\n{others}"
+    (tmp_path / "w.fio").write_text(text)
+    of = replace(of_workers(88), load=loads.load(str(tmp_path / "w.fio"), "1TB"))
+    spec = lifetime.scaled(SERVER, 88).spec()
+    ring, *_ = lifetime.jobs_of(of, SERVER.spec(), int(0.9 * spec.capacity_bytes))
+    # Else a ring's requests of a superblock each would be gone whole, which those of the drive,
+    # of a sixtieth, are not beside another job's.
+    assert (ring.block_bytes < 32 << 20) == is_smaller
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("handles", [False, True])
+def test_rings_cost_what_their_slowest_has_left(tmp_path: Path, handles: bool) -> None:
+    """Nine rings at one pace: the objects of the largest one live twice as long as those of the
+    others, so that it is moved once, unless it has a handle of its own."""
+    (tmp_path / "rings.fio").write_text(WORKERS.read_text().replace("rw=randwrite", "rw=write"))
+    load = loads.load(str(tmp_path / "rings.fio"), "1TB")
+    asked = Question(variant=SERVER, load=load, full=0.9, handles=handles)
+    end = lifetime.simulate(replace(lifetime.copies(asked, 0)[0], reads=False))
+    assert end.by_cause.get("gc", 0.0) == pytest.approx(0.0 if handles else 1 / 9, abs=0.03)
 
 
 @pytest.mark.full

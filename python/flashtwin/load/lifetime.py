@@ -111,7 +111,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
     `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
     byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
     amplification no longer moved; `work`: what was simulated, in the unit of `stretch`;
-    `objects`: by what its largest random writes are smaller (`object_factor`)."""
+    `objects`: by what its largest writes are smaller (`object_factor`)."""
 
     scale: int
     capacity_bytes: int
@@ -317,7 +317,8 @@ def _scaled_jobs(copy: Copy, full_size: Spec, held: int) -> tuple[list[Job], flo
     planned = _planned(copy.load, full_size, full_bytes)
     superblock = superblock_of(scaled(copy.variant, copy.scale).spec())
     of_scale = superblock / superblock_of(full_size)
-    factors = [object_factor(job, superblock, of_scale) for job in planned]
+    is_alone = sum(map(writes, planned)) == 1
+    factors = [object_factor(job, superblock, of_scale, is_alone=is_alone) for job in planned]
     jobs = [
         _with_objects(_smaller(job, copy.scale, held), factor)
         for job, factor in zip(planned, factors, strict=True)
@@ -332,13 +333,14 @@ def superblock_of(spec: Spec) -> float:
     return spec.capacity_bytes / int(values["nand.blocks_per_plane"])
 
 
-def object_factor(job: Job, superblock: float, of_scale: float) -> float:
-    """By what the random writes of a job are smaller in a copy. An object that fills much of a
-    small superblock is gone with it as a whole, and costs no move: it keeps the share of a
-    superblock that it has in the drive of full size, or gets a share that is too small to matter.
+def object_factor(job: Job, superblock: float, of_scale: float, *, is_alone: bool) -> float:
+    """By what the writes of a job are smaller in a copy. An object that fills much of a small
+    superblock is gone with it as a whole, and costs no move: it keeps the share of a superblock
+    that it has in the drive of full size, or gets a share that is too small to matter. What one job
+    alone writes in order lies together whatever its size.
     """
     assert job.fio is not None, "a plan has fio's jobs only"
-    if not (job.rw.startswith("rand") and writes(job)):
+    if not writes(job) or (is_alone and not job.rw.startswith("rand")):
         return 1.0
     most = job.fio.blocks[1].most if job.fio.blocks else job.block_bytes
     return min(max(of_scale, superblock / OBJECTS / most), 1.0)
@@ -652,7 +654,7 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
 
 def _of_objects(factor: float) -> str:
     return (
-        f"large random writes have {readable_number(100 * factor, 2)} % of their size in the copy,"
+        f"large writes have {readable_number(100 * factor, 2)} % of their size in the copy,"
         " whose superblocks are smaller: waits and IOPS are of those"
     )
 
