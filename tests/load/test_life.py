@@ -12,7 +12,7 @@ import pytest
 from flashtwin.load import ask, life, lifetime, loads
 from flashtwin.load.lifetime import Copy, Question, Simulated
 from flashtwin.load.stretch import MOST_READS, WORK_BYTES, Stretch, nominal
-from flashtwin.load.words import Aged
+from flashtwin.load.words import Aged, Stage
 from flashtwin.runner.target import Variant
 
 # A drive without a cache whose life is short, of 200 superblocks.
@@ -110,6 +110,38 @@ def test_the_drive_is_shown_after_its_years(tmp_path: Path) -> None:
     assert lived.wear == {"native": 1.0}
     assert lived.end_years == pytest.approx(aged.years / aged.used, rel=0.1)
     assert "flashtwin" not in aged.smart
+
+
+def test_a_load_beyond_the_drive_wears_it_as_it_takes_it(tmp_path: Path) -> None:
+    asked = replace(copy(tmp_path, "sequential"), years=1e-5)
+    asked = replace(asked, load=replace(asked.load, per_day=100_000.0))
+    lived = lifetime.simulate(asked)
+    of = lifetime.lifetime(Question(variant=SMALL, load=asked.load), [lived])
+    assert lived.kept_up < 0.9
+    capacity = SMALL.spec().capacity_bytes
+    a_day = 100_000 * capacity * lived.kept_up
+    aged = lived.life.aged
+    assert of.flash_per_day_bytes == pytest.approx(a_day * lived.waf)
+    # 40 cycles of the flash, at what each byte costs.
+    assert of.years.value * 365.25 * a_day * lived.waf == pytest.approx(40 * capacity, rel=0.3)
+    assert aged is not None and aged.used == pytest.approx(aged.years / of.years.value, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("end_years", "error"),
+    [
+        (1.5, 0.5 * 0.2 / 1.5),
+        # Half a year was not followed, and differs as the last jump did.
+        (3.5, (0.5 * 0.2 + 1.5 * 0.5 + 0.5 * 0.5) / 3.5),
+        (None, (0.5 * 0.2 + 1.5 * 0.5) / 3.0),
+    ],
+)
+def test_jumps_of_a_life_are_off_by_its_stages(end_years: float | None, error: float) -> None:
+    stages = [
+        Stage(years=years, used=0.1, waf=waf, wear=1.0, refresh=0.0, write_p99_ns=None)
+        for years, waf in ((1.0, 2.0), (1.5, 2.5), (3.0, 5.0))
+    ]
+    assert life.jump_error(stages, end_years) == pytest.approx(error)
 
 
 def test_a_copy_ends_when_its_work_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,8 @@ def test_the_drive_is_shown_as_its_owner_would_see_it() -> None:
     *_, told, state = ask.sentences(made(8.0, 4.0, 16.0), 5.0)
     assert told.startswith("After 5 years its SMART data say: the host wrote 182.4 TB, 99.88 GB a")
     assert "62 % of the rated life is used" in told
+    *_, told, _ = ask.sentences(made(8.0, 4.0, 16.0), 6.0)
+    assert told.startswith("After 5 years, as far as it was followed, its SMART data say:")
     assert state == (
         "By then 100 % of its spare is left, and the cycles of a block are 930 in native mode"
         " (rated 1,500), 1,200 in SLC mode (rated 40,000)."
@@ -362,7 +364,8 @@ def test_a_trace_of_a_larger_drive_is_told_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("".join(rows))
     load = loads.load(str(tmp_path / "t.csv"))
     asked = Question(variant=Variant(drive="bx500-240"), load=load, full=0.02, handles=True)
-    (*_, told) = lifetime.sources_of(asked)
+    (*_, told, rests_on) = lifetime.sources_of(asked)
+    assert rests_on.endswith("the others are usual for its kind; not checked on hardware")
     assert told.startswith("line 5 of t.csv reaches to 258.8 GB, beyond a drive of 240 GB")
     with pytest.raises(FlashtwinError, match=r"t.csv touches 5.*, and .* holds 4.8 GB of data"):
         lifetime.copies(asked)

@@ -292,10 +292,10 @@ def sentences(of: Lifetime, years: float) -> list[str]:
     if of.kept_up < 0.98:
         lines.append(
             f"The drive keeps up with {readable_number(100 * of.kept_up, 2)} % of it only: the load"
-            " asks for more than it can write."
+            " asks for more than it can write, and years are those of what it takes."
         )
     if of.aged is not None:
-        lines += _aged(of.aged)
+        lines += _aged(of.aged, years, ended=of.ended)
     return lines
 
 
@@ -325,9 +325,13 @@ def _lasts(of: Lifetime, years: float) -> str:
     return f"{text}."
 
 
-def _aged(of: Aged) -> list[str]:
-    """The drive after years, as SMART shows it and as its cells are."""
+def _aged(of: Aged, asked_years: float, *, ended: bool) -> list[str]:
+    """The drive after the years that were asked about, or as far as it came, as SMART shows it and
+    as its cells are."""
     when = f"After {readable_years(of.years)}"
+    if of.years < 0.9 * asked_years:
+        why = "when it takes no writes any more" if ended else "as far as it was followed"
+        when += f", {why},"
     texts = [row.text for row in explained(of.smart) if row.about in ("bytes", "wear", "state")]
     totals = counters.totals(of.smart)
     if totals.host_bytes is None and totals.life_left is None:

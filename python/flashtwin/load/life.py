@@ -127,7 +127,7 @@ class _Living:
             aged=self._aged or self._now(),
             wear=_by_mode(self._lived()["cycles"]),
             repeated_bytes=self._repeated,
-            jump_error=self._jump_error(end_years),
+            jump_error=jump_error(self._stages, end_years),
             drift_p99=_drift([float(stage.write_p99_ns or 0) for stage in self._stages]),
         )
 
@@ -200,19 +200,6 @@ class _Living:
             if is_quiet or self._counts.renewed(begin) >= enough:
                 return results
 
-    def _jump_error(self, end_years: float | None) -> float:
-        """How much longer or shorter the life would be, had each jump gone by the law at its other
-        end. What was not followed is one more jump, whose other end is taken to differ as the last
-        one did."""
-        steps = [
-            (after.years - before.years, _change(before, after))
-            for before, after in pairwise(self._stages)
-        ]
-        last = self._stages[-1].years
-        end = max(min(end_years or last, MOST_YEARS), last)
-        rest = (end - last) * (steps[-1][1] if steps else 0.0)
-        return (sum(years * change for years, change in steps) + rest) / end
-
     def _end_years(self) -> float | None:
         """Until the rated cycles are used up, by the last jump's wear where none went there."""
         host, used = self._ends[-1]
@@ -254,6 +241,21 @@ def stage(before: Counts, after: Counts, results: Sequence[Result], a_year: floa
         refresh=_refreshed(before, after) / host,
         write_p99_ns=percentiles_of(bins, [_P99])[_P99] if bins else None,
     )
+
+
+def jump_error(stages: Sequence[Stage], end_years: float | None) -> float:
+    """How much longer or shorter a life would be, had each jump of it gone by the law at its other
+    end. What was not followed is one more jump, whose other end is taken to differ as the last one
+    did; a jump beyond the life's end, to the years that were asked about, is none of it."""
+    last = stages[-1].years
+    end = last if end_years is None else min(end_years, MOST_YEARS)
+    steps = [
+        (min(after.years, end) - before.years, _change(before, after))
+        for before, after in pairwise(stages)
+        if before.years < end
+    ]
+    rest = max(end - last, 0.0) * (steps[-1][1] if steps else 0.0)
+    return (sum(years * change for years, change in steps) + rest) / end
 
 
 def _refreshed(before: Counts, after: Counts) -> int:

@@ -17,6 +17,7 @@ the same answer on every machine.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -533,6 +534,8 @@ class _Steady:
         wanted_bytes = sum(wanted for _, wanted in self._batches[-shown_batches:])
         results = [result for batch, _ in self._batches[-shown_batches:] for result in batch]
         waf = (last.programmed - first.programmed) / host
+        kept_up = (last.host - shown.host) / wanted_bytes
+        kept_up = kept_up if kept_up < 1 - ROUNDING else 1.0
         return Simulated(
             scale=self._copy.scale,
             capacity_bytes=self._spec.capacity_bytes,
@@ -545,19 +548,19 @@ class _Steady:
                 if count > first.by_cause[name]
             },
             watts=(last.energy_j - shown.energy_j) / seconds,
-            kept_up=min((last.host - shown.host) / wanted_bytes, 1.0),
+            kept_up=kept_up,
             steady=steady,
             written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
             latencies=list(_latencies(results)),
-            life=self._life(shown, results),
+            life=self._life(shown, results, kept_up),
             work=self._host.work,
             objects=self._objects,
         )
 
-    def _life(self, first: Counts, results: Sequence[Result]) -> Life:
-        """What follows on the end, by jumps."""
+    def _life(self, first: Counts, results: Sequence[Result], kept_up: float) -> Life:
+        """What follows on the end, by jumps; a day has what the drive takes of what is asked."""
         full_size = self._copy.variant.spec().capacity_bytes
-        a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale
+        a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale * kept_up
         a_year = a_day * YEAR_DAYS
         until = Until(asked=self._copy.years * a_year, a_year=a_year, scale=self._copy.scale)
         begin = stage(first, self._marks[-1], results, a_year)
@@ -631,8 +634,8 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
             math.hypot(waf_error, max(scale_error, scale_error_years), life.jump_error),
         ),
         wear=life.wear,
-        flash_per_day_bytes=per_day * base.waf,
-        warranty_years=rated / per_day / YEAR_DAYS if rated else None,
+        flash_per_day_bytes=per_day * base.kept_up * base.waf,
+        warranty_years=rated / (per_day * base.kept_up) / YEAR_DAYS if rated else None,
         aged=life.aged,
         stages=life.stages,
         repeated=life.repeated_bytes / (base.written * base.capacity_bytes),
@@ -669,7 +672,7 @@ def years_of(of: Simulated, per_day: float) -> float:
     on as it did."""
     if of.life.refused is None:
         return math.inf if of.life.end_years is None else of.life.end_years
-    a_year = of.wear * per_day / of.scale * YEAR_DAYS
+    a_year = of.wear * per_day * of.kept_up / of.scale * YEAR_DAYS
     return 1 / a_year if a_year > 0 else math.inf
 
 
@@ -708,7 +711,9 @@ def sources_of(question: Question) -> list[str]:
             f" drive of {readable_size(capacity)}: places were drawn within the data that it holds"
         )
     fitted = posterior_of(question.variant)
-    if fitted is not None:
+    if fitted is None:
+        lines.append(_rests_on(question.variant.spec()))
+    else:
         weights = [weight for weight, _ in fitted.drives]
         worth = sum(weights) ** 2 / max(sum(weight * weight for weight in weights), 1e-12)
         lines.append(
@@ -716,3 +721,19 @@ def sources_of(question: Question) -> list[str]:
             f" leaves possible, worth {worth:.1f} of equal weight"
         )
     return lines
+
+
+def _rests_on(spec: Spec) -> str:
+    """How much of a spec is of the drive itself."""
+    origins = Counter(row["origin"] for row in spec.values())
+    if not origins["published"] and not origins["fitted"]:
+        return (
+            f"label only: no published measurement of {spec.name} is in its spec, which has what"
+            " drives of its kind usually have; not checked on hardware"
+        )
+    usual = origins["prior"]
+    return (
+        f"{origins.total() - usual} of {origins.total()} values of the spec are of this drive (its"
+        " data sheet, published measurements); the others are usual for its kind; not checked on"
+        " hardware"
+    )
