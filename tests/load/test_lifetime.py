@@ -358,6 +358,21 @@ def test_the_command_answers_in_every_form(run: Run, tmp_path: Path) -> None:
     assert json.loads(again.stdout)["rows"] == answer["rows"]
 
 
+def test_a_trace_becomes_a_job_for_each_kind_of_its_requests(tmp_path: Path) -> None:
+    # Ten writes of which four wait for the flash, a flush, five reads and a TRIM.
+    rows = [f"8,0 1 {n} {n}.5 7 D {'WFS' if n < 4 else 'W'} {8 * n} + 8 [a]" for n in range(10)]
+    rows += ["8,0 1 10 10.0 7 D FN [a]", "8,0 1 11 11.0 7 D D 1024 + 64 [a]"]
+    rows += [f"8,0 1 {n} {n}.0 7 D R 0 + 16 [a]" for n in range(12, 17)]
+    (tmp_path / "t").write_text("".join(f"{row}\n" for row in rows))
+    load = loads.load(str(tmp_path / "t"))
+    kinds = {job["rw"].rw: job for job in load.jobs}
+    assert list(kinds) == ["randread", "randwrite", "randtrim"]
+    assert kinds["randwrite"]["fsync"] == 2
+    assert load.per_day == pytest.approx(10 * 4096 / 16 * 86_400, rel=0.05)
+    told = " ".join(load.sources)
+    assert "FUA as a sync" in told and "that it touches is ever asked for" in told
+
+
 def test_a_trace_of_a_larger_drive_is_told_by_its_line(tmp_path: Path) -> None:
     # 5 GiB at once are more than fio's rates have.
     rows = [f"12816637200306162{at},h,0,Write,{at * 60 << 30},{1 << 30},9\n" for at in range(5)]

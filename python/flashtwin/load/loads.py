@@ -163,6 +163,7 @@ def _of_trace(path: Path, per_day: str | None, reading: Reading | None) -> Load:
             exit_code=USAGE,
         )
     seconds = profiled.span_ns / 1e9
+    touched = profiled.load.places.touched * profiled.load.places.bytes
     if not seconds and per_day is None:
         raise _no_day(path)
     return Load(
@@ -173,11 +174,14 @@ def _of_trace(path: Path, per_day: str | None, reading: Reading | None) -> Load:
         active=_active(profiled),
         sources=(
             f"{path.name}: {readable_size(profiled.bytes[1])} written",
-            "assumed: requests drawn with the trace's sizes, order, places and syncs, not itself",
+            "assumed: requests drawn with the trace's sizes, order, places and syncs, not itself"
+            + (", FUA as a sync" if profiled.load.fua else ""),
+            f"assumed: nothing but the {readable_size(touched, 3)} that it touches is ever asked"
+            " for; a longer trace touches more",
             *(f"{path.name}: {text}" for text in profiled.remarks),
         ),
         reaches=max((file.end, file.line) for file in profiled.files),
-        touches=profiled.load.places.touched * profiled.load.places.bytes,
+        touches=touched,
     )
 
 
@@ -202,9 +206,7 @@ def _words(profiled: Profile) -> list[str]:
     ]
     # Rates say how bytes are shared; fio has them in 32 bits.
     seconds = max(profiled.span_ns / 1e9, 1e-3, max(profiled.bytes) / MOST_RATE)
-    for rw, side, moved in (("write", profiled.load.write, profiled.bytes[1]),) + (
-        (("read", profiled.load.read, profiled.bytes[0]),) if profiled.bytes[0] else ()
-    ):
+    for rw, side, moved in profiled.sides:
         in_order = round(100 * side.sequential_bytes / moved)
         words += [
             f"--name={rw}s",
@@ -216,8 +218,8 @@ def _words(profiled: Profile) -> list[str]:
         ]
         if zones := _zones(places.hottest):
             words.append(f"--random_distribution={zones}")
-        if rw == "write" and profiled.flushes:
-            words.append(f"--fsync={max(round(profiled.ios[1] / profiled.flushes), 1)}")
+        if rw == "write" and (syncs := profiled.flushes + profiled.load.fua):
+            words.append(f"--fsync={max(round(profiled.ios[1] / syncs), 1)}")
     return words
 
 
