@@ -119,12 +119,23 @@ def test_a_load_beyond_the_drive_wears_it_as_it_takes_it(tmp_path: Path) -> None
     of = lifetime.lifetime(Question(variant=SMALL, load=asked.load), [lived])
     assert lived.kept_up < 0.9
     capacity = SMALL.spec().capacity_bytes
-    a_day = 100_000 * capacity * lived.kept_up
+    a_day = 100_000 * capacity * lived.taken
     aged = lived.life.aged
     assert of.flash_per_day_bytes == pytest.approx(a_day * lived.waf)
     # 40 cycles of the flash, at what each byte costs.
     assert of.years.value * 365.25 * a_day * lived.waf == pytest.approx(40 * capacity, rel=0.3)
     assert aged is not None and aged.used == pytest.approx(aged.years / of.years.value, rel=0.1)
+
+
+def test_parts_of_sectors_count_as_whole_ones(tmp_path: Path) -> None:
+    path = tmp_path / "parts.fio"
+    path.write_text(JOB + "rw=randwrite\nbs=10300\nblockalign=512\n")
+    load = loads.load(str(path), "50 drives")
+    lived = lifetime.simulate(replace(copy(tmp_path, "sequential"), load=load, brief=True))
+    # 10,300 bytes from a sector's beginning touch 21 sectors.
+    assert lived.kept_up == 1.0 and lived.taken == pytest.approx(21 * 512 / 10300, rel=0.01)
+    of = lifetime.lifetime(Question(variant=SMALL, load=load), [lived])
+    assert any("the drive gets 1.04 bytes for one that is asked" in note for note in of.sources)
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,10 @@ class Simulated(Struct, frozen=True, kw_only=True):
     """The end of a copy's simulation, and its life after that.
 
     `wear`: share of its rated life that a written byte takes; `by_cause`: bytes programmed for a
-    byte of the host's; `kept_up`: of what the load asks for, how much it took; `steady`: the write
-    amplification no longer moved; `work`: what was simulated, in the unit of `stretch`;
-    `objects`: by what its largest writes are smaller (`object_factor`)."""
+    byte of the host's; `kept_up`: of what the load asks for, how much it took; `taken`: that in
+    whole sectors, which is what the drive counts; `steady`: the write amplification no longer
+    moved; `work`: what was simulated, in the unit of `stretch`; `objects`: by what its largest
+    writes are smaller (`object_factor`)."""
 
     scale: int
     capacity_bytes: int
@@ -126,6 +127,7 @@ class Simulated(Struct, frozen=True, kw_only=True):
     written: float
     latencies: list[Latency]
     life: Life
+    taken: float = 1.0
     work: float = 0.0
     objects: float = 1.0
 
@@ -534,8 +536,9 @@ class _Steady:
         wanted_bytes = sum(wanted for _, wanted in self._batches[-shown_batches:])
         results = [result for batch, _ in self._batches[-shown_batches:] for result in batch]
         waf = (last.programmed - first.programmed) / host
-        kept_up = (last.host - shown.host) / wanted_bytes
-        kept_up = kept_up if kept_up < 1 - ROUNDING else 1.0
+        moved = sum(row["write"]["bytes"] for result in results for row in result.fio)
+        kept_up = moved / wanted_bytes if moved < wanted_bytes * (1 - ROUNDING) else 1.0
+        taken = kept_up * (last.host - shown.host) / moved
         return Simulated(
             scale=self._copy.scale,
             capacity_bytes=self._spec.capacity_bytes,
@@ -552,15 +555,16 @@ class _Steady:
             steady=steady,
             written=(last.host - self._marks[0].host) / self._spec.capacity_bytes,
             latencies=list(_latencies(results)),
-            life=self._life(shown, results, kept_up),
+            taken=taken,
+            life=self._life(shown, results, taken),
             work=self._host.work,
             objects=self._objects,
         )
 
-    def _life(self, first: Counts, results: Sequence[Result], kept_up: float) -> Life:
+    def _life(self, first: Counts, results: Sequence[Result], taken: float) -> Life:
         """What follows on the end, by jumps; a day has what the drive takes of what is asked."""
         full_size = self._copy.variant.spec().capacity_bytes
-        a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale * kept_up
+        a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale * taken
         a_year = a_day * YEAR_DAYS
         until = Until(asked=self._copy.years * a_year, a_year=a_year, scale=self._copy.scale)
         begin = stage(first, self._marks[-1], results, a_year)
@@ -634,8 +638,8 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
             math.hypot(waf_error, max(scale_error, scale_error_years), life.jump_error),
         ),
         wear=life.wear,
-        flash_per_day_bytes=per_day * base.kept_up * base.waf,
-        warranty_years=rated / (per_day * base.kept_up) / YEAR_DAYS if rated else None,
+        flash_per_day_bytes=per_day * base.taken * base.waf,
+        warranty_years=rated / (per_day * base.taken) / YEAR_DAYS if rated else None,
         aged=life.aged,
         stages=life.stages,
         repeated=life.repeated_bytes / (base.written * base.capacity_bytes),
@@ -651,8 +655,19 @@ def lifetime(question: Question, simulated: Sequence[Simulated]) -> Lifetime:
         watts=base.watts,
         draws=draws,
         assumed=assumed(spec),
-        sources=[*sources_of(question), *shrunk],
+        sources=[*sources_of(question), *shrunk, *_whole_sectors(base)],
     )
+
+
+def _whole_sectors(of: Simulated) -> list[str]:
+    """A note where the drive counts more bytes than the load asks for."""
+    times = of.taken / of.kept_up
+    if times < 1 + ROUNDING:
+        return []
+    return [
+        f"requests of parts of sectors take whole ones: the drive gets {readable_number(times, 3)}"
+        " bytes for one that is asked, and flash bytes are told for a byte that it gets"
+    ]
 
 
 def _of_objects(factor: float) -> str:
@@ -672,7 +687,7 @@ def years_of(of: Simulated, per_day: float) -> float:
     on as it did."""
     if of.life.refused is None:
         return math.inf if of.life.end_years is None else of.life.end_years
-    a_year = of.wear * per_day * of.kept_up / of.scale * YEAR_DAYS
+    a_year = of.wear * per_day * of.taken / of.scale * YEAR_DAYS
     return 1 / a_year if a_year > 0 else math.inf
 
 
