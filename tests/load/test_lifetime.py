@@ -368,9 +368,17 @@ def test_a_trace_becomes_a_job_for_each_kind_of_its_requests(tmp_path: Path) -> 
     kinds = {job["rw"].rw: job for job in load.jobs}
     assert list(kinds) == ["randread", "randwrite", "randtrim"]
     assert kinds["randwrite"]["fsync"] == 2
+    assert {job["ba"] for job in load.jobs} == {(4096, 4096, 4096)}
     assert load.per_day == pytest.approx(10 * 4096 / 16 * 86_400, rel=0.05)
     told = " ".join(load.sources)
     assert "FUA as a sync" in told and "that it touches is ever asked for" in told
+
+
+def test_a_trace_that_misses_its_places_is_drawn_so(tmp_path: Path) -> None:
+    rows = [f"8,0 1 {n} {n}.5 7 D W {8 * n + 1} + 16 [a]" for n in range(10)]
+    (tmp_path / "t").write_text("".join(f"{row}\n" for row in rows))
+    (job,) = loads.load(str(tmp_path / "t")).jobs
+    assert job["ba"] == (512, 512, 512)
 
 
 def test_a_trace_of_a_larger_drive_is_told_by_its_line(tmp_path: Path) -> None:

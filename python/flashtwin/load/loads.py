@@ -32,6 +32,7 @@ MOST_SIZES = 16
 # The depth at which a trace's requests are drawn: it says when they came, not how many waited.
 DEPTH = 8
 MOST_RATE = (1 << 32) - 1
+SECTOR_BYTES = 512
 JOB_FILES = (".fio", ".ini", ".job")
 # More than any link carries into a drive that is sold.
 MOST_DRIVES_A_DAY = 10_000
@@ -143,7 +144,13 @@ def _of_file(path: Path, per_day: str | None) -> Load:
     if per_day is None:
         raise _no_day(path)
     jobs = tuple(script((str(path),)).jobs)
-    return Load(name=path.name, title=path.name, jobs=jobs, per_day=0.0, sources=(f"{path.name}",))
+    return Load(
+        name=path.name,
+        title=path.name,
+        jobs=jobs,
+        per_day=0.0,
+        sources=(f"the jobs of {path.name}, all at once",),
+    )
 
 
 def _no_day(path: Path) -> FlashtwinError:
@@ -204,6 +211,8 @@ def _words(profiled: Profile) -> list[str]:
         "--norandommap",
         f"--size={span}",
     ]
+    # A request that misses the places at both of its ends lies anywhere.
+    align = SECTOR_BYTES if places.partial_writes > profiled.ios[1] else places.bytes
     # Rates say how bytes are shared; fio has them in 32 bits.
     seconds = max(profiled.span_ns / 1e9, 1e-3, max(profiled.bytes) / MOST_RATE)
     for rw, side, moved in profiled.sides:
@@ -212,7 +221,7 @@ def _words(profiled: Profile) -> list[str]:
             f"--name={rw}s",
             f"--rw=rand{rw}",
             f"--bssplit={_split(side)}",
-            "--blockalign=512",
+            f"--blockalign={align}",
             f"--percentage_random={100 - in_order}",
             f"--rate={max(int(moved / seconds), 1)}",
         ]
