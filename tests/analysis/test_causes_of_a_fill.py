@@ -61,6 +61,16 @@ SLOWER = {
 }
 
 
+@pytest.mark.parametrize("left", [0.2, 0.88])
+def test_a_decay_to_less_or_more_than_heat_leaves_is_none(left: float) -> None:
+    def decay(second: float, _: float) -> float:
+        return left + (1 - left) * float(np.exp(min(100 - second, 0) / 9))
+
+    series = curve(fill((3000, 1000), factor=decay, noise=0.003))
+    shape = shape_of(series)
+    assert fill_classes.slower(series, shape, teeth(shape)) != fill_classes.RELAXING
+
+
 @pytest.mark.parametrize("look", SLOWER)
 def test_slower_stretches_look_like_what_they_are(look: str) -> None:
     series = curve(SLOWER[look])

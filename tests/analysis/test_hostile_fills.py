@@ -8,6 +8,7 @@ from shapes import GB, Factor, fill, found, pulses
 
 from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import Curve, curve_of
+from flashtwin.analysis.first_plateau import is_step
 from flashtwin.analysis.shape import Shape, shape_of
 
 Part = tuple[int, float]
@@ -284,6 +285,32 @@ def test_a_cache_that_takes_data_again_is_no_heat() -> None:
     read = shape_of(rates((60, 2000), *past, dt=1.0))
     assert read.edge is not None
     assert read.edge.place.value == pytest.approx(128 * GB, rel=0.01)
+    again = read.first_plateau.rearming
+    assert again is not None and again.cycles == 10
+    assert again.period.value == pytest.approx(26 * GB, rel=0.01)
+    assert again.duty == pytest.approx(8 / 26, rel=0.05)
+
+
+def test_where_cells_come_back_is_no_cache_behind_a_burst() -> None:
+    # Of the first seconds alone one would say so: the last plateau explains more than they do.
+    read = shape_of(rates((9, 1840), (400, 1350), (60, 860)))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(9 * 0.92 * GB, rel=0.01)
+    assert read.without_burst == pytest.approx((9 * 0.92 + 400 * 0.675) * GB, rel=0.01)
+
+
+@pytest.mark.parametrize(("times", "word"), [(1.3, "taken for a burst"), (1.8, "may be a burst")])
+def test_a_beginning_of_seconds_is_told_with_both_readings(times: float, word: str) -> None:
+    rate = 500 * np.where(np.arange(600) < 4, times, 1.0)
+    rate *= 1 + 0.01 * np.random.default_rng(3).normal(size=600)
+    series = fill((500, 150), factor=lambda t, _: float(rate[min(int(2 * t), 599)] / 500))
+    assert word in (found(series)["cache_size"].note or "")
+
+
+def test_a_stall_past_the_end_makes_no_slope_of_it() -> None:
+    curve = rates((13, 3150), (75, 2360), (61, 670))
+    stalled = np.where(np.arange(len(curve)) == 40, 40.0, 1.0) * curve.dt
+    assert is_step(Curve(dt=stalled, size=curve.size), 0, 13, 88)
 
 
 def test_the_last_samples_of_a_fill_end_no_plateau() -> None:

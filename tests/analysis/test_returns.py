@@ -67,6 +67,21 @@ def test_heat_that_goes_on_past_a_plateau_makes_none_of_its_own() -> None:
     assert shape.rest.edges[0].place.value == pytest.approx(431.5e9, rel=0.03)
 
 
+def test_shallow_heat_is_told_by_the_length_of_its_lows() -> None:
+    # A quarter less, of samples that scatter by a tenth.
+    rate = np.repeat([2000.0, *[570.0, 425.0] * 8], [60, *[120, 110] * 8])
+    rate *= 1e6 * (1 + np.random.default_rng(3).normal(0.0, 0.11, rate.size))
+    lows = lifted(Curve(dt=np.full(rate.size, 0.5), size=rate * 0.5))[1]
+    assert [low.rate / 1e6 for low in lows] == pytest.approx([425.0] * 8, rel=0.05)
+
+
+def test_a_dip_within_the_last_low_makes_no_plateau_of_it() -> None:
+    cycles: Parts = [(120, 252.0), (90, 193.0)]
+    parts: Parts = [(50, 1120.0), *(cycles * 5), (120, 252.0), (40, 193.0), (8, 140.0), (30, 193.0)]
+    speeds = [plateau.speed.value / 1e6 for plateau in shape_of(recorded(parts)).plateaus]
+    assert speeds == pytest.approx([1120, 252], rel=0.03)
+
+
 def test_a_last_plateau_longer_than_any_low_is_no_heat() -> None:
     curve = recorded(
         [(300, 2000.0), *([(100, 500.0), (60, 300.0)] * 4), (100, 500.0), (120, 300.0)]
@@ -80,6 +95,15 @@ def test_a_segment_that_is_one_long_stall_has_a_level() -> None:
     parts: Parts = [(200, 900.0), (80, 0.0), (200, 900.0)]
     curve, lows = lifted(recorded(parts))
     assert lows == () and curve.total_s == pytest.approx(240.0)
+
+
+def test_a_stall_counts_in_the_speed_of_its_low() -> None:
+    cycle: Parts = [(200, 900.0), (60, 500.0)]
+    parts: Parts = [*(cycle * 3), (200, 900.0), (20, 500.0), (30, 0.0), (20, 500.0), *(cycle * 3)]
+    with np.errstate(all="raise"):
+        lows = lifted(recorded([*parts, (200, 900.0)]))[1]
+    rates = sorted(low.rate / 1e6 for low in lows)
+    assert rates == pytest.approx([40 * 500 / 70, *[500.0] * 6], rel=0.05)
 
 
 def test_bursts_of_a_drive_that_folds_and_takes_data_again_stay() -> None:

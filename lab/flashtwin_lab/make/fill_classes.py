@@ -42,7 +42,6 @@ BEGINNINGS = (
     *(f"{verdict}{lows}" for verdict in VERDICTS for lows in ("", fill_classes.LOWS)),
     *(
         "short",
-        "takes data again",
         "comes back",
         "cut off",
         fill_classes.BRIEF_TWICE,

@@ -37,8 +37,9 @@ from flashtwin.analysis import interruptions, returns
 from flashtwin.analysis.changepoints import logs, noise
 from flashtwin.analysis.curve import Curve, Floats
 from flashtwin.analysis.estimate import Estimate
+from flashtwin.analysis.first_plateau import LATE
 from flashtwin.analysis.quantiles import median
-from flashtwin.analysis.relaxation import relaxation
+from flashtwin.analysis.relaxation import Relaxation, relaxation
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
@@ -51,9 +52,9 @@ DATA = Path(__file__).with_name("fill_classes.toml")
 # A first plateau of so many samples is below resolution. A drop by less than a factor is weak, and
 # from others on it is steep, or steeper than nearly all limits, falls and bursts.
 SHORT, WEAK, STEEP, FAR = 2, 1.25, 2.5, 5.0
-# A host's burst ends within these seconds; a cache seldom ends past such a share of a fill. A
-# later plateau of such a share of the first one's speed is the first one again.
-BRIEF_S, LATE, BACK = 12.0, 0.5, 0.9
+# A host's burst ends within these seconds. A later plateau of such a share of the first one's speed
+# is the first one again.
+BRIEF_S, BACK = 12.0, 0.9
 # An end that takes more samples than this has a slope.
 SLOPING = 3
 # Samples past the end scatter less than such a share of what is before it, which scatters.
@@ -68,10 +69,13 @@ MANY_LOWS = 3
 LONG = 0.22
 # A drive warmed up in a first stretch that is this many times as long as those between lows.
 LONGER = 1.5
-# Moments, as shares of the time, at which a slow fall is looked for: first, last, how many. How
-# large it is at least as a logarithm, and how much likelier than a step and than a straight fall.
+# Times, as shares of the whole, at which an exponential decay is looked for: first, last, how many.
+# The least logarithms of its likelihood ratio to a step and to a straight line. Its fall as a
+# logarithm: a drive keeps 30 % of its speed when it is hot, and writes that collection limits fall
+# further.
 MOMENTS = (0.03, 0.85, 32)
-LEAST_FALL, SURE_OF_STEP, SURE_OF_STRAIGHT = 0.105, 27.0, 9.0
+SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 9.0
+LEAST_FALL, MOST_FALL = 0.15, 1.2
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
 BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
@@ -179,23 +183,23 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
 
 
 def _relaxes(curve: Curve) -> bool:
-    """Whether the speed holds a level, and then comes down to another one ever more slowly."""
+    """True where the speed holds a level and then decays exponentially to a lower one, by as much
+    as heat makes a drive slower."""
+    decays = []
     for moment_s in np.geomspace(*MOMENTS) * curve.total_s:
-        falls = relaxation(curve, float(moment_s))
-        if falls is None or falls.fall < LEAST_FALL:
+        decay = relaxation(curve, float(moment_s))
+        if decay is None or not _is_sure(decay):
             continue
-        if falls.over_step < SURE_OF_STEP or falls.over_straight < SURE_OF_STRAIGHT:
-            continue
-        first, last = (
-            (
-                np.interp(moment_s * ends[1], curve.time_at, curve.bytes_at)
-                - np.interp(moment_s * ends[0], curve.time_at, curve.bytes_at)
-            )
-            for ends in BEFORE
-        )
-        if abs(float(np.log(max(first, 1.0) / max(last, 1.0)))) <= LEVEL * falls.fall:
-            return True
-    return False
+        done = np.interp(moment_s * np.array(BEFORE), curve.time_at, curve.bytes_at)
+        first, last = np.maximum(np.diff(done)[:, 0], 1.0)
+        if abs(float(np.log(first / last))) <= LEVEL * decay.fall:
+            decays.append(decay)
+    best = max(decays, key=lambda decay: decay.over_straight, default=None)
+    return best is not None and LEAST_FALL <= best.fall <= MOST_FALL
+
+
+def _is_sure(decay: Relaxation) -> bool:
+    return decay.over_step >= SURE_OF_STEP and decay.over_straight >= SURE_OF_STRAIGHT
 
 
 def lows_of(recorded: Curve, shape: Shape) -> tuple[Return, ...]:

@@ -16,7 +16,7 @@ The rules, on bytes, the axis on which a plateau has its weight:
   that one line explains as well as all of its segments is a gradual change;
 - two or three samples at the start that are faster than every later one are a first plateau;
 - a beginning of seconds is read twice, as a first plateau and as a host's burst before one: what
-  explains more of the series wins;
+  explains more of the series wins, and the other reading is kept;
 - a small drop must be three times what means of as many samples wander anyway, and all that follows
   must as a whole be lower by `EFFECT`, and by four standard errors, than the level before the drop
   and than the mean of all before it (else waves and bursts in mid-fill would look like plateaus).
@@ -76,7 +76,7 @@ EVEN_FEWEST, EVEN_SIGMAS, EVEN_SHARE, HIGH_LATER, EVEN_LONGEST = 6, 6.0, 0.9, 0.
 # What follows an even beginning scatters this many times more.
 UNEVEN, LEAST_SCATTER, LATER_NONE = 3.0, 0.01, 0.05
 HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
-# Highs of a cache that takes data again: the shortest beside the longest, the longest beside the
+# Highs of a cache that takes data again: the shortest beside the longest, the usual one beside the
 # first plateau, how uneven they are, samples on the way up or down, and how low the lows.
 AGAIN_LEAST, AGAIN_MOST, AGAIN_EVEN, AGAIN_STEEP, AGAIN_DEEP = 0.4, 0.85, 0.1, 1.5, 0.67
 # A host's memory or journal takes data for half a second to ten, up to four times as fast as the
@@ -84,6 +84,9 @@ AGAIN_LEAST, AGAIN_MOST, AGAIN_EVEN, AGAIN_STEEP, AGAIN_DEEP = 0.4, 0.85, 0.1, 1
 BURST_S, BURST_TIMES = 10.0, 4.0
 BURST_USUAL_S, BURST_FAINT = (0.5 * BURST_S) ** 0.5, 1.5
 QUARTER_FASTER = 1.25
+# A cache seldom ends past such a share of a fill, where borrowed cells often have to come back: an
+# end there has to explain so many times as much.
+LATE, LATE_TIMES = 0.5, 16.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +109,9 @@ class FirstPlateau:
     sample ranges within the first plateau that do not belong to its level; `rise` is the sample at
     which the first plateau becomes faster, if it does; `swings` counts the high stretches. `burst`:
     so many samples at the beginning are faster, and read as the host's. `rearming`: after its end
-    the first plateau comes back evenly, each time for less.
+    the first plateau comes back evenly, each time for less. `without_burst`: the sample at which
+    the first plateau ends if all before `cut` is a host's burst, the number of samples if it then
+    has no end; none where it can be no burst.
     """
 
     verdict: Verdict
@@ -118,6 +123,7 @@ class FirstPlateau:
     rise: int | None = None
     swings: int = 0
     burst: int = 0
+    without_burst: int | None = None
     rearming: Rearming | None = None
 
 
@@ -264,8 +270,9 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
     """The better of two readings: with a beginning of seconds as the first plateau, and without it.
 
     The one whose end explains more of the series wins. The longer the beginning is beside a usual
-    burst, the more the other reading has to explain. Where that has no end, a beginning that is no
-    longer than a usual burst and hardly faster is one: a cache so small is faster by more.
+    burst, the more the other reading has to explain; and more where it ends late, since cells may
+    come back there past a small cache. Where it has no end, a beginning that is no longer than a
+    usual burst and hardly faster is one: a cache so small is faster by more.
     """
     if read.verdict != "edge":
         return read
@@ -277,11 +284,15 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
         return read
     other = _reading(curve, later, read.cut)
     if other.verdict == "edge":
-        longer = max(seconds / BURST_USUAL_S, 1.0)
-        better = _explained(curve, other.cut) > longer * _explained(curve, read.cut)
+        times = max(seconds / BURST_USUAL_S, 1.0)
+        if float(curve.bytes_at[other.cut]) > LATE * curve.total_bytes:
+            times *= LATE_TIMES
+        better = _explained(curve, other.cut) > times * _explained(curve, read.cut)
     else:
         better = seconds <= BURST_USUAL_S and first < BURST_FAINT * level
-    return replace(other, burst=read.cut) if better else read
+    if better:
+        return replace(other, burst=read.cut)
+    return replace(read, without_burst=other.cut if other.verdict == "edge" else len(curve))
 
 
 def smallest_cache(curve: Curve) -> float:
@@ -382,6 +393,8 @@ def is_step(curve: Curve, first: int, cut: int, last: int) -> bool:
         curve.rate[min(cut + 1, last - 1) : last],
     )
     drop = abs(curve.mean(first, cut) - curve.mean(cut, last))
+    # A stall in a short segment makes its mean lower than its level.
+    drop = min(drop, abs(float(_tamed(before).mean() - _tamed(after).mean())))
     scatter = noise(logs(curve.rate[first:last])) * max(
         curve.mean(first, cut), curve.mean(cut, last)
     )
@@ -443,10 +456,10 @@ def _read(curve: Curve, parts: _Parts) -> FirstPlateau:
             continue
         begins_high = not highs and usual >= 0.5 * float(parts.size[: at + 1].sum())
         if begins_high and (count := _swings(curve, parts, at, bound)) > 0:
-            again = _rearming(curve, parts, at, bound)
-            if again is None:
+            edge = _edge(curve, parts, at, tuple(dips), rise)
+            if edge.rearming is None:
                 return FirstPlateau(verdict="swings", swings=count, rise=rise)
-            return replace(_edge(curve, parts, at, tuple(dips), rise), rearming=again)
+            return edge
         if _lasts(curve, parts, at, rise, dips):
             if _steps_down(curve, parts, at):
                 return _edge(curve, parts, at, tuple(dips), rise)
@@ -560,7 +573,7 @@ def _rearming(curve: Curve, parts: _Parts, at: int, bound: float) -> Rearming | 
     starts, ends, sizes = starts[clear], ends[clear], sizes[clear]
     periods = np.diff(curve.bytes_at[starts])
     first = _high_before(parts, at, bound)
-    if starts.size < SWING_COUNT + 1 or float(sizes.max()) > AGAIN_MOST * first:
+    if starts.size < SWING_COUNT + 1 or median(sizes) > AGAIN_MOST * first:
         return None
     # A cache takes less than it has to free; heat leaves a drive its speed for most of the bytes.
     if float(sizes.sum()) >= RECURS_MOST * (curve.total_bytes - float(curve.bytes_at[cut])):
@@ -662,5 +675,12 @@ def _edge(
     first, cut = int(parts.edges[at]), int(parts.edges[at + 1])
     end, last = int(parts.edges[after]), int(parts.edges[after + 1])
     return FirstPlateau(
-        verdict="edge", first=first, cut=cut, end=end, last=last, dips=dips, rise=rise
+        verdict="edge",
+        first=first,
+        cut=cut,
+        end=end,
+        last=last,
+        dips=dips,
+        rise=rise,
+        rearming=_rearming(curve, parts, at, _bound(parts, at)),
     )

@@ -25,8 +25,9 @@ from flashtwin.analysis.quantiles import distinct
 
 SAME = 1.12
 BELOW = 0.93
-# A low at an end may hold the ramps of both sides, which others lost to their highs.
-LONGER = 1.2
+# A low at an end may hold the ramps of both sides, which others lost to their highs; a dip in a low
+# holds at most such a share of it.
+LONGER, DIP = 1.2, 0.15
 NEW_PLATEAU, LOW, RAMP_ALONE, BURST = 3.0, 1.0, 2.0, 2.0
 # What a burst costs a share of the fill, and a segment beside its level a share and a logarithm.
 BURST_SHARE, MISFIT = 100.0, 10.0
@@ -122,7 +123,8 @@ def _ways(
     last, written, seconds, deep, shallow = first, 0.0, 0.0, 0.0, 0.0
     while last < values.size:
         value, written = float(values[last]) - level, written + float(size[last])
-        if not known.depth - np.log(SAME) <= value <= np.log(BELOW):
+        deeper = value < known.depth - np.log(SAME) and size[last] > DIP * known.longest
+        if deeper or value > np.log(BELOW):
             break
         seconds += float(size[last] / np.exp(values[last]))
         if written > LONGER * known.longest and seconds > LONGER * known.longest_s:

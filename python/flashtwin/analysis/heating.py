@@ -1,21 +1,22 @@
-"""Whether a drive's temperature says that heat made it slower.
+"""Thermal throttling, read from a drive's temperature beside its speed.
 
-What: firmware slows a drive down at one temperature and lets it go again at a lower one. So the
-drive warms up to some temperature, cools while it is slower, and warms up again; each time from
-the same temperature on, and it was not slower before it had come to that for the first time. Other
-firmware slows a drive as far as holds a temperature: the drive warms up until some moment, becomes
-slower little by little from then on, and no warmer. A drive that is slower for another reason has
-no such temperature, or becomes slower at once.
+What: two kinds of firmware are told. One throttles at an upper temperature and stops at a lower
+one: the temperature rises to the upper one, falls while the drive is throttled, and rises again.
+Each throttled stretch begins at about the highest temperature, and the drive was not as slow before
+it reached that for the first time (law "turns"). The other holds a temperature: it stops rising in
+mid-warming, and the speed decays from then on (law "held"). A drive that is slow for another reason
+shows neither, or becomes slow in one step.
 
-Why the kink and the slow fall: a drive that warms up by itself comes to its last degrees ever more
-slowly, while one that is held stops in mid-rise. A slower link stops it too, but at once.
+Why a stop in mid-warming: a drive that is not throttled approaches its final temperature
+exponentially, so its temperature has no such kink. A slower link stops the warming too, but with a
+step in speed.
 
-Why the turns are read from the temperature: the series alone may show no slower stretch between
-two plateaus, and each sensor is late.
+Why throttled stretches are found by the temperature: the speed alone may show no slower stretch
+between two plateaus, and sensors lag by seconds.
 
-Invariants: pure; nothing is said where the drive never warms up.
+Invariants: pure; there is no result where the drive does not warm up.
 
-Source of the numbers: choices; sensors tell whole degrees, some seconds late.
+Source of the numbers: choices; sensors report whole degrees, some seconds late.
 """
 
 from __future__ import annotations
@@ -30,33 +31,35 @@ from flashtwin.analysis.quantiles import median
 from flashtwin.analysis.relaxation import relaxation
 
 Law = Literal["held", "turns"]
-# How far below the warmest stretches begin, in degrees or as a share of the warming; by how many
-# degrees the drive warms before them, and cools in them.
+# Throttled stretches begin at most so far below the highest temperature, in degrees or as a share
+# of the rise; it rises by so many degrees before the first, and falls by so many in each.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
 WARMS, COOLS = 5.0, 1.5
-# A drive that is about to slow itself down has warmed by this, in degrees.
+# A drive that throttles is warmer than at the start by this, in degrees.
 HOT = 15.0
 FEWEST = 2
-# How late a sensor is: at most these seconds, or a share of a stretch if that is shorter.
+# The lag of a sensor: at most these seconds, or a share of a stretch if that is shorter.
 LATE_S, LATE_SHARE = 15.0, 0.25
 LATENESS_S = np.arange(0.0, LATE_S + 1.0)
-# The share of the stretches that begin where it is warmest; with fewer than half it is not heat.
+# The share of slower stretches that begin at the highest temperature; with fewer than half of them
+# it is not heat.
 MOST, HALF = 0.75, 0.5
-# A temperature that is held: how far below it is at this share of the time until then, and the
-# share of the time, of the whole and of what follows, in which it stays within some degrees.
+# A held temperature: at the share `RISING` of the time until it is reached, the drive is at least
+# `RISES` degrees below it. Afterwards it stays within `STAYS_DEGREES` for `STAYS_SHARE` of the
+# time, and for at least `STAYS_LONG` of the whole fill.
 RISING, RISES = 0.8, 4.0
 STAYS_DEGREES, STAYS_SHARE, STAYS_LONG = 1.5, 0.9, 0.1
 SLOWER = 0.9
-# By which logarithm a slow fall has to be likelier than one at once.
+# The least logarithm of the likelihood ratio of a decay to a step.
 LITTLE_BY_LITTLE = 5.0
-# A single slower stretch has about one speed on both sides. The share of the first warming that may
-# be as slow as the drive is when it cools, in pieces of half a slower stretch.
+# A single throttled stretch has speeds within this factor on both sides. The share of the time
+# before it that may be as slow, in pieces of half a throttled stretch.
 ALIKE, EARLIER = 1.25, 0.1
 
 
 def slowed_from(curve: Curve, at_s: Floats, degrees: Floats) -> tuple[float, Law] | None:
-    """The second from which degrees at these times say that heat slows a drive, and how; none where
-    they do not."""
+    """The second from which the drive throttles, by its temperature at these times, and the law;
+    none where the temperature does not show it."""
     if at_s.size < FEWEST or float(degrees.max() - degrees[0]) < HOT:
         return None
     held_s = _held_from(curve, at_s, degrees)
@@ -67,8 +70,8 @@ def slowed_from(curve: Curve, at_s: Floats, degrees: Floats) -> tuple[float, Law
 
 
 def follows(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats) -> bool:
-    """Whether slower stretches from and to these seconds begin where the drive is warmest, and cool
-    it."""
+    """True where slower stretches, given by begin and end in seconds, begin at the highest
+    temperature, and the temperature falls in them."""
     if len(lows_s) < FEWEST or at_s.size < FEWEST or float(degrees.max() - degrees[0]) < WARMS:
         return False
     warmest, cools = _at_lows(lows_s, at_s, degrees)
@@ -76,7 +79,7 @@ def follows(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats
 
 
 def denies(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats) -> bool:
-    """Whether slower stretches have nothing to do with the temperature."""
+    """True where slower stretches do not go with the temperature."""
     if len(lows_s) < FEWEST or at_s.size < FEWEST:
         return False
     if float(degrees.max() - degrees[0]) < WARMS:
@@ -88,7 +91,7 @@ def denies(lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats)
 def _at_lows(
     lows_s: Sequence[tuple[float, float]], at_s: Floats, degrees: Floats
 ) -> tuple[float, float]:
-    """The share of stretches that begin where the drive is warmest, and how much each cools it."""
+    """The share of stretches that begin at the highest temperature, and the median fall in one."""
     begins = np.array([_around(at_s, degrees, low, 0).max() for low in lows_s])
     ends = np.array([_around(at_s, degrees, low, 1).min() for low in lows_s])
     warmest = float((degrees.max() - begins <= _within(degrees)).mean())
@@ -96,20 +99,20 @@ def _at_lows(
 
 
 def _within(degrees: Floats) -> float:
-    """Degrees that count as one temperature."""
+    """The difference in degrees up to which two temperatures count as equal."""
     return max(SAME_DEGREES, SAME_SHARE * float(degrees.max() - degrees[0]))
 
 
 def _around(at_s: Floats, degrees: Floats, low: tuple[float, float], side: int) -> Floats:
-    """The degrees around the begin (0) or the end (1) of a stretch, as far as a sensor is late."""
+    """The temperatures within a sensor's lag of the begin (0) or the end (1) of a stretch."""
     late = min(LATE_S, LATE_SHARE * (low[1] - low[0]))
     moments = low[side] + np.linspace(-late, late, 9)
     return np.interp(moments, at_s, degrees)
 
 
 def _held_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
-    """The second from which a drive becomes no warmer and little by little slower; none where it
-    does not stop in mid-rise."""
+    """The second at which the temperature stops rising in mid-warming while the speed begins to
+    decay; none where it does not."""
     top = float(degrees.max())
     begin_s = float(at_s[int(np.argmax(degrees >= top - SAME_DEGREES))])
     rising = float(np.interp(RISING * begin_s, at_s, degrees)) <= top - RISES
@@ -125,8 +128,8 @@ def _held_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
 
 
 def _turns_from(curve: Curve, at_s: Floats, degrees: Floats) -> float | None:
-    """The second from which a drive cools and warms again in turns, is slower while it cools, and
-    begins to cool each time where it is warmest; none where it does not."""
+    """The second at which the first throttled stretch begins: in each the temperature falls from
+    its highest, and the drive is slower than before and after; none where there are none."""
     peaks, troughs = _turning(degrees)
     top = degrees[peaks]
     warmest = degrees.max() - top <= _within(degrees)
@@ -153,10 +156,11 @@ _Spans = tuple[list[tuple[float, float]], list[tuple[float, float]]]
 def _turns(
     curve: Curve, spans: _Spans, late_s: float
 ) -> Iterator[tuple[float, float, float, float]]:
-    """The speed before, in and after each cooling, and its seconds, for a sensor that is so late.
+    """The speed before, in and after each fall of the temperature, and its seconds, for a sensor
+    that lags by `late_s`.
 
-    A sensor of whole degrees stays at its highest and its lowest for a while, in which it turns:
-    cooling and warming are taken between these."""
+    A sensor of whole degrees stays at its highest and lowest reading for a while, within which the
+    temperature turns: a fall is measured from the end of the one to the beginning of the other."""
     peaks, troughs = spans
     for at, trough in enumerate(troughs):
         top_s, cools_s = peaks[at][0] - late_s, peaks[at][1] - late_s
@@ -175,14 +179,16 @@ def _turns(
 
 
 def _contrast(rows: Floats) -> float:
-    """How many times as fast the slower side of a cooling is, in the middle of all."""
+    """The median ratio of the speed beside a fall of the temperature, on the slower side, to that
+    in it."""
     if rows.size == 0:
         return 0.0
     return median(np.minimum(rows[:, 0], rows[:, 2]) / np.maximum(rows[:, 1], 1.0))
 
 
 def _share_below(curve: Curve, until_s: float, piece_s: float, line: float) -> float:
-    """The share of the pieces of the time until a moment that are slower than a line."""
+    """The share of the time before `until_s`, in pieces of `piece_s`, in which the speed is below a
+    bound."""
     edges = np.arange(until_s, 0.0, -piece_s)[::-1]
     if edges.size < 2:
         return 0.0
@@ -191,7 +197,7 @@ def _share_below(curve: Curve, until_s: float, piece_s: float, line: float) -> f
 
 
 def _span(at_s: Floats, degrees: Floats, at: int) -> tuple[float, float]:
-    """The first and the last second at which the sensor tells what it tells there, on and on."""
+    """The first and the last second of the constant reading at a sample."""
     other = np.abs(degrees - degrees[at]) > 0.5
     before, after = np.flatnonzero(other[:at]), np.flatnonzero(other[at:])
     first = int(before[-1]) + 1 if before.size else 0
@@ -200,7 +206,8 @@ def _span(at_s: Floats, degrees: Floats, at: int) -> tuple[float, float]:
 
 
 def _turning(degrees: Floats) -> tuple[list[int], list[int]]:
-    """Where a temperature begins to fall, and to rise again, by more than its sensor's steps."""
+    """The samples at which the temperature begins to fall, and to rise, by more than a step of the
+    sensor."""
     turns: tuple[list[int], list[int]] = ([], [])
     highest = lowest = 0
     falls = False
@@ -223,8 +230,8 @@ def _rate(curve: Curve, begin_s: float, end_s: float) -> float:
 
 
 def is_warmest(end_s: float, at_s: Floats, degrees: Floats) -> bool:
-    """Whether a drive has become hot until a moment and does not become warmer after it: what ends
-    there may end for heat."""
+    """True where the drive is hot at this second and not warmer later: a plateau that ends there
+    may end by throttling."""
     if at_s.size < FEWEST:
         return False
     there = float(np.interp(end_s, at_s, degrees))

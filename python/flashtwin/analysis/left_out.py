@@ -42,7 +42,10 @@ def rising(shape: Shape) -> str | None:
 
 
 def beginning(shape: Shape) -> str | None:
-    """A beginning that is faster than its plateau and was read as the host's."""
+    """A beginning that is faster than its plateau, read as the host's or as the first plateau, with
+    the other reading."""
+    if shape.without_burst is not None:
+        return _may_be_burst(shape, shape.without_burst)
     if shape.burst is None:
         return None
     written, seconds, rate = shape.burst
@@ -50,6 +53,18 @@ def beginning(shape: Shape) -> str | None:
         f"begins with {gb(written)} at {mbs(rate)} in {seconds:.1f} s, which is taken for a burst "
         "of the host; it may be a cache of that size"
     )
+
+
+def _may_be_burst(shape: Shape, end: float) -> str:
+    """The reading without a first plateau that lasts no longer than a host's burst."""
+    head = shape.head
+    begins = (
+        f"begins with {gb(head.end)} in {head.end / head.speed.value:.1f} s, which may be a burst "
+        "of the host"
+    )
+    if end >= shape.quiet.total_bytes:
+        return f"{begins}; without it nothing ends"
+    return f"{begins}; without it a first plateau ends at {gb(end)}"
 
 
 def bursts(shape: Shape) -> str | None:

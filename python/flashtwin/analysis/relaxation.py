@@ -1,15 +1,16 @@
-"""How a speed falls about a moment: at once, evenly, or ever more slowly towards a lower one.
+"""The shape of a fall in speed: a step, a straight line, or an exponential decay to a lower level.
 
-What: firmware that holds a temperature takes the speed back as far as the drive is too warm, so
-that the speed comes to its new level as a mass comes to a temperature: exponentially. A limit, the
-end of a cache or a step of the firmware is there at once. Three laws (a step, a straight fall, an
-exponential one) are fitted to the logarithms of speed about a moment, each with the places and
-lengths of a grid, by least absolute deviations; how much better one is than another is a logarithm
-of a likelihood ratio (Laplace's distribution, its width from the fit).
+What: firmware that holds a temperature throttles in proportion to how far the drive is above it.
+The speed then decays exponentially to its new level, with the time constant of the drive's thermal
+mass. A limiter, the end of a cache or one throttling step shows as a step. The three shapes are
+fitted to the logarithm of speed in a window around a given time by least absolute deviations, over
+a grid of start times and durations. Two shapes are compared by the logarithm of their likelihood
+ratio (Laplace distributed residuals, scale from the fit).
 
-Invariants: pure; nothing is told where the window has too few samples or the speed does not fall.
+Invariants: pure; there is no result where the window has too few samples or the speed does not
+fall.
 
-Source of the numbers: choices of this project, in shares of the time until the moment.
+Source of the numbers: choices of this project, as shares of the time at the window's centre.
 """
 
 from __future__ import annotations
@@ -21,25 +22,27 @@ from numpy.typing import NDArray
 
 from flashtwin.analysis.curve import Curve, Floats
 
-# The window about a moment, in shares of the time until it; the least of it that lies past it.
+# The window around a time, as shares of it; the least share that has to lie after it.
 BEGINS, ENDS, LEAST_PAST = 0.6, 1.7, 0.1
 # Bins of the window, and the fewest; a bin is no shorter than a sample.
 BINS, FEWEST_BINS = 48, 12
-# Where a fall may begin, how long it may take, and at least how much of it has to be in the window.
+# Start times and durations of the grid, and the remainder of a fall at which most of it is in the
+# window.
 PLACES = np.arange(0.75, 1.25, 0.02)
 AT_ONCE, EVENLY, SLOWLY = (1e-9, 0.015), (0.03, 0.06, 0.12, 0.24), (0.03, 0.06, 0.12, 0.24)
 FALLEN = 0.7
 FEWEST_BEFORE = 3
-# Rounds of weights by which least squares become least deviations, and the smallest of these.
+# Iteratively reweighted least squares gives least absolute deviations: its rounds, and the smallest
+# deviation that a weight is taken of.
 ROUNDS, LEAST_AWAY = 4, 0.02
-# A stall counts as slower than the middle of the window by this logarithm.
+# A stall counts as no slower than this logarithm below the window's median.
 DEEPEST = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relaxation:
-    """An exponential fall: by how much in logarithms of speed, and the logarithms of how many times
-    likelier it is than a step and than a straight fall."""
+    """An exponential decay: the fall in logarithms of speed, and the logarithms of its likelihood
+    ratio to a step and to a straight line."""
 
     fall: float
     over_step: float
@@ -47,7 +50,7 @@ class Relaxation:
 
 
 def relaxation(curve: Curve, moment_s: float) -> Relaxation | None:
-    """The exponential fall about a moment that fits best, beside the other laws."""
+    """The best exponential decay around a time, compared with the other two shapes."""
     end_s = min(ENDS * moment_s, curve.total_s)
     if end_s - moment_s < LEAST_PAST * moment_s:
         return None
@@ -75,8 +78,8 @@ def _bytes_to(curve: Curve, seconds: Floats) -> Floats:
 
 
 def _laws(at: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of each law the shares of the fall that are still to come at these times, a row a place and
-    length."""
+    """For a step, a straight line and a decay: the remaining share of the fall at these times, one
+    row for each start time and duration."""
     past = (at[None, :] - PLACES[:, None]).clip(0.0)
     step, slowly = (
         np.concatenate([np.exp(-past / lasts) for lasts in lengths])
@@ -87,7 +90,8 @@ def _laws(at: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _best(rows: Floats, values: Floats) -> tuple[float, float] | None:
-    """The least sum of deviations of a law, and its fall; none where no row has most of one."""
+    """The smallest sum of absolute deviations of one shape, and its fall; none where the window
+    holds most of no fall."""
     rows = rows[(rows.min(axis=1) <= FALLEN) & ((rows >= 1.0).sum(axis=1) >= FEWEST_BEFORE)]
     if rows.size == 0:
         return None

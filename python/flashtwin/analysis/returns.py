@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 from flashtwin.analysis import heat
-from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged
+from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged, slowness
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.quantiles import distinct, median, medians_around, quantile
 
@@ -37,7 +37,7 @@ LONGEST_SHARE = 0.15
 AGAIN = 0.6
 AGAIN_ALONE = 1.0
 SMOOTH = 9
-CLEAR = 3.0
+CLEAR, KNOWN = 3.0, 4.0
 # Samples of a segment whose scatter is more than that of its edges.
 EDGELESS = 6
 # A stretch of at most such a share of a fill beside a level may be a ramp.
@@ -67,14 +67,16 @@ class Return:
 
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
-    """Segments: their edges in bytes, bytes and level of each; how far samples are from
-    them, how far each goes down and its middle lies above its ends, and the bytes of a usual
-    sample."""
+    """Segments: their edges in bytes, bytes, seconds and level of each; how far samples are from
+    them, how many neighbours are alike, how far each segment goes down and its middle lies above
+    its ends, and the bytes of a usual sample."""
 
     edges: Floats
     size: Floats
+    seconds: Floats
     level: Floats
     scatter: float
+    alike: float
     falls: Floats
     peaks: Floats
     sample_bytes: float
@@ -88,6 +90,8 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     chains = _chains(parts)
     returns = [_return(parts, a, b) for chain in chains for a, b in chain]
     carried = _carried_on(parts, chains, returns)
+    # A dip within heat is part of it.
+    returns = [low for low in returns if not any(_is_within(low, hot) for hot in carried)]
     head = Curve(dt=curve.dt[:HEAD], size=curve.size[:HEAD])
     returns += _slow_start(_parts(head), curve.total_bytes) or _slow_start(parts, curve.total_bytes)
     if not returns:
@@ -119,8 +123,10 @@ def _parts(curve: Curve) -> _Parts:
     return _Parts(
         edges=bins.bytes_at[at],
         size=size,
+        seconds=time,
         level=size / time,
         scatter=scatter,
+        alike=slowness(values),
         falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
         peaks=np.array([_peak(values[a:b]) for a, b in pairwise(at.tolist())]),
         sample_bytes=median(bins.size),
@@ -245,14 +251,16 @@ def _believed(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
     falls = abs(median(np.array([parts.falls[b] for _, b in chain])))
     peaks = median(np.array([parts.peaks[b] for _, b in chain]))
     level = falls <= LEVEL * depth and peaks <= PEAKED * depth
-    return depth >= CLEAR * parts.scatter and level
+    # The level of a long low is known better than a sample's, unless these are alike.
+    samples = float(parts.size[chain[0][0] + 1 : chain[0][1]].sum()) / parts.sample_bytes
+    known = float(np.clip(samples / (EDGELESS * parts.alike), 1.0, KNOWN)) ** 0.5
+    return depth >= CLEAR * parts.scatter / known and level
 
 
 def _seconds(parts: _Parts, chain: list[tuple[int, int]]) -> float:
     """Seconds in the lows of a chain over those in its highs."""
-    seconds = parts.size / np.maximum(parts.level, 1e-9)
-    low = sum(float(seconds[a + 1 : b].sum()) for a, b in chain)
-    return low / max(sum(float(seconds[b]) for _, b in chain), 1e-9)
+    low = sum(float(parts.seconds[a + 1 : b].sum()) for a, b in chain)
+    return low / sum(float(parts.seconds[b]) for _, b in chain)
 
 
 def _rises_again(parts: _Parts, chain: list[tuple[int, int]]) -> bool:
@@ -289,10 +297,10 @@ def _carried_on(
     pairs = [pair for chain in chains for pair in chain]
     if len(pairs) < ESTABLISHED:
         return []
-    deepest = [float(np.log(parts.level[a + 1 : b].min() / parts.level[a])) for a, b in pairs]
+    slowest = [max(float(parts.level[a + 1 : b].min()), 1e-9) for a, b in pairs]
+    deepest = [np.log(low / parts.level[a]) for low, (a, _) in zip(slowest, pairs, strict=True)]
     longest = max(float(parts.size[a + 1 : b].sum()) for a, b in pairs) + parts.sample_bytes
-    lasts = parts.size / np.maximum(parts.level, 1e-9)
-    longest_s = max(float(lasts[a + 1 : b].sum()) for a, b in pairs)
+    longest_s = max(float(parts.seconds[a + 1 : b].sum()) for a, b in pairs)
     known = heat.Known(depth=median(np.array(deepest)), longest=longest, longest_s=longest_s)
     # What is known counts as one cool stretch at the level of its highs.
     starts, level = _collapsed(parts, chains)
@@ -301,14 +309,20 @@ def _carried_on(
     for hot in heat.hot_segments(level, size, known):
         first, last = starts[hot.first], [*starts, parts.level.size][hot.last]
         inside = slice(first, last)
-        seconds = float((parts.size[inside] / parts.level[inside]).sum())
+        seconds = float(parts.seconds[inside].sum())
         start, end = float(parts.edges[first]), float(parts.edges[last])
-        overlaps = any(low.start < end and start < low.end for low in returns)
+        rate = float(parts.size[inside].sum()) / seconds
+        carried = Return(start=start, end=end, rate=rate, level=float(np.exp(hot.level)))
+        others = [low for low in returns if not _is_within(low, carried)]
+        overlaps = any(low.start < end and start < low.end for low in others)
         # What precedes all else is a host's slow start, and no heat.
         if first > 0 and not np.isnan(hot.level) and not overlaps:
-            rate = float(parts.size[inside].sum()) / seconds
-            lows.append(Return(start=start, end=end, rate=rate, level=float(np.exp(hot.level))))
+            lows.append(carried)
     return lows
+
+
+def _is_within(low: Return, longer: Return) -> bool:
+    return longer.start <= low.start and low.end <= longer.end
 
 
 def _collapsed(parts: _Parts, chains: list[list[tuple[int, int]]]) -> tuple[list[int], Floats]:
@@ -336,7 +350,7 @@ def _slow_start(parts: _Parts, total_bytes: float) -> list[Return]:
     for at in range(1, parts.level.size):
         rate, end = float(parts.level[at]), float(parts.edges[at])
         before = parts.level[:at]
-        seconds = float((parts.size[:at] / np.maximum(before, 1e-9)).sum())
+        seconds = float(parts.seconds[:at].sum())
         if seconds > START_S or end > START_MOST * total_bytes:
             break
         slower = bool((before < BELOW * rate).all() and (before > SLOWEST_START * rate).all())
@@ -344,18 +358,17 @@ def _slow_start(parts: _Parts, total_bytes: float) -> list[Return]:
             best = at
     if best == 0:
         return []
-    seconds = float((parts.size[:best] / parts.level[:best]).sum())
     end, level = float(parts.edges[best]), float(parts.level[best])
-    return [Return(start=0.0, end=end, rate=end / seconds, level=level)]
+    rate = end / float(parts.seconds[:best].sum())
+    return [Return(start=0.0, end=end, rate=rate, level=level)]
 
 
 def _return(parts: _Parts, before: int, after: int) -> Return:
     inside = slice(before + 1, after)
-    seconds = float((parts.size[inside] / parts.level[inside]).sum())
     return Return(
         start=float(parts.edges[before + 1]),
         end=float(parts.edges[after]),
-        rate=float(parts.size[inside].sum()) / seconds,
+        rate=float(parts.size[inside].sum() / parts.seconds[inside].sum()),
         level=float(np.sqrt(parts.level[before] * parts.level[after])),
     )
 

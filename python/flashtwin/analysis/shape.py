@@ -91,8 +91,9 @@ class Shape:
 
     `stalls` are those that were left out: bytes since the fill began, and seconds. `rise` is where
     the first plateau becomes faster, in bytes, if it does. `burst`: bytes, seconds and rate of a
-    beginning that is faster and was read as the host's. `quiet` is the series without stalls and
-    lone dips.
+    beginning that is faster and was read as the host's. `without_burst`: where the first plateau
+    was not, but may be, a host's burst, the bytes at which one ends that does not count it (all
+    bytes where it then has no end). `quiet` is the series without stalls and lone dips.
     """
 
     first_plateau: FirstPlateau
@@ -102,6 +103,7 @@ class Shape:
     stalls: tuple[tuple[float, float], ...] = ()
     rise: float | None = None
     burst: tuple[float, float, float] | None = None
+    without_burst: float | None = None
     returns: tuple[Return, ...] = ()
     quiet: Curve = field(repr=False, compare=False)
 
@@ -160,6 +162,7 @@ def _shape_of(recorded: Curve) -> Shape:
     shape = _shape(cool, _hot(cool, lows))
     at = shape.first_plateau.rise
     rise = None if at is None else float(cool.bytes_at[at])
+    later = shape.first_plateau.without_burst
     begins = [low.end for low in lows if low.start == 0.0]
     return replace(
         shape,
@@ -167,6 +170,7 @@ def _shape_of(recorded: Curve) -> Shape:
         stalls=quiet.stalls,
         rise=begins[0] if begins else rise,
         burst=_burst(cool, shape.first_plateau.burst),
+        without_burst=None if later is None else float(cool.bytes_at[later]),
         returns=(*_long(quiet.bursts), *(low for low in lows if low.start > 0.0)),
     )
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.first_plateau import fifths
-from flashtwin.analysis.left_out import bursts, dipping, sentence
+from flashtwin.analysis.left_out import beginning, bursts, dipping, sentence
 from flashtwin.analysis.shape import Plateau, Shape
 from flashtwin.batteries.fill.signature import presence
 from flashtwin.model.units import readable_gb as gb
@@ -118,7 +118,7 @@ def why_none(curve: Curve, shape: Shape, least: float) -> str:
             f"none seen: the speed goes little by little from {mbs(first)} (first fifth) to "
             f"{mbs(last)} (last fifth) without a step; {seen}"
         )
-    parts = ["none seen: no lasting drop", dipping(shape), bursts(shape), seen]
+    parts = ["none seen: no lasting drop", beginning(shape), dipping(shape), bursts(shape), seen]
     return sentence(parts) or ""
 
 
