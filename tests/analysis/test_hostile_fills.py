@@ -307,6 +307,16 @@ def test_a_beginning_of_seconds_is_told_with_both_readings(times: float, word: s
     assert word in (found(series)["cache_size"].note or "")
 
 
+def test_no_host_takes_data_of_a_whole_drive_that_the_battery_writes() -> None:
+    # A first tier of two seconds; the second one explains more of the fill.
+    series = fill((1500, 3), (900, 60), (300, 240))
+    known = found(series, excluded=frozenset({"burst"}))["cache_size"]
+    assert known.number == pytest.approx(3, rel=0.02) and "burst" not in (known.note or "")
+    handed_over = found(series)["cache_size"]
+    assert handed_over.number == pytest.approx(60, rel=0.02)
+    assert "may be a cache of that size" in (handed_over.note or "")
+
+
 def test_a_stall_past_the_end_makes_no_slope_of_it() -> None:
     curve = rates((13, 3150), (75, 2360), (61, 670))
     stalled = np.where(np.arange(len(curve)) == 40, 40.0, 1.0) * curve.dt

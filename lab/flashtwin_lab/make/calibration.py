@@ -5,13 +5,12 @@
 Split conformal scaling (Lei and others 2018): drives of the prior of `flashtwin blind` and of four
 programs with other laws, each of a seed of its own, are analysed, and of each kind of figure
 the 95 % quantile of how far it is off, in units of its own half-width, is the factor. It is that of
-the generator that needs most, so that intervals hold on each of them: the quantile of all together
-left 90 % of the prior's places of folding. A plateau that the analysis did not find counts as one
-whose speed no interval holds, as `flashtwin blind` counts it. Of generators with few figures the
-quantile of all counts instead. The shares of the value and of a sample stay: they keep intervals
-from having no width where the noise says nothing; `most` bounds what is scaled. For each generator
-it prints how many of its intervals hold with the factor that the others give, and how wide they
-are. Report on other seeds.
+the prior's drives: where the analysis reads other places than the true ones no factor mends that,
+and a few such drives of a program would decide. A plateau that the analysis did not find counts as
+one whose speed no interval holds, as `flashtwin blind` counts it. The shares of the value and of a
+sample stay: they keep intervals from having no width where the noise says nothing; `most` bounds
+what is scaled. For each generator it prints how many of its intervals hold with the factor, and how
+wide they are. Report on other seeds.
 
 160 drives a generator take five minutes of a processor. GENERATOR=DRIVES:SEED takes others of one.
 """
@@ -21,7 +20,6 @@ from __future__ import annotations
 import math
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import Pool
@@ -40,12 +38,7 @@ from flashtwin_lab.blind.detect import Answer
 from flashtwin_lab.blind.truth import Measured
 from flashtwin_lab.make import SERIES
 
-HOLDS, FEW = 0.95, 1000
-# Of fewer figures of one generator its own quantile says little.
-OWN = 60
-# Where the analysis reads other places than the true ones no factor mends that, and a few such
-# drives of a program would decide: here the prior's drives do.
-OF_PRIOR = ("fold", "speed")
+HOLDS = 0.95
 # Drives of a generator and their seed, where nothing is typed.
 USUAL = (160, 2)
 PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
@@ -53,8 +46,7 @@ HEAD = """\
 # Factors that make intervals hold as often as they say; see calibration.py. Made by
 # flashtwin_lab.make.calibration of drives of `flashtwin blind`'s prior and of the programs in
 # tests/study: {drawn}
-# (split conformal: the 95 % quantile of error over half-width, of the generator that needs most;
-# {counts}).
+# (split conformal: the 95 % quantile of error over half-width, of the prior; {counts}).
 # Not the seeds on which results are reported.
 # Half-width = scale * (own + share * value + samples * a sample's bytes), where of `own` at most
 # `most` times the value counts; never less than `own`.
@@ -74,7 +66,8 @@ WORDS = {"cache": "cache ends", "fold": "places of folding", "speed": "speeds"}
 @dataclass(frozen=True, kw_only=True)
 class Score:
     """An answer beside the truth: how far off, its own half-width on that side, its value, the
-    bytes of a sample there, and whether a pause at the end explains the rest."""
+    bytes of a sample there, and whether a pause at the end or interrupted samples at it, which the
+    interval takes in whole, explain the rest."""
 
     generator: str
     kind: str
@@ -128,6 +121,8 @@ def scores(generator: str, measured: Measured) -> list[Score]:
         edge = min(edges, key=lambda edge: abs(edge.place.value - value * GB))
         score = _score(generator, kind, edge.place, place, sample_at(curve, value * GB))
         paused = edge.paused is not None and edge.place.value <= place <= edge.paused
+        taken_in = calibration.with_interrupted(edge.place, curve, shape.quiet)
+        paused |= (taken_in.low or 0.0) <= place <= (taken_in.high or 0.0)
         rows.append(replace(score, paused=paused))
     plateaus = tuple((p.start, p.end, p.speed) for p in shape.plateaus)
     pairs = judge.speeds(truth, Answer(cache=None, plateaus=plateaus))
@@ -166,40 +161,23 @@ def needed(score: Score, table: dict[str, float]) -> float:
 
 
 def factor(scores: list[Score], table: dict[str, float]) -> float:
-    """The factor with which intervals hold on all generators together, and on each with enough
-    scores."""
-    counts = Counter(score.generator for score in scores)
-    alone = [[s for s in scores if s.generator == name] for name in counts if counts[name] >= OWN]
-    return max(_quantile(part, table) for part in [scores, *alone])
+    """The 95 % quantile of the factors that are needed: that which one more score keeps to."""
+    ordered = sorted(needed(score, table) for score in scores)
+    place = int(np.ceil(HOLDS * (len(ordered) + 1))) - 1
+    return max(ordered[min(place, len(ordered) - 1)], 1.0)
 
 
-def _quantile(scores: list[Score], table: dict[str, float]) -> float:
-    """The 95 % quantile of the factors that are needed, each generator counting alike.
-
-    Of one generator it is that which one more score keeps to as often. Of few scores of several the
-    quantile itself is uncertain: there the share is larger by its standard error.
-    """
-    counts = Counter(score.generator for score in scores)
-    ordered = sorted((needed(score, table), 1.0 / counts[score.generator]) for score in scores)
-    share = np.cumsum([weight for _, weight in ordered]) / len(counts)
-    few = math.sqrt(HOLDS * (1 - HOLDS) / len(scores)) if len(scores) < FEW else 1 / len(scores)
-    wanted = HOLDS + (few if len(counts) > 1 else HOLDS / len(scores))
-    place = int(np.searchsorted(share, wanted))
-    return max(ordered[min(place, len(ordered) - 1)][0], 1.0)
-
-
-def left_out(scores: list[Score], table: dict[str, float]) -> list[str]:
-    """For each generator what the factor of the others does to it."""
+def held(scores: list[Score], table: dict[str, float], scale: float) -> list[str]:
+    """How many intervals of each generator hold with a factor, and how wide they are."""
     lines = []
     for name in PROGRAMS:
         own = [score for score in scores if score.generator == name]
-        scale = factor([score for score in scores if score.generator != name], table)
-        held = sum(s.paused or s.off <= half_width(s, table, scale) for s in own)
+        right = sum(s.paused or s.off <= half_width(s, table, scale) for s in own)
         answered = [s for s in own if s.off < math.inf]
         width = np.median([2 * half_width(s, table, scale) / s.value for s in answered])
         lines.append(
-            f"  {name} by the others' {scale:.3g}: {held} of {len(own)} hold "
-            f"({held / len(own):.1%}), median width {width:.2%}"
+            f"  {name}: {right} of {len(own)} hold ({right / max(len(own), 1):.1%}), "
+            f"median width {width:.2%}"
         )
     return lines
 
@@ -220,8 +198,7 @@ def write(scores: list[Score], drawn: dict[str, tuple[int, int]]) -> None:
     sections, counts = [], []
     for kind, words in WORDS.items():
         own, table = [score for score in scores if score.kind == kind], tables[kind]
-        scale = _quantile([s for s in own if s.generator == "prior"], table)
-        scale = scale if kind in OF_PRIOR else factor(own, table)
+        scale = factor([score for score in own if score.generator == "prior"], table)
         counts.append(f"{len(own)} {words}")
         keys = (
             f"scale = {scale:.3g}",
@@ -229,7 +206,7 @@ def write(scores: list[Score], drawn: dict[str, tuple[int, int]]) -> None:
         )
         sections.append("\n".join(["", f"[{kind}]", *keys, ""]))
         print(f"{kind}: {table['scale']} was, {scale:.3g} is, of {len(own)}")
-        print("\n".join(left_out(own, table)))
+        print("\n".join(held(own, table, scale)))
     each = [f"{name} {count} of seed {seed}" for name, (count, seed) in drawn.items()]
     head = HEAD.format(drawn=", ".join(each), counts=", ".join(counts))
     DATA.write_text(head + "".join(sections) + BOUND.format(scale=tables["bound"]["scale"]))

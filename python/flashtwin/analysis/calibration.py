@@ -89,10 +89,10 @@ def widened_edge(edge: Edge, kind: Kind, curve: Curve, quiet: Curve) -> Edge:
     place = widened(edge.place, kind, sample_bytes=sample_bytes)
     if edge.paused is not None:
         place = replace(place, high=max(place.high or 0.0, edge.paused))
-    return replace(edge, place=_with_interrupted(place, curve, quiet))
+    return replace(edge, place=with_interrupted(place, curve, quiet))
 
 
-def _with_interrupted(place: Estimate, curve: Curve, quiet: Curve) -> Estimate:
+def with_interrupted(place: Estimate, curve: Curve, quiet: Curve) -> Estimate:
     """The interval with the whole of each interrupted sample at it: which of its bytes were written
     before the change nobody can tell from its rate."""
     low, high = place.low or 0.0, place.high or curve.total_bytes

@@ -140,19 +140,23 @@ class _Parts:
         return int(self.size.size)
 
 
-def first_plateau(curve: Curve) -> FirstPlateau:
-    """The verdict on how the series begins."""
+def first_plateau(curve: Curve, *, host_bursts: bool = True) -> FirstPlateau:
+    """The verdict on how the series begins; without `host_bursts` no memory of a host can have
+    taken its first data."""
     cuts = segments(curve)
-    short = _short_head(curve)
-    if short is not None:
-        return _past_burst(curve, short, cuts)
+    read = _short_head(curve) or _first(curve, cuts)
+    return _past_burst(curve, read, cuts) if host_bursts else read
+
+
+def _first(curve: Curve, cuts: Ints) -> FirstPlateau:
+    """The verdict without regard to a host's burst, of a series that has no short head."""
     read = _reading(curve, cuts, 0)
     head = _even_head(curve)
     # Where a saw-tooth follows, a change of its mean is no end of the first plateau.
     if head > 0 and (read.verdict != "edge" or _is_uneven(curve, head, read.cut)):
         last = min(len(curve), head + max(head, FEW))
         read = FirstPlateau(verdict="edge", first=0, cut=head, end=head, last=last)
-    return _past_burst(curve, read, cuts)
+    return read
 
 
 def _reading(curve: Curve, cuts: Ints, begin: int) -> FirstPlateau:

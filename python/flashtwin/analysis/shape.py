@@ -139,27 +139,27 @@ _REMEMBERED = 64
 _read: dict[bytes, Shape] = {}
 
 
-def shape_of(recorded: Curve) -> Shape:
+def shape_of(recorded: Curve, *, host_bursts: bool = True) -> Shape:
     """The shape of a series that has bytes in it, read without stalls and lone dips.
 
-    The last ones are remembered: what a run tells while it goes on is asked again when it is
-    closed, and by its report.
+    Without `host_bursts` nothing but the drive took the first data. The last ones are remembered:
+    what a run tells while it goes on is asked again when it is closed, and by its report.
     """
-    key = blake2b(recorded.dt.tobytes() + recorded.size.tobytes()).digest()
+    key = blake2b(recorded.dt.tobytes() + recorded.size.tobytes() + bytes([host_bursts])).digest()
     shape = _read.get(key)
     if shape is None:
-        shape = _read[key] = _shape_of(recorded)
+        shape = _read[key] = _shape_of(recorded, host_bursts)
         if len(_read) > _REMEMBERED:
             # Of threads that read at once, another one may have dropped it.
             _read.pop(next(iter(_read)), None)
     return shape
 
 
-def _shape_of(recorded: Curve) -> Shape:
+def _shape_of(recorded: Curve, host_bursts: bool) -> Shape:
     """As `shape_of`, and nothing remembered."""
     quiet = interruptions.calm(recorded)
     cool, lows = returns.lifted(quiet.curve)
-    shape = _shape(cool, _hot(cool, lows))
+    shape = _shape(cool, first_plateau(cool, host_bursts=host_bursts), _hot(cool, lows))
     at = shape.first_plateau.rise
     rise = None if at is None else float(cool.bytes_at[at])
     later = shape.first_plateau.without_burst
@@ -208,8 +208,8 @@ def _measured(curve: Curve, pieces: Pieces, hot: Marks, relative_noise: float) -
     return speed(curve, level)
 
 
-def _shape(curve: Curve, hot: Marks) -> Shape:
-    start, relative_noise = first_plateau(curve), calm(logs(curve.rate))
+def _shape(curve: Curve, start: FirstPlateau, hot: Marks) -> Shape:
+    relative_noise = calm(logs(curve.rate))
     if start.verdict == "edge":
         edge = _first_edge(curve, _past_the_last_low(start, hot), relative_noise)
         head = _head(curve, start, edge.before, edge.place.value, hot, relative_noise)

@@ -75,7 +75,7 @@ LOOKS = {
         "longer than those between them, as of a drive that warms up"
     ),
     fill_classes.RELAXING: (
-        "a level that goes over into a lower one ever more slowly, as where a temperature is held"
+        "a speed that decays exponentially to a lower one, as where firmware holds a temperature"
     ),
     "many deep": "much slower stretches that recover again and again",
 }

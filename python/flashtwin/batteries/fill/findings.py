@@ -79,7 +79,7 @@ def analyse_fill(
     if reason is not None:
         return _without_values(curve, write, reason)
     if shape is None:
-        shape = shape_of(curve)
+        shape = shape_of(curve, host_bursts="burst" not in excluded)
     tooth = teeth(shape) if pass_number == 1 else None
     least = smallest_cache(curve)
     if calibrate:
