@@ -326,3 +326,9 @@ def test_a_stall_past_the_end_makes_no_slope_of_it() -> None:
 def test_the_last_samples_of_a_fill_end_no_plateau() -> None:
     read = shape_of(rates((300, 1000), (4, 500)))
     assert read.edge is None
+
+
+def test_a_tenth_less_before_the_end_of_a_cache_does_not_end_it() -> None:
+    read = shape_of(rates((13, 3070), (4, 2730), (2400, 850)))
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx((13 * 1.535 + 4 * 1.365) * GB, rel=0.02)

@@ -63,7 +63,7 @@ RECURS_COUNT = 2
 RECURS_MOST = 0.4
 CERTAIN = 4.0
 WAVE = 3.0
-LARGE = 1.5
+LARGE, SMALL = 1.5, 1.2
 FEW = 20
 # The least share of a fill that follows an end: a last low of heat or a dip may hold less.
 LEAST_REST = 0.02
@@ -672,11 +672,15 @@ def _on_the_way(curve: Curve, parts: _Parts, at: int, after: int) -> bool:
 def _edge(
     curve: Curve, parts: _Parts, at: int, dips: tuple[tuple[int, int], ...], rise: int | None
 ) -> FirstPlateau:
-    """The drop with its neighbours; short steps on the way down count as part of the drop."""
+    """The drop with its neighbours; short steps on the way down count as part of the drop, but for
+    a small one before a large one."""
     after = at + 1
     while after + 1 < parts.count and _on_the_way(curve, parts, at, after):
         after += 1
-    first, cut = int(parts.edges[at]), int(parts.edges[at + 1])
+    level, top = parts.level, at + 1
+    if after > top and level[top] * SMALL > level[at] and level[top] > LARGE * level[top + 1]:
+        top += 1
+    first, cut = int(parts.edges[at]), int(parts.edges[top])
     end, last = int(parts.edges[after]), int(parts.edges[after + 1])
     return FirstPlateau(
         verdict="edge",
