@@ -49,22 +49,25 @@ class Answer:
 Detector = Callable[[Measured], Answer]
 
 
+def findings_of(measured: Measured, **more: Any) -> dict[str, Finding]:
+    """The battery's findings of a series by their name; `more` as `analyse_fill` takes it."""
+    findings = analyse_fill(
+        measured.t_ns,
+        measured.dt_ns,
+        measured.bytes,
+        pattern="blind",
+        label="blind",
+        capacity_bytes=measured.capacity_bytes,
+        **more,
+    )
+    return {finding.name: finding for finding in findings}
+
+
 def ours(measured: Measured) -> Answer:
     """The findings of the battery fill, and the plateaus behind them."""
     curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
     shape = shape_of(curve)
-    findings = {
-        finding.name: finding
-        for finding in analyse_fill(
-            measured.t_ns,
-            measured.dt_ns,
-            measured.bytes,
-            pattern="blind",
-            label="blind",
-            capacity_bytes=measured.capacity_bytes,
-            shape=shape,
-        )
-    }
+    findings = findings_of(measured, shape=shape)
     size, fold = findings["cache_size"], findings["fold_begin"]
     plateaus = tuple(_stretch(plateau) for plateau in shape.plateaus)
     if not size.value:

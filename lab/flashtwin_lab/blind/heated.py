@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.batteries.fill.causes import Degrees
-from flashtwin.batteries.fill.findings import analyse_fill
 from flashtwin.runner.pool import Send, Work
-from flashtwin_lab.blind import generate, judge, negatives
+from flashtwin_lab.blind import detect, generate, judge, negatives
 from flashtwin_lab.blind.judge import CampaignDocument, Row
 from flashtwin_lab.blind.run import DRIVE_BYTES, named, pooled
 from flashtwin_lab.blind.truth import Measured
@@ -141,16 +140,7 @@ def answered(drive: Warmed) -> Named:
     ends = (series.t_ns + series.dt_ns - series.t_ns[0]) / 1e9
 
     def said(warm: Degrees | None) -> str | None:
-        findings = analyse_fill(
-            series.t_ns,
-            series.dt_ns,
-            series.bytes,
-            pattern="blind",
-            label="blind",
-            capacity_bytes=series.capacity_bytes,
-            warm=warm,
-        )
-        value = next(finding.value for finding in findings if finding.name == "slowed_by")
+        value = detect.findings_of(series, warm=warm)["slowed_by"].value
         return None if value is None else str(value)
 
     return Named(

@@ -32,9 +32,8 @@ from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.estimate import Estimate
 from flashtwin.analysis.shape import shape_of
 from flashtwin.batteries.base.writing import GB
-from flashtwin.batteries.fill.findings import analyse_fill
 from flashtwin_lab.blind import generate, judge, run
-from flashtwin_lab.blind.detect import Answer
+from flashtwin_lab.blind.detect import Answer, findings_of
 from flashtwin_lab.blind.truth import Measured
 from flashtwin_lab.make import SERIES
 
@@ -93,20 +92,9 @@ def scores_of(drive: tuple[str, int, int]) -> list[Score]:
 
 def scores(generator: str, measured: Measured) -> list[Score]:
     """Those of one drive's series."""
-    series = measured.t_ns, measured.dt_ns, measured.bytes
-    curve = curve_of(*series)
+    curve = curve_of(measured.t_ns, measured.dt_ns, measured.bytes)
     shape = shape_of(curve)
-    findings = {
-        finding.name: finding
-        for finding in analyse_fill(
-            *series,
-            pattern="blind",
-            label="blind",
-            capacity_bytes=measured.capacity_bytes,
-            calibrate=False,
-            shape=shape,
-        )
-    }
+    findings = findings_of(measured, calibrate=False, shape=shape)
     truth = measured.truth
     edges = [edge for edge in (shape.edge, *shape.rest.edges) if edge is not None]
     rows = []
