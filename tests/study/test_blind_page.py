@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,25 @@ def test_the_worst_drives_are_judged_today_as_the_page_says(at: int) -> None:
     case = maker.case_of(None, int(STAMP[2]), int(line.split(":")[0]))
     today = (maker.worst_line(case), case.sparkline)
     assert today == (line, drawn), "run flashtwin_lab.make.blind: the analysis has changed"
+
+
+def test_a_page_goes_on_after_the_blocks_that_were_done(tmp_path: Path) -> None:
+    def drawn(number: int) -> int:
+        if number >= stops_at:
+            raise KeyboardInterrupt
+        asked.append(number)
+        return -number
+
+    def mapped(function: Callable[[int], int], numbers: Sequence[int]) -> list[int]:
+        return [function(number) for number in numbers]
+
+    asked: list[int] = []
+    count, stops_at = 2 * maker.BLOCK + 7, maker.BLOCK + 3
+    with pytest.raises(KeyboardInterrupt):
+        maker.kept(tmp_path, mapped, drawn, count)
+    asked, stops_at = [], count
+    assert maker.kept(tmp_path, mapped, drawn, count) == [-number for number in range(count)]
+    assert asked == list(range(maker.BLOCK, count))
 
 
 def test_the_guides_files_work_with_each_other_and_with_ours() -> None:

@@ -6,23 +6,27 @@ The seed is made of the last commit of the analysis, so that nobody has looked a
 the code was frozen; changes to it that are not committed are refused. A thousand drives of the
 prior, 200 of each program and as many negatives take about half an hour of a core. The page carries
 the commit, the prior's SHA-256 and the judgement of its worst drives, by which a test says where it
-is no longer of today's prior or analysis.
+is no longer of today's prior or analysis. Blocks of drives that are done are kept under
+target/blind, so that the command goes on where it was stopped.
 """
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from flashtwin import outputs
 from flashtwin_lab.blind import detect, generate, judge, negatives, run
 from flashtwin_lab.blind.judge import Judged
 from flashtwin_lab.blind.truth import LEAST_SHARE, Measured
@@ -31,6 +35,8 @@ from flashtwin_lab.make import DOCS, ROOT, SERIES
 PAGE = DOCS / "reference" / "blind.md"
 PROGRAMS = ("fills_core", "fills_hot", "fills_rough")
 DRIVES, OTHERS, WORST = 1000, 200, 20
+# Drives that are kept in one file.
+BLOCK = 50
 # The code whose last commit makes the seed, by its first digits.
 JUDGED, DIGITS = ("python/flashtwin/analysis", "python/flashtwin/batteries/fill"), 7
 BARS, WIDTH = "▁▂▃▄▅▆▇█", 72
@@ -316,6 +322,27 @@ def frozen() -> str:
     return git("log", "-1", "--abbrev=12", "--format=%h")
 
 
+Value = TypeVar("Value")
+# A function of a number on some numbers: a process pool's `map`.
+Mapped = Callable[[Callable[[int], Value], Sequence[int]], list[Value]]
+
+
+def kept(
+    folder: Path, mapped: Mapped[Value], function: Callable[[int], Value], count: int
+) -> list[Value]:
+    """What a function gives for each number below `count`; a block of them that an earlier run kept
+    in the folder is read from there."""
+    values: list[Value] = []
+    for first in range(0, count, BLOCK):
+        path = folder / f"{first}-{min(first + BLOCK, count)}.pickle"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            block = mapped(function, range(first, min(first + BLOCK, count)))
+            outputs.write(path, pickle.dumps(block))
+        values += pickle.loads(path.read_bytes())
+    return values
+
+
 def main(count: int, of_each: int) -> None:
     code = frozen()
     seed = seed_of(code)
@@ -324,10 +351,12 @@ def main(count: int, of_each: int) -> None:
 
         def all_of(name: str) -> tuple[list[Case], list[Judged]]:
             program = None if name == "prior" else SERIES / f"{name}.py"
-            each = range(numbers[name])
-            cases = pool.map(partial(case_of, program, seed), each, chunksize=8)
+            folder = ROOT / "target" / "blind" / code / name
+            each = partial(case_of, program, seed)
+            cases = kept(folder / "drives", pool.map, each, numbers[name])
             # As many as the program's drives; the prior's own are a sample of all.
-            drawn = pool.map(partial(negative_of, program, seed), each[:of_each], chunksize=8)
+            against = partial(negative_of, program, seed)
+            drawn = kept(folder / "negatives", pool.map, against, min(of_each, numbers[name]))
             print(f"{name}: {len(cases)} drives, {len(drawn)} negatives", file=sys.stderr)
             return cases, [judged for judged in drawn if judged is not None]
 
