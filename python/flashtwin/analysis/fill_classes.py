@@ -74,7 +74,7 @@ LONGER = 1.5
 # logarithm: a drive keeps 30 % of its speed when it is hot, and writes that collection limits fall
 # further.
 MOMENTS = (0.03, 0.85, 32)
-SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 9.0
+SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 18.0
 LEAST_FALL, MOST_FALL = 0.15, 1.2
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
 BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
