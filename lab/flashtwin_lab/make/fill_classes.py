@@ -74,7 +74,7 @@ HEAD = """\
 # flashtwin_lab.make.fill_classes:
 # {drives} drives each, and as many negatives, of `flashtwin blind`'s prior and of the programs
 # {programs} in tests/study, seed {seed};
-# [slowed] also has as many of `blind --with heat` for each of these five.
+# [slowed] also has as many of `blind --with heat`, which count as those of a sixth generator.
 schema = 1
 
 # How common each cause is among fills that somebody hands over: an estimate of this project. Nearly
@@ -201,11 +201,11 @@ def judged(seen: list[Seen]) -> list[str]:
 
 
 def seen_with(seed: int, drives: int, pool: Pool) -> list[Seen]:
-    """The looks of all drives of a seed, and of as many more fills for each generator, which heat
-    or something else slowed."""
+    """The looks of all drives of a seed, and of the fills that heat or something else slowed, which
+    count as those of one more generator."""
     jobs = list(product(PROGRAMS, range(drives), (False, True)))
     seen = pool.map(partial(looked_at, seed), jobs, 8)
-    seen += pool.map(partial(warmed_at, seed), range(len(PROGRAMS) * drives), 8)
+    seen += pool.map(partial(warmed_at, seed), range(drives), 8)
     return [row for row in seen if row is not None]
 
 
