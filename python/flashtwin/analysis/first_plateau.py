@@ -85,7 +85,7 @@ BURST_S, BURST_TIMES = 10.0, 4.0
 BURST_USUAL_S, BURST_FAINT = (0.5 * BURST_S) ** 0.5, 1.5
 QUARTER_FASTER = 1.25
 # A cache seldom ends past such a share of a fill, where borrowed cells often have to come back: an
-# end there has to explain so many times as much.
+# end there has to explain more by this factor.
 LATE, LATE_TIMES = 0.5, 16.0
 
 
@@ -108,10 +108,10 @@ class FirstPlateau:
     `end` is where a transition of short steps is over (equal to `cut` for a sharp drop). `dips` are
     sample ranges within the first plateau that do not belong to its level; `rise` is the sample at
     which the first plateau becomes faster, if it does; `swings` counts the high stretches. `burst`:
-    so many samples at the beginning are faster, and read as the host's. `rearming`: after its end
-    the first plateau comes back evenly, each time for less. `without_burst`: the sample at which
-    the first plateau ends if all before `cut` is a host's burst, the number of samples if it then
-    has no end; none where it can be no burst.
+    the number of samples at the beginning that are faster, and read as the host's. `rearming`:
+    after its end the first plateau comes back evenly, each time for less. `without_burst`: the
+    sample at which the first plateau ends if all before `cut` is a host's burst, the number of
+    samples if it then has no end; none where it can be no burst.
     """
 
     verdict: Verdict

@@ -32,7 +32,7 @@ from flashtwin.analysis.relaxation import relaxation
 
 Law = Literal["held", "turns"]
 # Throttled stretches begin at most so far below the highest temperature, in degrees or as a share
-# of the rise; it rises by so many degrees before the first, and falls by so many in each.
+# of the rise; the least degrees by which it rises before the first, and falls in each.
 SAME_DEGREES, SAME_SHARE = 1.5, 0.1
 WARMS, COOLS = 5.0, 1.5
 # A drive that throttles is warmer than at the start by this, in degrees.
