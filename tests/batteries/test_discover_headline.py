@@ -44,3 +44,10 @@ def headline(**values: float | str | None) -> str:
 )
 def test_the_kind_of_cache_comes_first(values: dict[str, float | str | None], text: str) -> None:
     assert headline(**values) == text
+
+
+def test_tests_that_are_repeated_bear_different_names() -> None:
+    labels = tuple(f"discover/{at}-{name}/write" for at, name in enumerate(["96", "again", "96"]))
+    subject = Subject(index=0, name="d", battery="discover", labels=labels)
+    titles = [phase.title for phase in present_of("discover").phases(subject)]
+    assert len(titles) == len(set(titles)) == 3 and titles[2] == f"{titles[0]}, test 2"

@@ -457,7 +457,7 @@ def test_a_battery_says_what_a_page_shows_of_it(
     assert ranking and "Typical lag" in ranking[0]
     assert re.findall(r"<b>(.*?)</b>", ranking[0]) == ["20 µs"]
     alone = page.render(runs[:1])
-    assert "<dt>Typical lag</dt><dd>30 <small>µs</small></dd>" in alone
+    assert "<dt>Typical lag</dt><dd><span>30 <small>µs</small></span></dd>" in alone
 
 
 def test_a_battery_that_is_not_here_gets_a_plain_table(tmp_path: Path) -> None:

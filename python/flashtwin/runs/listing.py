@@ -514,9 +514,14 @@ def unique_names(runs: Sequence[Run]) -> list[str]:
     names = [name_of(run) for run in runs]
     names = _apart(names, [with_settings(name, run) for name, run in zip(names, runs, strict=True)])
     names = _apart(
-        names, [f"{name} ({run.path.name})" for name, run in zip(names, runs, strict=True)]
+        names, [f"{name} ({_place(name, run)})" for name, run in zip(names, runs, strict=True)]
     )
     return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
+
+
+def _place(name: str, run: Run) -> str:
+    """The run's directory; the folder of several runs where that is called as the drive is."""
+    return run.path.resolve().parent.name if run.path.name == name else run.path.name
 
 
 def name_of(run: Run) -> str:

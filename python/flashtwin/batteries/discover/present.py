@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flashtwin.batteries.base.present import Column, Present, Subject
 from flashtwin.batteries.discover.tests import AGAIN, LEVEL, PAST
 from flashtwin.batteries.discover.words import FILL, NAME, PARTS
@@ -27,6 +29,12 @@ def _title(name: str) -> str:
     return f"full, {percent - 100:g} % overwritten, rested"
 
 
+def _another(title: str, others: Collection[str]) -> str:
+    """The title of a test, with its number where tests before it were of the same place."""
+    times = sum(other == title or other.startswith(f"{title}, test ") for other in others)
+    return f"{title}, test {times + 1}" if times else title
+
+
 class DiscoverPresent(Present):
     """The fill and the tests in the order in which they were run."""
 
@@ -40,7 +48,7 @@ class DiscoverPresent(Present):
                 title = label.split("/")[1].partition("-")[2]
                 # Reads of where data lies, and single writes, draw no curve.
                 if title != PAST.name:
-                    titles[label] = _title(title)
+                    titles[label] = _another(_title(title), titles.values())
         return subject.phases(
             Phase(label=label, group=NAME, group_title=self.title, name=label, title=title)
             for label, title in titles.items()

@@ -251,7 +251,8 @@ def protection_probability(write_us: float) -> float:
     middle = (PROTECTED_LN_US + OTHER_LN_US) / 2
     slope = (OTHER_LN_US - PROTECTED_LN_US) / LN_US_SD**2
     odds = math.exp(-slope * (math.log(write_us) - middle))
-    return min(max(odds / (1 + odds), 1 - MOST_CERTAIN), MOST_CERTAIN)
+    probability = min(max(odds / (1 + odds), 1 - MOST_CERTAIN), MOST_CERTAIN)
+    return probability if probability > MOST_CERTAIN - 0.01 else float(f"{probability:.2g}")
 
 
 def departs(parameters: Any, info: DriveInfo) -> list[str]:
