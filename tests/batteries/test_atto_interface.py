@@ -46,7 +46,7 @@ def test_otherwise_it_is_a_bound_and_says_what_would_tell(
     finding = interface({"write": cells(*write), "read": cells(*read)}, 4)
     assert finding is not None and finding.number == 546
     assert finding.low == 546 and finding.high is None
-    assert reason in (finding.note or "") and "would tell" in (finding.note or "")
+    assert reason in (finding.note or "") and "would show" in (finding.note or "")
 
 
 def test_too_few_sizes_or_one_way_alone_say_nothing() -> None:

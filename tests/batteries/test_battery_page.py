@@ -52,7 +52,7 @@ def page() -> str:
         [f"`{group.name}`", group.title, group.follows, f"`{' '.join(group.batteries)}`"]
         for group in groups.groups()
     ]
-    parts = [HEAD, "## Groups", table(["group", "what it tells", "follows", "batteries"], names)]
+    parts = [HEAD, "## Groups", table(["group", "what it shows", "follows", "batteries"], names)]
     for name in registry.own():
         parts += of_battery(registry.get(name))
     return "\n\n".join(part.strip() for part in parts) + "\n"

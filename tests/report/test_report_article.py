@@ -67,7 +67,7 @@ def verdict(columns: list[dict[int, Column]], names: tuple[str, ...] = ("one", "
                 column({0: (2.0, 1.0, 3.0), 1: (1.5, 1.2, 1.8)}, "W", "lower", LOWER),
             ],
             "They are within 10 % of each other in reads. Whether they differ in power these runs"
-            " do not tell.",
+            " do not show.",
         ),
         ([column({0: 100, 1: None}, "MB/s", "higher", HIGHER)], ""),
         ([column({0: 100, 1: 200}, "MB/s", "higher", Claim())], ""),

@@ -83,7 +83,7 @@ COMMANDS = {
     "serve": ("serve.command", "A simulated drive as a block device, with real data."),
     "ctl": ("ctl.command", "Cut the power of a drive that is served, or break it."),
     "replay": ("replay.command", "Ask a drive again for what a served one was asked."),
-    "infer": ("infer.command", "What a fill that somebody else measured tells: fio logs, CSV."),
+    "infer": ("infer.command", "What a fill measured elsewhere shows: fio logs, CSV."),
     "smart": ("smart.command", "What a drive's SMART data mean, in sentences."),
     "identify": ("identify.command", "What a device says that it is."),
     "doctor": ("doctor.command", "What this machine may do with drives, and how to get the rest."),

@@ -127,7 +127,7 @@ def command(
     _check_single(rests, fleet, len(drives) + len(vary))
     if draws == 1:
         raise FlashtwinError(
-            "one drawn drive does not tell how far drives differ",
+            "one drawn drive does not show how far drives differ",
             hint="draw two at least, or none: --draws 0",
             exit_code=USAGE,
         )

@@ -175,7 +175,7 @@ def _all(as_json: bool) -> None:
         for battery in batteries
     ]
     rows_of_groups = [(row.name, row.title, " ".join(row.batteries)) for row in known_groups]
-    table_of_groups = terminal.table(["group", "what it tells", "batteries"], rows_of_groups)
+    table_of_groups = terminal.table(["group", "what it shows", "batteries"], rows_of_groups)
     if not terminal.fits(table_of_groups):
         # What is typed after --battery is not broken.
         longest = max(len(word) for row in known_groups for word in row.batteries)

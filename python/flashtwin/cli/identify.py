@@ -21,7 +21,7 @@ from flashtwin.study.health import Sentence, explained
 OPEN = (
     ("the size and the kind of its cache", "discover"),
     ("the rate past the cache", "fill"),
-    ("how much of it the map cache tells of", "reach"),
+    ("how much of it the map cache covers", "reach"),
     ("its write buffer", "buffer"),
 )
 

@@ -278,7 +278,7 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
             "kind",
             type=click.Choice(get_args(TraceFormat)),
             metavar="NAME",
-            help="What a trace is, where its first lines do not tell:"
+            help="What a trace is, where its first lines do not show it:"
             f" {', '.join(get_args(TraceFormat))}.",
         ),
     ):

@@ -54,7 +54,7 @@ def _of_device(path: Path) -> dict[str, Any]:
     data = health.of(looked_at(path, ()))
     if not data:
         raise FlashtwinError(
-            f"{path} tells no SMART data here",
+            f"{path} gives no SMART data here",
             hint=f"flashtwin doctor {path} says how to get them",
             exit_code=ENVIRONMENT,
         )

@@ -58,7 +58,7 @@ def _compared(contents: Contents) -> list[str]:
     if level:
         sentences.append(f"They are within 10\u00a0% of each other in {listed(level)}.")
     if unclear:
-        sentences.append(f"Whether they differ in {listed(unclear)} these runs do not tell.")
+        sentences.append(f"Whether they differ in {listed(unclear)} these runs do not show.")
     return sentences
 
 

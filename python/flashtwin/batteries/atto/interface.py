@@ -50,14 +50,13 @@ def interface(speeds: Mapping[str, Sequence[tuple[int, Finding]]], depth: int) -
     )
     if uneven:
         which = " and ".join(uneven)
-        note = (
-            f"at least: {which} has no level rate yet; larger blocks or a larger depth would tell"
-        )
+        more = "larger blocks or a larger depth would show it"
+        note = f"at least: {which} has no level rate yet; {more}"
         return replace(bound, note=note)
     if lowest < (1 - ALIKE) * highest:
         note = (
             f"at least: reads and writes are {percent(1 - lowest / highest)} apart, so that flash"
-            " or firmware limits one of them; a slower port of the host would tell whether the"
+            " or firmware limits one of them; a slower port of the host would show whether the"
             " other is the link's"
         )
         return replace(bound, note=note)

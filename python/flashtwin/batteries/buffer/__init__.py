@@ -147,7 +147,7 @@ def _none_seen(slowest: float, fastest: float) -> str:
     return (
         f"cannot tell: bursts of all sizes are written at {mbs(slowest)} to {mbs(fastest)} without "
         "one clear knee, so that the buffer is never full, is not there, or is emptied in turns; a "
-        "faster link, or a drive whose cache is full, may tell"
+        "faster link, or a drive whose cache is full, may show it"
     )
 
 

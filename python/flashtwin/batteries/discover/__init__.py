@@ -1,4 +1,4 @@
-"""discover: what kind of cache a drive has, by the tests that tell most, one after another.
+"""discover: what kind of cache a drive has, by the tests that show most, one after another.
 
 After a fill several kinds of caches fit. Rests with single reads between them say when the drive
 folds and how fast (`rests`), and reads of a write past the cache which data that holds (`places`).
@@ -217,7 +217,7 @@ FOLLOWS = (
 
 BATTERY = Battery(
     name=NAME,
-    title="what kind of cache a drive has, by the tests that tell most",
+    title="what kind of cache a drive has, by the tests that show most",
     trust="M",
     parameters=Parameters,
     measure=measure,

@@ -169,7 +169,7 @@ def departs(parameters: Any, info: DriveInfo) -> list[str]:
     """What this target cannot do."""
     if info.can.whole_drive:
         return []
-    return ["reads a file: a map cache that tells of more than the file shows no reach"]
+    return ["reads a file: a map cache that covers more than the file shows no reach"]
 
 
 BATTERY = declared(
