@@ -513,15 +513,13 @@ def unique_names(runs: Sequence[Run]) -> list[str]:
     each ("slc-off", "cache 8 GB"), else with their directories', else with a number."""
     names = [name_of(run) for run in runs]
     names = _apart(names, [with_settings(name, run) for name, run in zip(names, runs, strict=True)])
-    names = _apart(
-        names, [f"{name} ({_place(name, run)})" for name, run in zip(names, runs, strict=True)]
-    )
+    # A folder of several runs has one that is called as the drive is: the folder's name says more.
+    places = [
+        run.path.resolve().parent.name if run.path.name == name_of(run) else run.path.name
+        for run in runs
+    ]
+    names = _apart(names, [f"{name} ({at})" for name, at in zip(names, places, strict=True)])
     return _apart(names, [f"{name} #{at}" for at, name in enumerate(names, 1)])
-
-
-def _place(name: str, run: Run) -> str:
-    """The run's directory; the folder of several runs where that is called as the drive is."""
-    return run.path.resolve().parent.name if run.path.name == name else run.path.name
 
 
 def name_of(run: Run) -> str:
