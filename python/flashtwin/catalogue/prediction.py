@@ -43,7 +43,7 @@ BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 LINKS = {"sata": 550e6, "pcie3": 3.5e9, "pcie4": 7e9, "pcie5": 14e9}
 GENERATIONS = ("sata", "pcie3", "pcie4", "pcie5")
 CACHE, RATE, MEAN = "cache on the erased drive", "writing past the cache", "mean of a whole fill"
-TELLS = "flashtwin test TARGET --battery fill tells"
+TELLS = "flashtwin test TARGET --battery fill shows it"
 
 
 @dataclass(frozen=True, kw_only=True)
