@@ -234,6 +234,14 @@ def test_lives_beyond_all_plans_are_not_ranked() -> None:
     assert ask.verdict(rows[:1] * 2, 5.0)[1] == "All of them probably last 5 years."
 
 
+def test_what_costs_less_later_is_told_with_its_time() -> None:
+    stage = Stage(years=2.0, used=0.3, waf=1.5, wear=0.1, refresh=0.0, write_p99_ns=None)
+    of = structs.replace(made(8.0, 4.0, 16.0), stages=[stage])
+    assert any(
+        line.endswith("Later it costs 1.5, from 2 years on.") for line in ask.sentences(of, 5.0)
+    )
+
+
 def test_tiny_parts_are_told_as_such() -> None:
     stage = Stage(years=1.0, used=0.1, waf=2.0, wear=0.1, refresh=0.5, write_p99_ns=90_000)
     of = made(8.0, 4.0, 16.0)

@@ -370,7 +370,8 @@ def lying(rows: Sequence[Spec], title: str) -> Spec:
     axis = {"labelExpr": "split(datum.label, ', ')", "labelLimit": 160, "ticks": False}
     names = [row["name"] for row in rows]
     across = {"y": {**_name("name"), "sort": names, "title": None, "axis": axis}}
-    x = {**_number("value"), "title": title, "axis": {"tickCount": 6}}
+    apart = {"tickCount": 6, "labelOverlap": "greedy", "labelSeparation": 6}
+    x = {**_number("value"), "title": title, "axis": apart}
     shown = {**_name("shown"), "title": title}
     bar = {
         "mark": {"type": "bar", "height": 18, "color": "var(--drive-0)"},

@@ -371,6 +371,10 @@ def _writes(of: Lifetime) -> str:
         if refreshed > 0.1:
             text += ": worn cells keep data for shorter, and it is written anew before it is lost"
         text += "."
+    less = [stage for stage in of.stages if 1.2 * stage.waf < of.waf.value and stage.used <= 1]
+    if less and not worse:
+        least = readable_number(min(stage.waf for stage in less), 3)
+        text += f" Later it costs {least}, from {readable_years(less[0].years)} on."
     return text
 
 
