@@ -117,7 +117,7 @@ def test_a_large_fleet_shares_lives_and_says_its_error(monkeypatch: pytest.Monke
         (["--vary", "trim=maybe"], "trim is on or off, and not maybe"),
         (["--vary", "handles=on"], "one job of surveillance writes, and handles tell jobs apart"),
         (["--cluster", "tcp://127.0.0.1:9", "--jobs", "2"], "a cluster decides by itself"),
-        (["--draws", "1"], "one drawn drive does not tell how far drives differ"),
+        (["--draws", "1"], "one drawn drive does not show how far drives differ"),
     ],
 )
 def test_wrong_questions_of_many(run: Run, words: list[str], message: str) -> None:
