@@ -141,6 +141,23 @@ def test_a_step_that_time_ends_is_what_the_drive_does_in_it() -> None:
         assert wall == pytest.approx(walls, abs=2 * STEP_S)
 
 
+def test_large_random_writes_over_data_cost_what_they_leave_to_collect() -> None:
+    """1 GB in blocks of 128 KiB over a full drive: a fifth of its pages, and not its few requests;
+    in a time, as many bytes as 1.5 times its pages."""
+    large = {"rw": "randwrite", "block_bytes": 131072}
+    first = Run(label="first", jobs=(job(size=10**9),))
+    written = Run(label="written", jobs=(job(size=10**9, io_bytes=10**9, **large),))
+    pages_s = 10**9 / 4096 / PACE.random_write_iops
+    quick = replace(PACE, again_bytes_s=1e12)
+    steps = of(first, written, kind="twin", pace=quick).steps
+    assert steps[1].wall_s == pytest.approx(0.2 * pages_s, rel=0.1)
+    own = dict.fromkeys(("own_again_bytes_s", "own_read_bytes_s", "own_random_read_iops"), 1e9)
+    pace = replace(quick, own_random_write_iops=1000.0, **own)
+    assert pace.own_request_s(0.0, 131072, 32, random=True, erased=False) == pytest.approx(
+        131072 / (1.5 * 4096 * 1000)
+    )
+
+
 def test_a_step_that_time_ends_goes_by_depth_mix_pauses_and_sizes() -> None:
     """One read at a time is bound by its wait; half of the time of a host that thinks is none; the
     mean of sizes counts, and not the largest."""

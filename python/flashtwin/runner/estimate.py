@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from flashtwin import system
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.model.drive import Paces
-from flashtwin.model.pace import USUAL, Pace, busy
+from flashtwin.model.pace import USUAL, Pace, busy, small_writes
 from flashtwin.model.series import Series
 from flashtwin.model.step import (
     Chain,
@@ -295,11 +295,15 @@ class _Wall:
         moving_s = read / pace.read_bytes_s + write * (
             first / pace.first_bytes_s + again / pace.again_bytes_s
         )
-        requests_s = reads / pace.random_read_iops + (ios - reads) * (
-            first / pace.first_random_write_iops + again / pace.random_write_iops
+        writes, is_random = ios - reads, _is_random(step)
+        writes_again = again * (small_writes(writes, write) if is_random else writes)
+        requests_s = (
+            reads / pace.random_read_iops
+            + first * writes / pace.first_random_write_iops
+            + writes_again / pace.random_write_iops
         )
         # A large request costs what its data do.
-        seconds = max(moving_s, requests_s if _is_random(step) else IN_ORDER * requests_s)
+        seconds = max(moving_s, requests_s if is_random else IN_ORDER * requests_s)
         self._written += write
         return seconds * self._slower
 
