@@ -627,13 +627,18 @@ impl Cache {
 
     /// Whether a closed cache superblock may be folded now. Folding one of the cache's own takes
     /// native room and gives none back: while no superblock is to spare it waits for collection,
-    /// unless its data fits into the superblock that folding has open.
+    /// unless its data fits into the superblock that folding has open. A host that goes past the
+    /// cache pays collection for what it writes itself and not for what is folded, so that folding
+    /// leaves `gc.low` superblocks free then, idle time excepted.
     #[inline]
     fn may_fold(&self, seen: &Seen<'_>, block: &Superblock) -> bool {
+        let gc = &seen.policy.gc;
         let room = || {
+            if self.bypass && !self.folds_in_background(seen) {
+                return seen.available > gc.low_superblocks && !seen.writing.is_starved();
+            }
             let folded = &seen.writing[Stream::Fold];
-            seen.available > seen.policy.gc.reserve_superblocks
-                || folded.left() >= block.valid + seen.row_most
+            seen.available > gc.reserve_superblocks || folded.left() >= block.valid + seen.row_most
         };
         block.in_flight == 0 && (!block.fixed || room())
     }

@@ -8,6 +8,11 @@ use crate::superblock::Superblock;
 /// and not in bursts between folds.
 const NEAR_SUPERBLOCKS: u32 = 2;
 
+/// While the host goes past the cache and fewer than `gc.low` superblocks are free, folding under
+/// pressure goes at this multiple of its pace. The usual pace frees as much as the host uses and no
+/// more: the host would wait for the end of each source, and after the last one for a whole victim.
+const SHORT_TIMES: i64 = 2;
+
 impl Cache {
     /// Cache units to fold for each host unit, in thousandths: the larger of what data that passes
     /// through a full cache needs and what the number of free superblocks needs. The last closed
@@ -33,6 +38,8 @@ impl Cache {
         let keeps_up = keep_up > 0 && near();
         let pace = self.folding.as_ref();
         let pace = pace.map_or(0, |fold| i64::from(fold.pace_milli));
+        let is_short = self.bypass && free < seen.policy.gc.low_superblocks;
+        let pace = if is_short { SHORT_TIMES * pace } else { pace };
         match (keeps_up, free < reserve) {
             (_, true) if seen.blocks.nothing_cached() => pace.min(1000),
             (true, true) => pace.max(keep_up),
@@ -59,7 +66,7 @@ impl Cache {
 
     /// Whether folding goes on in the background: idle time is offered or few superblocks are free,
     /// and its rate allows for more.
-    fn folds_in_background(&self, seen: &Seen<'_>) -> bool {
+    pub(super) fn folds_in_background(&self, seen: &Seen<'_>) -> bool {
         (seen.folding.is_idle() || self.scarce) && self.allowance.is_none_or(|left| left > 0)
     }
 
@@ -109,15 +116,11 @@ impl Cache {
     /// worth reclaiming, else the oldest; the second tier's after the first's. For a host that
     /// waits it is a borrowed one, which leaves a free native superblock.
     pub(crate) fn next_source(&mut self, seen: &Seen<'_>) -> Option<u32> {
-        let starved = seen.writing.is_starved();
-        let own = |at: &usize| seen.blocks[seen.blocks.cached()[*at]].fixed;
-        let no_help = starved && self.bypass;
         let emptiest = self.emptiest(seen);
-        let emptiest = emptiest.filter(|at| !(no_help && own(at)));
         self.reclaiming = emptiest.is_some() && self.reclaims_on(seen);
         let source = match emptiest {
             Some(at) => seen.blocks.cached().get(at).copied(),
-            None if starved => {
+            None if seen.writing.is_starved() => {
                 let borrowed = self.oldest_to_fold(seen, |block| !block.fixed);
                 borrowed.or_else(|| self.oldest_source(seen))
             }
@@ -128,8 +131,7 @@ impl Cache {
     }
 
     /// The oldest superblock that may be folded now. None where superblocks with little valid data
-    /// are the only reason to fold, which this one need not be, and where the host waits for a
-    /// superblock that folding the drive's own SLC superblocks cannot give it.
+    /// are the only reason to fold, which this one need not be.
     fn oldest_source(&self, seen: &Seen<'_>) -> Option<u32> {
         let starved = seen.writing.is_starved();
         let background = self.folds_in_background(seen);
@@ -137,8 +139,7 @@ impl Cache {
         if !asked && self.pressure_pace_milli(seen) == 0 && !self.rearms() {
             return None;
         }
-        let borrowed_alone = starved && !background && self.bypass;
-        self.oldest_to_fold(seen, |block| !(borrowed_alone && block.fixed))
+        self.oldest_to_fold(seen, |_| true)
     }
 
     /// The oldest superblock of the cache that may be folded now and is `wanted`.
