@@ -35,8 +35,9 @@ section! {
             log: false,
             seen: "where in a fill the slowest part begins",
         });
-        /// Cache bytes folded a host byte under pressure, at least 1 where all is staged; 0 where
-        /// nothing folds under pressure.
+        /// Cache bytes folded a host byte under pressure, at least 1 where all is staged, and twice
+        /// as many while the host goes past the cache and fewer than `gc.low` superblocks are free;
+        /// 0 where nothing folds under pressure.
         pace: u64 = policy(Factor, "1.5").only(Part::Presses, "0");
         /// Folding goes on in the background, whatever the host does, while fewer superblocks are
         /// free; 0 = not for that.
