@@ -63,12 +63,5 @@ def test_a_host_finds_a_second_superblock_above_the_reserve(drive: str) -> None:
     spec = load(drive)
     values = {row["key"]: row["value"] for row in spec.values()}
     assert int(values["gc.low"]) >= int(values["gc.reserve"]) + 2
-    assert not [text for text in spec.warnings if "written anew" in text]
-
-
-def test_where_a_host_may_wait_is_foretold() -> None:
-    """The BX500 with its cache off lends all that is free, as its published rows ask for, and four
-    drives of one maker have blocks of their own beside borrowed ones."""
-    waits = {id for id in drive_ids() if any("may wait" in text for text in load(id).warnings)}
-    makers = {"samsung-860-qvo-1tb", "samsung-970-evo-500"}
-    assert waits == {"bx500-240-nocache", "samsung-980-1tb", "samsung-980-pro-1tb", *makers}
+    told = ("written anew", "may wait")
+    assert not [text for text in spec.warnings if any(words in text for words in told)]
