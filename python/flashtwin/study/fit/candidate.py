@@ -500,8 +500,8 @@ def _bytes(count: float) -> str:
 
 
 SECTIONS = (
-    *("drive", "nand", "nand.slc", "nand.native", "nand.tier", "ftl", "map", "slc_cache", "fold"),
-    *("gc", "controller", "link"),
+    *("drive", "nand", "nand.slc", "nand.native", "nand.tier", "nand.suspend", "ftl", "map"),
+    *("slc_cache", "fold", "gc", "controller", "link"),
 )
 
 
