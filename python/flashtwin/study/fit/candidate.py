@@ -40,22 +40,22 @@ BUS_BYTES_PER_S = 1.6e9
 MIB, UNIT = 1 << 20, 4 << 10
 MOST_DIES = 64
 MOST_CHANNELS = 8
-# A drive has about so many superblocks, of blocks of so many wordlines.
+# A full drive is given about this number of superblocks, from blocks of one of these lengths.
 SUPERBLOCKS = 1000
 WORDLINES = (22, 44, 88, 176, 352, 704)
-# Superblocks that collection and the streams keep to themselves: of copies with 2, 6, 10 and 14 of
-# them those with 6 came nearest to the drives that they are copies of, of eight kinds.
+# Superblocks that collection and open streams occupy. Small copies were tried with 2, 6, 10 and 14
+# of them on eight kinds of drives; with 6 the copies came nearest to their drives.
 AT_WORK = 6
-# A cache that borrows has so much of the capacity at least beside blocks of its own.
+# A hybrid cache borrows at least this share of the capacity beside its own blocks.
 LEAST_BORROWED = 0.005
-# A hybrid cache is looked at with these multiples of the own part that its fill was fitted with.
+# The fill alone does not show a hybrid cache's own part: it is tried at these multiples.
 OWN_PARTS = (0.5, 1.7, 2.5)
 # What the firmware keeps of the capacity.
 SYSTEM_SHARE = 0.005
 SATA_MOST = 600e6
 # A value is no farther from what is usual, in spreads.
 FARTHEST = 4.0
-# What is folded at a time is seen by how long single writes wait, which no chapter compares.
+# The bytes folded at a time show in how long single writes wait, and no chapter compares that.
 LEFT_AS_USUAL = ("step",)
 
 Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ def usual_values() -> dict[str, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Structure:
-    """A row of the table: what kind of cache, how it writes past it, which values it uses.
+    """A kind of cache, how the drive writes past it, and the values that it uses.
 
     `limit`: what programs wait for, the flash or the firmware's core; `map`: where the map is, in
     DRAM or on flash and read on demand.
@@ -112,7 +112,7 @@ class Structure:
 
     @property
     def of_cache(self) -> int:
-        """How many values its cache has."""
+        """How many free values describe its cache."""
         return sum(name not in (*OF_CORE, "reach") for name in self.uses)
 
     @property
@@ -122,8 +122,8 @@ class Structure:
 
     @property
     def group(self) -> str:
-        """Those whose intervals are as certain: where the whole drive is a cache, its end tells the
-        spare flash, and what is written past it waits for folding."""
+        """Structures that share a row of `calibration.toml`. A whole-drive cache has a row of its
+        own: where it ends shows the spare flash, and later writes wait for folding."""
         return self.name if self.name == WHOLE_DRIVE else self.way
 
 
@@ -146,8 +146,9 @@ def structures() -> list[Structure]:
 OF_CORE = ("core_rate", "move")
 OF_TIER, TIER_BITS = ("tier", "tier_speed"), 2
 CACHES = ("cache", "static", *OF_TIER, "reserve", "rearm", "idle", "reach", *OF_CORE)
-# What nothing tells of a drive that programs nothing in SLC mode, and its usual rate over the
-# native one: SLC programs are 4 to 20 times as short and hold a third or a quarter.
+# Values that no test shows on a drive without SLC programs. The usual SLC rate is this multiple of
+# the native one: an SLC program takes a quarter to a twentieth of the time and holds a third or a
+# quarter of the data.
 READS = ("slc_read", "native_read")
 SLC_ONLY, SLC_OVER_NATIVE = ("first_rate", "slc_read"), 3.0
 
@@ -156,8 +157,8 @@ SLC_ONLY, SLC_OVER_NATIVE = ("first_rate", "slc_read"), 3.0
 class Space:
     """A structure with its cells, and where its values begin.
 
-    `usual` has a value for each name, `free` the names that are searched. `against` is what was
-    concluded before of this kind, as a misfit: twice the logarithm by which another is likelier.
+    `usual` has a value for each name, `free` the names that are searched. `against` is a misfit
+    to begin with: twice the logarithm of how much likelier `discover` found another kind.
     """
 
     structure: Structure
@@ -179,8 +180,8 @@ class Space:
         return values
 
     def with_dies(self, factor: float) -> Space:
-        """The same with so many times the dies; what the flash of a drive does that its core limits
-        goes with them."""
+        """This space with `factor` times the dies. Where the core is the limit, the rates of the
+        flash behind it grow with the dies."""
         usual = {**self.usual, "dies": float(dies_of(self.usual["dies"] * factor))}
         if self.structure.by_core:
             folded = self.structure.way == "folded"
@@ -189,7 +190,7 @@ class Space:
         return replace(self, usual=usual)
 
     def with_map(self, name: str) -> Space:
-        """The same with its map in another place."""
+        """This space with its map in DRAM or on flash."""
         uses = {row["name"]: tuple(row["uses"]) for row in table()["maps"]}
         own = uses[self.structure.map]
         structure = replace(
@@ -202,13 +203,14 @@ class Space:
         return replace(self, structure=structure, free=free)
 
     def is_core_of(self, space: Space) -> bool:
-        """Whether this is another kind as one that a core limits, wherever their maps are."""
+        """Whether both are of one kind, this one limited by a core and `space` by its flash; where
+        their maps are does not matter."""
         same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
         return same and self.structure.by_core and not space.structure.by_core
 
     def with_own_parts(self, z: Floats) -> list[Floats]:
-        """That place, and those where the cache has other blocks of its own and a fill shows
-        nothing of it: it lends as much less, and folding begins as much sooner."""
+        """The place `z`, and places with another own part that give the same fill: the cache
+        borrows less by what it owns more, and folding begins that much sooner."""
         if not {"static", "reserve"} <= set(self.free):
             return [z]
         own, reserve = (self.free.index(name) for name in ("static", "reserve"))
@@ -224,7 +226,7 @@ class Space:
         return places
 
     def z_of(self, name: str, value: float) -> float:
-        """Where a value is, within what is searched."""
+        """The `z` of a value, clipped to the range that is searched."""
         z = math.log(value / self.usual[name]) / hypothesis.values()[name].spread
         return float(np.clip(z, -FARTHEST, FARTHEST))
 
@@ -241,8 +243,8 @@ def space_of(
     rests: bool,
     reads: bool = True,
 ) -> Space:
-    """What is searched of a structure; without a rest in the run not when it folds in one, and
-    without a read not how long one takes."""
+    """What is searched of a structure: without a rest in the run `idle` stays usual, and without a
+    read so do the times of reads."""
     not_always = (*CACHES, "dies")
     free = [name for name in names() if name not in not_always or name in structure.uses]
     if not rests:
@@ -302,9 +304,9 @@ def _own(space: Space, values: Mapping[str, float]) -> float:
 
 
 def small_spec(space: Space, values: Mapping[str, float], capacity: int, small: int) -> _core.Spec:
-    """The drive's small copy, to be simulated; raises `BadSpecError` where it is no drive."""
+    """The spec of the drive's small copy; raises `BadSpecError` for values that make no drive."""
     drive, copy = geometry(space, values, capacity, False), geometry(space, values, small, True)
-    # Superblocks at work are a larger share of the copy: it has as much more flash.
+    # Superblocks at work are a larger share of the copy. More flash makes up for that.
     scale = small / capacity
     more = AT_WORK * (copy.superblock - drive.superblock * scale)
     if space.structure.map == "demand":
@@ -416,8 +418,8 @@ def cache_share(space: Space, values: Mapping[str, float]) -> float:
 
 
 def tier_share(space: Space, values: Mapping[str, float]) -> float:
-    """The second tier that a drive of these values has: cells of it hold two bits instead of
-    `bits`, and both tiers are lent."""
+    """The second tier of a drive with these values, as a share of its capacity. Its cells hold two
+    bits instead of `bits`; both tiers borrow native blocks."""
     if space.structure.name != TIERS:
         return 0.0
     left = 0.95 * (1 + values["spare"]) / space.bits - cache_share(space, values)
@@ -431,14 +433,14 @@ def _tier_program_s(space: Space, values: Mapping[str, float], row: int) -> floa
 
 
 def reserve_share(values: Mapping[str, float]) -> float:
-    """The reserve that a drive of these values has: no more than it has spare flash for."""
+    """The reserve of a drive with these values: no more than its spare flash allows."""
     return min(values["reserve"], 0.8 * values["spare"] + 0.05)
 
 
 def _put_cache(
     rows: Rows, space: Space, values: Mapping[str, float], capacity: int, scale: float, row: int
 ) -> None:
-    """The settings of the cache; `row` is what all dies program at once of one bit a cell."""
+    """The settings of the cache; `row`: bytes that all dies program at once in SLC mode."""
     own = values["static"] if space.structure.name == HYBRID else 0.0
     cache = cache_share(space, values)
     kind = space.structure.kind
@@ -457,11 +459,11 @@ def _put_cache(
 
 
 def _core_times(values: Mapping[str, float], wordlines: int, of_drive: int) -> tuple[float, float]:
-    """The core's time for a page row programmed and for a unit moved, where blocks have so many
-    wordlines and those of the drive itself `of_drive`.
+    """Seconds of the core for a page row programmed and for a unit moved. Blocks of the copy have
+    `wordlines`, those of the drive itself `of_drive`.
 
-    An erase takes the core as long as a row. Blocks of the cache are erased once they are folded,
-    those of the small copy after few rows: its moves take as much less.
+    An erase takes the core as long as a row does. A cache block is erased each time that it was
+    folded, and the copy's shorter blocks are erased more often: its moves take that much less.
     """
     program_s = PLANES * PAGE / values["core_rate"]
     more_s = program_s * (1 / wordlines - 1 / of_drive) / (PLANES * PAGE / UNIT)
@@ -469,20 +471,20 @@ def _core_times(values: Mapping[str, float], wordlines: int, of_drive: int) -> t
 
 
 def more_erases(space: Space, wordlines: int) -> float:
-    """Erases for each row programmed that the small copy of a drive has more, whose blocks have so
-    many wordlines."""
+    """Erases for each programmed row that the small copy has beyond those of the drive, whose
+    blocks have `wordlines`."""
     return max(1 / float(table()["small"]["wordlines"][space.cell]) - 1 / wordlines, 0.0)
 
 
 def die_rate(cell: str) -> float:
-    """At what rate a usual die takes data by itself; `cell` may be "slc"."""
+    """Bytes a second that a usual die takes by itself; `cell` may be "slc"."""
     bits, row = BITS.get(cell, 1), PLANES * PAGE
     program_s = float(table()["program_us"][cell]) * 1e-6
     return bits * row / (program_s + bits * row / BUS_BYTES_PER_S)
 
 
 def _program_s(row: int, rate: float, bits: int) -> float:
-    """How long a program takes of dies that take `rate` together: transfers are not part of it."""
+    """Seconds of a program where all dies take `rate` together; transfers are not part of it."""
     transfer_s = bits * PLANES * PAGE / BUS_BYTES_PER_S
     return row * bits / rate - transfer_s
 

@@ -37,22 +37,23 @@ from flashtwin.study.fit.trials import Search
 Kind = tuple[Structure, str]
 
 SIMULATIONS = 500
-# Bytes of a die, native, to begin with.
+# Native bytes of a usual die, from which the search begins.
 DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
 LEAST_DIES, MOST_DIES = 2, 16
-# A reserve that the fill's last plateau may tell, as a share of the capacity.
+# The least and the most of a reserve that is read off the fill's last plateau, as a share of the
+# capacity.
 RESERVES = (0.01, 0.3)
 # A kind that discover found less likely than this counts as this likely.
 LEAST_LIKELY = 0.005
-# The cache's own blocks are no more than so much of it where the rest is borrowed.
+# The usual own part of a hybrid cache is at most this share of it.
 OWN_SHARE = 0.4
-# The flash of a drive that its core limits is faster than the core by this at least.
+# Flash behind a core that is the limit is at least this multiple of its rate.
 OVER_CORE = 1.5
 # A kind that discover finds at least this likely is named beside the twin's own.
 STILL_LIKELY = 0.05
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
-# What links carry: SATA, and four lanes of PCIe 3, 4 and 5.
+# Rates of links: SATA, and four lanes of PCIe 3, 4 and 5.
 LINKS = (550e6, 3.5e9, 7e9, 14e9)
 
 
@@ -88,7 +89,7 @@ class FitDocument(Document, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Twin:
-    """A fitted twin: the text of its spec, and what the fit says of it."""
+    """A fitted twin: the text of its spec, the fit behind it, and notes for the user."""
 
     toml: str
     fitted: Fitted
@@ -224,8 +225,8 @@ def _usual_dies(capacity: int, cell: str) -> int:
 
 
 def against(findings: Findings, structure: Structure) -> float:
-    """What the battery discover concluded of a kind, as a misfit. It saw tests that a fit compares
-    less closely; its smaller model may be wrong, so that it never rules a kind out."""
+    """How unlikely the battery discover found a kind, as a misfit. Its tests show some things that
+    a fit compares less closely, but its smaller model may be wrong: it rules no kind out."""
     misfit = 0.0
     for part, word in (("structure", structure.name), ("past", structure.kind.past)):
         share = findings.get(f"discover.{part}.{word}")
@@ -249,13 +250,13 @@ def _possible(shape: Shape) -> list[Kind]:
 
 
 def _is_left(shape: Shape, kind: Kind) -> bool:
-    """Whether the fill leaves a kind. What the run's findings say of it they say of the same series
-    that the fit compares, by a smaller model: no kind is left out for that."""
+    """Whether the fill leaves a kind possible. The run's findings rule none out: they rest on the
+    same series as the fit, and on a smaller model."""
     return shape.edge is not None or kind[0].name in (NONE, WHOLE_DRIVE)
 
 
 def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dict[str, float]:
-    """Where the values of a structure begin: what the fill shows, else what is usual."""
+    """The values from which a structure's search begins: read off the fill, else usual."""
     usual = candidate.usual_values()
     total = seen.fill.total_bytes
     edge = shape.edge.place.value if shape.edge is not None else total
@@ -272,21 +273,21 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
         second = _put_tier(usual, shape, seen.capacity_bytes, first, second)
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:
-        # What is written and what the cache borrows beside it have used up all but the reserve.
-        # What lies in blocks of the cache's own takes none of the rest.
+        # Folding began once written data and borrowed blocks left no more free than the reserve.
+        # Data in the cache's own blocks takes none of the native flash.
         own = usual["static"] if "static" in structure.uses else 0.0
         written = shape.slower.start / seen.capacity_bytes
         used = written - own + (BITS[cell] - 1) * (usual["cache"] - own)
         usual["reserve"] = float(np.clip(1 + usual["spare"] - used, *RESERVES))
-    # More digits are those of the edge's noise, and a search would go another way by them.
+    # Further digits are noise of the edge, and the search would take another course with each.
     return {name: float(f"{value:.3g}") for name, value in usual.items()}
 
 
 def _put_tier(
     usual: dict[str, float], shape: Shape, capacity: int, first: float, second: float
 ) -> float:
-    """Where a second tier begins and how fast it is, if the plateau after the first is one; the
-    answer is the speed past both tiers."""
+    """Put size and speed of a second tier into `usual`, if the plateau after the first is one;
+    returns the speed past both tiers."""
     rest = shape.rest.plateaus
     if len(rest) < 2 or rest[1].speed.value >= rest[0].speed.value:
         return second
@@ -298,10 +299,11 @@ def _put_tier(
 def _usual_rates(
     structure: Structure, cell: str, first: float, second: float, usual: Mapping[str, float]
 ) -> dict[str, float]:
-    """What the rates of a fill in the cache and past it say of what limits them."""
+    """Rates of flash and core that give the fill's rates in the cache (`first`) and past it
+    (`second`)."""
     bits, link, dies = BITS[cell], usual["link"], usual["dies"]
     first_rate = link * 1.25 if first > AT_LINK * link else first * 1.03
-    # Of a cache on all of the flash, what is written past it has to be given back at once.
+    # A whole-drive cache lends all of the flash: each write past it has to fold first.
     given_back = returned(bits) if structure.name == WHOLE_DRIVE else 1.0
     slower = min(second / first, 0.95)
     if structure.way == "direct":
@@ -325,8 +327,8 @@ def _usual_rates(
 
 
 def _link(seen: Observed, first: float) -> float:
-    """What the link carries: what a read reached, else the slowest link that would do. A small
-    cache is the fastest that there is in so few samples that the others hide it."""
+    """The link's rate: what a read reached, else the slowest usual link that suffices. The speed in
+    a small cache shows in few samples, so `first` counts beside the fastest of the fill."""
     fastest = max(seen.fastest, first)
     if seen.fastest_read >= fastest / 1.1:
         return 1.02 * fastest
@@ -334,7 +336,7 @@ def _link(seen: Observed, first: float) -> float:
 
 
 def _shown(name: str, value: float) -> float:
-    """A value in its unit, with as many digits as mean something."""
+    """A value in its unit, with four significant digits; dies as a power of two."""
     if name == "dies":
         return float(candidate.dies_of(value))
     return float(f"{value / candidate.factor_of(name):.4g}")
@@ -367,7 +369,7 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
 
 
 def _rivals(fitted: Fitted) -> list[str]:
-    """What else fits as well as the best."""
+    """Notes on what fits as well as the winner."""
     notes = []
     if not fitted.limit_known:
         notes.append(

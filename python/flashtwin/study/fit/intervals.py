@@ -1,12 +1,12 @@
-"""What a search determines of each value: its interval, and what else fits as well.
+"""The interval of each value that a search determined, and which other kinds fit as well.
 
-Intervals are the widest of two, made longer at both ends by what `calibration.toml` says (see
-coverage.py). The first: all values that a candidate near the best had; near is 3.84 (95 %) times
-what the best misfit is per independent value, 1 at least, above what neighbours of the best that no
-host could tell from it have. The second: 1.96 deviations of the normal distribution around the best
-that the slopes of all series in all values make together with the prior (Laplace), so that values
-which make up for each other are as uncertain as that leaves them. A slope is taken over the
-smallest move that changes the series more than such neighbours differ by themselves.
+An interval is the wider of two, lengthened at both ends as `calibration.toml` says (see
+coverage.py). The first spans all values of candidates near the best one: their misfit is at most
+3.84 (95 %) times the best misfit per independent value, which counts as 1 at least, above that of
+neighbours which no host could tell from the best. The second is 1.96 standard deviations of the
+normal distribution around the best (Laplace), from the slopes of all series and the prior; it is
+wide where one value makes up for another. A slope is taken over the smallest move that changes the
+series more than those neighbours differ among themselves.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ NEAR = 3.84
 # A value whose interval spans this many spreads or more (the prior's own are 3.9) was not
 # determined.
 UNDETERMINED = 2.2
-# What limits programs is told where the other limit's misfit is so much larger per what the best
-# misfit is of an independent value: values that make up for each other are found slowly. Other dies
-# are taken where their misfit is so much less.
+# A run shows what limits programs where the other limit's misfit is larger by this multiple of the
+# best misfit per independent value: values that make up for each other are found slowly. Other dies
+# win where their misfit is lower by as much.
 UNTOLD = 20.0
-# Drives that are drawn of what a run determines, for answers that rest on the twin.
+# Drives drawn from the posterior, for answers that rest on the twin.
 DRAWS = 16
-# So many simulated drives a value take intervals.
+# Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
-# Drives that differ by so little (in spreads) do not differ to a host, but their misfit does: that
-# is the simulation's own noise, seen on so many of them.
+# Drives that differ by `NEXT` (in spreads) look alike to a host. How their misfits differ is noise
+# of the simulation, estimated from this number of neighbours.
 NEXT, NEIGHBOURS = 0.004, 12
-# A move's squared change is clear from so many times what neighbours differ by.
+# A move counts as clear where its squared change is this multiple of what neighbours differ by.
 CLEAR = 4.0
 CALIBRATION = Path(__file__).with_name("calibration.toml")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What came of a search. `intervals` has what the run determines, by name.
+    """The result of a search. `intervals` has the values that the run determines, by name.
 
-    `posterior`: drives drawn over what the run left open, as values with their weights. `near`:
-    rivals whose misfit is no farther above the best one fit as well.
+    `posterior`: drives that the run leaves possible, as values with their weights. `near`: a rival
+    fits as well if its misfit lies above the best one's by no more than this.
     `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
     whether it tells where the map is.
     """
@@ -197,8 +197,8 @@ def _with_intervals(
 
 
 def _hidden(space: Space) -> list[str]:
-    """Rates that no host sees: what differs is no sight of them. The link held the host all the
-    time, or the core did."""
+    """Rates of the flash that no host can see, because the link or the core was the limit all the
+    time: a change of the series with them is by chance."""
     hidden = []
     if space.structure.by_core or space.usual["first_rate"] > space.usual["link"]:
         hidden.append("first_rate")
@@ -210,10 +210,10 @@ def _hidden(space: Space) -> list[str]:
 def _by_either(
     known: dict[str, tuple[float, float]], space: Space, others: Sequence[Space]
 ) -> dict[str, tuple[float, float]]:
-    """Intervals where another limit fits as well: `others` are the space with that.
+    """The intervals where another limit fits as well; `others`: the spaces with that limit.
 
-    A core's times are not determined then, and flash is as fast as it shows, or as a core that
-    hides it lets it be.
+    The core's times are not determined then. The flash may be as fast as it appears, or up to as
+    fast as a core that hides it leaves open.
     """
     if not others:
         return known
@@ -229,8 +229,7 @@ def _by_either(
 def _dies_between(
     winner: Searched, rivals: Sequence[Searched], untold: float
 ) -> tuple[float, float]:
-    """From the fewest to the most dies, which are powers of two, whose misfit is no larger than
-    what leaves a limit untold."""
+    """The fewest and the most dies (powers of two) whose misfit is at most `untold`."""
     space = winner[0]
     dies = [
         other.usual["dies"]
@@ -249,13 +248,13 @@ def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 
 def _longer_log(structure: Structure, name: str) -> float:
-    """By how much of its logarithm an interval is longer at both ends than a search says."""
+    """What calibration adds to both ends of an interval, in the value's logarithm."""
     rows = _calibration().get(structure.group, {})
     return float(rows.get(name, {}).get("longer", 0.0))
 
 
 def _longer(structure: Structure, name: str) -> float:
-    """The same in spreads."""
+    """What calibration adds to both ends of an interval, in spreads."""
     return _longer_log(structure, name) / hypothesis.values()[name].spread
 
 
@@ -266,8 +265,8 @@ def _usual_again(
     intervals: dict[str, tuple[float, float]],
     near: float,
 ) -> Tried:
-    """What is not determined goes back to what is usual, if the misfit lets it; `intervals` lose
-    it then."""
+    """The best place with each undetermined value put back to what is usual, where the misfit stays
+    near; such values are removed from `intervals`."""
     wide = [name for name, (low, high) in intervals.items() if high - low >= UNDETERMINED]
     for name in sorted(wide, key=lambda name: intervals[name][0] - intervals[name][1]):
         z = np.array(best.z)
@@ -289,7 +288,7 @@ def _neighbours(
 
 
 def _near(best: Tried, neighbours: Sequence[Tried], counts: float) -> float:
-    """The misfit up to which a candidate is as good as the best."""
+    """The misfit up to which a candidate counts as near the best."""
     totals = [item.total for item in neighbours] or [best.total]
     return float(np.median(totals) + np.std(totals)) + NEAR * scatter_of(best, counts)
 
@@ -300,8 +299,8 @@ Moves = list[tuple[Tried, Tried]]
 def _profiles(
     search: Search, space: Space, best: Tried, neighbours: Sequence[Tried], near: float
 ) -> list[Moves]:
-    """Each value moved alone, down and up, farther and farther: until both moves show clearly more
-    than neighbours differ by, and neither is near any more."""
+    """Each value moved alone, down and up, in growing steps, until both moves change the series
+    clearly more than neighbours differ and neither of them is near the best any more."""
     noise = _noise(best, neighbours)
     moves: list[Moves] = [[] for _ in space.free]
     left = list(range(len(space.free)))
@@ -325,13 +324,13 @@ def _profiles(
 
 
 def _noise(best: Tried, neighbours: Sequence[Tried]) -> float:
-    """What the difference of two places that no host could tell apart comes to, squared."""
+    """The squared distance between the series of two places that no host could tell apart."""
     own = sum(float(np.sum(np.square(item.apart - best.apart))) for item in neighbours)
     return 2.0 * own / max(len(neighbours), 1)
 
 
 def _slope(pair: tuple[Tried, Tried], index: int, noise: float) -> Floats | None:
-    """How distances change with a value; none where that is no more than noise."""
+    """The slope of the distances in one value; none where the change is within the noise."""
     low, high = pair
     move = high.z[index] - low.z[index]
     if not (low.apart.size and high.apart.size) or move <= 0:
@@ -345,7 +344,7 @@ def _slope(pair: tuple[Tried, Tried], index: int, noise: float) -> Floats | None
 
 
 def _deviations(best: Tried, moves: Sequence[Moves], noise: float, counts: float) -> Floats:
-    """The standard deviation of each value, whatever the others are, in spreads."""
+    """The standard deviation of each value with all others free (marginal), in spreads."""
     slopes = np.zeros((best.apart.size, len(best.z)))
     for index, pairs in enumerate(moves):
         clear = (_slope(pair, index, noise) for pair in pairs)
@@ -358,7 +357,8 @@ def _deviations(best: Tried, moves: Sequence[Moves], noise: float, counts: float
 def _ends(
     best: Tried, tried: Sequence[Tried], index: int, near: float, least: float, longer: float
 ) -> tuple[float, float]:
-    """From the lowest to the highest z that is near, `least` at least, and `longer` on top."""
+    """The lowest and the highest z of all that is near, at least `least` from the best, and then
+    `longer` farther out."""
     inside = [item.z[index] for item in tried if item.total <= near] + [best.z[index]]
     low, high = min(*inside, best.z[index] - least), max(*inside, best.z[index] + least)
     return low - longer, high + longer

@@ -1,12 +1,12 @@
-"""What a run holds for a fit: its steps as they can be asked of a small drive, and what was seen.
+"""A run as a fit reads it: its steps, scaled for a small drive, and the rates that it showed.
 
 A chapter begins at an erased drive and ends where a step cannot be asked of a small drive. Bytes
 and rests are scaled by one factor, so that shares of the capacity and of the time of a fill stay;
 block sizes, depths and the host's time a command stay as they are. A chain is played part by part.
-Of what the run's batteries concluded one thing is taken: the rest after which the cache recovers,
-which a ladder of rests brackets much more closely than a small copy's few reads can show.
-Invariants: only what a host sees is taken, the X-ray is not read; a step that wrote is played by
-bytes and not by time, so that a candidate goes through the states that the drive went through.
+Only one conclusion of the run's batteries is used: the rest after which the cache recovers, which a
+ladder of rests brackets more closely than the few reads of a small copy could. Invariants: only
+what a host sees is used, never the X-ray; a step that wrote is repeated by bytes and not by time,
+so that a candidate goes through the same states as the drive.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ SmallStep = tuple[str, int] | None
 WHOLE_SHARE = 0.9
 SAMPLES, FILL_SAMPLES = 400, 2400
 LEAST_SAMPLE_NS = 100_000
-# A load is asked for so many requests at least, or it says nothing. A look at what reads take may
-# be shorter, and is as long as the drive's: the first of them wait for what is on its way. They
-# differ by so much from one to the next (in the logarithm of the time) where some of the data is in
-# SLC mode and some is not, or is being folded.
+# The fewest requests that a load is repeated with; fewer would show nothing. A few reads are
+# repeated one for one, since the first of them wait for writes that are still on their way.
+# `READS_DIFFER`: the standard deviation of the logarithm of one read's time where some data lies in
+# SLC mode and some does not, or is being folded.
 LEAST_REQUESTS, READS_DIFFER = 1000, 1.0
-# More reads than this say no more, and leave no other state behind.
+# The most reads that are repeated: more would show no more, and reads leave no other state behind.
 MOST_READS = 3000
-# What is written at random before the whole drive is written again leaves nothing behind once that
-# is done: so much of it is played, and how fast the drive is written again is not compared.
+# Random writes leave no trace once the whole drive has been written again. Of those before such a
+# fill at most this number is repeated, and the rate of that fill is not compared.
 MOST_BEFORE_FILL = 75_000
-# A write of this share of the capacity or more is compared as a curve; of random ones a shorter one
-# swings with what lies in the drive by chance, and its mean says more.
+# The least shares of the capacity from which a sequential and a random write are compared as
+# curves. A shorter random write swings with the data that it happens to meet; its mean shows more.
 CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
 BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
-# A bin of a shorter write than a fill holds so much of the capacity at least: some six superblocks
-# of the small copy, or it would show where each begins.
+# The least share of the capacity in a bin of a write that is no fill: some six superblocks of the
+# small copy. In smaller bins each superblock's beginning would show.
 LEAST_BIN = 0.01
-# A sequential write after random ones is slow until collection has freed as many superblocks as it
-# aims at. Those of the small copy are a larger share of it than the drive's are: its mean over less
-# than this share of the capacity, some 20 superblocks, says where collection was and nothing else.
+# A sequential write after random ones is slow until collection has freed the superblocks that it
+# aims at, and these are a larger share of the small copy than of the drive. Below this share of the
+# capacity, some 20 superblocks, the mean shows where collection stood and nothing else.
 LEAST_AFTER_RANDOM = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
-# How many independent values a curve counts as; the speed of a step without one counts less, since
-# it rests on one figure.
+# The number of independent values that a curve counts as. A step with a single rate counts as less
+# than one.
 FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
 # The finding that says after which rest the cache recovers, whichever battery has it.
@@ -72,9 +72,9 @@ HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states mea
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a step showed: logarithms of bytes a second, and how much they count.
+    """The rates of a step, as logarithms of bytes a second, and how much they count.
 
-    `until`: the share of the small drive's step that they are of, from its beginning on.
+    `until`: the part of the step that they cover, as a share from its beginning.
     """
 
     label: str
@@ -85,28 +85,29 @@ class Seen:
     until: float = 1.0
 
     def apart(self, rate: Floats) -> Floats:
-        """Distances in units of the noise; their squares add up to what the step counts for."""
+        """Distances to other rates in units of the noise, weighted so that a step with all of them
+        at 1 adds `counts` to the misfit."""
         distances = distance.signed(rate - np.array(self.rate), self.noise)
         return distances * math.sqrt(self.counts / rate.size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundRest:
-    """The rest after which folding begins as a battery found it, and how uncertain its logarithm
-    is: one standard deviation."""
+    """The rest after which folding begins, as a battery found it, and the standard deviation of its
+    logarithm."""
 
     seconds: float
     noise: float
 
     def apart(self, seconds: float) -> float:
-        """How far another rest is from that, in units of the noise."""
+        """The distance of another rest from this one, in units of the noise."""
         ratio = math.log(seconds / self.seconds)
         return float(distance.signed(np.asarray(ratio), self.noise))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """Steps from an erased drive on, for a small drive, and what the measured one showed."""
+    """Steps for a small drive, from erased on, and the rates that the measured drive showed."""
 
     steps: tuple[SmallStep, ...]
     seen: tuple[Seen, ...]
@@ -148,12 +149,12 @@ class Observed:
 
     @property
     def has_requests(self) -> bool:
-        """Whether the run read at random: what a request takes tells where the map is."""
+        """Whether the run read at random: the time of such a read shows where the map is."""
         return any(chapter.has_reads for chapter in self.chapters)
 
     @property
     def counts(self) -> float:
-        """How many independent values it holds."""
+        """The number of independent values in the run."""
         of_steps = sum(seen.counts for chapter in self.chapters for seen in chapter.seen)
         return of_steps + (self.found_rest is not None)
 
@@ -207,7 +208,7 @@ def observed(
 
 
 def found_rest(findings: Findings) -> FoundRest | None:
-    """The rest before folding, if one of the findings has it with an interval of two ends."""
+    """The rest before folding, if a finding has it with an interval that has two ends."""
     finding = findings.get(REST_FINDING)
     if finding is None or not isinstance(finding.value, float) or finding.value <= 0:
         return None
@@ -234,7 +235,7 @@ def _no_fill(run: Run, parts: list[list[StepRecord]], reader: _Reader) -> Flasht
 
 
 def _unchained(run: Run) -> Iterator[tuple[StepRecord, Series | None]]:
-    """A run's steps, of a chain its parts, with the series of these."""
+    """A run's steps; a chain is replaced by its parts, each with its series."""
     for record in run.steps:
         details: Sequence[Mapping[str, Any]] = record.detail.get("parts") or ()
         if record.kind != "chain" or record.not_possible is not None or record.cut or not details:
@@ -258,7 +259,7 @@ def _unchained(run: Run) -> Iterator[tuple[StepRecord, Series | None]]:
 
 
 def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
-    """Steps from one erased drive to the next; a purge that was not possible begins none."""
+    """Steps grouped from one erase of the drive to the next; a failed purge begins no group."""
     parts: list[list[StepRecord]] = []
     for record in steps:
         if record.kind in ("mark", "ask"):
@@ -275,11 +276,11 @@ def _parts(steps: Sequence[StepRecord]) -> list[list[StepRecord]]:
 
 @dataclass(kw_only=True)
 class _Played:
-    """What is played of a part so far.
+    """The steps of a part that were taken over so far.
 
-    `most_requests`: so many can be asked; `wrote`: whether a step has written; `shortened`: whether
-    the last load was; `settled`: whether nothing that was written is still on its way;
-    `at_random`: whether the last write since the drive was erased was at random.
+    `most_requests`: the most requests that the small drive may be asked; `wrote`: whether a step
+    has written; `shortened`: whether the last load was cut; `settled`: whether every write has
+    reached the flash; `at_random`: whether the last write since the drive was erased was at random.
     """
 
     most_requests: float
@@ -294,7 +295,7 @@ class _Played:
     at_random: bool = False
 
     def rest(self, seconds: float, scale: float) -> None:
-        """Add a rest, which the small drive takes a share of."""
+        """Add a rest, scaled for the small drive."""
         self.steps.append(("", max(int(seconds * 1e9 * scale), 1)))
         self.longest_rest_s = max(self.longest_rest_s, seconds if self.wrote else 0.0)
         self.settled = True
@@ -351,7 +352,7 @@ class _Reader:
         return curve if is_whole else None
 
     def chapter(self, part: list[StepRecord], most_requests: float) -> Chapter | None:
-        """As much of a part as can be asked of a small drive and fits into the requests."""
+        """The beginning of a part, up to what a small drive cannot do or the requests allow."""
         played = _Played(most_requests=most_requests)
         for number, record in enumerate(part):
             if not self._is_played(played, record, part[number + 1 :]):
@@ -359,7 +360,7 @@ class _Reader:
         return played.chapter if played.steps else None
 
     def _is_played(self, played: _Played, record: StepRecord, later: Sequence[StepRecord]) -> bool:
-        """Add a step to what is played of a part; false where the part ends before it."""
+        """Add a step to `played`; false where the chapter has to end before it."""
         if record.not_possible is not None or record.cut:
             return False
         if record.kind == "rest":
@@ -374,7 +375,7 @@ class _Reader:
         return True
 
     def _load(self, played: _Played, record: StepRecord, later: Sequence[StepRecord]) -> bool:
-        """The same of a step that reads or writes."""
+        """Add a step that reads or writes; false where the chapter has to end before it."""
         whole_jobs = self._jobs(record)
         if whole_jobs is None:
             return False
@@ -387,7 +388,7 @@ class _Reader:
         total = sum(total.bytes for total in record.jobs)
         short = total < LEAST_AFTER_RANDOM * self.capacity
         collecting = played.at_random and short and all(job.rw == "write" for job in jobs)
-        # What few reads take after a write is what is left of that on its way.
+        # A few reads directly after a write only wait for the rest of that write.
         waiting = reads and few and not played.settled
         if not (played.shortened or collecting or waiting):
             played.seen += self._seen(record, jobs, len(played.steps), share)
@@ -401,8 +402,8 @@ class _Reader:
         return True
 
     def _shortened(self, jobs: list[Job], later: Sequence[StepRecord]) -> tuple[list[Job], float]:
-        """Random writes after which the drive is written whole, as far as they are played, and the
-        share that this is."""
+        """The jobs and the share of them that is repeated: random writes are cut where the whole
+        drive is written after them."""
         total = jobs[0].io_bytes or 0
         most = MOST_BEFORE_FILL * jobs[0].block_bytes
         following = next((record for record in later if record.kind in ("run", "fill")), None)
@@ -427,7 +428,7 @@ class _Reader:
         return max(int(record.duration_ns * self.scale / samples), LEAST_SAMPLE_NS)
 
     def _jobs(self, record: StepRecord) -> list[Job] | None:
-        """The step's jobs on the small drive; none where they cannot be asked there."""
+        """The step's jobs for the small drive; none where it cannot carry them out."""
         if record.kind == "fill":
             fields = dict(record.detail)
             job = Job(
@@ -451,7 +452,7 @@ class _Reader:
         return [self._small(job, total) for job, total in zip(jobs, totals, strict=True)]
 
     def _small(self, job: Job, moved: float) -> Job:
-        """A job with its place and its bytes scaled."""
+        """A job with its range and its bytes scaled."""
         block = job.block_bytes
         small_capacity = int(self.capacity * self.scale) // block * block
 
@@ -476,7 +477,7 @@ class _Reader:
         )
 
     def _seen(self, record: StepRecord, jobs: list[Job], at: int, share: float) -> list[Seen]:
-        """What a step showed in the first `share` of its bytes, which is what is played of it."""
+        """The rates of the first `share` of a step's bytes, the part that is repeated."""
         seconds = record.duration_ns / 1e9
         if seconds <= 0:
             return []
@@ -526,7 +527,7 @@ def _curve_seen(
 
 
 def _noise_of_few(jobs: Sequence[Job], curve: Curve) -> float:
-    """By how much the mean of so few reads is off by chance."""
+    """The standard deviation of the mean of a few reads, in its logarithm."""
     if any(job.rw != "randread" for job in jobs):
         return 0.0
     return READS_DIFFER / math.sqrt(max(curve.total_bytes / jobs[0].block_bytes, 1.0))
@@ -543,8 +544,7 @@ def _rate_seen(label: str, at: int, rate: float, by_chance: float = 0.0) -> Seen
 
 
 def binned(curve: Curve, bins: int, until: float = 1.0) -> Floats:
-    """Logarithms of the rate in bins of equal bytes of the curve's first part; one bin is all of
-    it."""
+    """Logarithms of the rate in `bins` bins of equal bytes over the first `until` of the curve."""
     end = until * curve.total_bytes
     if bins == 1:
         rate = np.array([curve.mean_between(0.0, end)])
@@ -560,7 +560,7 @@ def _curve(series: Series) -> Curve:
 
 
 def curve_of_columns(series: Mapping[str, Any]) -> Curve:
-    """The same of columns: rows of one interval in several directions are added up."""
+    """The curve of a series' columns: rows of one interval in several directions are added up."""
     keep = np.asarray(series["direction"]) != TRIM
     start, length, size = (np.asarray(series[name])[keep] for name in ("t_ns", "dt_ns", "bytes"))
     if start.size == 0:

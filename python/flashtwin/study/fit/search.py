@@ -1,8 +1,8 @@
 """The search: which structure with which values shows what the run showed.
 
-Structures are searched on the fills alone first, the best few on everything, then the neighbours of
-the best one until none is better, and that one to the end, by steps of least squares; what is left
-of the simulated drives is drawn by CMA-ES. Invariants: the same run, seed and count give the same
+All structures are fitted to the fill first, then the best few to every chapter, then the neighbours
+of the best one until none is better. Steps of least squares refine the winner, and CMA-ES draws the
+simulated drives that remain of the count. Invariants: the same run, seed and count give the same
 answer on any number of cores.
 """
 
@@ -37,34 +37,33 @@ from flashtwin.study.fit.trials import (
 FILL_STEPS = 2
 # Kinds of which a simulation is timed, to foretell the search.
 TIMED = 5
-# So many kinds of caches are searched on everything, and so many of these are searched on; steps of
-# least squares for each.
+# This number of kinds make a first step on every chapter, and the best of these the next ones;
+# steps of least squares at each stage.
 FINALISTS, LAST = 8, 3
 FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 4
-# A kind whose misfit is so many times the best one's is not searched on: at first, after a step,
-# and as a neighbour of the best.
+# A kind whose misfit is this multiple of the best one's is given up: before its first step, after
+# it, and as a neighbour of the best.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
 # more than this: from 6 on Kass and Raftery (1995) call evidence strong.
 STRONG = 6.0
-# Where a search for the rest before folding begins looks, in spreads around what is usual, and how
-# far around the best of these it looks again: from 0.7 s to five minutes.
+# Rests before folding that are tried, in spreads around the usual one (0.7 s to five minutes), and
+# those tried next around the best of them.
 RESTS = tuple(-1.9 + 0.2 * number for number in range(20))
 NEXT_RESTS = (-0.1, -0.05, 0.05, 0.1)
-# Where the rest before folding is looked for once more, around its place, of each kind that is held
-# against another. Reads that come during folding wait and those that come before it do not, so
-# 3 % of that rest decide; these steps are of that size.
+# Rests tried around a kind's own before it is compared with another kind. A read during folding
+# waits and one before it does not, so that 3 % of the rest decide; these steps have that size.
 NEAREST_RESTS = tuple(0.02 * number for number in range(-5, 6) if number)
-# Of random reads alone other dies than usual, or a map on flash, have to have so much of the misfit
-# or less.
+# Random reads alone put other dies, or a map on flash, in the place of the usual ones where these
+# lower the misfit to this share.
 CLEARLY = 0.6
-# Where a map can be; the values that a fill shows, and those that say how long a request takes.
+# Places of the map; the values that a fill shows; those that decide how long a request takes.
 MAPS = ("dram", "demand")
 OF_FILL = (
     *("first_rate", "native_rate", "link", "cache", "static", "tier", "tier_speed"),
     *("reserve", "rearm", "spare", "core_rate", "move"),
 )
-# Those that say where a write is no longer as fast: slopes lead to such a place only from near.
+# Values that decide where a write becomes slower: slopes lead to such an edge only from nearby.
 OF_EDGES = ("cache", "static", "tier", "reserve", "rearm", "spare")
 OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach")
 
@@ -72,7 +71,7 @@ OF_REQUESTS = ("slc_read", "native_read", "command", "core_rate", "link", "reach
 def searched(
     search: Search, spaces: Sequence[Space], simulations: int, *, study: str | None = None
 ) -> Fitted:
-    """The best structure with its values; about so many candidates are simulated whole.
+    """The best structure with its values, from about `simulations` candidates on every chapter.
 
     `study`: the database that the search is kept in, a file or a URL.
     """
@@ -107,8 +106,8 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
 
 
 def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[Searched]:
-    """Kinds of caches on the fill alone, best first. What limits their programs a fill does not
-    say: those that a core limits are searched where there is no other."""
+    """Kinds of caches fitted to the fill alone, best first. A fill does not show what limits
+    programs, so a kind is fitted with the core as its limit only where it has no other."""
     fill = search.seen.chapters[:1]
     flash = {
         (space.structure.number, space.cell) for space in spaces if not space.structure.by_core
@@ -132,8 +131,8 @@ def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[
 
 
 def _expected_s(search: Search, kinds: Sequence[Space], fills: int, simulations: int) -> float:
-    """Seconds that the search takes, by a few kinds: a cache that is folded takes three times what
-    one takes past which data goes direct. `fills`: how many are simulated of each kind at first."""
+    """Seconds that the search takes, from a few timed kinds: one that folds takes three times as
+    long as one that writes past its cache directly. `fills`: simulations of each kind at first."""
     chapters = search.seen.chapters
     timed = kinds[:: max(len(kinds) // TIMED, 1)]
     fill_s, whole_s = (
@@ -144,8 +143,8 @@ def _expected_s(search: Search, kinds: Sequence[Space], fills: int, simulations:
 
 
 def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
-    """How many times the usual dies a drive has, and where its map is, as far as chapters with
-    random reads say: how many requests its flash takes at a time, and what each costs."""
+    """Dies over the usual ones, and where the map is, from the chapters with random reads: they
+    show how many requests the flash serves at a time, and what each of them costs."""
     space, tried = searched
     chapters = [chapter for chapter in search.seen.chapters if chapter.has_reads]
     if not chapters:
@@ -162,9 +161,9 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
 
 
 def _by_rests(search: Search, searched: Searched, where: str) -> float:
-    """The rest before folding begins, in spreads, as far as chapters with rests say. Slopes lead
-    there only from near: a drive that folds in all rests, or in none, shows the same. Where a
-    battery found that rest, it is what is usual."""
+    """The rest before folding begins, in spreads, from the chapters with rests. All drives that
+    fold in every rest, or in none, show the same, so that slopes lead there only from nearby. A
+    rest that a battery found is kept."""
     space, tried = searched
     chapters = [chapter for chapter in search.seen.chapters if chapter.longest_rest_s > 0]
     same = space.with_map(where)
@@ -183,7 +182,7 @@ def _by_rests(search: Search, searched: Searched, where: str) -> float:
 
 
 def _with_its_rest(search: Search, searched: Searched) -> Searched:
-    """A kind with the rest before folding that shows the run best near where it is."""
+    """A kind with the rest before folding, near its own, that reproduces the run best."""
     space, tried = searched
     if "idle" not in space.free:
         return searched
@@ -205,7 +204,8 @@ def _other_dies(space: Space, factors: Sequence[float]) -> list[Space]:
 
 
 def _clearest(usual: Searched, runs: Sequence[Searched]) -> Searched:
-    """Other dies fit a little better by chance: it takes more to leave what is usual."""
+    """The best run, where it is clearly better than the usual dies: others fit slightly better by
+    chance."""
     clearer = [pair for pair in runs if _total(pair) < CLEARLY * _total(usual) - NEAR]
     return min(clearer, key=_total) if clearer else usual
 
@@ -217,10 +217,12 @@ def _by_all(
     where: str,
     rest: float,
 ) -> list[Searched]:
-    """The best kinds on every chapter, best first, with their map `where` requests say and folding
-    after the `rest` that chapters say. All are simulated once, as the fill leaves them and as the
-    same kind that a core limits; hybrid ones with other parts of their own too, which no fill
-    shows. The best make one step, and the best of these more."""
+    """The best kinds on every chapter, best first.
+
+    `where`: the place of the map that requests showed; `rest`: the rest that chapters showed. Each
+    kind is simulated once as the fill left it and once with the core as its limit, a hybrid one
+    also with other own parts, which no fill shows. The best make one step, the best of these more.
+    """
     starts = []
     for space, tried in by_fill:
         place, same = place_of(tried), space.with_map(where)
@@ -248,8 +250,8 @@ def _by_all(
 
 
 def _of_each_structure(runs: Sequence[Searched]) -> list[Searched]:
-    """Runs, best first, those first that are the best of their structure: what its cells and its
-    limit are is told later, and one simulation each does not tell all of them apart."""
+    """The same runs, the best one of each structure in front: one simulation each does not separate
+    cells and limits, which are decided later."""
     first: list[Searched] = []
     others: list[Searched] = []
     numbers: set[int] = set()
@@ -261,14 +263,14 @@ def _of_each_structure(runs: Sequence[Searched]) -> list[Searched]:
 
 
 def _hopeful(runs: Sequence[Searched], times: float) -> list[Searched]:
-    """Those of runs, best first, whose misfit is less than so many times the best one's."""
+    """Those of `runs`, best first, whose misfit is at most `times` the best one's."""
     return [pair for pair in runs if _total(pair) <= times * _total(runs[0])]
 
 
 def _simplest(runs: Sequence[Searched], counts: float, dies: float | None = None) -> Searched:
-    """The kind with the fewest values, of those against which there is no strong evidence.
+    """The kind with the fewest values among those against which there is no strong evidence.
 
-    Other dies than these have to be clearly nearer: a little nearer they are by chance.
+    A kind with other dies than `dies` has to be clearly better: by chance some are slightly better.
     """
     scatter = scatter_of(best_of(min(runs, key=_total)[1]), counts)
 
@@ -294,8 +296,8 @@ def _among_neighbours(
 ) -> tuple[Searched, list[Searched]]:
     """The kind that no neighbour beats, and all others that were searched.
 
-    From the best of `runs` on, kinds that differ from it in one thing are searched as far from
-    where it is; the best of them is the next one whose neighbours are.
+    It begins with the best of `runs`. Each kind that differs from the winner in one respect is
+    searched from the winner's place; if one of them is better, its own neighbours come next.
     """
     known = {_kind_of(pair[0]): pair for pair in sorted(runs, key=_total, reverse=True)}
     winner = _with_its_rest(search, runs[0])
@@ -319,8 +321,8 @@ def _among_neighbours(
 
 
 def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) -> list[Space]:
-    """Kinds with half and twice the dies, the other limit, other cells, the map in the other place,
-    and those of the same way past the cache with fewer values."""
+    """Kinds with half or twice the dies, the other limit, other cells or the map in the other
+    place, and kinds with the same way past the cache and fewer values."""
     structure = space.structure
     others = [space.with_map(where) for where in MAPS if has_requests and where != structure.map]
     for other in spaces:
@@ -337,9 +339,9 @@ def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) ->
 
 
 def _beside(search: Search, winner: Searched, space: Space, before: Searched | None) -> Searched:
-    """A neighbour of the winner, from where that is and where it was itself, as far searched unless
-    it is hopeless. With the other limit it is not given up: a core's own times are the usual ones
-    until steps have been made."""
+    """A neighbour of the winner, searched as thoroughly from the winner's place and from its own
+    earlier one, and given up where it is hopeless. A kind with the other limit is not given up: it
+    begins with the usual times of a core and needs steps to reach its own."""
     other_limit = space.structure.limit != winner[0].structure.limit
     starts = [_carried(winner[0], place_of(winner[1]), space, rates=not other_limit)]
     if before is not None:
@@ -355,8 +357,8 @@ def _beside(search: Search, winner: Searched, space: Space, before: Searched | N
 
 
 def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:
-    """A place of a space in another one; without `rates` but for these: what limits them may be
-    another thing there."""
+    """The place of `space` as a place of `other`. Without `rates`, both rates of the flash go back
+    to usual, since something else may limit them there."""
     at = dict(zip(space.free, place, strict=True))
     if not rates:
         at |= {"first_rate": 0.0, "native_rate": 0.0}
@@ -364,7 +366,7 @@ def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) 
 
 
 def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) -> list[Any]:
-    """All that decides how a search goes, as JSON."""
+    """Everything on which the course of a search depends, as JSON."""
     return [
         __version__,
         candidate.table(),

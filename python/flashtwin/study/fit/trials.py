@@ -1,10 +1,10 @@
 """Simulated candidates of a run: how far each is from what the run showed, and steps towards it.
 
-A candidate's misfit is the sum of squared distances of its series to the measured ones, in units of
-what is noise and what is left between a drive and its small copy, plus the squares of its values'
-distances from what is usual (in spreads), so that what the run does not determine stays there.
-Invariant: the same places give the same answers on any number of cores, and in any process that
-shares the search.
+A candidate's misfit has two parts. The first sums the squared distances between its series and the
+measured ones, in units of noise, which includes how a drive differs from its small copy. The second
+sums the squared distances of its values from what is usual, in spreads: a value that the run does
+not determine stays usual. Invariant: the same places give the same answers on any number of cores,
+and in any process that shares the search.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from flashtwin.study.fit.shared import Shared
 Floats = NDArray[np.float64]
 
 POPULATION = 12
-# How far a value is moved for a slope, in spreads: the next of these where a step leaves more than
-# `ENOUGH` of the misfit, for what superblocks decide changes in steps. How far each value is moved
-# to look for edges beyond that; how far a step goes, and how much less is trusted in slopes.
+# How far a value is moved for a slope, in spreads; the next move is taken where a step leaves more
+# than `ENOUGH` of the misfit, because whatever whole superblocks decide changes in jumps.
+# `SCANNED`: how far each value is moved in search of edges. Then the farthest that a step may go,
+# and the dampings that are tried: the larger one is, the less a step trusts the slopes.
 MOVES, SCANNED, FARTHEST_STEP = (0.2, 0.8, 0.05), (-1.6, -0.6, 0.6, 1.6), 1.5
 DAMPINGS = (0.01, 0.2, 2.0, 20.0)
 ENOUGH = 0.98
-# A candidate that is no drive: the search turns away from it.
+# The misfit of values that make no drive.
 NO_DRIVE = 1e9
 
 Tell = Callable[[int, str], None]
@@ -90,7 +91,7 @@ class Search:
         return tried
 
     def seconds_each(self, space: Space, chapters: Sequence[Chapter]) -> float:
-        """What a candidate takes where all cores are busy, by the clock; none is counted."""
+        """Seconds by the clock for one candidate while all cores are busy; none is counted."""
         began_s = self.clock()
         self._simulated(space, [np.zeros(len(space.free))] * self.cores, chapters)
         return (self.clock() - began_s) / self.cores
@@ -98,7 +99,7 @@ class Search:
     def _simulated(
         self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
     ) -> list[Floats]:
-        """Distances of each place's series; none of what is no drive."""
+        """The distances of each place's series; an empty array for a place that makes no drive."""
         specs = [self._spec(space, z) for z in places]
         played = _played(chapters)
         plans: list[Any] = [
@@ -126,8 +127,8 @@ class Search:
         ]
 
     def _rest_apart(self, space: Space, z: Floats, chapters: Sequence[Chapter]) -> list[float]:
-        """How far a place's rest before folding is from the one that was found; nothing where a
-        kind of cache has none, or the chapters are of a fill alone."""
+        """The distance between a place's rest before folding and the one that a battery found;
+        empty for a kind of cache without that value, and for a fill alone."""
         rests = any(chapter.longest_rest_s > 0 for chapter in chapters)
         if self.seen.found_rest is None or not rests or "idle" not in space.free:
             return []
@@ -149,7 +150,7 @@ class Search:
         generations: int,
         chapters: Sequence[Chapter],
     ) -> list[Tried]:
-        """All that CMA-ES tried from a place on."""
+        """Everything that CMA-ES tried from `start` on."""
         count = len(space.free)
         bounds = np.array([[-candidate.FARTHEST, candidate.FARTHEST]] * count)
         optimizer = CMA(
@@ -173,11 +174,10 @@ class Search:
         chapters: Sequence[Chapter],
         only: Sequence[str] | None = None,
     ) -> list[Tried]:
-        """All that steps of least squares tried from a place on (Levenberg and Marquardt).
+        """Everything that steps of least squares tried from `start` on (Levenberg and Marquardt).
 
-        Each value (of those named in `only`) moves by itself, which says how all distances change
-        with it; then the places are tried to which these slopes lead with more and less trust in
-        them.
+        Each value (of those named in `only`) is moved by itself, which gives the slope of every
+        distance. Then the places are tried to which these slopes lead, with each damping.
         """
         moving = [at for at, name in enumerate(space.free) if only is None or name in only]
         tried = self.misfits(space, [start], chapters)
@@ -199,8 +199,8 @@ class Search:
     def scanned(
         self, space: Space, start: Floats, chapters: Sequence[Chapter], only: Sequence[str]
     ) -> list[Tried]:
-        """Each value of those in `only` moved far, up and down: steps of least squares see no edge
-        that is farther off than a move."""
+        """Each value in `only` moved far, up and down: steps of least squares cannot see an edge
+        that is farther away than a move."""
         places = []
         for index, name in enumerate(space.free):
             for move in SCANNED if name in only else ():
@@ -211,7 +211,7 @@ class Search:
 
 
 def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
-    """Each value moved alone, towards what is usual."""
+    """One place for each value, which is moved towards what is usual."""
     places = []
     for index in moving:
         z = np.array(best.z)
@@ -221,7 +221,7 @@ def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
 
 
 def _led_to(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> list[Floats]:
-    """Where the slopes lead, with more and less trust in them."""
+    """The places to which the slopes lead, one for each damping."""
     z, count = np.array(best.z), len(best.z)
     slopes = np.zeros((best.apart.size, count))
     for index, item in zip(moving, moved, strict=True):
@@ -240,8 +240,8 @@ def _led_to(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> list[
 
 
 def _played(chapters: Sequence[Chapter]) -> list[tuple[SmallStep, ...]]:
-    """The steps whose answers a chapter takes: its own, or those of a chapter that begins with
-    them."""
+    """For each chapter the steps that are simulated for it: its own, or those of a longer chapter
+    that begins with them."""
     longest = sorted((chapter.steps for chapter in chapters), key=len, reverse=True)
     return [
         next(steps for steps in longest if steps[: len(chapter.steps)] == chapter.steps)
@@ -250,7 +250,7 @@ def _played(chapters: Sequence[Chapter]) -> list[tuple[SmallStep, ...]]:
 
 
 def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
-    """How far a candidate's series are from a chapter's; none where it moved nothing."""
+    """Distances between a candidate's series and a chapter's; none where it moved no data."""
     distances = []
     for seen in chapter.seen:
         curve = curve_of_columns(answer[seen.at]["series"])
@@ -273,5 +273,5 @@ def place_of(tried: Sequence[Tried]) -> Floats:
 
 
 def scatter_of(best: Tried, counts: float) -> float:
-    """The misfit of an independent value, 1 at least."""
+    """The misfit per independent value, at least 1."""
     return max(best.data / max(counts, 1.0), 1.0)
