@@ -57,6 +57,10 @@ LEAST_BIN = 0.01
 # aims at, and these are a larger share of the small copy than of the drive. Below this share of the
 # capacity, some 20 superblocks, the mean shows where collection stood and nothing else.
 LEAST_AFTER_RANDOM = 0.06
+# A file below this share of the capacity that is written in order again and again stays in the
+# cache if enough superblocks of it become wholly invalid in time. The small copy has fewer and
+# larger ones: a file of 85 % of a cache fits into the drive's and not into the copy's.
+LEAST_REWRITTEN = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
 # The number of independent values that a curve counts as. A step with a single rate counts as less
@@ -390,7 +394,7 @@ class _Reader:
         collecting = played.at_random and short and all(job.rw == "write" for job in jobs)
         # A few reads directly after a write only wait for the rest of that write.
         waiting = reads and few and not played.settled
-        if not (played.shortened or collecting or waiting):
+        if not (played.shortened or collecting or waiting or self._is_rewritten(jobs)):
             played.seen += self._seen(record, jobs, len(played.steps), share)
         played.requests += requests
         played.wrote |= not reads
@@ -400,6 +404,13 @@ class _Reader:
             played.at_random = any(job.rw == "randwrite" for job in jobs)
         played.steps.append((jobs_json(jobs), self._sample_ns(record)))
         return True
+
+    def _is_rewritten(self, jobs: Sequence[Job]) -> bool:
+        """Whether a small file is written in order more than once."""
+        least = LEAST_REWRITTEN * self.capacity * self.scale
+        return any(
+            job.rw == "write" and (job.size or 0) < min(job.io_bytes or 0, least) for job in jobs
+        )
 
     def _shortened(self, jobs: list[Job], later: Sequence[StepRecord]) -> tuple[list[Job], float]:
         """The jobs and the share of them that is repeated: random writes are cut where the whole
