@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import hypot
+from math import hypot, inf
 from typing import Literal
 
 import numpy as np
@@ -140,12 +140,11 @@ class _Parts:
         return int(self.size.size)
 
 
-def first_plateau(curve: Curve, *, host_bursts: bool = True) -> FirstPlateau:
-    """The verdict on how the series begins; without `host_bursts` no memory of a host can have
-    taken its first data."""
+def first_plateau(curve: Curve, *, memory_bytes: float = inf) -> FirstPlateau:
+    """The verdict on how the series begins, where a memory of at most `memory_bytes` may have taken
+    the first data: the host's, or the drive's own where the host kept nothing back."""
     cuts = segments(curve)
-    read = _short_head(curve) or _first(curve, cuts)
-    return _past_burst(curve, read, cuts) if host_bursts else read
+    return _past_burst(curve, _short_head(curve) or _first(curve, cuts), cuts, memory_bytes)
 
 
 def _first(curve: Curve, cuts: Ints) -> FirstPlateau:
@@ -270,8 +269,9 @@ def may_be_burst(seconds: float, rate: float, later: float) -> bool:
     return seconds <= BURST_S and later < rate <= BURST_TIMES * later
 
 
-def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
+def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints, memory_bytes: float) -> FirstPlateau:
     """The better of two readings: with a beginning of seconds as the first plateau, and without it.
+    What a burst brings beyond the next level lies in memory, which has to hold it.
 
     The one whose end explains more of the series wins. The longer the beginning is beside a usual
     burst, the more the other reading has to explain; and more where it ends late, since cells may
@@ -284,7 +284,7 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints) -> FirstPlateau:
     later = cuts[cuts > read.cut + 1]
     first, seconds = curve.mean(0, read.cut), float(curve.time_at[read.cut])
     level = curve.mean(read.cut, int(later[0]) if later.size else len(curve))
-    if not may_be_burst(seconds, first, level):
+    if not may_be_burst(seconds, first, level) or (first - level) * seconds > memory_bytes:
         return read
     other = _reading(curve, later, read.cut)
     if other.verdict == "edge":

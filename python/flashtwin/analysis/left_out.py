@@ -51,7 +51,7 @@ def beginning(shape: Shape) -> str | None:
     written, seconds, rate = shape.burst
     return (
         f"begins with {gb(written)} at {mbs(rate)} in {seconds:.1f} s, which is taken for a burst "
-        "of the host; it may be a cache of that size"
+        "into memory, the host's or the drive's; it may be a cache of that size"
     )
 
 
@@ -60,7 +60,7 @@ def _may_be_burst(shape: Shape, end: float) -> str:
     head = shape.head
     begins = (
         f"begins with {gb(head.end)} in {head.end / head.speed.value:.1f} s, which may be a burst "
-        "of the host"
+        "into memory, the host's or the drive's"
     )
     if end >= shape.quiet.total_bytes:
         return f"{begins}; without it nothing ends"

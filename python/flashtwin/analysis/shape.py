@@ -20,6 +20,7 @@ Source of the numbers: choices of this project; with 200 bins a plateau of 1.5 %
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
@@ -139,27 +140,30 @@ _REMEMBERED = 64
 _read: dict[bytes, Shape] = {}
 
 
-def shape_of(recorded: Curve, *, host_bursts: bool = True) -> Shape:
+def shape_of(recorded: Curve, *, memory_bytes: float = math.inf) -> Shape:
     """The shape of a series that has bytes in it, read without stalls and lone dips.
 
-    Without `host_bursts` nothing but the drive took the first data. The last ones are remembered:
-    what a run tells while it goes on is asked again when it is closed, and by its report.
+    `memory_bytes`: the most that RAM may have taken, the host's or the drive's own. The last shapes
+    are remembered: what a run tells while it goes on is asked again when it is closed, and by its
+    report.
     """
-    key = blake2b(recorded.dt.tobytes() + recorded.size.tobytes() + bytes([host_bursts])).digest()
+    key = blake2b(
+        recorded.dt.tobytes() + recorded.size.tobytes() + str(memory_bytes).encode()
+    ).digest()
     shape = _read.get(key)
     if shape is None:
-        shape = _read[key] = _shape_of(recorded, host_bursts)
+        shape = _read[key] = _shape_of(recorded, memory_bytes)
         if len(_read) > _REMEMBERED:
             # Of threads that read at once, another one may have dropped it.
             _read.pop(next(iter(_read)), None)
     return shape
 
 
-def _shape_of(recorded: Curve, host_bursts: bool) -> Shape:
+def _shape_of(recorded: Curve, memory_bytes: float) -> Shape:
     """As `shape_of`, and nothing remembered."""
     quiet = interruptions.calm(recorded)
     cool, lows = returns.lifted(quiet.curve)
-    shape = _shape(cool, first_plateau(cool, host_bursts=host_bursts), _hot(cool, lows))
+    shape = _shape(cool, first_plateau(cool, memory_bytes=memory_bytes), _hot(cool, lows))
     at = shape.first_plateau.rise
     rise = None if at is None else float(cool.bytes_at[at])
     later = shape.first_plateau.without_burst

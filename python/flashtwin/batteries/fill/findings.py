@@ -19,6 +19,7 @@ in `notes`.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from numpy.typing import ArrayLike
@@ -37,6 +38,9 @@ from flashtwin.batteries.fill.wording import LATER_TITLES, TITLES, Writer
 from flashtwin.model.finding import Finding
 from flashtwin.model.units import readable_gb as gb
 
+# The most that a drive's own RAM may hold of the host's data, as a share of its capacity: drives
+# with their map in DRAM have a gigabyte of it for each terabyte.
+RAM_SHARE = 1e-3
 FEWEST = 4
 SMALL = 0.05
 COUNTED = ("mean", "duration")
@@ -79,7 +83,8 @@ def analyse_fill(
     if reason is not None:
         return _without_values(curve, write, reason)
     if shape is None:
-        shape = shape_of(curve, host_bursts="burst" not in excluded)
+        memory = math.inf if "burst" not in excluded else RAM_SHARE * capacity_bytes
+        shape = shape_of(curve, memory_bytes=memory)
     tooth = teeth(shape) if pass_number == 1 else None
     least = smallest_cache(curve)
     if calibrate:
