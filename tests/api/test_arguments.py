@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from stored_runs import store
+from thinning import thinned
 
 import flashtwin as ft
 from flashtwin.model.step import Rest
@@ -138,7 +139,7 @@ def refused(call: Callable[..., object], *words: Any, **options: Any) -> ft.Flas
     return None
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", thinned(CALLS, every=2))
 def test_every_argument_is_taken_or_refused_by_name(here: Path, name: str) -> None:
     make, right = CALLS[name]
     for parameter in right:

@@ -184,7 +184,7 @@ class Before(Observer):
         self.cannot = frozenset(kind for kinds in estimate.cannot.values() for kind in kinds)
 
 
-@pytest.mark.parametrize("battery", thinned(NAMES, every=7))
+@pytest.mark.parametrize("battery", thinned(NAMES, every=12))
 def test_what_a_target_cannot_do_is_said_before_the_first_byte(
     battery: str, tmp_path: Path
 ) -> None:

@@ -74,7 +74,7 @@ def test_findings_are_explained_and_rest_on_steps(run: Run, battery: str) -> Non
             assert run.step(finding.evidence.label) is not None
 
 
-@pytest.mark.parametrize("battery", thinned(NAMES, every=5))
+@pytest.mark.parametrize("battery", thinned(NAMES, every=8))
 def test_a_run_that_is_cut_and_resumed_is_the_same(run: Run, battery: str, tmp_path: Path) -> None:
     asked = [(name, values) for name, values in ASKED if name == battery]
     whole = run_batteries(twin(), asked, tmp_path / "whole", seed=1)
