@@ -88,6 +88,17 @@ def test_a_directory_that_is_gone_is_a_sentence(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[0] == "error: the working directory is gone"
 
 
+def test_a_directory_is_tested_by_a_file_in_it_that_goes(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    fill = "fill:patterns=128k-q32,passes=1,idle_s=0"
+    words = ["test", "disk", "--size", "16MiB", "--battery", fill, "--out", "r"]
+    done = flashtwin(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be erased" in done.stderr and "departure" in done.stderr
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["target"]["name"] == "disk"
+    assert not list((tmp_path / "disk").iterdir())
+
+
 def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:
     mine = tmp_path / "mine.img"
     mine.write_bytes(b"precious")

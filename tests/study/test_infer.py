@@ -49,6 +49,14 @@ def test_a_cache_is_read_from_a_csv_and_from_a_log(tmp_path: Path, text: str) ->
     assert [round(speed.value / 1e6, -1) for _, _, speed in found.plateaus] == [3000, 500]
 
 
+def test_beside_an_end_no_larger_cache_is_left_open(tmp_path: Path) -> None:
+    rates = [*[2000.0] * 21, *[500.0] * 876]
+    found = infer(read(written(tmp_path, csv_of(rates))))
+    assert "the fast part ends at 42 GB" in found.sentence
+    texts = [found.sentence, *(finding.note or "" for finding in found.findings)]
+    assert not [text for text in texts if "may be larger" in text]
+
+
 @pytest.mark.parametrize("seed", [97, 109, 233, 245])
 def test_what_is_said_beside_a_size_rests_on_the_same_curve(seed: int) -> None:
     """Rough series, in which one way of joining samples shows an end and another shows none."""
