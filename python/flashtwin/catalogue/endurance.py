@@ -13,12 +13,11 @@ import math
 from typing import TYPE_CHECKING
 
 from flashtwin.catalogue.models import rated_bytes
+from flashtwin.model.cells import BITS
 from flashtwin.model.units import parse_size, readable_size
 
 if TYPE_CHECKING:
     from flashtwin._core import Spec
-
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 
 
 def tbw_warning(spec: Spec) -> str | None:

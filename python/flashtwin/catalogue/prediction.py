@@ -21,6 +21,7 @@ from flashtwin.catalogue import MARKET
 from flashtwin.catalogue.facts import of_articles
 from flashtwin.catalogue.loader import load
 from flashtwin.inputs import read_toml
+from flashtwin.model.cells import BITS
 from flashtwin.model.lazy import Lazy
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ RATE_GROWS, CACHE_GROWS = 0.3, 0.5
 # The share of drives not known yet that an interval is to hold.
 HOLDS = 0.9
 FEWEST = 3
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 # What no rate is above: the link, in bytes a second.
 LINKS = {"sata": 550e6, "pcie3": 3.5e9, "pcie4": 7e9, "pcie5": 14e9}
 GENERATIONS = ("sata", "pcie3", "pcie4", "pcie5")

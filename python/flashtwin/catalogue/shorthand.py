@@ -13,9 +13,9 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.cells import BITS
 from flashtwin.model.units import parse_number, parse_size
 
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 COUNTS = ("channels", "dies_per_channel", "planes", "blocks_per_plane", "wordlines_per_block")
 MIB = 1 << 20
 # The key that says a cache's size, by its mode.

@@ -19,6 +19,7 @@ from typing import Literal
 
 from flashtwin import _core
 from flashtwin.errors import USAGE, FlashtwinError
+from flashtwin.model.cells import BITS
 from flashtwin.model.job import Job, jobs_json
 from flashtwin.model.units import parse_size
 
@@ -235,7 +236,7 @@ def values_of(spec: _core.Spec) -> dict[str, str]:
 
 def bits_of(values: Mapping[str, str]) -> int:
     """Bits of a cell of native data."""
-    return ("slc", "mlc", "tlc", "qlc").index(values["nand.cell"]) + 1
+    return BITS[values["nand.cell"]]
 
 
 def superblock_bytes(values: Mapping[str, str]) -> int:

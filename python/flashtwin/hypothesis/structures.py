@@ -19,10 +19,11 @@ import numpy as np
 
 from flashtwin import _core
 from flashtwin.inputs import read_toml
+from flashtwin.model import cells
 
 TABLE = Path(__file__).with_name("structures.toml")
-# Bits of a cell of the kinds of flash that a candidate has past its cache.
-BITS = {"tlc": 3, "qlc": 4}
+# The cells that a candidate may have past its cache.
+BITS = {cell: cells.BITS[cell] for cell in ("tlc", "qlc")}
 NONE, STATIC, DYNAMIC, HYBRID, TIERS = "none", "static", "dynamic", "hybrid", "tiers"
 WHOLE_DRIVE = "whole-drive"
 DIRECT, STAGED, FOLD_FIRST = "direct", "staged", "fold-first"

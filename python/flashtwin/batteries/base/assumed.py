@@ -1,4 +1,4 @@
-"""What a twin's spec says of its values: those of a label, and those that nobody published.
+"""The values of a twin's spec that its label states, and those that nobody published.
 
 A spec says of each value where it comes from; what begins with `assumed`, or is the format's own
 default, is a choice. Invariant: a target without a spec has no such values, and nothing is said.
@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from flashtwin.model.cells import BITS
+
 if TYPE_CHECKING:
     from flashtwin.model.finding import Finding
     from flashtwin.model.target import DriveInfo
 
-
 # Sources that a buyer can look up.
 STATED = ("datasheet", "published")
-# Cells as a label has them, and how many bits each holds.
-BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
 
 
 def stated(info: DriveInfo) -> dict[str, str]:

@@ -17,13 +17,14 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flashtwin.batteries.base.assumed import BITS, STATED, stated
+from flashtwin.batteries.base.assumed import STATED, stated
 from flashtwin.batteries.base.declaration import declared
 from flashtwin.batteries.base.loads import KIB, Load, Teller, check_fits, over_time, rates_of
 from flashtwin.batteries.base.loads import mean_rate as mean_of
 from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import with_mark
 from flashtwin.catalogue.facts import Ratings, ratings_of
+from flashtwin.model.cells import BITS
 from flashtwin.model.finding import Finding
 from flashtwin.model.step import Purge
 from flashtwin.model.units import parse_size
