@@ -317,6 +317,15 @@ def test_no_host_takes_data_of_a_whole_drive_that_the_battery_writes() -> None:
     assert "may be a cache of that size" in (handed_over.note or "")
 
 
+@pytest.mark.parametrize(("memory_mb", "end_gb"), [(40, 6.56), (10, 0.16)])
+def test_what_a_drives_own_memory_can_hold_is_no_cache(memory_mb: int, end_gb: float) -> None:
+    # Two samples bring 32 MB beyond the cache's own speed, as a write buffer takes them.
+    curve = rates((2, 4000), (100, 3200), (3000, 200), dt=0.02)
+    read = shape_of(curve, memory_bytes=memory_mb * 1e6)
+    assert read.edge is not None
+    assert read.edge.place.value == pytest.approx(end_gb * GB, rel=0.02)
+
+
 def test_a_stall_past_the_end_makes_no_slope_of_it() -> None:
     curve = rates((13, 3150), (75, 2360), (61, 670))
     stalled = np.where(np.arange(len(curve)) == 40, 40.0, 1.0) * curve.dt

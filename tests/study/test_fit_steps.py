@@ -22,8 +22,8 @@ from flashtwin.runner.replay import detail_of
 from flashtwin.runs.journal import StepRecord, record_of
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.observed import (
-    LEAST_AFTER_RANDOM,
     LEAST_BIN,
+    LEAST_IN_ORDER,
     Chapter,
     FoundRest,
     Observed,
@@ -258,7 +258,7 @@ def test_a_short_write_after_random_ones_says_only_where_collection_was(spec: An
     all of it on a small copy, which made two dies of its four."""
     whole = spec.capacity_bytes // MIB * MIB
     short, long = (int(share * CAPACITY) // MIB * MIB for share in (0.03, 0.1))
-    assert short < LEAST_AFTER_RANDOM * CAPACITY < long
+    assert short < LEAST_IN_ORDER * CAPACITY < long
 
     def compared(*later: Step) -> set[str]:
         run: Any = StepsOfATwin(spec, [Purge(), write("fill", whole), *later])
@@ -270,3 +270,18 @@ def test_a_short_write_after_random_ones_says_only_where_collection_was(spec: An
     assert compared(at_random("over", 0.02), Trim(), write("after", short)) == {"over", "after"}
     assert compared(write("long", long), write("after", short)) == {"long", "after"}
     assert compared(at_random("over", 0.02), at_random("again", 0.02)) == {"over", "again"}
+
+
+def test_a_small_file_that_is_written_again_and_again_is_not_compared(spec: Any) -> None:
+    """The copy's cache has fewer superblocks, so that the file stays in it at another size."""
+    whole = spec.capacity_bytes // MIB * MIB
+    small, large = (int(share * CAPACITY) // MIB * MIB for share in (0.03, 0.1))
+
+    def again(label: str, size: int) -> Run:
+        job = Job(name="w", rw="write", block_bytes=MIB, depth=8, size=size, io_bytes=3 * size)
+        return Run(label=label, jobs=(job,), sample_s=0.05)
+
+    steps = [Purge(), write("fill", whole), again("small", small), again("large", large)]
+    run: Any = StepsOfATwin(spec, [*steps, write("once", small)])
+    (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
+    assert {item.label for item in chapter.seen} == {"fill", "large", "once"}

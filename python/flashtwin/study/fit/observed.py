@@ -53,14 +53,12 @@ BINS_FILL, BINS_CURVE, BINS_RANDOM = 96, 32, 12
 # The least share of the capacity in a bin of a write that is no fill: some six superblocks of the
 # small copy. In smaller bins each superblock's beginning would show.
 LEAST_BIN = 0.01
-# A sequential write after random ones is slow until collection has freed the superblocks that it
-# aims at, and these are a larger share of the small copy than of the drive. Below this share of the
-# capacity, some 20 superblocks, the mean shows where collection stood and nothing else.
-LEAST_AFTER_RANDOM = 0.06
-# A file below this share of the capacity that is written in order again and again stays in the
-# cache if enough superblocks of it become wholly invalid in time. The small copy has fewer and
-# larger ones: a file of 85 % of a cache fits into the drive's and not into the copy's.
-LEAST_REWRITTEN = 0.06
+# Two kinds of sequential writes over less than this share of the capacity, some 20 superblocks of
+# the small copy, are not compared, since the copy has fewer and larger superblocks than the drive.
+# One after random writes is slow until collection has freed the superblocks that it aims at. A file
+# that is written again and again stays in the cache if its superblocks become invalid in time: one
+# of 85 % of the cache fits into the drive's and not into the copy's.
+LEAST_IN_ORDER = 0.06
 # A fill's beginning is compared once more, in finer bins: there small caches end.
 BEGINNING, BINS_BEGINNING = 1 / 24, 24
 # The number of independent values that a curve counts as. A step with a single rate counts as less
@@ -390,7 +388,7 @@ class _Reader:
         reads = all(job.rw in ("read", "randread") for job in jobs)
         few = sum(total.ios for total in record.jobs) < LEAST_REQUESTS
         total = sum(total.bytes for total in record.jobs)
-        short = total < LEAST_AFTER_RANDOM * self.capacity
+        short = total < LEAST_IN_ORDER * self.capacity
         collecting = played.at_random and short and all(job.rw == "write" for job in jobs)
         # A few reads directly after a write only wait for the rest of that write.
         waiting = reads and few and not played.settled
@@ -407,7 +405,7 @@ class _Reader:
 
     def _is_rewritten(self, jobs: Sequence[Job]) -> bool:
         """Whether a small file is written in order more than once."""
-        least = LEAST_REWRITTEN * self.capacity * self.scale
+        least = LEAST_IN_ORDER * self.capacity * self.scale
         return any(
             job.rw == "write" and (job.size or 0) < min(job.io_bytes or 0, least) for job in jobs
         )
