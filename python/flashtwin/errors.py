@@ -50,8 +50,8 @@ class FlashtwinError(Exception):
             self.exit_code = exit_code
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as it is, whatever its kind was made of: workers send it back, and a pool waits
-        for ever for an error that cannot be read."""
+        """Pickle the error with all of its fields, whatever arguments its class takes: a worker
+        sends it back, and a pool waits for ever for one that cannot be unpickled."""
         return _as_it_was, (type(self), self.args, self.__dict__)
 
     def add_hint(self, hint: str) -> None:

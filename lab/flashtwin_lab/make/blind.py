@@ -330,8 +330,8 @@ Mapped = Callable[[Callable[[int], Value], Sequence[int]], list[Value]]
 def kept(
     folder: Path, mapped: Mapped[Value], function: Callable[[int], Value], count: int
 ) -> list[Value]:
-    """What a function gives for each number below `count`; a block of them that an earlier run kept
-    in the folder is read from there."""
+    """The values of `function` for the numbers below `count`, in blocks of `BLOCK`. A block that
+    is done is written to `folder`, and read from there if an earlier run wrote it."""
     values: list[Value] = []
     for first in range(0, count, BLOCK):
         path = folder / f"{first}-{min(first + BLOCK, count)}.pickle"

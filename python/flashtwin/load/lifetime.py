@@ -562,7 +562,8 @@ class _Steady:
         )
 
     def _life(self, first: Counts, results: Sequence[Result], taken: float) -> Life:
-        """What follows on the end, by jumps; a day has what the drive takes of what is asked."""
+        """The years after the simulated end, by jumps. `taken`: the share of the load's bytes that
+        the drive takes each day."""
         full_size = self._copy.variant.spec().capacity_bytes
         a_day = self._copy.load.bytes_a_day(full_size) / self._copy.scale * taken
         a_year = a_day * YEAR_DAYS
@@ -706,7 +707,8 @@ def _interval(value: float, logs: Sequence[float], own: float, *, least: float =
 
 
 def _least_waf(of: Simulated) -> float:
-    """What the host's own bytes cost wherever they go first; less where the drive compresses."""
+    """The least write amplification: each host byte is programmed once, in SLC mode or natively;
+    below 1 where the drive compresses."""
     own = sum(of.by_cause.get(name, 0.0) for name in ("slc", "direct"))
     return own * of.waf / max(sum(of.by_cause.values()), of.waf)
 

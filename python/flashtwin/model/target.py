@@ -106,8 +106,8 @@ class DriveInfo:
         return known if isinstance(known, int) and known > 0 else 1
 
     def share_of(self, amount: Amount) -> Amount:
-        """What is left here of bytes or seconds that a test asks of the drive that this stands
-        for; bytes stay whole."""
+        """Bytes or seconds that a test asks of the whole drive, divided by the scale of this copy;
+        bytes stay whole."""
         return amount // self.scale if isinstance(amount, int) else amount / self.scale
 
     @property

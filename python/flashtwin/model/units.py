@@ -225,7 +225,7 @@ def readable_seconds(seconds: float) -> str:
 
 
 def unit_of_years(years: float) -> tuple[float, str]:
-    """In which unit a reader is told of years, and how many of it a year has."""
+    """How many units a year has, and the unit in which years are shown: days below `_FEW_YEARS`."""
     return (365.25, "days") if years < _FEW_YEARS else (1.0, "years")
 
 

@@ -9,9 +9,9 @@ use crate::link::Way;
 use crate::lookup::PAGES_AHEAD;
 
 impl<P: Policies> Drive<P> {
-    /// Where the units from `at` on end whose map entries are at hand for a command: those below
-    /// `known`, which grows to the end of a page that is found. None where a page has to be read:
-    /// the command stands at `at` then, and goes on when it has come.
+    /// The first unit from `at` to `end` whose map entry the controller does not have in RAM.
+    /// Entries below `known` are there; a map page that is found moves `known` to its end. None
+    /// where the page has to be read: the command waits at `at` until the page has come.
     #[inline(always)]
     pub(super) fn known_to(
         &mut self,

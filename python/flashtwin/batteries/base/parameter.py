@@ -48,10 +48,11 @@ class Row(Document, frozen=True):
 
 
 def parameter(default: Any, kind: Kind, meaning: str, of_drive: Collection[Any] = ()) -> Any:
-    """A field of a battery's parameters; `of_drive` are values that `here` makes less on a copy."""
+    """A field of a battery's parameters. `of_drive`: its values that `here` divides by the scale of
+    a copy."""
     if of_drive:
         usual = "the usual" if default is None or isinstance(default, tuple) else kind.show(default)
-        meaning = f"{meaning}; {usual} is as much less as a drive is scaled"
+        meaning = f"{meaning}; on a scaled copy {usual} is divided by the scale"
     return field(default=default, metadata={"kind": kind, "meaning": meaning, "of_drive": of_drive})
 
 
@@ -230,8 +231,8 @@ def seconds_of(parameters: Any, name: str, info: DriveInfo) -> float:
 
 def here(parameters: Any, name: str, info: DriveInfo) -> Any:
     """The bytes or seconds of a parameter on a target. The usual ones and those of presets are the
-    whole drive's: on a scaled copy they are as many times less, so that a file overflows the copy's
-    cache where it would overflow the drive's, and only there. What is typed is taken as it is."""
+    whole drive's. On a scaled copy they are divided by its scale, so that a file overflows the
+    copy's cache exactly where it would overflow the drive's. Any other value is taken as it is."""
     (of_drive,) = (field.metadata["of_drive"] for field in fields(parameters) if field.name == name)
     amount = getattr(parameters, name)
     if amount is None or amount not in of_drive:
@@ -240,7 +241,7 @@ def here(parameters: Any, name: str, info: DriveInfo) -> Any:
 
 
 def shrinks(of: type) -> bool:
-    """Whether a class has parameters that `here` makes less on a copy."""
+    """Whether a battery has parameters that `here` divides on a scaled copy."""
     return any(field.metadata.get("of_drive") for field in fields(of))
 
 

@@ -56,11 +56,11 @@ _BASE = "base"
 
 
 PREPARATION = "preparation"
-# A scaled copy is asked for less, and cannot show all of it.
+# Said of a battery whose sizes or times `parameter.here` divides on a scaled copy.
 OF_A_COPY = (
-    "files and times are 1/{} of the usual ones, as the drive is; its write buffer, rests and the"
-    " interval of its map's write-back are those of the whole drive: short writes look faster, a"
-    " rest folds more, and WAF lacks a part of the map's"
+    "files and times are 1/{} of the usual ones, like the drive. Its write buffer, the rests and"
+    " the time after which it writes its map back are those of the whole drive: short writes look"
+    " faster, a rest folds more, and WAF lacks part of what the map costs"
 )
 
 

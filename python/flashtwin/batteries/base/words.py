@@ -15,7 +15,8 @@ PLACE = Path(__file__).with_name("words.toml")
 
 
 class Word(Table, kw_only=True):
-    """A word as it is written, other words for it, what it is, and the finding to read first."""
+    """A word of the field: `also` are other names for it, `means` explains it, and `finding` is the
+    finding that shows it."""
 
     word: str
     also: tuple[str, ...] = ()
@@ -24,7 +25,7 @@ class Word(Table, kw_only=True):
 
     @property
     def names(self) -> set[str]:
-        """How people type it: the word without what stands in brackets, or another for it."""
+        """The names that people type for it, without the part in brackets."""
         return {name.lower() for name in (self.word.partition(" (")[0], *self.also)}
 
 
@@ -41,7 +42,7 @@ def words() -> tuple[Word, ...]:
 
 
 def word_of(text: str) -> Word | None:
-    """The word that somebody typed: small or large, with a hyphen or without, one or several."""
+    """The word that somebody typed, in either case, with or without hyphens, singular or plural."""
     typed = text.strip().lower().replace("_", " ")
     forms = {typed, typed.replace("-", " "), typed.removesuffix("s")}
     return next((word for word in words() if word.names & forms), None)

@@ -30,7 +30,7 @@ def _title(name: str) -> str:
 
 
 def _another(title: str, others: Collection[str]) -> str:
-    """The title of a test, with its number where tests before it were of the same place."""
+    """The title of a test; one that repeats an earlier test also gets a number."""
     times = sum(other == title or other.startswith(f"{title}, test ") for other in others)
     return f"{title}, test {times + 1}" if times else title
 
