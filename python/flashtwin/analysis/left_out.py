@@ -56,7 +56,7 @@ def beginning(shape: Shape) -> str | None:
 
 
 def _may_be_burst(shape: Shape, end: float) -> str:
-    """The reading without a first plateau that lasts no longer than a host's burst."""
+    """The note on a first plateau so short that it may be a burst: the reading without it."""
     head = shape.head
     begins = (
         f"begins with {gb(head.end)} in {head.end / head.speed.value:.1f} s, which may be a burst "

@@ -92,9 +92,9 @@ class Shape:
 
     `stalls` are those that were left out: bytes since the fill began, and seconds. `rise` is where
     the first plateau becomes faster, in bytes, if it does. `burst`: bytes, seconds and rate of a
-    beginning that is faster and was read as the host's. `without_burst`: where the first plateau
-    was not, but may be, a host's burst, the bytes at which one ends that does not count it (all
-    bytes where it then has no end). `quiet` is the series without stalls and lone dips.
+    beginning that is faster and was read as a burst into memory. `without_burst` is the other
+    reading of a first plateau that may be such a burst: the bytes at which the next one ends, all
+    of them if it has no end. `quiet` is the series without stalls and lone dips.
     """
 
     first_plateau: FirstPlateau

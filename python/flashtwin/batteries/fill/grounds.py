@@ -69,15 +69,16 @@ def _fills_all_cells(share: Finding | None, bits: int) -> bool:
 
 
 def is_whole_drive(of_pass: Mapping[str, Finding]) -> bool:
-    """Whether a drive was seen to write all of its flash once, one bit a cell, before it folds."""
+    """True where the fill shows that a drive uses all of its flash as the cache: it wrote each cell
+    once with one bit before it folded."""
     probability = of_pass.get("cache_probability")
     return probability is not None and WHOLE_DRIVE in (probability.note or "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contradiction:
-    """What the patterns of a run say of the cache that cannot all be so: one sentence, and the same
-    without their names, for a line that has room for little."""
+    """A contradiction between the patterns of a run about the cache: a sentence, and a shorter one
+    without the patterns' names."""
 
     sentence: str
     brief: str

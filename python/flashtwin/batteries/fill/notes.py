@@ -26,10 +26,11 @@ from flashtwin.analysis.first_plateau import fifths
 from flashtwin.analysis.left_out import beginning, bursts, dipping, sentence
 from flashtwin.analysis.shape import Plateau, Shape
 from flashtwin.batteries.fill.signature import presence
+from flashtwin.model.cells import BITS
 from flashtwin.model.units import readable_gb as gb
 from flashtwin.model.units import readable_mb_s as mbs
 
-BITS = {2: "MLC", 3: "TLC", 4: "QLC"}
+CELLS = {bits: cell.upper() for cell, bits in BITS.items() if bits > 1}
 PARTS = {2: "half", 3: "third", 4: "quarter"}
 STILL_FREE = 0.25
 # A fill that wrote less than this share of the target did not reach its end.
@@ -38,8 +39,8 @@ MOSTLY_FULL = 0.95
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What is known from outside: what the drive advertises, and its flash and the bits of its
-    cells where they are published."""
+    """The drive as its label has it: its capacity and, where published, its raw flash and the bits
+    of a cell."""
 
     capacity_bytes: int
     raw_bytes: int | None = None
@@ -77,7 +78,7 @@ def raw_from_capacity(capacity_bytes: int) -> int:
 def third_note(share: Estimate, target: Target) -> str:
     """The verdict on the one-third signature (one quarter of cells that the label calls QLC), and
     the readings for other cells."""
-    of_cells = target.bits if target.bits in BITS else 3
+    of_cells = target.bits if target.bits in CELLS else 3
     verdict, signature = presence(share, of_cells), f"one-{PARTS[of_cells]} signature"
     if verdict == "present":
         first = f"{signature} present: the drive writes all cells once, SLC-like, first"
@@ -87,7 +88,7 @@ def third_note(share: Estimate, target: Target) -> str:
         first = f"{signature} undecided: the interval reaches over its bounds"
     others = [
         f"would be 1/{bits} of {name}"
-        for bits, name in BITS.items()
+        for bits, name in CELLS.items()
         if bits != of_cells and presence(share, bits) == "present"
     ]
     return "; ".join([first, *others, target.raw_is])
@@ -97,7 +98,7 @@ def folding_possible(cache: float, begin: float, target: Target) -> bool:
     """Whether native cells can have run out at `begin`, for some number of bits up to four."""
     if not target.has_raw:
         return True
-    still_free = target.raw - begin - (max(BITS) - 1) * cache
+    still_free = target.raw - begin - (max(CELLS) - 1) * cache
     return still_free <= STILL_FREE * target.raw
 
 
