@@ -95,6 +95,53 @@ fn mostly_valid_superblocks_are_not_reclaimed() {
     assert!((end / cached - 1.0).abs() < 0.03, "{end} against {cached}");
 }
 
+/// What is overwritten in a full cache is reclaimed, and no more than that: a fill after it goes past
+/// the cache as it does where nothing was overwritten. Superblocks are small here beside the write
+/// buffer, so that the host waits for the room that is reclaimed.
+#[test]
+fn a_reclaimed_superblock_does_not_draw_a_fill_through_the_cache() {
+    const FLASH: &[&str] = &[
+        "drive.capacity=6 GB",
+        "ftl.system=100 MB",
+        "nand.wordlines_per_block=16",
+        "nand.blocks_per_plane=1400",
+        "slc_cache.static_size=200 MB",
+        "slc_cache.reclaim=0.5",
+        "slc_cache.rearm=20 MB",
+    ];
+    const FILE: u64 = 23 << 20;
+    let fill = |cached: u64, times: u64| {
+        let mut d = drive(&[STATIC, FLASH]);
+        write(&mut d, ReadWrite::Write, 128 << 10, cached);
+        if times > 0 {
+            write_within(
+                &mut d,
+                ReadWrite::Write,
+                128 << 10,
+                times * FILE,
+                Some(FILE),
+            );
+        }
+        let mut job = job(ReadWrite::Write, 128 << 10, 32);
+        job.offset = 1 << 30;
+        job.io_bytes = Some(4 << 30);
+        let before = *d.counters();
+        let outcome = go(&mut d, job);
+        d.ftl().check();
+        let written = since(&before, d.counters());
+        (rate_between(&outcome, GB, 4.0 * GB), written)
+    };
+    for cached in [168 << 20, 172 << 20, 176 << 20] {
+        let (past, _) = fill(cached, 0);
+        for times in [1, 3] {
+            let (after, written) = fill(cached, times);
+            let through = written.slc_units as f64 / written.host_units as f64;
+            assert!(after > 0.95 * past, "{after} for {past}");
+            assert!(through < 0.1, "{through} of the data through the cache");
+        }
+    }
+}
+
 #[test]
 fn writes_enter_by_size_or_unless_they_go_on_in_a_row() {
     let cases = [

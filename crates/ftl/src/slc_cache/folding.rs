@@ -120,7 +120,7 @@ impl Cache {
         self.reclaiming = emptiest.is_some() && self.reclaims_on(seen);
         let source = match emptiest {
             Some(at) => seen.blocks.cached().get(at).copied(),
-            None if seen.writing.is_starved() => {
+            None if self.is_wanted_by_host(seen) => {
                 let borrowed = self.oldest_to_fold(seen, |block| !block.fixed);
                 borrowed.or_else(|| self.oldest_source(seen))
             }
@@ -130,12 +130,19 @@ impl Cache {
         Some(source)
     }
 
+    /// Whether a host waits that nothing but folding can help. Where data goes past a full cache it
+    /// waits at most for what is being reclaimed, and then goes past it: folding valid data for it
+    /// would make room in the cache again and again, and all that follows would go through it.
+    fn is_wanted_by_host(&self, seen: &Seen<'_>) -> bool {
+        seen.writing.is_starved() && (self.bypass || !self.rule().bypasses)
+    }
+
     /// The oldest superblock that may be folded now. None where superblocks with little valid data
     /// are the only reason to fold, which this one need not be.
     fn oldest_source(&self, seen: &Seen<'_>) -> Option<u32> {
-        let starved = seen.writing.is_starved();
         let background = self.folds_in_background(seen);
-        let asked = background || starved || self.reclaim_most.is_none();
+        let wanted = background || self.is_wanted_by_host(seen);
+        let asked = wanted || self.reclaim_most.is_none();
         if !asked && self.pressure_pace_milli(seen) == 0 && !self.rearms() {
             return None;
         }
