@@ -231,6 +231,7 @@ def test_a_fit() -> None:
         **dict.fromkeys(("run", "structure", "past", "cell", "toml"), "a"),
         "limit": "core",
         "map": "dram",
+        "reclaims": True,
         "scatter": 1.2,
         "simulations": 300,
         "values": [{**row, "unit": "MB/s", "origin": "fitted"}],

@@ -468,6 +468,26 @@ def test_a_small_copy_has_its_map_on_flash_in_the_same_share() -> None:
     assert whole["randread 1 1.0"] == pytest.approx(whole["randread 1 0.02"], abs=0.03)
 
 
+def test_a_candidate_may_reclaim_what_is_overwritten_or_not(twin: fitting.Twin) -> None:
+    """A file of half the cache that is rewritten at random stays in a cache that reclaims; a fill
+    does not show it, and the twin of a fill alone says so."""
+    values = {**candidate.usual_values(), "cache": 0.05, "idle": 30.0}
+    values |= {"first_rate": 400e6, "native_rate": 40e6, "link": 500e6, "dies": 2.0}
+    space = candidate.space_of(structure("static", "direct"), "tlc", values, rests=False)
+    size = int(0.025 * SMALL) // 4096 * 4096
+    job = Job(name="a", rw="randwrite", block_bytes=4096, depth=32, size=size, io_bytes=8 * size)
+    rates = {}
+    for reclaims in (True, False):
+        of = space.with_reclaim(reclaims)
+        spec = candidate.small_spec(of, values, SMALL, SMALL)
+        (shown,) = _core.simulate([(spec, 1, [(jobs_json([job]), 1_000_000)])], 1)
+        rates[reclaims] = float(binned(curve_of_columns(shown[0]["series"]), 4)[-1])
+    assert rates[True] > rates[False] + 0.3, rates
+    spec = tomllib.loads(twin.toml)
+    assert spec["slc_cache"]["reclaim"]["origin"] == "prior"
+    assert any("overwritten in the cache" in note for note in twin.notes)
+
+
 def test_steps_that_another_chapter_begins_with_are_simulated_once(
     measured: Run, space: candidate.Space
 ) -> None:

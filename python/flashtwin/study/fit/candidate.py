@@ -88,7 +88,8 @@ class Structure:
     """A kind of cache, how the drive writes past it, and the values that it uses.
 
     `limit`: what programs wait for, the flash or the firmware's core; `map`: where the map is, in
-    DRAM or on flash and read on demand.
+    DRAM or on flash and read on demand; `reclaims`: whether a superblock of the cache of which
+    enough was overwritten is folded before older ones, and its room used again.
     """
 
     number: int
@@ -96,6 +97,7 @@ class Structure:
     limit: Limit
     uses: tuple[str, ...]
     map: str = "dram"
+    reclaims: bool = True
 
     @property
     def name(self) -> str:
@@ -202,9 +204,13 @@ class Space:
         free = tuple(value for value in names() if value in (*others, *uses[name]))
         return replace(self, structure=structure, free=free)
 
+    def with_reclaim(self, reclaims: bool) -> Space:
+        """This space with or without the reclaim of what is overwritten in the cache."""
+        return replace(self, structure=replace(self.structure, reclaims=reclaims))
+
     def is_core_of(self, space: Space) -> bool:
         """Whether both are of one kind, this one limited by a core and `space` by its flash; where
-        their maps are does not matter."""
+        their maps are, and what they reclaim, does not matter."""
         same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
         return same and self.structure.by_core and not space.structure.by_core
 
@@ -456,6 +462,9 @@ def _put_cache(
     for name, value in hypothesis.settings(kind, space.cell, sizes).items():
         section, _, key = name.rpartition(".")
         rows.setdefault(section, {})[key] = (value, "")
+    if kind.name != NONE:
+        share = table()["reclaim"]["share"] if space.structure.reclaims else 0
+        rows["slc_cache"]["reclaim"] = (share, "")
 
 
 def _core_times(values: Mapping[str, float], wordlines: int, of_drive: int) -> tuple[float, float]:

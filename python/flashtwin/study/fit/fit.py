@@ -79,6 +79,7 @@ class FitDocument(Document, frozen=True):
     past: str
     limit: Limit
     map: str
+    reclaims: bool
     cell: str
     scatter: float
     simulations: int
@@ -149,6 +150,7 @@ class Twin:
             past=space.structure.past,
             limit=space.structure.limit,
             map=space.structure.map,
+            reclaims=space.structure.reclaims,
             cell=space.cell,
             scatter=round(self.fitted.scatter, 4),
             simulations=self.fitted.simulations,
@@ -381,6 +383,11 @@ def _rivals(fitted: Fitted) -> list[str]:
             "this run does not tell whether the drive's map is in DRAM or on flash: random reads "
             "over little and over much of the drive would"
         )
+    if not fitted.reclaim_known:
+        notes.append(
+            "this run does not tell whether data that is overwritten in the cache makes room in it "
+            "at once: overwriting a file smaller than the cache would"
+        )
     own, cell, least = fitted.rivals[0]
     near = dict.fromkeys(
         f"{row.name}, {row.past}, {other_cell}"
@@ -466,6 +473,9 @@ def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
     where = f"fitted to {run.path.name}: what a request takes"
     unknown = f"not determined by {run.path.name}: usual"
     sources["map.residency"] = ("fitted", where) if fitted.map_known else ("prior", unknown)
+    reclaimed = f"fitted to {run.path.name}: what overwriting does to later writes"
+    known = ("fitted", reclaimed) if fitted.reclaim_known else ("prior", unknown)
+    sources["slc_cache.reclaim"] = known
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
     sources["fold.pace"] = ("computed", "folding frees what the host writes")
     for name, row in values().items():

@@ -50,6 +50,8 @@ STEPS = (0.06, 0.2, 0.6, 1.6)
 # Drives that differ by `NEXT` (in spreads) look alike to a host. How their misfits differ is noise
 # of the simulation, estimated from this number of neighbours.
 NEXT, NEIGHBOURS = 0.004, 12
+# The share of a normal distribution below one standard deviation under its middle.
+NORMAL = 0.159
 # A move counts as clear where its squared change is this multiple of what neighbours differ by.
 CLEAR = 4.0
 CALIBRATION = Path(__file__).with_name("calibration.toml")
@@ -62,7 +64,8 @@ class Fitted:
     `posterior`: drives that the run leaves possible, as values with their weights. `near`: a rival
     fits as well if its misfit lies above the best one's by no more than this.
     `limit_known`: whether the run tells what programs wait for, the flash or a core; `map_known`:
-    whether it tells where the map is.
+    whether it tells where the map is; `reclaim_known`: whether it tells that what is overwritten in
+    the cache makes room, or does not.
     """
 
     space: Space
@@ -75,6 +78,7 @@ class Fitted:
     near: float
     limit_known: bool
     map_known: bool
+    reclaim_known: bool
     rivals: tuple[tuple[Structure, str, float], ...]
 
     @property
@@ -97,11 +101,18 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         for other in near_ones
         if other.is_core_of(space) or space.is_core_of(other)
         if other.structure.map == space.structure.map
+        if other.structure.reclaims == space.structure.reclaims
     ]
     other_map = [
         other
         for other in near_ones
         if other.with_map(space.structure.map).structure == space.structure != other.structure
+    ]
+    other_reclaim = [
+        other
+        for other in near_ones
+        if other.with_reclaim(space.structure.reclaims).structure == space.structure
+        if other.structure != space.structure
     ]
     posterior = _posterior(search, space, best, intervals)
     known = {
@@ -126,6 +137,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         near=near - best.total,
         limit_known=not other_limit,
         map_known=search.seen.has_requests and not other_map,
+        reclaim_known=not other_reclaim,
         rivals=tuple(
             (other.structure, other.cell, best_of(shown).total)
             for other, shown in (winner, *rivals)
@@ -288,9 +300,12 @@ def _neighbours(
 
 
 def _near(best: Tried, neighbours: Sequence[Tried], counts: float) -> float:
-    """The misfit up to which a candidate counts as near the best."""
+    """The misfit up to which a candidate counts as near the best. How far neighbours are apart is
+    measured between quantiles: a few of them are outliers, where the cache of the small copy holds
+    a test file in one drive and not in the next."""
     totals = [item.total for item in neighbours] or [best.total]
-    return float(np.median(totals) + np.std(totals)) + NEAR * scatter_of(best, counts)
+    low, middle, high = np.quantile(totals, (NORMAL, 0.5, 1 - NORMAL))
+    return float(middle + (high - low) / 2) + NEAR * scatter_of(best, counts)
 
 
 Moves = list[tuple[Tried, Tried]]

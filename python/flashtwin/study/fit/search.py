@@ -220,8 +220,9 @@ def _by_all(
     """The best kinds on every chapter, best first.
 
     `where`: the place of the map that requests showed; `rest`: the rest that chapters showed. Each
-    kind is simulated once as the fill left it and once with the core as its limit, a hybrid one
-    also with other own parts, which no fill shows. The best make one step, the best of these more.
+    kind is simulated once as the fill left it and once with the core as its limit, both with and
+    without the reclaim of what is overwritten, a hybrid one also with other own parts: the fill of
+    an empty drive shows none of these. The best make one step, the best of these more.
     """
     starts = []
     for space, tried in by_fill:
@@ -231,6 +232,7 @@ def _by_all(
         starts.append((same, _carried(space, place, same, rates=True)))
         cores = [other.with_map(where) for other in spaces if other.is_core_of(space)]
         starts += [(other, _carried(space, place, other)) for other in cores]
+    starts += [(_other_reclaim(space), place) for space, place in starts if _may_reclaim(space)]
     search.label = "every kind of cache"
     once = [
         (space, search.misfits(space, space.with_own_parts(place), search.seen.chapters))
@@ -321,10 +323,12 @@ def _among_neighbours(
 
 
 def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) -> list[Space]:
-    """Kinds with half or twice the dies, the other limit, other cells or the map in the other
-    place, and kinds with the same way past the cache and fewer values."""
+    """Kinds with half or twice the dies, the other limit, other cells, the map in the other place
+    or the other answer to what is overwritten in the cache, and kinds with the same way past the
+    cache and fewer values."""
     structure = space.structure
     others = [space.with_map(where) for where in MAPS if has_requests and where != structure.map]
+    others += [_other_reclaim(space)] if _may_reclaim(space) else []
     for other in spaces:
         row = other.structure
         same_limit, same_cell = row.limit == structure.limit, other.cell == space.cell
@@ -334,8 +338,17 @@ def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) ->
         )
         if (same_row and same_limit != same_cell) or (simpler and same_limit and same_cell):
             factor = space.usual["dies"] / other.usual["dies"]
-            others.append(other.with_dies(factor).with_map(structure.map))
+            beside = other.with_dies(factor).with_map(structure.map)
+            others.append(beside.with_reclaim(structure.reclaims))
     return [*others, *_other_dies(space, (0.5, 2.0))]
+
+
+def _may_reclaim(space: Space) -> bool:
+    return space.structure.name != NONE
+
+
+def _other_reclaim(space: Space) -> Space:
+    return space.with_reclaim(not space.structure.reclaims)
 
 
 def _beside(search: Search, winner: Searched, space: Space, before: Searched | None) -> Searched:
