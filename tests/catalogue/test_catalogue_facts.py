@@ -172,7 +172,10 @@ def test_no_unknown_field_is_passed_over() -> None:
     assert len(table["outcome"]) + len(of_market) == len(OUTCOMES)
     assert sum(len(block["rows"]) for block in table["compare"]) == len(COMPARISONS)
     fields = {key for row in tomllib.loads(MARKET.read_text())["drive"] for key in row}
-    assert fields == {"id", "source", "note", "controller", *facts.FILL_METRICS}
+    assert fields == {"id", "source", "note", "controller", "model", *facts.FILL_METRICS}
+    reviewed = {key for row in tomllib.loads(MARKET.read_text())["reviewed"] for key in row}
+    of_class = {"capacity", "cell", "interface", "dram", "from_memory"}
+    assert reviewed <= fields | of_class
 
 
 def test_a_damaged_installation_says_so(tmp_path: object) -> None:
