@@ -1,9 +1,9 @@
 """Drives from their labels alone: how far off a twin would be that nobody had fitted.
 
 For each drive of the market a spec is written as `flashtwin new` writes it from capacity,
-interface, cells, DRAM and the maker of the controller, and filled as the reviewers filled the
-drive. Nothing else of the drive goes in: the cache and the rate past it are what the other drives
-let one expect, its own review left out. Invariant: rates and places are those of
+interface, cells, DRAM, and the maker and model of the controller, and filled as the reviewers
+filled the drive. Nothing else of the drive goes in: the cache and the rate past it are what the
+other drives let one expect, its own review left out. Invariant: rates and places are those of
 a whole drive; drives are filled so many times smaller as `knockouts.toml` says, with places
 multiplied back.
 """
@@ -39,6 +39,7 @@ def label_of(drive: str) -> Label:
     """What the label of a drive of the market says."""
     spec = load(drive)
     values = {row["key"]: row["value"] for row in spec.values()}
+    row = _rows()[drive]
     generation = values["link.pcie_generation"]
     interface = "sata" if values["link.kind"] == "sata" else f"pcie{generation}"
     return Label(
@@ -48,13 +49,14 @@ def label_of(drive: str) -> Label:
         interface=cast(Interface, interface),
         cell=cast(CellType, values["nand.cell"]),
         dram=_DRAM.get(values["map.residency"], "none"),
-        controller=_controllers()[drive],
+        controller=row["controller"],
+        model=row.get("model"),
     )
 
 
-def _controllers() -> Mapping[str, str]:
-    """Makers of the controllers of the market's drives."""
-    return {row["id"]: row["controller"] for row in tomllib.loads(MARKET.read_text())["drive"]}
+def _rows() -> Mapping[str, Mapping[str, str]]:
+    """The rows of the market's drives, each with its controller."""
+    return {row["id"]: row for row in tomllib.loads(MARKET.read_text())["drive"]}
 
 
 def market() -> list[str]:

@@ -72,10 +72,10 @@ rows hardly hold goes as far as it is let, half as much again or two thirds.
 _LABELS = """
 ## Drives from their labels alone
 
-The market's drives as `flashtwin new` writes them from capacity, interface, cells, DRAM and the
-maker of the controller, filled as reviewers filled them, at an eighth of their size: how far off a
-twin is that nobody fitted. The cache and the rate past it are what the other drives let one expect;
-the drive's own review is left out.
+The market's drives as `flashtwin new` writes them from capacity, interface, cells, DRAM, and the
+maker and model of the controller, filled as reviewers filled them, at an eighth of their size: how
+far off a twin is that nobody fitted. The cache and the rate past it are what the other drives let
+one expect; the drive's own review is left out.
 
 """
 

@@ -208,6 +208,7 @@ def new(
     dram: Literal["yes", "none", "hmb"],
     name: str | None = None,
     controller: str | None = None,
+    controller_model: str | None = None,
     dies: int | None = None,
     slc_cache: str | int | None = None,
     out: str | Path | None = None,
@@ -237,6 +238,7 @@ def new(
         dies=dies,
         cache_bytes=None if slc_cache is None else size(slc_cache),
         controller=controller,
+        model=controller_model,
     )
     text = spec_text(label)
     load(text)

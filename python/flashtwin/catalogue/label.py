@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from flashtwin.catalogue import PRIORS
-from flashtwin.catalogue.prediction import CACHE, RATE, Kind, predictions
+from flashtwin.catalogue.prediction import CACHE, RATE, Kind, makers, models, predictions
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
 from flashtwin.model.units import parse_size, show_size
@@ -48,8 +48,8 @@ AT_WORK = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What is printed on a drive or its box. `dies`, `cache_bytes` and `controller`, the maker of
-    the controller, may be unknown.
+    """What is printed on a drive or its box. `dies`, `cache_bytes`, `controller`, the maker of
+    the controller, and its `model` may be unknown.
 
     `dram` is "yes", "none", or "hmb": no DRAM, but a piece of the host's memory. A cache of 0 bytes
     is none.
@@ -64,6 +64,7 @@ class Label:
     dies: int | None = None
     cache_bytes: int | None = None
     controller: str | None = None
+    model: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -73,7 +74,8 @@ class Label:
             cell=self.cell,
             interface=self.interface,
             has_dram=self.dram == "yes",
-            controller=self.controller,
+            controller=self.controller or models().get(self.model or ""),
+            model=self.model,
         )
 
 
@@ -206,6 +208,31 @@ def _check(label: Label) -> None:
         raise FlashtwinError(
             f"a drive cannot have {label.dies} dies",
             hint="give 1 to 1024; a package of flash holds several dies",
+            exit_code=USAGE,
+        )
+    _check_controller(label)
+
+
+def _check_controller(label: Label) -> None:
+    """What no reviewed drive has would change nothing."""
+    if label.controller is not None and label.controller not in makers():
+        raise FlashtwinError(
+            f"no drive with a controller of {label.controller!r} was reviewed",
+            hint=f"one of {', '.join(makers())}, or leave it out",
+            exit_code=USAGE,
+        )
+    if label.model is None:
+        return
+    if label.model not in models():
+        raise FlashtwinError(
+            f"no drive with the controller {label.model!r} was reviewed",
+            hint=f"one of {', '.join(models())}, or leave it out",
+            exit_code=USAGE,
+        )
+    if label.controller not in (None, models()[label.model]):
+        raise FlashtwinError(
+            f"{label.model} is a controller of {models()[label.model]}, not of {label.controller}",
+            hint="leave one of them out",
             exit_code=USAGE,
         )
 

@@ -20,7 +20,7 @@ from flashtwin.catalogue.endurance import tbw_warning
 from flashtwin.catalogue.folders import ID, ID_RULE
 from flashtwin.catalogue.label import Label, spec_text
 from flashtwin.catalogue.loader import BadSpecError, SpecIssue, load
-from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, makers, predictions
+from flashtwin.catalogue.prediction import CACHE, RATE, TELLS, predictions
 from flashtwin.catalogue.summary import (
     Difference,
     describe,
@@ -364,6 +364,11 @@ def diff(first: str, second: str, as_json: bool) -> None:
     metavar="MAKER",
     help="Who makes the controller, if known: phison, silicon-motion, samsung, …",
 )
+@click.option(
+    "--controller-model",
+    metavar="MODEL",
+    help="Its model, if known: E18, SM2262EN, MAP1602, … It tells most of the cache.",
+)
 @click.option("--dies", type=options.Integer(0), help="Dies of flash, if known.")
 @click.option(
     "--slc-cache", type=options.SIZE, metavar="SIZE", help='Its size, if known; "0" for none.'
@@ -378,6 +383,7 @@ def new(
     cell: str | None,
     dram: str | None,
     controller: str | None,
+    controller_model: str | None,
     dies: int | None,
     slc_cache: int | None,
     out: Path | None,
@@ -390,12 +396,6 @@ def new(
     """
     if not ID.fullmatch(drive_id):
         raise click.BadParameter(ID_RULE, param_hint="ID")
-    if controller is not None and controller not in makers():
-        raise click.BadParameter(
-            f"no drive with one of {controller!r} was reviewed; one of {', '.join(makers())},"
-            " or leave it out",
-            param_hint="--controller",
-        )
     label = Label(
         id=drive_id,
         name=name or drive_id,
@@ -406,6 +406,7 @@ def new(
         dies=dies,
         cache_bytes=slc_cache,
         controller=controller,
+        model=controller_model,
     )
     path = out or Path(f"{drive_id}.toml")
     text = spec_text(label)

@@ -56,6 +56,7 @@ class Described(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     dram: Literal["yes", "none", "hmb"]
     name: str | None = None
     controller: str | None = None
+    controller_model: str | None = None
     dies: int | None = None
     slc_cache: str | None = None
 
@@ -133,6 +134,7 @@ def read(path: Path) -> Published:
         dies=table.drive.dies,
         cache_bytes=_cache(path, table.drive.slc_cache),
         controller=table.drive.controller,
+        model=table.drive.controller_model,
     )
     figures = tuple(
         _figure(path, f"figure {number}", row, capacity)
