@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,31 @@ def test_a_full_cache_recovers_beside_a_read_now_and_then(drive: str) -> None:
     read = {"rw": "randread", "block_bytes": 4096, "think_ns": 500_000_000, "runtime_s": 60.0}
     done(twin, Job(name="r", size=cache * MIB, **read))
     assert speed(twin, cache * 3, cache // 2) > 0.9 * first
+
+
+def test_a_short_rest_gives_back_what_it_freed() -> None:
+    """The 980 PRO takes data in mid-fill only once all of its cache is free (`slc_cache.rearm`);
+    what a second of folding has freed takes data at once."""
+    twin = Twin(load("samsung-980-pro-1tb", scale="1/16"), seed=1).open()
+    first = speed(twin, 0, 4096)
+    speed(twin, 4096, 8192)
+    assert speed(twin, 12288, 1024) < 0.6 * first
+    twin.do(Rest(seconds=2.0), lambda progress: True)
+    assert speed(twin, 16384, 1024) > 0.9 * first
+    assert speed(twin, 20480, 8192) < 0.6 * first, "two seconds do not free all of it"
+
+
+def rewritten(*sets: str) -> float:
+    """MB/s of the last half of writes at random within a file of a quarter of the cache."""
+    twin = Twin(load("kingston-nv2-1tb", scale="1/32", sets=sets), seed=1).open()
+    job = Job(name="w", rw="randwrite", block_bytes=64 << 10, depth=32, size=640 * MIB)
+    done(twin, replace(job, io_bytes=5120 * MIB))
+    result = done(twin, replace(job, io_bytes=5120 * MIB, seed=2))
+    return 5120 * MIB / 1e6 / (result.duration_ns / 1e9)
+
+
+def test_an_overwritten_file_stays_in_the_cache() -> None:
+    assert rewritten() > 1.5 * rewritten("slc_cache.reclaim=0")
 
 
 @pytest.mark.parametrize("drive", ["crucial-p1-1tb", "samsung-870-evo-4tb", "bx500-240"])
