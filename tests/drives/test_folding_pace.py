@@ -1,4 +1,4 @@
-"""Folding keeps up with a host that goes past a full cache, so that the host hardly waits for it."""
+"""Folding keeps up with a host that goes past a full cache, so that it hardly waits."""
 
 from __future__ import annotations
 
