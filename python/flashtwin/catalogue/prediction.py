@@ -232,15 +232,15 @@ def _apart(title: str, kind: Kind, other: Kind) -> float:
     )
 
 
-def _off(title: str, asked: Kind, drives: Sequence[Reviewed]) -> float:
+def _off(title: str, label: Kind, drives: Sequence[Reviewed]) -> float:
     """The logarithm of the factor by which the middle is off at most in `HOLDS` of drives, where no
-    more is told of their controllers than of the one that is asked for."""
+    more is told of their controllers than the label tells."""
     off = []
     for drive in drives:
         kind = replace(
             drive.kind,
-            controller=drive.kind.controller if asked.controller is not None else None,
-            model=drive.kind.model if asked.model is not None else None,
+            controller=drive.kind.controller if label.controller is not None else None,
+            model=drive.kind.model if label.model is not None else None,
         )
         others = [other for other in drives if other is not drive]
         off.append(abs(math.log(_middle(title, kind, others) / drive.seen[title])))
