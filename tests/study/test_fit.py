@@ -488,6 +488,23 @@ def test_a_candidate_may_reclaim_what_is_overwritten_or_not(twin: fitting.Twin) 
     assert any("overwritten in the cache" in note for note in twin.notes)
 
 
+def test_what_small_copies_show_by_chance_counts_as_noise(
+    measured: Run, space: candidate.Space
+) -> None:
+    """Distances shrink by what copies differ that no host could tell apart, those of a place that
+    was simulated before as those of one that is simulated after."""
+    seen = observed(measured, SMALL, 1e6)
+    search_ = Search(seen=seen, seed=1)
+    place = np.full(len(space.free), 0.3)
+    (before,) = search_.misfits(space, [place], seen.chapters)
+    search_.take_chaos(space, place)
+    (after,) = search_.misfits(space, [place], seen.chapters)
+    again = search_.taken_again(before)
+    assert again == after and np.array_equal(again.apart, after.apart)
+    assert 0 < after.data < before.data
+    assert 0 < search_.counts < seen.counts
+
+
 def test_steps_that_another_chapter_begins_with_are_simulated_once(
     measured: Run, space: candidate.Space
 ) -> None:

@@ -4,9 +4,9 @@ An interval is the wider of two, lengthened at both ends as `calibration.toml` s
 coverage.py). The first spans all values of candidates near the best one: their misfit is at most
 3.84 (95 %) times the best misfit per independent value, which counts as 1 at least, above that of
 neighbours which no host could tell from the best. The second is 1.96 standard deviations of the
-normal distribution around the best (Laplace), from the slopes of all series and the prior; it is
-wide where one value makes up for another. A slope is taken over the smallest move that changes the
-series more than those neighbours differ among themselves.
+normal distribution around the best (Laplace), from the slopes of all rates and the prior; it is
+wide where one value makes up for another. A rate's slope is taken over the smallest move that
+changes it more than it differs among those neighbours.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.observed import DEVIATIONS, Chapter
 from flashtwin.study.fit.trials import (
+    NEXT,
     Floats,
     Search,
     Searched,
@@ -47,12 +48,12 @@ DRAWS = 16
 # Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
-# Drives that differ by `NEXT` (in spreads) look alike to a host. How their misfits differ is noise
-# of the simulation, estimated from this number of neighbours.
-NEXT, NEIGHBOURS = 0.004, 12
+# How the misfits of drives that look alike differ is noise of the simulation, estimated from this
+# number of neighbours.
+NEIGHBOURS = 12
 # The share of a normal distribution below one standard deviation under its middle.
 NORMAL = 0.159
-# A move counts as clear where its squared change is this multiple of what neighbours differ by.
+# A rate's change counts where its square is this multiple of what neighbours differ by.
 CLEAR = 4.0
 CALIBRATION = Path(__file__).with_name("calibration.toml")
 
@@ -90,7 +91,7 @@ class Fitted:
 def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitted:
     """The best of all that was tried, with an interval of each value."""
     space, tried = winner
-    counts = search.seen.counts
+    counts = search.counts
     best, near, intervals = _with_intervals(search, space, tried)
     best = _usual_again(search, space, best, intervals, near)
     values = space.values(np.array(best.z))
@@ -159,7 +160,7 @@ def _posterior(
         np.clip(middle + width * step, -candidate.FARTHEST, candidate.FARTHEST) for step in steps
     ]
     shown = search.misfits(space, places, list(search.seen.chapters))
-    scatter = scatter_of(best, search.seen.counts)
+    scatter = scatter_of(best, search.counts)
     logs = np.array(
         [
             float(np.sum(np.square(step))) / 2 - (item.total - best.total) / (2 * scatter)
@@ -184,7 +185,7 @@ def _with_intervals(
 ) -> tuple[Tried, float, dict[str, tuple[float, float]]]:
     """The best place, the misfit up to which others are as good, and how far each value can be, in
     spreads."""
-    chapters, counts = search.seen.chapters, search.seen.counts
+    chapters, counts = search.seen.chapters, search.counts
     best = best_of(tried)
     for again in (True, True, False):
         neighbours = _neighbours(search, space, best, chapters)
@@ -338,32 +339,36 @@ def _profiles(
     return moves
 
 
-def _noise(best: Tried, neighbours: Sequence[Tried]) -> float:
-    """The squared distance between the series of two places that no host could tell apart."""
-    own = sum(float(np.sum(np.square(item.apart - best.apart))) for item in neighbours)
-    return 2.0 * own / max(len(neighbours), 1)
+def _noise(best: Tried, neighbours: Sequence[Tried]) -> Floats:
+    """The squared differences between the series of two places that no host could tell apart, one
+    for each rate: a few rates jump, and would hide what all others show."""
+    if not neighbours:
+        return np.zeros_like(best.apart)
+    noise: Floats = 2.0 * np.var([best.apart, *(item.apart for item in neighbours)], axis=0)
+    return noise
 
 
-def _slope(pair: tuple[Tried, Tried], index: int, noise: float) -> Floats | None:
-    """The slope of the distances in one value; none where the change is within the noise."""
+def _slope(pair: tuple[Tried, Tried], index: int, noise: Floats) -> Floats | None:
+    """The slope of the distances in one value; none where no change is beyond the noise."""
     low, high = pair
     move = high.z[index] - low.z[index]
     if not (low.apart.size and high.apart.size) or move <= 0:
         return None
     change = high.apart - low.apart
-    clear = float(np.sum(np.square(change)))
-    if clear <= CLEAR * noise + 1e-12:
+    clear = np.sign(change) * np.sqrt(np.maximum(np.square(change) - CLEAR * noise, 0.0))
+    if float(np.sum(np.square(clear))) <= 1e-12:
         return None
-    slope: Floats = change / move * math.sqrt(1.0 - noise / clear)
+    slope: Floats = clear / move
     return slope
 
 
-def _deviations(best: Tried, moves: Sequence[Moves], noise: float, counts: float) -> Floats:
+def _deviations(best: Tried, moves: Sequence[Moves], noise: Floats, counts: float) -> Floats:
     """The standard deviation of each value with all others free (marginal), in spreads."""
     slopes = np.zeros((best.apart.size, len(best.z)))
     for index, pairs in enumerate(moves):
-        clear = (_slope(pair, index, noise) for pair in pairs)
-        slopes[:, index] = next((slope for slope in clear if slope is not None), 0.0)
+        for slope in (_slope(pair, index, noise) for pair in pairs):
+            if slope is not None:
+                slopes[:, index] = np.where(slopes[:, index] == 0.0, slope, slopes[:, index])
     certain = slopes.T @ slopes / scatter_of(best, counts) + np.eye(len(best.z))
     deviations: Floats = np.sqrt(np.diag(np.linalg.inv(certain)))
     return deviations

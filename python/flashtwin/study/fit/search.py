@@ -1,9 +1,10 @@
 """The search: which structure with which values shows what the run showed.
 
-All structures are fitted to the fill first, then the best few to every chapter, then the neighbours
-of the best one until none is better. Steps of least squares refine the winner, and CMA-ES draws the
-simulated drives that remain of the count. Invariants: the same run, seed and count give the same
-answer on any number of cores.
+All structures are fitted to the fill first, then the best few to every chapter. How far small
+copies of the best one differ that no host could tell apart counts as noise from there on. Then come
+the neighbours of the best one until none is better. Steps of least squares refine the winner, and
+CMA-ES draws the simulated drives that remain of the count. Invariants: the same run, seed and count
+give the same answer on any number of cores.
 """
 
 from __future__ import annotations
@@ -94,6 +95,9 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
         where,
         _by_rests(search, by_fill[0], where),
     )
+    space, tried = runs[0]
+    search.take_chaos(space, place_of(tried))
+    runs = [(space, [search.taken_again(item) for item in tried]) for space, tried in runs]
     winner, rivals = _among_neighbours(search, runs, spaces)
     space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
@@ -247,7 +251,7 @@ def _by_all(
         _descent(search, space, place_of(tried), NEXT_STEPS, "all", tried) for space, tried in last
     ]
     runs = sorted(more, key=_total) + runs[len(last) :]
-    best = _simplest(more, search.seen.counts)
+    best = _simplest(more, search.counts)
     return [best, *(pair for pair in runs if pair is not best)]
 
 
@@ -304,7 +308,7 @@ def _among_neighbours(
     known = {_kind_of(pair[0]): pair for pair in sorted(runs, key=_total, reverse=True)}
     winner = _with_its_rest(search, runs[0])
     known[_kind_of(winner[0])] = winner
-    done, counts = {_kind_of(winner[0])}, search.seen.counts
+    done, counts = {_kind_of(winner[0])}, search.counts
     winners: set[Kind] = set()
     while True:
         winners.add(_kind_of(winner[0]))

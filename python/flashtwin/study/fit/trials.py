@@ -1,7 +1,8 @@
 """Simulated candidates of a run: how far each is from what the run showed, and steps towards it.
 
 A candidate's misfit has two parts. The first sums the squared distances between its series and the
-measured ones, in units of noise, which includes how a drive differs from its small copy. The second
+measured ones, in units of noise, which includes how a drive differs from its small copy and, once
+`Search.take_chaos` has measured it, how two copies differ that no host could tell apart. The second
 sums the squared distances of its values from what is usual, in spreads: a value that the run does
 not determine stays usual. Invariant: the same places give the same answers on any number of cores,
 and in any process that shares the search.
@@ -9,9 +10,10 @@ and in any process that shares the search.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,9 @@ DAMPINGS = (0.01, 0.2, 2.0, 20.0)
 ENOUGH = 0.98
 # The misfit of values that make no drive.
 NO_DRIVE = 1e9
+# Drives that differ by `NEXT` (in spreads) look alike to a host; how far their small copies differ
+# all the same is measured on this number of them.
+NEXT, COPIES = 0.004, 8
 
 Tell = Callable[[int, str], None]
 
@@ -68,6 +73,51 @@ class Search:
     shared: Shared | None = None
     done: int = 0
     label: str = ""
+    # For each chapter, by its place in the run, what each of its distances is multiplied by.
+    calmed: tuple[Floats, ...] = ()
+
+    @property
+    def counts(self) -> float:
+        """The number of independent values in the run that small copies show steadily."""
+        if not self.calmed:
+            return self.seen.counts
+        sizes = [_units(chapter) for chapter in self.seen.chapters]
+        of_steps = sum(
+            float(np.sum(np.square(own * calm)))
+            for own, calm in zip(sizes, self.calmed, strict=True)
+        )
+        return of_steps + (self.seen.found_rest is not None)
+
+    def take_chaos(self, space: Space, place: Floats) -> None:
+        """Measure how far copies differ around a place, and count that as noise from then on.
+        Whether a small cache still holds a test file, say, changes from copy to copy."""
+        rng = np.random.default_rng(self.seed)
+        places = [place + rng.normal(0.0, NEXT, place.size) for _ in range(COPIES)]
+        shown = self.misfits(space, places, self.seen.chapters)
+        apart_ = [item.apart for item in shown if item.apart.size]
+        if len(apart_) < 2:
+            return
+        spread = np.std(apart_, axis=0)
+        calmed, start = [], 0
+        for chapter in self.seen.chapters:
+            own = _units(chapter)
+            chaos = spread[start : start + own.size] / own
+            calmed.append(1 / np.sqrt(1 + np.square(chaos)))
+            start += own.size
+        self.calmed = tuple(calmed)
+
+    def taken_again(self, item: Tried) -> Tried:
+        """A place that was simulated before `take_chaos`, with the noise of today."""
+        apart_ = self._calm(item.apart, self.seen.chapters)
+        data = float(np.sum(np.square(apart_))) if apart_.size else NO_DRIVE
+        return replace(item, data=data, total=item.total - item.data + data, apart=apart_)
+
+    def _calm(self, apart_: Floats, chapters: Sequence[Chapter]) -> Floats:
+        if not self.calmed or not apart_.size:
+            return apart_
+        calm = [self.calmed[self.seen.chapters.index(chapter)] for chapter in chapters]
+        calmed = np.concatenate(calm)
+        return np.append(apart_[: calmed.size] * calmed, apart_[calmed.size :])
 
     def misfits(
         self, space: Space, places: Sequence[Floats], chapters: Sequence[Chapter]
@@ -82,7 +132,8 @@ class Search:
         else:
             distances = self.shared.through(space.free, places, simulate)
         tried = []
-        for z, apart_ in zip(places, distances, strict=True):
+        for z, raw in zip(places, distances, strict=True):
+            apart_ = self._calm(raw, chapters)
             data = float(np.sum(np.square(apart_))) if apart_.size else NO_DRIVE
             total = data + float(np.sum(np.square(z))) + space.against
             tried.append(Tried(z=tuple(z), data=data, total=total, apart=apart_))
@@ -247,6 +298,14 @@ def _played(chapters: Sequence[Chapter]) -> list[tuple[SmallStep, ...]]:
         next(steps for steps in longest if steps[: len(chapter.steps)] == chapter.steps)
         for chapter in chapters
     ]
+
+
+def _units(chapter: Chapter) -> Floats:
+    """What each distance of a chapter is where its rate is off by the noise."""
+    rows = [
+        np.full(len(seen.rate), math.sqrt(seen.counts / len(seen.rate))) for seen in chapter.seen
+    ]
+    return np.concatenate(rows) if rows else np.zeros(0)
 
 
 def apart(chapter: Chapter, answer: Sequence[Mapping[str, Any]]) -> Floats | None:
