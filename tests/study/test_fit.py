@@ -595,8 +595,8 @@ def test_what_the_bx500_hides_is_recovered_with_its_map(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_what_the_pm871b_hides_is_recovered(tmp_path: Path) -> None:
-    """But the core's time a unit moved, which is none and far from usual, and the time to read a native
-    page: how much of its test file is read there jumps from one small copy to the next."""
+    """But the core's time a unit moved, which is none and far from usual, and the time to read a
+    native page: how much of its test file is read there jumps from one small copy to the next."""
     twin = recovered("pm871b-128", ALL, tmp_path / "run")
     kind, intervals = twin.fitted.space.structure, twin.fitted.intervals
     assert (kind.name, kind.past, kind.limit, kind.map) == ("static", "direct", "core", "dram")
