@@ -61,7 +61,8 @@ class Grid:
     `loads` in their order; those with the same `row` stand together and are a row of the grid, a
     sweep over the depth. `row` is the label of the row's steps below the battery's, `cell` that of
     a load below the row's, and a row's part is called as the row. A mark stands behind each cell,
-    or with `mark_rows` behind each row. `rest_s`: seconds between the preparation and the loads.
+    or with `mark_rows` behind each row. With `rests` the
+    parameter `rest_s` says how long the drive rests between the preparation and the loads.
     """
 
     battery: str
@@ -69,7 +70,7 @@ class Grid:
     row: Callable[[Load], str]
     cell: Callable[[Load], str]
     mark_rows: bool = False
-    rest_s: Callable[[Any], float] = lambda _parameters: 0.0
+    rests: bool = False
 
     def functions(self) -> dict[str, Any]:
         """What the battery does, by the names of `Battery`."""
@@ -83,9 +84,8 @@ class Grid:
         """Prepare once; then every cell, a row after the other."""
         check_fits(self.battery, list(self.loads(parameters)), info)
         yield from prepared(f"{self.battery}/prepare", parameters.fills)
-        seconds = self.rest_s(parameters)
-        if seconds > 0:
-            yield Rest(label=f"{self.battery}/prepare/rest", seconds=seconds)
+        if self.rests and parameters.rest_s > 0:
+            yield Rest(label=f"{self.battery}/prepare/rest", seconds=parameters.rest_s)
         for load in self.loads(parameters):
             step = over_time(self.label(load), load.job_for(parameters, info, size=parameters.size))
             if not self.mark_rows:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from flashtwin.batteries.base.declaration import declared
@@ -87,7 +86,7 @@ def cell_of(load: Load) -> str:
     return f"q{load.depth}"
 
 
-FORM = Grid(battery=NAME, loads=loads_of, row=row_of, cell=cell_of, rest_s=attrgetter("rest_s"))
+FORM = Grid(battery=NAME, loads=loads_of, row=row_of, cell=cell_of, rests=True)
 
 BATTERY = declared(
     __name__,
