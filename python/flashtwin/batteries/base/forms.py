@@ -61,8 +61,8 @@ class Grid:
     `loads` in their order; those with the same `row` stand together and are a row of the grid, a
     sweep over the depth. `row` is the label of the row's steps below the battery's, `cell` that of
     a load below the row's, and a row's part is called as the row. A mark stands behind each cell,
-    or with `mark_rows` behind each row. With `rests` the
-    parameter `rest_s` says how long the drive rests between the preparation and the loads.
+    or with `mark_rows` behind each row. With `rests` the parameter `rest_s` says how long the drive
+    rests between the preparation and the loads.
     """
 
     battery: str
