@@ -20,6 +20,7 @@ def test_a_sampled_life_has_the_figures_of_a_timed_one() -> None:
     assert short.p99_ns.value == pytest.approx(beside["p99_ns"], rel=lifetime.P99_OFF)
 
 
+@pytest.mark.full
 def test_six_hundred_capacities_are_lived_in_a_minute() -> None:
     """Of processor time: six seconds, as measured."""
     began = time.process_time()
