@@ -84,6 +84,9 @@ def test_drives_that_did_not_make_an_interval_lie_in_it(
     assert sum(near(title, *pair) for pair in alone) >= of_new * len(alone)
 
 
+LABEL = Label(id="x", name="X", capacity_bytes=10**12, interface="pcie3", cell="tlc", dram="yes")
+
+
 def test_the_model_of_the_controller_makes_the_cache_likelier() -> None:
     """Three drives of 2 TB with one controller have 200 GB, whatever else its maker has."""
     label = Kind(capacity=2e12, cell="tlc", interface="pcie4", has_dram=True, controller="phison")
@@ -98,30 +101,12 @@ def test_the_model_of_the_controller_makes_the_cache_likelier() -> None:
 def test_a_controller_that_would_change_nothing_is_refused(
     controller: str | None, model: str | None, what: str
 ) -> None:
-    label = Label(
-        id="x",
-        name="X",
-        capacity_bytes=10**12,
-        interface="pcie3",
-        cell="tlc",
-        dram="yes",
-        controller=controller,
-        model=model,
-    )
     with pytest.raises(FlashtwinError, match=what):
-        spec_text(label)
+        spec_text(replace(LABEL, controller=controller, model=model))
 
 
 def test_the_model_of_a_controller_tells_its_maker() -> None:
-    label = Label(
-        id="x",
-        name="X",
-        capacity_bytes=10**12,
-        interface="pcie3",
-        cell="tlc",
-        dram="yes",
-        model="SM2263",
-    )
+    label = replace(LABEL, model="SM2263")
     assert label.kind.controller == models()["SM2263"] == "silicon-motion"
 
 

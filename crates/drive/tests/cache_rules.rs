@@ -95,9 +95,9 @@ fn mostly_valid_superblocks_are_not_reclaimed() {
     assert!((end / cached - 1.0).abs() < 0.03, "{end} against {cached}");
 }
 
-/// What is overwritten in a full cache is reclaimed, and no more than that: a fill after it goes
-/// past the cache as it does where nothing was overwritten. Superblocks are small here beside the
-/// write buffer, so that the host waits for the room that is reclaimed.
+/// The firmware folds the superblocks of a full cache whose data the host has overwritten, and no
+/// others. A fill after that goes past the cache, as it does where the host has overwritten none.
+/// Superblocks are small here beside the write buffer, so that the host waits until one is folded.
 #[test]
 fn a_reclaimed_superblock_does_not_draw_a_fill_through_the_cache() {
     const FLASH: &[&str] = &[

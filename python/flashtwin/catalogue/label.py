@@ -48,8 +48,8 @@ AT_WORK = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What is printed on a drive or its box. `dies`, `cache_bytes`, `controller`, the maker of
-    the controller, and its `model` may be unknown.
+    """What is printed on a drive or its box. `controller` is the name of the controller's maker,
+    and `model` the controller's own. These two, `dies` and `cache_bytes` may be unknown.
 
     `dram` is "yes", "none", or "hmb": no DRAM, but a piece of the host's memory. A cache of 0 bytes
     is none.
@@ -214,7 +214,7 @@ def _check(label: Label) -> None:
 
 
 def _check_controller(label: Label) -> None:
-    """What no reviewed drive has would change nothing."""
+    """Refuse a controller that no reviewed drive has: it would not change the prediction."""
     if label.controller is not None and label.controller not in makers():
         raise FlashtwinError(
             f"no drive with a controller of {label.controller!r} was reviewed",

@@ -54,8 +54,8 @@ TELLS = "flashtwin test TARGET --battery fill shows it"
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What a label says of a drive's class; `controller` is the name of the controller's maker and
-    `model` its own, if they are known."""
+    """What a label says of a drive's class. `controller` is the name of the controller's maker, and
+    `model` the controller's own; each is None where it is not known."""
 
     capacity: float
     cell: str

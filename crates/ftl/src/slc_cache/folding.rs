@@ -130,9 +130,10 @@ impl Cache {
         Some(source)
     }
 
-    /// Whether a host waits that nothing but folding can help. Where data goes past a full cache it
-    /// waits at most for what is being reclaimed, and then goes past it: folding valid data for it
-    /// would make room in the cache again and again, and all that follows would go through it.
+    /// Whether the host waits for room that only folding can make. Under a rule by which data goes
+    /// past a full cache this is so once data goes past it. Before that the host waits for a
+    /// superblock with little valid data: if the firmware folded mostly valid ones for it as well,
+    /// the cache would have room again and again, and all later data would pass through it.
     fn is_wanted_by_host(&self, seen: &Seen<'_>) -> bool {
         seen.writing.is_starved() && (self.bypass || !self.rule().bypasses)
     }

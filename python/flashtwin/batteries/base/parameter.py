@@ -241,7 +241,7 @@ def here(parameters: Any, name: str, info: DriveInfo) -> Any:
 
 
 def shrinks(of: type) -> bool:
-    """Whether a battery has parameters that `here` divides on a scaled copy."""
+    """Whether a battery has a size or a time that `here` makes smaller for a scaled drive."""
     return any(field.metadata.get("of_drive") for field in fields(of))
 
 

@@ -209,8 +209,8 @@ class Space:
         return replace(self, structure=replace(self.structure, reclaims=reclaims))
 
     def is_core_of(self, space: Space) -> bool:
-        """Whether both are of one kind, this one limited by a core and `space` by its flash; where
-        their maps are, and what they reclaim, does not matter."""
+        """Whether this space is limited by a core, and `space` is of the same kind and limited by
+        its flash. The place of their maps and their reclaim may differ."""
         same = (self.structure.number, self.cell) == (space.structure.number, space.cell)
         return same and self.structure.by_core and not space.structure.by_core
 
@@ -249,8 +249,8 @@ def space_of(
     rests: bool,
     reads: bool = True,
 ) -> Space:
-    """What is searched of a structure: without a rest in the run `idle` stays usual, and without a
-    read so do the times of reads."""
+    """The values of a structure that a search varies. A run without a rest leaves `idle` at what is
+    usual, and one without a read the times of reads."""
     not_always = (*CACHES, "dies")
     free = [name for name in names() if name not in not_always or name in structure.uses]
     if not rests:

@@ -252,8 +252,8 @@ def _possible(shape: Shape) -> list[Kind]:
 
 
 def _is_left(shape: Shape, kind: Kind) -> bool:
-    """Whether the fill leaves a kind possible. The run's findings rule none out: they rest on the
-    same series as the fit, and on a smaller model."""
+    """Whether a drive of this kind can show such a fill. Findings of the run exclude no kind: they
+    come from the same series as the fit, by a smaller model."""
     return shape.edge is not None or kind[0].name in (NONE, WHOLE_DRIVE)
 
 

@@ -112,8 +112,9 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
     other_reclaim = [
         other
         for other in near_ones
-        if other.with_reclaim(space.structure.reclaims).structure == space.structure
-        if other.structure != space.structure
+        if other.with_reclaim(space.structure.reclaims).structure
+        == space.structure
+        != other.structure
     ]
     posterior = _posterior(search, space, best, intervals)
     known = {
@@ -261,7 +262,8 @@ def _calibration() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 
 def _longer_log(structure: Structure, name: str) -> float:
-    """What calibration adds to both ends of an interval, in the value's logarithm."""
+    """How much longer `calibration.toml` makes an interval at each end, in the logarithm of the
+    value."""
     rows = _calibration().get(structure.group, {})
     return float(rows.get(name, {}).get("longer", 0.0))
 
