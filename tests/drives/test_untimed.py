@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,17 @@ def seen_by_a_host(twin: ft.Twin) -> tuple[float, float, float]:
     )
 
 
-def test_a_drive_is_as_after_the_same_writes_in_their_time() -> None:
-    timed, quick = (ft.Twin("bx500-240", scale="1/32", sets=SETS) for _ in range(2))
+@pytest.mark.parametrize(
+    ("drive", "scale", "sets"),
+    [
+        ("bx500-240", "1/32", SETS),
+        pytest.param("samsung-980-pro-1tb", "1/16", (), marks=pytest.mark.full),
+    ],
+)
+def test_a_drive_is_as_after_the_same_writes_in_their_time(
+    drive: str, scale: str, sets: Sequence[str]
+) -> None:
+    timed, quick = (ft.Twin(drive, scale=scale, sets=sets) for _ in range(2))
     timed.do(Fill())
     timed.do(Run(label="p", jobs=(writes(timed.capacity_bytes, 60, 1),), sample_s=60.0))
     written = quick.precondition(block_size=1 << 20, overwrites=0.6, seed=1)

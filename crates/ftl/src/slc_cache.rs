@@ -74,6 +74,8 @@ pub(crate) struct Cache {
     reserve: u32,
     /// Cache superblocks with little valid data are being folded to make room.
     reclaiming: bool,
+    /// The superblock that is folded at present held little valid data when folding took it.
+    took_little: bool,
     /// Most valid units of a superblock that is reclaimed; none where nothing is.
     reclaim_most: Option<u32>,
     /// Nothing worth reclaiming was found; not looked for again before this sequence number.
@@ -94,7 +96,7 @@ pub(crate) struct Cache {
 
 flashtwin_base::state! { Cache {
     kept: fixed_total, static_closed, limit, borrowed, valid_units, tier_borrowed, tier_valid_units,
-        bypass, reclaiming, look_again, scarce, allowance, distrusted, direct_next,
+        bypass, reclaiming, took_little, look_again, scarce, allowance, distrusted, direct_next,
         direct_ahead_milli;
     built: on, when_full, admit, by_fill, worn, folding, tier_limit, reserve, reclaim_most,
         rearm;
@@ -142,6 +144,7 @@ impl Cache {
             tier_valid_units: 0,
             bypass: false,
             reclaiming: false,
+            took_little: false,
             reclaim_most: (reclaim_milli > 0).then(|| {
                 let all = u64::from(layout.whole_units(Mode::Slc));
                 (all * u64::from(reclaim_milli) / 1000) as u32
@@ -580,19 +583,20 @@ impl Cache {
 
 /// Folding superblocks with little valid data, which makes room at little cost.
 impl Cache {
-    /// Whether a full cache is about to get room back by folding little.
+    /// Whether a full cache is about to get room back by folding little. A superblock that was
+    /// mostly valid is not waited for, even once most of it is folded: with a pace of a half the
+    /// host would fill one superblock and find the next half folded, and whether it waits for that
+    /// one, and for all after it, would hang on a few units.
     #[inline]
     fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
-        let Some(most) = self.reclaim_most else {
+        if self.reclaim_most.is_none() {
             return false;
-        };
+        }
         let source = seen.folding.source();
-        let block = |s: u32| &seen.blocks[s];
-        let slc = source != NONE && block(source).pool == Pool::Cache;
-        let folded = slc && block(source).valid <= most;
+        let slc = source != NONE && seen.blocks[source].pool == Pool::Cache;
         let used = self.borrowed + self.fixed_in_use(seen.blocks);
         let at_work = used - seen.blocks.cached().len() as u32 - u32::from(slc);
-        if folded || at_work > 0 {
+        if (slc && self.took_little) || at_work > 0 {
             return true;
         }
         self.look_for_reclaim(seen);

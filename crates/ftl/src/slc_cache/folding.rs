@@ -126,6 +126,8 @@ impl Cache {
             }
             None => self.oldest_source(seen),
         }?;
+        let most = self.reclaim_most;
+        self.took_little = most.is_some_and(|most| seen.blocks[source].valid <= most);
         self.distrusted = false;
         Some(source)
     }
