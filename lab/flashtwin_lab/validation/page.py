@@ -54,8 +54,8 @@ KINDS = """
 ## Kinds of rows
 
 Articles measured one drive in many ways, reviews of the market's drives filled them once, of
-synchronous writes others have a rate, sometimes of several writers or with latencies, and labels
-are what is printed of a drive as sold. `fitted` are values of those drives' specs that were set by
+synchronous writes others have a rate, sometimes of several writers or with latencies, labels are
+what is printed of a drive as sold, and a few reviews print rates at several queue depths. `fitted` are values of those drives' specs that were set by
 a published figure, of whichever kind.
 
 """
@@ -169,6 +169,8 @@ def source_of(fact: Fact) -> str:
         return "synchronous writes"
     if fact.kind == "label":
         return "labels"
+    if fact.test == facts.CURVE_TEST:
+        return "rates by queue depth"
     return "the market's fills" if fact.test == facts.FILL_TEST else "articles"
 
 

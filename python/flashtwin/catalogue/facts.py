@@ -1,8 +1,8 @@
 """Published facts: what was measured on real drives, as rows that a twin can be held against.
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
-and comparisons of two alike, `market.toml` into outcomes of whole fills, of synchronous writes and
-of labels, and `known.toml` into the misses that have a physical explanation. Folders that
+and comparisons of two alike, `market.toml` into outcomes of whole fills, of synchronous writes, of
+labels and of rates by queue depth, and `known.toml` into the misses that have a physical explanation. Folders that
 `FLASHTWIN_CATALOGUE` adds may have a `published.toml` of their own, whose outcomes are facts like
 the shipped ones.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
@@ -69,9 +69,24 @@ LABEL_METRICS = {
     "active": ("power while writing", "W", 0.25, LABEL_POWER, "power.write"),
     "idle": ("power at rest", "W", 0.25, LABEL_POWER, "power.idle"),
 }
+PC_HOST = {"host": "assumed: 8 us of a PC's own time between two requests"}
 LABEL_CONDITIONS = {
-    LABEL_SINGLE: {"host": "assumed: 8 us of a PC's own time between two requests"},
+    LABEL_SINGLE: PC_HOST,
     LABEL_POWER: {"load": "assumed: writes in order; makers say active and average"},
+}
+# Rates by queue depth, as reviewers measure them: in order in a file that was just written, at random
+# in data that was written in order. Each is held to what a label is held to, so that a curve that
+# bends elsewhere than the published one misses a depth.
+CURVE_TEST = "rates by queue depth"
+CURVE_IN_ORDER = "magician:size=256MB,depth={depth},seconds=500ms,host_us=8"
+CURVE_RANDOM = "iometer:access=4k-100r-100x,size=1GB,depths={depth},seconds=500ms,fills=1,host_us=8"
+CURVE_METRICS = {
+    "read": ("reads in order", "MB/s", 0.10, CURVE_IN_ORDER, "magician.read[SEQ128K-Q{depth}]"),
+    "write": ("writes in order", "MB/s", 0.10, CURVE_IN_ORDER, "magician.write[SEQ128K-Q{depth}]"),
+    "random_read": (
+        *("random reads", "IOPS", 0.25, CURVE_RANDOM),
+        "iometer.read.iops[RND4K-Q{depth}]",
+    ),
 }
 FILL_CONDITIONS = {"depth": "assumed 1: one thread, no review says at which depth"}
 
@@ -154,7 +169,7 @@ class KnownMiss:
 
 def published() -> tuple[Fact, ...]:
     """All facts: of the articles, of the market's drives, of labels, and of added folders."""
-    return (*of_articles(), *of_market(), *of_syncs(), *of_labels(), *of_added())
+    return (*of_articles(), *of_market(), *of_syncs(), *of_labels(), *of_curves(), *of_added())
 
 
 def of_articles(path: Path = PUBLISHED) -> tuple[Fact, ...]:
@@ -219,6 +234,29 @@ def of_labels(path: Path = MARKET) -> tuple[Fact, ...]:
     )
 
 
+def of_curves(path: Path = MARKET) -> tuple[Fact, ...]:
+    """What was measured at several queue depths, a fact a depth."""
+    return tuple(
+        Fact(
+            drives=(row["drive"],),
+            test=CURVE_TEST,
+            metric=f"{metric} at depth {depth}",
+            value=value,
+            unit=unit,
+            tolerance=tolerance,
+            note=row.get("note"),
+            conditions={**PC_HOST, "source": f"published: {row['source']}"},
+            battery=battery.format(depth=depth),
+            finding=finding.format(depth=depth),
+            scale=SHORT_SCALE,
+            fitted=key in row.get("fitted", ()),
+        )
+        for row in _read(path)["curve"]
+        for key, (metric, unit, tolerance, battery, finding) in CURVE_METRICS.items()
+        for depth, value in row.get(key, ())
+    )
+
+
 def of_added() -> tuple[Fact, ...]:
     """The outcomes of the folders that `FLASHTWIN_CATALOGUE` adds."""
     return tuple(_outcome(row) for table in _added() for row in table.get("outcome", []))
@@ -237,11 +275,15 @@ def _added() -> list[dict[str, Any]]:
     return [_read(file) for file in files]
 
 
+# The tables of market.toml whose rows name a drive and their own source.
+_OF_ROWS = ("sync", "label", "curve")
+
+
 def drives() -> tuple[str, ...]:
     """The drives that something was published about, by id."""
     tables = (_read(PUBLISHED), _read(MARKET), *_added())
     ids = [drive["id"] for table in tables for drive in table.get("drive", [])]
-    rows = [row["drive"] for kind in ("sync", "label") for row in _read(MARKET)[kind]]
+    rows = [row["drive"] for kind in _OF_ROWS for row in _read(MARKET)[kind]]
     return tuple(dict.fromkeys([*ids, *rows]))
 
 
@@ -263,7 +305,7 @@ def _sources() -> Mapping[str, str]:
     of_articles = {row["id"]: str(articles["sources"][row["source"]]) for row in articles["drive"]}
     of_rows = {
         row["drive"]: str(row["source"])
-        for kind in ("label", "sync")
+        for kind in _OF_ROWS
         for row in _read(MARKET)[kind]
     }
     return {**of_rows, **of_market, **of_articles}
