@@ -28,7 +28,7 @@ def test_all_drives_of_the_articles_are_there() -> None:
 
 
 def test_every_drive_of_the_market_is_in_the_catalogue() -> None:
-    rows = (*facts.of_market(), *facts.of_syncs(), *facts.of_labels())
+    rows = (*facts.of_market(), *facts.of_syncs(), *facts.of_labels(), *facts.of_curves())
     of_market = {fact.drive for fact in rows}
     assert set(facts.drives()[5:]) == of_market
     assert set(facts.drives()[5:]) < set(drive_ids())
@@ -168,7 +168,7 @@ def test_known_misses_of_variants_name_variants_that_exist() -> None:
 def test_no_unknown_field_is_passed_over() -> None:
     table = tomllib.loads(facts.PUBLISHED.read_text())
     assert set(table) == {"sources", "drive", "outcome", "compare"}
-    of_market = (*facts.of_market(), *facts.of_labels())
+    of_market = (*facts.of_market(), *facts.of_labels(), *facts.of_curves())
     assert len(table["outcome"]) + len(of_market) == len(OUTCOMES)
     assert sum(len(block["rows"]) for block in table["compare"]) == len(COMPARISONS)
     fields = {key for row in tomllib.loads(MARKET.read_text())["drive"] for key in row}
@@ -195,5 +195,11 @@ def test_synchronous_writes_of_both_classes_calibrate_where_fitted() -> None:
         assert fact.kind == "sync" and fact.battery and fact.finding
         assert fact.calibration == fact.fitted
         assert fact.low is not None or fact.high is not None
+    ends = {(fact.drive, fact.metric): fact for fact in rows}
+    for drive in drives:
+        quietest = ends[drive, "rate in the quietest state"].low
+        loaded = ends[drive, "rate in the most loaded state"].high
+        # The published rate lies between the two states, each wider by the factor.
+        assert quietest and loaded == pytest.approx(quietest * facts.SYNC_FACTOR**2)
     gains = [fact for fact in rows if fact.metric.startswith("gain")]
     assert all(fact.high == pytest.approx(2.25 * (fact.low or 0)) for fact in gains) and gains

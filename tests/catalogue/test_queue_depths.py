@@ -2,10 +2,13 @@
 
 Two figures, one at a time and with deep queues, say where a curve bends: in a closed loop a rate
 is at most depth times the single one, and at most the highest, so that it bends about where these
-two meet, at their quotient. Curves are drawn at doubled depths: a bend may be off by one.
+two meet, at their quotient. Curves are drawn at doubled depths: a bend may be off by one. Where a
+review prints rates at several depths, the twin has each of them.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,8 @@ from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.job import Job, ReadWrite
 from flashtwin.model.step import Result, Run
+from flashtwin.runner.run import run_batteries
+from flashtwin_lab.validation.rows import within
 
 BLOCK, SPAN, SCALE = 4096, 256 << 20, "1/8"
 DEPTHS = [2**power for power in range(10)]
@@ -86,3 +91,13 @@ def test_a_curve_bends_where_the_printed_one_does(drive: str, metric: str) -> No
 
 def test_seven_drives_have_both_figures() -> None:
     assert len({drive for drive, _ in printed()}) >= 7
+
+
+@pytest.mark.parametrize("fact", facts.of_curves(), ids=lambda fact: f"{fact.drive}: {fact.metric}")
+def test_a_twin_has_what_is_printed_at_a_depth(fact: facts.Fact, tmp_path: Path) -> None:
+    battery, _, typed = fact.battery.partition(":")
+    asked = dict(pair.split("=") for pair in typed.split(","))
+    twin = Twin(load(fact.drive, scale=fact.scale), seed=1).open()
+    run = run_batteries(twin, [(battery, asked)], tmp_path / "run")
+    found = {finding.id: finding.number for finding in run.findings}[fact.finding]
+    assert found is not None and within(fact, found), found

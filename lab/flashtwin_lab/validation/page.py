@@ -55,8 +55,8 @@ KINDS = """
 
 Articles measured one drive in many ways, reviews of the market's drives filled them once, of
 synchronous writes others have a rate, sometimes of several writers or with latencies, labels are
-what is printed of a drive as sold, and a few reviews print rates at several queue depths. `fitted` are values of those drives' specs that were set by
-a published figure, of whichever kind.
+what is printed of a drive as sold, and a few reviews print rates at several queue depths. `fitted`
+are values of those drives' specs that were set by a published figure, of whichever kind.
 
 """
 

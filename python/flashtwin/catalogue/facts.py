@@ -2,9 +2,9 @@
 
 `published.toml` says what its fields mean; this module reads it into `Fact`s, outcomes of one drive
 and comparisons of two alike, `market.toml` into outcomes of whole fills, of synchronous writes, of
-labels and of rates by queue depth, and `known.toml` into the misses that have a physical explanation. Folders that
-`FLASHTWIN_CATALOGUE` adds may have a `published.toml` of their own, whose outcomes are facts like
-the shipped ones.
+labels and of rates by queue depth, and `known.toml` into the misses that have a physical
+explanation. Folders that `FLASHTWIN_CATALOGUE` adds may have a `published.toml` of their own, whose
+outcomes are facts like the shipped ones.
 Invariants: a fact has a kind and what its kind is judged by (`Fact.bounds`), or is only shown;
 `drive`, `test` and `metric` are spelled as in the file, because reports are compared by them.
 """
@@ -74,9 +74,9 @@ LABEL_CONDITIONS = {
     LABEL_SINGLE: PC_HOST,
     LABEL_POWER: {"load": "assumed: writes in order; makers say active and average"},
 }
-# Rates by queue depth, as reviewers measure them: in order in a file that was just written, at random
-# in data that was written in order. Each is held to what a label is held to, so that a curve that
-# bends elsewhere than the published one misses a depth.
+# Rates by queue depth, as reviewers measure them: in order in a file that was just written, at
+# random in data that was written in order. Each is held to what a label is held to, so that a curve
+# that bends elsewhere than the published one misses a depth.
 CURVE_TEST = "rates by queue depth"
 CURVE_IN_ORDER = "magician:size=256MB,depth={depth},seconds=500ms,host_us=8"
 CURVE_RANDOM = "iometer:access=4k-100r-100x,size=1GB,depths={depth},seconds=500ms,fills=1,host_us=8"
@@ -303,11 +303,7 @@ def _sources() -> Mapping[str, str]:
     articles = _read(PUBLISHED)
     of_market = {row["id"]: str(row["source"]) for row in _read(MARKET)["drive"]}
     of_articles = {row["id"]: str(articles["sources"][row["source"]]) for row in articles["drive"]}
-    of_rows = {
-        row["drive"]: str(row["source"])
-        for kind in _OF_ROWS
-        for row in _read(MARKET)[kind]
-    }
+    of_rows = {row["drive"]: str(row["source"]) for kind in _OF_ROWS for row in _read(MARKET)[kind]}
     return {**of_rows, **of_market, **of_articles}
 
 
