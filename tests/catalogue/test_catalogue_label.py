@@ -14,6 +14,7 @@ import flashtwin as ft
 from flashtwin.catalogue.label import CELLS, INTERFACES, Label, spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
+from flashtwin.model.units import parse_seconds
 
 GB = 10**9
 SIZES = (64, 120, 240, 256, 480, 512, 1000, 2000, 4000)
@@ -44,6 +45,26 @@ def test_a_label_makes_a_drive(
         assert values["drive.capacity"] == f"{size} GB".replace("000 GB", " TB")
         if cache == 0 or cell == "slc":
             assert values["slc_cache.mode"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("interface", "dram"), [("sata", "yes"), ("pcie3", "yes"), ("pcie5", "hmb")]
+)
+def test_few_programs_in_hand_are_slow_and_no_program_is(interface: str, dram: str) -> None:
+    """A drive of 1 TB was written with programs of 3 to 6 ms, so that all dies were that slow."""
+    for size in (480, 1000, 2000, 4000):
+        label = Label(
+            id="x",
+            name="X",
+            capacity_bytes=size * GB,
+            interface=interface,  # type: ignore[arg-type]
+            cell="tlc",
+            dram=dram,  # type: ignore[arg-type]
+        )
+        document = tomllib.loads(spec_text(label))
+        dies = document["nand"]["channels"]["value"] * document["nand"]["dies_per_channel"]["value"]
+        assert 0 < document["controller"]["native_programs"]["value"] < dies
+        assert 1.17e-3 <= parse_seconds(document["nand"]["native"]["tprog"]["value"]) <= 1.75e-3
 
 
 def test_a_small_copy_of_a_large_drive_ends_its_cache_where_the_cache_is(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from flashtwin.catalogue import PRIORS
 from flashtwin.catalogue.prediction import CACHE, RATE, Kind, makers, models, predictions
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.inputs import read_toml
-from flashtwin.model.units import parse_size, show_size
+from flashtwin.model.units import parse_seconds, parse_size, show_size
 
 Interface = Literal["sata", "pcie3", "pcie4", "pcie5"]
 CellType = Literal["slc", "mlc", "tlc", "qlc"]
@@ -42,6 +42,8 @@ MOST_NAME = 200
 DIES = 128
 # The fewest blocks that a plane may have.
 BLOCKS = 480
+# A program whose usual time would miss the rate past the cache by no more than this keeps it.
+AS_USUAL = 0.05
 # Superblocks beside the data that a full drive needs: open ones, one being erased, the reserve.
 AT_WORK = 8
 
@@ -284,7 +286,7 @@ def _dies(label: Label, usual_die: int) -> tuple[int, int]:
 
 
 def _set_flash(values: _Values, label: Label, flash: _Flash, rate: float | None) -> None:
-    """Dies and blocks; programs as long as a `rate` past the cache makes them, if one is
+    """Dies and blocks, and as many programs in hand as a `rate` past the cache needs, if one is
     expected."""
     known = label.dies is not None
     dies = (
@@ -299,12 +301,37 @@ def _set_flash(values: _Values, label: Label, flash: _Flash, rate: float | None)
     values.set("nand", "wordlines_per_block", flash.wordlines, *fits)
     values.set("nand", "blocks_per_plane", flash.blocks, *fits)
     if rate is not None:
-        source = (
-            f"computed: all dies take {rate / 1e6:.0f} MB/s, which is the middle of what reviewed "
-            "drives let one expect past the cache"
-        )
-        program_us = flash.dies * flash.program / rate * 1e6
-        values.set("nand.native", "tprog", f"{program_us:.0f} us", "prior", source)
+        _set_programs(values, flash, rate)
+
+
+def _set_programs(values: _Values, flash: _Flash, rate: float) -> None:
+    """Limit the native programs in hand to those that write at the rate.
+
+    A program is in hand while its data is sent and while the die programs. Few of them make few
+    rates, so that the time of a program is changed where its usual one misses the rate. With a
+    program on each die the next one's data is sent meanwhile, and there is no limit.
+    """
+    usual = values["nand.native", "tprog"]
+    usual = usual if isinstance(usual, list) else [usual]
+    # Of several times each is a program of its own; together they write all bits of the cells.
+    times = [parse_seconds(time) for time in usual]
+    program_s = sum(times)
+    transfer_s = flash.program / (float(values["nand", "bus_rate"].removesuffix(" MT/s")) * 1e6)
+    expected = (
+        f"{rate / 1e6:.0f} MB/s, the middle of what reviewed drives let one expect past the cache"
+    )
+    count = max(round(rate * (program_s + transfer_s) / flash.program), 1)
+    if count < flash.dies:
+        source = f"computed: {expected}, in programs that take nand.native.tprog each"
+        values.set("controller", "native_programs", count, "prior", source)
+        needed_s = count * flash.program / rate - transfer_s
+    else:
+        needed_s = flash.dies * flash.program / rate
+    if abs(needed_s / program_s - 1) > AS_USUAL:
+        held = [f"{time * needed_s / program_s * 1e6:.0f} us" for time in times]
+        at_work = f"{count} in hand at a time" if count < flash.dies else "on all dies"
+        source = f"computed: programs {at_work} take {expected}; usual: {' and '.join(usual)}"
+        values.set("nand.native", "tprog", held if held[1:] else held[0], "prior", source)
 
 
 def _set_firmware(
@@ -322,8 +349,7 @@ def _set_firmware(
         f"assumed: {shares['system']:.0%} of the flash for map, firmware and spare blocks"
     )
     values.set("ftl", "system", _size(system), "prior", system_source)
-    usual = expected.get(CACHE, label.capacity_bytes * shares["slc_cache"])
-    cache, origin = _cache(label, flash, usual)
+    cache, origin = _cache(label, flash, expected.get(CACHE), shares["slc_cache"])
     borrowed = ("prior", "assumed: the cells of the cache are borrowed from free native blocks")
     values.set("slc_cache", "mode", *(("dynamic", *borrowed) if cache else ("none", *origin)))
     values.set("slc_cache", "size", _size(cache), *origin)
@@ -342,14 +368,20 @@ def _set_firmware(
     values.set("fold", "pace", pace, "prior", "computed: folding frees what the host writes")
 
 
-def _cache(label: Label, flash: _Flash, usual: float) -> tuple[int, tuple[str, str]]:
+def _cache(
+    label: Label, flash: _Flash, expected: float | None, share: float
+) -> tuple[int, tuple[str, str]]:
     """The size of the SLC cache in bytes, with its origin and source."""
     if flash.bits == 1:
         return 0, ("prior", "SLC flash needs no cache")
     if label.cache_bytes is not None:
         return label.cache_bytes, THE_LABEL
-    cache = min(int(usual) // MIB * MIB, flash.raw // flash.bits // 2)
-    return cache, ("prior", "the middle of what reviewed drives of its kind let one expect")
+    source = "the middle of what reviewed drives of its kind let one expect"
+    if expected is None:
+        expected = label.capacity_bytes * share
+        source = f"assumed: {share:.0%} of the capacity; too few drives of its cells were reviewed"
+    cache = min(int(expected) // MIB * MIB, flash.raw // flash.bits // 2)
+    return cache, ("prior", source)
 
 
 def _buffer(flash: _Flash) -> int:
