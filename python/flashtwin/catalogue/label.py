@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flashtwin.catalogue import PRIORS
 from flashtwin.catalogue.prediction import CACHE, RATE, Kind, makers, models, predictions
@@ -44,6 +44,8 @@ DIES = 128
 BLOCKS = 480
 # A program whose usual time would miss the rate past the cache by no more than this keeps it.
 AS_USUAL = 0.05
+# Transfers a second on the bus of the flash, of a byte each.
+TRANSFERS = {"MT/s": 1e6, "GT/s": 1e9}
 # Superblocks beside the data that a full drive needs: open ones, one being erased, the reserve.
 AT_WORK = 8
 
@@ -305,33 +307,63 @@ def _set_flash(values: _Values, label: Label, flash: _Flash, rate: float | None)
 
 
 def _set_programs(values: _Values, flash: _Flash, rate: float) -> None:
-    """Limit the native programs in hand to those that write at the rate.
-
-    A program is in hand while its data is sent and while the die programs. Few of them make few
-    rates, so that the time of a program is changed where its usual one misses the rate. With a
-    program on each die the next one's data is sent meanwhile, and there is no limit.
-    """
+    """Limit the native programs in hand to those that write at the rate."""
     usual = values["nand.native", "tprog"]
     usual = usual if isinstance(usual, list) else [usual]
-    # Of several times each is a program of its own; together they write all bits of the cells.
-    times = [parse_seconds(time) for time in usual]
-    program_s = sum(times)
-    transfer_s = flash.program / (float(values["nand", "bus_rate"].removesuffix(" MT/s")) * 1e6)
+    programs = programs_at(
+        rate,
+        dies=flash.dies,
+        program_bytes=flash.program,
+        usual=usual,
+        bus_rate=values["nand", "bus_rate"],
+    )
     expected = (
         f"{rate / 1e6:.0f} MB/s, the middle of what reviewed drives let one expect past the cache"
     )
-    count = max(round(rate * (program_s + transfer_s) / flash.program), 1)
-    if count < flash.dies:
+    if programs.in_hand:
         source = f"computed: {expected}, in programs that take nand.native.tprog each"
-        values.set("controller", "native_programs", count, "prior", source)
-        needed_s = count * flash.program / rate - transfer_s
-    else:
-        needed_s = flash.dies * flash.program / rate
-    if abs(needed_s / program_s - 1) > AS_USUAL:
-        held = [f"{time * needed_s / program_s * 1e6:.0f} us" for time in times]
-        at_work = f"{count} in hand at a time" if count < flash.dies else "on all dies"
+        values.set("controller", "native_programs", programs.in_hand, "prior", source)
+    if programs.times != usual:
+        at_work = f"{programs.in_hand} in hand at a time" if programs.in_hand else "on all dies"
         source = f"computed: programs {at_work} take {expected}; usual: {' and '.join(usual)}"
-        values.set("nand.native", "tprog", held if held[1:] else held[0], "prior", source)
+        values.set("nand.native", "tprog", programs.written, "prior", source)
+
+
+class Programs(NamedTuple):
+    """How many native programs dies have in hand at once, 0 for no limit, and how long they take,
+    with a time for each page where pages are programmed one by one."""
+
+    in_hand: int
+    times: list[str]
+
+    @property
+    def written(self) -> str | list[str]:
+        """The times as a spec has them."""
+        return self.times if self.times[1:] else self.times[0]
+
+
+def programs_at(
+    rate: float, *, dies: int, program_bytes: int, usual: list[str], bus_rate: str
+) -> Programs:
+    """Native programs that write so many bytes a second.
+
+    A program is in hand while its data is sent and while the die programs. Few of them make few
+    rates, so that the time of a program is changed where its usual one misses the rate. With a
+    program on each die the next one's data is sent meanwhile, and there is no limit. Of several
+    usual times each is a program of its own; `program_bytes` are what they write together.
+    """
+    number, _, unit = bus_rate.partition(" ")
+    transfer_s = program_bytes / (float(number) * TRANSFERS[unit])
+    times = [parse_seconds(time) for time in usual]
+    in_hand = max(round(rate * (sum(times) + transfer_s) / program_bytes), 1)
+    if in_hand < dies:
+        needed_s = in_hand * program_bytes / rate - transfer_s
+    else:
+        in_hand, needed_s = 0, dies * program_bytes / rate
+    longer = needed_s / sum(times)
+    if abs(longer - 1) <= AS_USUAL:
+        return Programs(in_hand, usual)
+    return Programs(in_hand, [f"{max(round(time * longer * 1e6), 1)} us" for time in times])
 
 
 def _set_firmware(

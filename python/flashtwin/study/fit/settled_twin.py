@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from flashtwin.catalogue.label import spec_text
 from flashtwin.catalogue.loader import load
 from flashtwin.model.document import Document
 from flashtwin.model.units import readable_number, readable_size
 from flashtwin.study.fit.published import Figure, Published, without_what_is_held_out
-from flashtwin.study.fit.settling import UNIT, Fit, Settling, rate_of
+from flashtwin.study.fit.settling import LEAST_S, UNIT, Fit, Settling, rate_of
 
 # A way to choose victims that is less likely than this is not named.
 LIKELY = 0.05
@@ -204,14 +204,15 @@ def _notes(best: Fit) -> tuple[str, ...]:
 def _toml(published: Published, search: Settling, best: Fit) -> str:
     """The label's spec with what the figures tell in it."""
     source = f"fitted to published figures: {published.source}"
-    changed = dict(setting.split("=", 1) for setting in search.sets(best.place))
+    sets = dict(setting.split("=", 1) for setting in search.sets(best.place))
+    changed = {key: int(value) if value.isdigit() else value for key, value in sets.items()}
     if best.superblock is None:
         del changed["nand.wordlines_per_block"]
     label = replace(published.label, id=f"{published.label.id}-fitted")
     text = spec_text(
         label,
         changes={
-            key: (int(value) if value.isdigit() else value, "fitted", source)
+            key: (value, "fitted", source)
             for key, value in {**changed, **_times(search, best)}.items()
         },
     )
@@ -220,14 +221,16 @@ def _toml(published: Published, search: Settling, best: Fit) -> str:
     return "\n".join([schema, *(f"# {line}" for line in lines), rest])
 
 
-def _times(search: Settling, best: Fit) -> dict[str, str]:
-    """The firmware's and the flash's times that rates tell, as a spec has them."""
-    times: dict[str, str] = {}
+def _times(search: Settling, best: Fit) -> dict[str, Any]:
+    """The firmware's and the flash's times that rates tell, as a spec has them, and how many
+    programs are in hand."""
+    times: dict[str, Any] = {}
     costs = best.costs
     if costs.page_s is not None and costs.move_s is not None:
         times["controller.command_time"] = f"{max(round(costs.page_s * UNIT * 1e9), 1)} ns"
         times["controller.move_time"] = f"{round(costs.move_s * UNIT * 1e9)} ns"
     if costs.long_s is not None:
-        held = search.program_bytes(best.place)
-        times["nand.native.tprog"] = f"{max(round(costs.long_s * held * 1e6), 1)} us"
+        programs = search.programs(best.place, 1 / max(costs.long_s, LEAST_S))
+        times["controller.native_programs"] = programs.in_hand
+        times["nand.native.tprog"] = programs.written
     return times

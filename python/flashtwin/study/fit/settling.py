@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from flashtwin import _core
+from flashtwin.catalogue.label import Programs, programs_at
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis import settled
@@ -53,6 +54,8 @@ NEAR = 0.35
 INTERVAL = 3.84
 # Noise of one figure, as a share, before its misfit says more: printed digits and copies.
 NOISE = 0.015
+# The least seconds that a byte costs.
+LEAST_S = 1e-15
 
 Tell = Callable[[int, str], None]
 
@@ -120,6 +123,16 @@ class Settling:
     def program_bytes(self, place: Place) -> int:
         """Bytes that all dies program at once."""
         return self._dies(place) * self._program
+
+    def programs(self, place: Place, rate: float) -> Programs:
+        """Native programs that write so many bytes a second, the label's program the usual one."""
+        return programs_at(
+            rate,
+            dies=self._dies(place),
+            program_bytes=self._program,
+            usual=self.values["nand.native.tprog"].split(", "),
+            bus_rate=self.values["nand.bus_rate"],
+        )
 
     def sets(self, place: Place) -> list[str]:
         """What of the label's spec a place changes."""
@@ -354,7 +367,7 @@ def rate_of(figure: Figure, ratio: float, costs: Costs) -> float | None:
     )
     if own is None or each is None:
         return None
-    return 1 / max(own + each * (ratio - 1), 1e-15)
+    return 1 / max(own + each * (ratio - 1), LEAST_S)
 
 
 def _wordlines(wanted: float) -> int:
