@@ -25,7 +25,7 @@ from flashtwin.model.histogram import bins_of, percentiles_of
 from flashtwin.model.job import Job
 from flashtwin.model.step import Fill, Result, Run
 
-DRIVE, SCALE = "samsung-970-evo-1tb", "1/64"
+DRIVE, SCALE = "transcend-220s-1tb", "1/64"
 CAPACITIES = 600
 # The most that a sampled life may differ from a timed one, in WAF and p99, and take of a processor
 # in seconds: a busy machine makes the clock say more.
