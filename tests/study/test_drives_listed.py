@@ -33,7 +33,7 @@ def test_every_drive_is_listed_with_every_column(lines: dict[str, Line]) -> None
         ("bx500-240", {"interface": "sata", "dram": "none", "cache_bytes": 24 * 10**9}),
         ("bx500-240-nocache", {"cache": "whole-drive", "cache_bytes": 0, "cell": "tlc"}),
         ("samsung-860-qvo-1tb", {"cell": "qlc", "cache": "hybrid", "cache_bytes": 42 * 10**9}),
-        ("kingston-nv2-1tb", {"interface": "pcie4", "dram": "hmb", "fitted": 9}),
+        ("kingston-nv2-1tb", {"interface": "pcie4", "dram": "hmb", "fitted": 8}),
         ("vertex320-240", {"cache": "none", "cache_bytes": 0, "cell": "mlc"}),
     ],
 )
