@@ -341,3 +341,26 @@ def test_a_tenth_less_before_the_end_of_a_cache_does_not_end_it() -> None:
     read = shape_of(rates((13, 3070), (4, 2730), (2400, 850)))
     assert read.edge is not None
     assert read.edge.place.value == pytest.approx((13 * 1.535 + 4 * 1.365) * GB, rel=0.02)
+
+
+def sparse(seed: int) -> Curve:
+    """A drive that writes nothing in many samples, which come alone, in turns or in long rows."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(20, 300))
+    size = np.round(5e8 * np.exp(rng.normal(0, 0.3, count)))
+    if seed % 2:
+        size = np.where(rng.random(count) < rng.uniform(0.05, 0.6), rng.integers(1, 9, count), 0.0)
+    else:
+        size[(np.arange(count) // int(rng.integers(2, 40))) % 2 == 0] = 0.0
+    for start in rng.integers(0, count, 6):
+        size[start : start + int(rng.integers(1, 60))] *= rng.choice([0.0, 0.01, 0.3, 2.0])
+    size[-1] = 1.0
+    return Curve(dt=np.full(count, 0.1), size=size)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [8, 14, 17, 42, 52, 58, 86])
+def test_samples_without_a_byte_are_no_error(seed: int) -> None:
+    """Each of these divided by the bytes of a usual sample, by a speed of 0, or counted below 0."""
+    read = shape_of(sparse(seed))
+    assert all(np.isfinite(plateau.speed.value) for plateau in read.plateaus)

@@ -526,15 +526,18 @@ def _recovery(runs: list[_Run], usual: float, longest: float) -> int:
     return len(runs) if low <= longest else 0
 
 
+def _speed(parts: _Parts, run: _Run) -> float:
+    """The mean speed of a run beside its stalls, 0 of one that is nothing else."""
+    size, level = (column[run.first : run.last] for column in (parts.size, parts.level))
+    goes = level > 0
+    return float(size[goes].sum() / (size[goes] / level[goes]).sum()) if goes.any() else 0.0
+
+
 def _shallow(parts: _Parts, at: int, runs: list[_Run]) -> int:
     """1 where a small drop recovers and a much larger one follows soon: that one is the end."""
     if len(runs) < 3 or runs[1].size < DIP_SHARE * runs[0].size:
         return 0
-    low, back, later = (
-        float(parts.size[run.first : run.last].sum())
-        / float((parts.size[run.first : run.last] / parts.level[run.first : run.last]).sum())
-        for run in runs[:3]
-    )
+    low, back, later = (_speed(parts, run) for run in runs[:3])
     level = float(parts.level[at])
     returns = back * EFFECT > level and runs[2].size > runs[0].size
     return int(returns and level < LARGE * low and later * LARGE < low)

@@ -197,6 +197,8 @@ def _joined(curve: Curve, before: Floats, after: Floats, stalls: list[tuple[int,
             (to_last if index <= middle else to_next)[index] = True
     # What precedes the first sample that stays joins it, and what follows the last one.
     stays = ~(to_next | to_last)
+    if not stays.any():
+        return curve
     group = np.cumsum(stays) - 1 + to_next
     group = np.clip(group, 0, int(stays.sum()) - 1)
     seconds, size = (

@@ -69,7 +69,7 @@ class Return:
 class _Parts:
     """Segments: their edges in bytes, bytes, seconds and level of each; how far samples are from
     them, how many neighbours are alike, how far each segment goes down and its middle lies above
-    its ends, and the bytes of a usual sample."""
+    its ends, and the bytes of a usual sample that has any."""
 
     edges: Floats
     size: Floats
@@ -129,7 +129,7 @@ def _parts(curve: Curve) -> _Parts:
         alike=slowness(values),
         falls=np.array([_fall(values[a:b]) for a, b in pairwise(at.tolist())]),
         peaks=np.array([_peak(values[a:b]) for a, b in pairwise(at.tolist())]),
-        sample_bytes=median(bins.size),
+        sample_bytes=median(bins.size[bins.size > 0]),
     )
 
 
