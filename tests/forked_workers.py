@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # Folders whose modules take tens of seconds: handed out last, one of them would go on alone when
@@ -34,6 +34,9 @@ from hypothesis import strategies as st
 FIRST = ("browser", "cli", "runner", "study")
 # Folders that one worker takes as a whole: each would start a Chromium of its own.
 TOGETHER = ("browser",)
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 # A worker keeps whole runs, and by default Python looks through all of them some seven times.
 NEW_OBJECTS = 50_000
 
