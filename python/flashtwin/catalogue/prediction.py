@@ -1,12 +1,12 @@
 """What a label lets one expect of a drive, with intervals, from the drives that reviewers filled.
 
 A label says neither how large the cache is nor how fast the drive is past it. Drives of the market
-say it, each counting by how near its class is: cells, generation of the link, DRAM, size, and the
-controller's maker and model where they are known. The middle is their weighted median. How far it
-was off on every drive that was reviewed, with that drive left out, says how wide an interval of
-90 % is (conformal; Lei and others, JASA 113, 2018). Invariants: `flashtwin new` writes the middle
-of these intervals; a drive's own review can be left out, by which all of this is tested. Source:
-`market.toml`.
+say it. What was seen of each is scaled to the class that is asked for (its size, link, DRAM and
+cells), and counts by how near its own class is: by these, and by the controller's maker and model
+where they are known. The middle is the weighted median. How far it was off on every drive that was
+reviewed, with that drive left out, says how wide an interval of 90 % is (conformal; Lei and others,
+JASA 113, 2018). Invariants: `flashtwin new` writes the middle of these intervals; a drive's own
+review can be left out, by which all of this is tested. Source: `market.toml`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
 else:
     np = Lazy("numpy")
 
-# A drive counts less by the exponential of how far its class is: this for other cells, for each
-# generation of the link (SATA is the one before PCIe 3), for DRAM where there is none, for a
-# controller of another maker, and for each doubling of its size. Choices: what was off least on the
-# caches of drives left out, of 1,728 that were tried; and the same for rates, where they are not
-# better than others that were tried.
-OTHER_CELL, GENERATION, OTHER_DRAM, OTHER_MAKER, DOUBLING = 3.0, 1.0, 1.0, 3.0, 0.5
-# For another model of the controller. It counts for the cache, which its firmware borrows; rates
-# are the flash's, and on drives left out the model makes them no likelier.
-OTHER_MODEL = 1.0
 # A drive sold as 1 TB has up to 1,024 GiB of flash, and caches of all of it were seen.
 RAW = (1 << 40) / 1e12
 # The share of drives not known yet that an interval is to hold.
@@ -47,9 +38,49 @@ FEWEST = 3
 LINKS = {"sata": 550e6, "pcie3": 3.5e9, "pcie4": 7e9, "pcie5": 14e9}
 GENERATIONS = ("sata", "pcie3", "pcie4", "pcie5")
 CACHE, RATE, MEAN = "cache on the erased drive", "writing past the cache", "mean of a whole fill"
-# With twice the capacity the cache's bytes and the rates grow by these powers of two.
-GROWS = {CACHE: 1.0, RATE: 0.5, MEAN: 0.3}
 TELLS = "flashtwin test TARGET --battery fill shows it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """How what was seen of one drive is read for another.
+
+    The first four are factors: by how much the quantity is larger with twice the capacity, on the
+    next generation of the link (SATA is the one before PCIe 3), with DRAM, and with QLC. The rest
+    says how far apart two classes are; a drive counts by the exponential of minus their sum:
+    `other_cell` where the cells differ, `each_generation` of the link, `other_dram` where only one
+    has DRAM, `other_maker` and `other_model` where their controllers differ, and `each_doubling` of
+    the size.
+    """
+
+    twice: float
+    generation: float = 1.0
+    dram: float = 1.0
+    qlc: float = 1.0
+    other_cell: float = 3.0
+    each_generation: float = 1.0
+    other_dram: float = 1.0
+    other_maker: float = 3.0
+    other_model: float = 0.0
+    each_doubling: float = 0.5
+
+
+# All numbers are choices: round ones among those that were off least on drives left out (1,728 sets
+# for caches, 320 for rates, 180 for means; docs/concepts/calibration.md). The controller's model
+# counts for the cache, which its firmware borrows; it makes neither rates nor means likelier.
+RULES = {
+    CACHE: Rule(twice=2.0, other_model=1.0),
+    RATE: Rule(twice=1.6, generation=1.2, dram=1.4, qlc=0.2),
+    MEAN: Rule(
+        twice=1.25,
+        generation=1.2,
+        dram=1.8,
+        qlc=0.2,
+        each_generation=0.5,
+        other_dram=0.5,
+        other_maker=1.0,
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +110,13 @@ class Prediction(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Reviewed:
     """A drive that a reviewer filled, and what was seen of it in bytes or bytes a second, by
-    title."""
+    title. `known` has more than `seen` where no mean is printed and the phases say it: that tells
+    of other drives, and no prediction is held to it."""
 
     id: str
     kind: Kind
-    seen: dict[str, float]
+    seen: Mapping[str, float]
+    known: Mapping[str, float]
 
 
 @lru_cache(maxsize=1)
@@ -95,9 +128,13 @@ def reviewed() -> tuple[Reviewed, ...]:
         for row in (*table["drive"], *(_of_published(row) for row in table["published"]))
     ]
     others = [(row, _kind_told(row)) for row in table["reviewed"]]
-    return tuple(
-        Reviewed(id=str(row["id"]), kind=kind, seen=_seen(row)) for row, kind in with_twins + others
-    )
+    drives = []
+    for row, kind in with_twins + others:
+        seen = _seen(row)
+        mean = mean_of_phases(row, kind.capacity)
+        known = seen if mean is None else {MEAN: mean, **seen}
+        drives.append(Reviewed(id=str(row["id"]), kind=kind, seen=seen, known=known))
+    return tuple(drives)
 
 
 def _kind_told(row: Mapping[str, Any]) -> Kind:
@@ -121,6 +158,21 @@ def _seen(row: Mapping[str, Any]) -> dict[str, float]:
         MEAN: row.get("mean", 0.0) * 1e6,
     }
     return {title: value for title, value in figures.items() if value}
+
+
+def mean_of_phases(row: Mapping[str, Any], capacity: float) -> float | None:
+    """The mean of a whole fill from its phases, where a row has those of a cache of one tier."""
+    has_phases = {"first_plateau", "rate_in_it", "rate_past_it"} <= row.keys()
+    if not has_phases or "rate_past_both" in row:
+        return None
+    size, cache = capacity / 1e9, row["first_plateau"]
+    turn = row.get("falls_again_at", size)
+    seconds = (
+        cache / row["rate_in_it"]
+        + (turn - cache) / row["rate_past_it"]
+        + (size - turn) / row.get("rate_from_there", row["rate_past_it"])
+    )
+    return float(size / seconds * 1e6)
 
 
 def _of_published(row: Mapping[str, str]) -> Mapping[str, Any]:
@@ -172,7 +224,7 @@ def predictions(kind: Kind, *, without: Collection[str] = ()) -> list[Prediction
     known = [drive for drive in reviewed() if drive.id not in without]
     result = []
     for title, unit in ((CACHE, "B"), (RATE, "B/s"), (MEAN, "B/s")):
-        drives = [drive for drive in known if title in drive.seen]
+        drives = [drive for drive in known if title in drive.known]
         alike = sum(drive.kind.cell == kind.cell for drive in drives)
         if alike < FEWEST:
             continue
@@ -200,43 +252,54 @@ def _most(title: str, kind: Kind) -> float:
 
 
 def _middle(title: str, kind: Kind, drives: Sequence[Reviewed]) -> float:
-    """The median of the drives by their weights, each as large as the drive that is asked for."""
-    grows = GROWS[title]
+    """The median of the drives by their weights, each scaled to the class that is asked for."""
     logs = np.array(
-        [
-            math.log(drive.seen[title]) + grows * math.log(kind.capacity / drive.kind.capacity)
-            for drive in drives
-        ]
+        [math.log(drive.known[title] * scaled(RULES[title], drive.kind, kind)) for drive in drives]
     )
-    weights = np.array([math.exp(-_apart(title, kind, drive.kind)) for drive in drives])
+    weights = np.array([math.exp(-_apart(RULES[title], kind, drive.kind)) for drive in drives])
     order = np.argsort(logs)
     shares = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
     middle = math.exp(float(np.interp(0.5, shares, logs[order])))
     return min(middle, _most(title, kind))
 
 
-def _apart(title: str, kind: Kind, other: Kind) -> float:
-    """How far two classes are apart, where a quantity is asked for."""
-    generations = GENERATIONS.index(kind.interface) - GENERATIONS.index(other.interface)
+def _generations(kind: Kind, other: Kind) -> int:
+    """How many generations the link of a class is ahead of another's."""
+    return GENERATIONS.index(kind.interface) - GENERATIONS.index(other.interface)
+
+
+def scaled(rule: Rule, seen: Kind, asked: Kind) -> float:
+    """How many times as large a quantity is for the class that is asked for."""
+    return float(
+        rule.twice ** math.log2(asked.capacity / seen.capacity)
+        * rule.generation ** _generations(asked, seen)
+        * rule.dram ** (asked.has_dram - seen.has_dram)
+        * rule.qlc ** ((asked.cell == "qlc") - (seen.cell == "qlc"))
+    )
+
+
+def _apart(rule: Rule, kind: Kind, other: Kind) -> float:
+    """How far two classes are apart."""
     makers_differ = None not in (kind.controller, other.controller) and (
         kind.controller != other.controller
     )
-    models_differ = title == CACHE and kind.model is not None and kind.model != other.model
     return (
-        OTHER_CELL * (kind.cell != other.cell)
-        + GENERATION * abs(generations)
-        + OTHER_DRAM * (kind.has_dram != other.has_dram)
-        + OTHER_MAKER * makers_differ
-        + OTHER_MODEL * models_differ
-        + DOUBLING * abs(math.log2(kind.capacity / other.capacity))
+        rule.other_cell * (kind.cell != other.cell)
+        + rule.each_generation * abs(_generations(kind, other))
+        + rule.other_dram * (kind.has_dram != other.has_dram)
+        + rule.other_maker * makers_differ
+        + rule.other_model * (kind.model is not None and kind.model != other.model)
+        + rule.each_doubling * abs(math.log2(kind.capacity / other.capacity))
     )
 
 
 def _off(title: str, label: Kind, drives: Sequence[Reviewed]) -> float:
-    """The logarithm of the factor by which the middle is off at most in `HOLDS` of drives, where no
-    more is told of their controllers than the label tells."""
+    """The logarithm of the factor by which the middle is off at most in `HOLDS` of the drives that
+    were measured, where no more is told of their controllers than the label tells."""
     off = []
     for drive in drives:
+        if title not in drive.seen:
+            continue
         kind = replace(
             drive.kind,
             controller=drive.kind.controller if label.controller is not None else None,
