@@ -268,13 +268,13 @@ def _generations(kind: Kind, other: Kind) -> int:
     return GENERATIONS.index(kind.interface) - GENERATIONS.index(other.interface)
 
 
-def scaled(rule: Rule, seen: Kind, asked: Kind) -> float:
-    """How many times as large a quantity is for the class that is asked for."""
+def scaled(rule: Rule, other: Kind, kind: Kind) -> float:
+    """How many times as large a quantity is for a class as it was for another."""
     return float(
-        rule.twice ** math.log2(asked.capacity / seen.capacity)
-        * rule.generation ** _generations(asked, seen)
-        * rule.dram ** (asked.has_dram - seen.has_dram)
-        * rule.qlc ** ((asked.cell == "qlc") - (seen.cell == "qlc"))
+        rule.twice ** math.log2(kind.capacity / other.capacity)
+        * rule.generation ** _generations(kind, other)
+        * rule.dram ** (kind.has_dram - other.has_dram)
+        * rule.qlc ** ((kind.cell == "qlc") - (other.cell == "qlc"))
     )
 
 
