@@ -4,9 +4,10 @@ A label says neither how large the cache is nor how fast the drive is past it. D
 say it. What was seen of each is scaled to the class that is asked for (its size, link, DRAM and
 cells), and counts by how near its own class is: by these, and by the controller's maker and model
 where they are known. The middle is the weighted median. How far it was off on every drive that was
-reviewed, with that drive left out, says how wide an interval of 90 % is (conformal; Lei and others,
-JASA 113, 2018). Invariants: `flashtwin new` writes the middle of these intervals; a drive's own
-review can be left out, by which all of this is tested. Source: `market.toml`.
+reviewed, with that drive left out and in proportion to how far its neighbours are apart, says how
+wide an interval of 90 % is (conformal; Lei and others, JASA 113, 2018). Invariants: `flashtwin new`
+writes the middle of these intervals; a drive's own review can be left out, by which all of this is
+tested. Source: `market.toml`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ RAW = (1 << 40) / 1e12
 # The share of drives not known yet that an interval is to hold.
 HOLDS = 0.9
 FEWEST = 3
+# Drives that agree are no proof that the next one does: this is added to the logarithm of how far
+# they are apart. A choice: 0.1 to 0.8 give much the same.
+AT_LEAST_APART = 0.4
 # What no rate is above: the link, in bytes a second.
 LINKS = {"sata": 550e6, "pcie3": 3.5e9, "pcie4": 7e9, "pcie5": 14e9}
 GENERATIONS = ("sata", "pcie3", "pcie4", "pcie5")
@@ -228,8 +232,8 @@ def predictions(kind: Kind, *, without: Collection[str] = ()) -> list[Prediction
         alike = sum(drive.kind.cell == kind.cell for drive in drives)
         if alike < FEWEST:
             continue
-        wide = math.exp(_off(title, kind, drives))
-        middle, most = _middle(title, kind, drives), _most(title, kind)
+        middle, spread = _told(title, kind, drives)
+        wide, most = math.exp(_off(title, kind, drives) * spread), _most(title, kind)
         result.append(
             Prediction(
                 title=title,
@@ -251,16 +255,18 @@ def _most(title: str, kind: Kind) -> float:
     return LINKS[kind.interface]
 
 
-def _middle(title: str, kind: Kind, drives: Sequence[Reviewed]) -> float:
-    """The median of the drives by their weights, each scaled to the class that is asked for."""
+def _told(title: str, kind: Kind, drives: Sequence[Reviewed]) -> tuple[float, float]:
+    """The median of the drives by their weights, each scaled to the class that is asked for; and
+    how far they are from it, as a logarithm."""
     logs = np.array(
         [math.log(drive.known[title] * scaled(RULES[title], drive.kind, kind)) for drive in drives]
     )
     weights = np.array([math.exp(-_apart(RULES[title], kind, drive.kind)) for drive in drives])
     order = np.argsort(logs)
     shares = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
-    middle = math.exp(float(np.interp(0.5, shares, logs[order])))
-    return min(middle, _most(title, kind))
+    middle = min(math.exp(float(np.interp(0.5, shares, logs[order]))), _most(title, kind))
+    spread = np.average(np.abs(logs - math.log(middle)), weights=weights)
+    return middle, float(spread) + AT_LEAST_APART
 
 
 def _generations(kind: Kind, other: Kind) -> int:
@@ -294,8 +300,8 @@ def _apart(rule: Rule, kind: Kind, other: Kind) -> float:
 
 
 def _off(title: str, label: Kind, drives: Sequence[Reviewed]) -> float:
-    """The logarithm of the factor by which the middle is off at most in `HOLDS` of the drives that
-    were measured, where no more is told of their controllers than the label tells."""
+    """How many times their spread the middle is off at most in `HOLDS` of the drives that were
+    measured, where no more is told of their controllers than the label tells."""
     off = []
     for drive in drives:
         if title not in drive.seen:
@@ -305,7 +311,7 @@ def _off(title: str, label: Kind, drives: Sequence[Reviewed]) -> float:
             controller=drive.kind.controller if label.controller is not None else None,
             model=drive.kind.model if label.model is not None else None,
         )
-        others = [other for other in drives if other is not drive]
-        off.append(abs(math.log(_middle(title, kind, others) / drive.seen[title])))
+        middle, spread = _told(title, kind, [other for other in drives if other is not drive])
+        off.append(abs(math.log(middle / drive.seen[title])) / spread)
     rank = min(math.ceil(HOLDS * (len(off) + 1)), len(off))
     return sorted(off)[rank - 1]
