@@ -64,7 +64,8 @@ def test_few_programs_in_hand_are_slow_and_no_program_is(interface: str, dram: s
         document = tomllib.loads(spec_text(label))
         dies = document["nand"]["channels"]["value"] * document["nand"]["dies_per_channel"]["value"]
         assert 0 < document["controller"]["native_programs"]["value"] < dies
-        assert 1.17e-3 <= parse_seconds(document["nand"]["native"]["tprog"]["value"]) <= 1.75e-3
+        # A whole number of programs meets the rate in the time that parts take, or nearly.
+        assert 1.1e-3 <= parse_seconds(document["nand"]["native"]["tprog"]["value"]) <= 1.8e-3
 
 
 def test_a_small_copy_of_a_large_drive_ends_its_cache_where_the_cache_is(tmp_path: Path) -> None:
