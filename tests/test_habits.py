@@ -10,10 +10,8 @@ FLASHTWIN_BLESS=1, and no room may have more again.
 from __future__ import annotations
 
 import ast
-import io
 import os
 import re
-import tokenize
 import tomllib
 from collections import Counter
 from functools import cache
@@ -22,8 +20,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COUNTS = Path(__file__).with_name("habits.toml")
 SO_MANY = re.compile(r"\bso (many|much|long)\b", re.I)
-# A file without any of these has no habit of wording: it need not be taken apart, which is slow.
-MAYBE = re.compile(rf"{SO_MANY.pattern}|The same|#\s*(What|Whether)\b", re.I)
+WHAT = re.compile(r"(What|Whether)\b")
+# Strings and comments of Python: a string without a prefix and of three quotes is a docstring.
+STRING_OR_COMMENT = re.compile(
+    r"""(?<!\w)\"{3}(?P<docstring>(?:[^\\]|\\.)*?)\"{3}|\"{3}(?:[^\\]|\\.)*?\"{3}"""
+    r"""|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#(?P<comment>[^\n]*)""",
+    re.S,
+)
 PYTHON = [
     *(path for path in sorted((ROOT / "python" / "flashtwin").iterdir()) if path.is_dir()),
     *(ROOT / name for name in ("lab", "tests", "fuzz")),
@@ -42,14 +45,9 @@ def words_of(path: Path) -> tuple[list[str], list[str]]:
         lines = [line.strip() for line in text.splitlines()]
         docs = [re.sub(r"^//[/!] ?", "", line) for line in lines if re.match(r"//[/!]", line)]
         return [line[2:].strip() for line in lines if re.match(r"//[^/!]", line)], docs
-    comments, docs = [], []
-    if not MAYBE.search(text):
-        return comments, docs
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            comments.append(token.string[1:].strip())
-        elif token.type == tokenize.STRING and token.string.startswith('"""'):
-            docs.append(token.string[3:-3].strip())
+    parts = list(STRING_OR_COMMENT.finditer(text))
+    comments = [part["comment"].strip() for part in parts if part["comment"] is not None]
+    docs = [part["docstring"].strip() for part in parts if part["docstring"] is not None]
     return comments, docs
 
 
@@ -63,7 +61,7 @@ def counted(room: Path) -> dict[str, int]:
         comments, docs = words_of(path)
         count["so_many"] += sum(len(SO_MANY.findall(text)) for text in (*comments, *docs))
         count["the_same"] += sum(text.startswith("The same") for text in docs)
-        count["what_whether"] += sum(text.startswith(("What", "Whether")) for text in comments)
+        count["what_whether"] += sum(bool(WHAT.match(text)) for text in comments)
     return dict(count)
 
 
@@ -88,11 +86,15 @@ def jumps(room: Path) -> dict[str, int]:
 
 @cache
 def nodes(path: Path) -> list[tuple[ast.AST, bool]]:
-    """All nodes of a file, each with whether it stands within a function."""
+    """All nodes of a file but `Load` and its like, each with whether it is within a function."""
     seen: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text()), False)]
     for node, within in seen:
         within = within or isinstance(node, ast.FunctionDef)
-        seen += [(child, within) for child in ast.iter_child_nodes(node)]
+        for field in node._fields:
+            value = getattr(node, field, None)
+            for child in value if isinstance(value, list) else (value,):
+                if isinstance(child, ast.AST) and not isinstance(child, ast.expr_context):
+                    seen.append((child, within))
     return seen
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -134,7 +134,7 @@ ADDRESSES = re.compile(
 )
 # Files that `./dev docs` puts into the site beside its pages.
 MADE_BY_DOCS = {"play/bx500-240.html"}
-CONFLICT = re.compile(r"^(<{7}|>{7}|\|{7}) ")
+CONFLICT = re.compile(r"^(<{7}|>{7}|\|{7}) ", re.M)
 OUTSIDE = re.compile(r"\.\./shared|/work/(shared|main)\b")
 CARGO_SOURCE = 'source = "registry+https://github.com/rust-lang/crates.io-index"'
 
@@ -163,15 +163,21 @@ def lines_matching(pattern: re.Pattern[str], *suffixes: str) -> list[str]:
     return [
         named(path, number, line.strip()[:120])
         for path in files(*suffixes)
-        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if pattern.search(text := path.read_text())
+        for number, line in enumerate(text.splitlines(), 1)
         if pattern.search(line) and line != CARGO_SOURCE
     ]
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    """A file of Python as its tree, which several of the checks walk through."""
+def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Every node of a file of Python: several of the checks go through them."""
+    return list(ast.walk(tree_of(path)))
 
 
 def module_name(path: Path) -> str:
@@ -186,7 +192,7 @@ def imports(path: Path, *, typing: bool = True) -> Iterator[tuple[int, str]]:
     Without `typing` those are left out that only the type checker reads.
     """
     home = ["flashtwin", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in nodes(parsed(path), typing):
+    for node in nodes_of(path) if typing else nodes_at_run_time(tree_of(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -200,15 +206,14 @@ def imports(path: Path, *, typing: bool = True) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name.removeprefix("flashtwin.")
 
 
-def nodes(tree: ast.AST, typing: bool) -> Iterator[ast.AST]:
-    """Every node of a program; without `typing` none of what stands under `TYPE_CHECKING`."""
-    if typing:
-        yield from ast.walk(tree)
-        return
+def nodes_at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement of a program but those under `TYPE_CHECKING`."""
     for node in ast.iter_child_nodes(tree):
-        if typing or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if not isinstance(node, ast.expr):
             yield node
-            yield from nodes(node, typing)
+            yield from nodes_at_run_time(node)
 
 
 def cycle(graph: Mapping[str, set[str]]) -> list[str]:
@@ -256,7 +261,7 @@ def test_what_ships_imports_nothing_of_the_laboratory() -> None:
     wrong = [
         named(path, node.lineno, ast.unparse(node))
         for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(parsed(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Import | ast.ImportFrom) and "flashtwin_lab" in ast.unparse(node)
     ]
     assert wrong == []
@@ -370,7 +375,7 @@ def test_one_module_opens_files_for_writing() -> None:
     found = [
         (path, node.lineno, what)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for node in ast.walk(parsed(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.expr) and (what := writes(node))
     ]
     others = [
@@ -401,13 +406,13 @@ def test_the_writing_rule_itself(source: str, kind: str | None) -> None:
     assert next(filter(None, map(writes, ast.walk(ast.parse(source)))), None) == kind
 
 
-def variables(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def variables(nodes: Collection[ast.AST]) -> Iterator[tuple[int, str]]:
     """(line, name) of every variable and parameter of a program, but for fields of classes."""
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef)]
     fields = {
         id(line.target) for body in bodies for line in body if isinstance(line, ast.AnnAssign)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.arg):
             yield node.lineno, node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -418,7 +423,7 @@ def test_variables_say_what_they_hold() -> None:
     assert [
         named(path, line, f"{name} does not say what it holds")
         for path in sorted(PACKAGE.rglob("*.py"))
-        for line, name in variables(parsed(path))
+        for line, name in variables(nodes_of(path))
         if name.strip("_").lower() in VAGUE
     ] == []
 
@@ -434,7 +439,7 @@ def test_variables_say_what_they_hold() -> None:
     ],
 )
 def test_the_rule_of_variables_itself(source: str, names: list[str]) -> None:
-    known = [name for _, name in variables(ast.parse(source))]
+    known = [name for _, name in variables(list(ast.walk(ast.parse(source))))]
     assert [name for name in known if name in VAGUE] == names
 
 
@@ -561,7 +566,7 @@ def test_every_error_is_raised_with_a_hint() -> None:
     without = [
         named(path, call.lineno, "an error without hint=")
         for path in sorted(PACKAGE.rglob("*.py"))
-        for call in ast.walk(parsed(path))
+        for call in nodes_of(path)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and call.func.id in ERRORS
@@ -570,9 +575,9 @@ def test_every_error_is_raised_with_a_hint() -> None:
     assert not without, "\n".join(without)
 
 
-def parsing_calls(module: ast.Module) -> list[ast.Call]:
+def parsing_calls(nodes: Iterable[ast.AST]) -> list[ast.Call]:
     """Where a module parses JSON or TOML by itself."""
-    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     return [call for call in calls if _PARSING_CALLS.search(ast.unparse(call.func))]
 
 
@@ -580,7 +585,7 @@ def test_json_and_toml_are_parsed_in_one_place() -> None:
     places = {
         module_name(path): [named(path, call.lineno, ast.unparse(call.func)) for call in calls]
         for path in sorted(PACKAGE.rglob("*.py"))
-        if (calls := parsing_calls(parsed(path)))
+        if (calls := parsing_calls(nodes_of(path)))
     }
     assert [place for name in places.keys() - PARSERS for place in places[name]] == []
     assert places.keys() >= PARSERS
@@ -590,5 +595,5 @@ def test_json_and_toml_are_parsed_in_one_place() -> None:
     "text", ["json.loads(x)", "tomllib.load(f)", "msgspec.json.Decoder(T)", "json.JSONDecoder()"]
 )
 def test_a_place_that_parses_is_found(text: str) -> None:
-    assert parsing_calls(ast.parse(text))
-    assert not parsing_calls(ast.parse("inputs.parse_json(x)"))
+    assert parsing_calls(ast.walk(ast.parse(text)))
+    assert not parsing_calls(ast.walk(ast.parse("inputs.parse_json(x)")))
