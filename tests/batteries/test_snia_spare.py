@@ -38,7 +38,7 @@ def found(spec: Spec, at: Path, **parameters: str) -> Findings:
     return Findings(run_batteries(Twin(spec, seed=1).open(), [("snia_wsat", asked)], at).findings)
 
 
-@pytest.mark.parametrize("share", [0.08, 0.15, 0.28])
+@pytest.mark.parametrize("share", thinned([0.15, 0.08, 0.28], every=3))
 def test_flash_is_used_up_where_the_spare_says(share: float, tmp_path: Path) -> None:
     findings = found(page_map(share), tmp_path)
     finding = findings["snia_wsat.spare"]
@@ -84,16 +84,18 @@ def test_a_part_of_a_drive_says_nothing_of_its_flash(tmp_path: Path) -> None:
     assert finding.value is None and "whole drive" in (finding.note or "")
 
 
-def period_of(pages: int, blocks: int, at: Path, **policy: str | float) -> tuple[Finding, float]:
+def period_of(
+    pages: int, blocks: int, at: Path, *, watched: str = "20s", **policy: str | float
+) -> tuple[Finding, float]:
     """The finding, and MB of a superblock over the write amplification by the X-ray."""
     user = int((blocks - IDLE) * pages / 1.15)
     keys = {"gc.low": 3, "gc.high": 3, **FLASH, **policy}
     spec = drives.page_map(blocks, pages, user, keys)
-    asked = {"sample_s": "1s", "watch_s": "40s"}
+    asked = {"sample_s": "1s", "watch_s": watched}
     run = run_batteries(Twin(spec, seed=1).open(), [("snia_wsat", asked)], at)
-    watched = run.step("snia_wsat/rhythm")
-    assert watched is not None
-    answer = run.result(watched.step)
+    step = run.step("snia_wsat/rhythm")
+    assert step is not None
+    answer = run.result(step.step)
     assert isinstance(answer, Result)
     xray = answer.xray
     moved = np.asarray(xray["gc_bytes"])[[0, -1]], np.asarray(xray["host_bytes"])[[0, -1]]
@@ -102,11 +104,17 @@ def period_of(pages: int, blocks: int, at: Path, **policy: str | float) -> tuple
     return finding, pages * 4096 / 1e6 / amplification
 
 
-@pytest.mark.parametrize(("pages", "policy"), thinned([(2048, "greedy"), (1024, "fifo")], every=2))
+@pytest.mark.parametrize(
+    ("pages", "blocks", "watched", "policy"),
+    thinned(
+        [(512, 128, "20s", "greedy"), (2048, 256, "40s", "greedy"), (1024, 256, "40s", "fifo")],
+        every=3,
+    ),
+)
 def test_the_period_is_what_one_superblock_makes_room_for(
-    pages: int, policy: str, tmp_path: Path
+    pages: int, blocks: int, watched: str, policy: str, tmp_path: Path
 ) -> None:
-    finding, law = period_of(pages, 256, tmp_path, **{"gc.policy": policy})
+    finding, law = period_of(pages, blocks, tmp_path, watched=watched, **{"gc.policy": policy})
     assert finding.number == pytest.approx(law, rel=0.02)
     assert finding.low is not None and finding.high is not None
     assert finding.low <= 1.01 * law and finding.high >= 0.99 * law
@@ -114,10 +122,10 @@ def test_the_period_is_what_one_superblock_makes_room_for(
 
 def test_where_all_writes_wait_for_a_superblock_it_is_the_period(tmp_path: Path) -> None:
     pace = {"gc.policy": "greedy", "gc.pace": "stop-the-world"}
-    finding, _ = period_of(256, 512, tmp_path, **pace)
+    finding, _ = period_of(256, 128, tmp_path, **pace)
     assert finding.number == pytest.approx(256 * 4096 / 1e6, rel=0.03)
 
 
 def test_collection_that_is_spread_evenly_has_no_period(tmp_path: Path) -> None:
-    finding, _ = period_of(64, 1024, tmp_path, **{"gc.policy": "greedy"})
+    finding, _ = period_of(32, 1024, tmp_path, **{"gc.policy": "greedy"})
     assert finding.value is None and "without a period" in (finding.note or "")
