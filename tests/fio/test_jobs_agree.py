@@ -60,10 +60,14 @@ Answer = tuple[dict[str, Any], list[Stream]]
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Answer]:
+def real(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Answer]:
     """fio's JSON of a job file and the streams that its iologs tell; one start of fio for several
-    files, one after another."""
-    together = [name for name in NAMES if name not in ALONE]
+    of the files that this run of the tests asks for, one after another."""
+    cases = [item for item in request.session.items if item.parent == request.node]
+    names = {case.callspec.params["name"] for case in cases if isinstance(case, pytest.Function)}
+    together = sorted(names - set(ALONE))
     batches = [[name] for name in ALONE]
     batches += [together[at : at + AT_ONCE] for at in range(0, len(together), AT_ONCE)]
     answers: dict[str, Answer] = {}
