@@ -22,7 +22,7 @@ from flashtwin.model.step import Run as StepRun
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/64"
+SCALE = "1/176"
 ASKED: list[tuple[str, dict[str, object]]] = [
     ("iometer", {"seconds": "300ms", "depths": "1+8", "fills": "1"}),
     ("dispersion", {"seconds": "2s", "fills": "1"}),
@@ -263,7 +263,7 @@ def test_fio_and_a_twin_are_given_the_same(
 ) -> None:
     """One function makes the loads of four batteries, so two stand for all; atto bounds its own."""
     request = registry.request(battery, asked)
-    steps, _ = played(request, FakeDrive(law=Law(capacity_bytes=3 * GB)))
+    steps, _ = played(request, FakeDrive(law=Law(capacity_bytes=GB)))
     for number, job in enumerate(jobs_of(steps)):
         check(job, tmp_path / str(number), "bx500-240", SCALE)
 

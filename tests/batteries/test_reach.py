@@ -19,7 +19,7 @@ from flashtwin.model.findings import Findings
 from flashtwin.model.step import Run as StepRun
 from flashtwin.runner.run import run_batteries
 
-ASKED = {"seconds": "300ms", "settle_s": "100s"}
+ASKED = {"seconds": "100ms", "settle_s": "100s"}
 
 
 def found(at: Path, *sets: str, scale: str = "1/16") -> Findings:
@@ -69,8 +69,8 @@ def test_data_in_quicker_cells_is_not_taken_for_the_map(tmp_path: Path) -> None:
 def test_what_was_written_last_may_lie_in_quicker_cells(tmp_path: Path) -> None:
     """The last of the data stays in a block of one bit a cell that is still open. That makes reads
     over all of the drive quicker, and no knee."""
-    findings = found(tmp_path, scale="1/4")
-    finding, true = findings["reach.size"], (1 << 28) / 1e9
+    findings = found(tmp_path, scale="1/8")
+    finding, true = findings["reach.size"], (1 << 27) / 1e9
     assert finding.number == pytest.approx(true, rel=0.1), finding.note
     assert finding.low is not None and finding.high is not None
     assert finding.low <= true <= finding.high

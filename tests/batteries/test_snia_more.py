@@ -25,7 +25,7 @@ from flashtwin.model.target import Interrupted, Progress, Watch
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/64"
+SCALE = "1/176"
 # Every battery as short as it can be.
 SHORT: dict[str, dict[str, str]] = {
     "snia_throughput": {"seconds": "100ms", "fills": "1"},
@@ -436,9 +436,7 @@ KINDS = ("snia_wsat", "snia_hir", "snia_composite")
 def test_fio_and_a_twin_are_given_the_same(battery: str, tmp_path: Path) -> None:
     # Two of fio's threads tear each other's lines in its log of requests.
     settings = SHORT[battery] | ({"threads": "1"} if battery in ("snia_dirth", "snia_wsat") else {})
-    steps, _ = played(
-        registry.request(battery, settings), FakeDrive(law=Law(capacity_bytes=3 * GB))
-    )
+    steps, _ = played(registry.request(battery, settings), FakeDrive(law=Law(capacity_bytes=GB)))
     kinds = [replace(job, threads=1) for job in jobs_of(steps)]
     plain = {(job.rw, job.block_bytes): job for job in kinds if job.fio is None}
     for number, job in enumerate(plain.values()):

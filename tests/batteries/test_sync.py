@@ -25,7 +25,7 @@ needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not i
 
 
 def twin(*sets: str) -> Twin:
-    return Twin(load("bx500-240", scale="1/64", sets=sets), seed=1).open()
+    return Twin(load("bx500-240", scale="1/176", sets=sets), seed=1).open()
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from flashtwin.model.target import DriveInfo, Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/64"
+SCALE = "1/176"
 ASKED: list[tuple[str, dict[str, object]]] = [
     ("heatmap", {"preset": "small", "blocks": "4k+16k", "depths": "1+8+64", "seconds": "100ms"}),
     ("under_load", {"paces": "0+20+2000", "seconds": "2s", "rest_s": "1s"}),
@@ -260,7 +260,7 @@ def test_a_drive_that_throttles_keeps_less_of_its_speed(tmp_path: Path) -> None:
     kept = {}
     for name, start in (("steady", "never"), ("hot", "30 C")):
         sets = [f"thermal.throttle.start={start}", "thermal.throttle.stop=29 C"]
-        spec = load("bx500-240", scale=SCALE, sets=[*sets, *SMALL])
+        spec = load("bx500-240", scale="1/64", sets=[*sets, *SMALL])
         done = run_batteries(Twin(spec, seed=1).open(), asked, tmp_path / name, seed=1)
         found = {finding.name: finding.number or 0.0 for finding in done.findings}
         kept[name] = found["kept"]
