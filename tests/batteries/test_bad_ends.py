@@ -38,6 +38,8 @@ LAW = Law(capacity_bytes=16 * GB, cache_bytes=2 * GB, fold_begin_bytes=12 * GB)
 # What a small drive has no room for.
 SETTINGS: dict[str, dict[str, str]] = {
     "as_ssd": {"sizes": "1GB"},
+    # One size of blocks has the steps of all seven.
+    "snia_iops": {"blocks": "4k"},
     # Each looks what would tell most by simulating candidates, which takes a second.
     "discover": {"tests": "1", "candidates": "4", "longest_s": "1"},
 }

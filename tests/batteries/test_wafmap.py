@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thinning import thinned
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.wafmap.inference import Load, inferred, response, telling
@@ -61,8 +62,13 @@ def measured(firmware: tuple[str, str], flash: int, superblock: int, rates: bool
     return shown
 
 
-@pytest.mark.parametrize("rates", [False, True])
-@pytest.mark.parametrize("policy", ["greedy", "fifo"])
+@pytest.mark.parametrize(
+    ("policy", "rates"),
+    thinned(
+        [("greedy", False), ("fifo", False), ("greedy", True), ("fifo", True)],
+        every=3,
+    ),
+)
 def test_figures_of_the_table_give_their_drive_back(policy: str, rates: bool) -> None:
     flash, superblock = 900 * MIB, 3.3 * MIB
     known = inferred(measured((policy, "gc"), flash, int(superblock), rates))

@@ -357,7 +357,7 @@ def test_everything_has_a_name(shown: Opened) -> None:
     assert page.locator("html").get_attribute("lang") == "en"
 
 
-@pytest.mark.parametrize("kind", thinned(["evil", "file", "cells", "nothing"], every=3))
+@pytest.mark.parametrize("kind", thinned(["evil", "file", "cells", "nothing"], every=4))
 def test_what_is_lacking_breaks_nothing(kind: str, browser: Any, tmp_path: Path) -> None:
     paper = {
         "file": Paper(kind="file", xray=False, capacity=2, cache=2, fold=2, cells=()),

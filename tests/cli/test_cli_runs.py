@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from processes import children, lives, wait_for
 from program import PROGRAM, environment
 from stored_runs import newer, store, usual
+from thinning import thinned
 
 from flashtwin.cli import runs
 from flashtwin.cli.app import app
@@ -105,10 +106,19 @@ def test_conditions(run: Run, place: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick_judge")
-@pytest.mark.parametrize("there", ["no folder", "no run", "runs"])
 @pytest.mark.parametrize(
-    ("condition", "said"),
-    [("x(", "syntax error"), ("targt = 1", "there is no column targt; did you mean target")],
+    ("condition", "said", "there"),
+    thinned(
+        [
+            (condition, said, there)
+            for there in ("no folder", "runs", "no run")
+            for condition, said in (
+                ("x(", "syntax error"),
+                ("targt = 1", "there is no column targt; did you mean target"),
+            )
+        ],
+        every=3,
+    ),
 )
 def test_a_condition_that_is_none_is_refused_whatever_is_stored(
     run: Run, tmp_path: Path, there: str, condition: str, said: str

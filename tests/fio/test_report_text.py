@@ -51,7 +51,7 @@ JOBS = {
     "two digits": f"{SHORT} --significant_figures=2",
     "fast": "--rw=randrw --bs=64k --size=1g --time_based --runtime=1100ms",
 }
-CASES = dict(zip(JOBS, thinned(JOBS, every=5), strict=True))
+CASES = dict(zip(JOBS, thinned(JOBS, every=10), strict=True))
 NO_LATENCY: dict[str, Any] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
 NOTHING: dict[str, Any] = {
     **dict.fromkeys(("total_ios", "io_bytes", "runtime"), 0),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from thinning import thinned
 
 from flashtwin.analysis.curve import curve_of
 from flashtwin.analysis.shape import shape_of
@@ -69,7 +70,7 @@ def judged_of(program: str, seed: int, number: int) -> judge.Judged:
     return judge.judged(measured, detect.ours(measured))
 
 
-@pytest.mark.parametrize("name", MISREAD)
+@pytest.mark.parametrize("name", thinned(MISREAD, every=4))
 def test_what_was_misread_is_read(name: str) -> None:
     judged = judged_of(*MISREAD[name])
     assert all(judged.right.values())
@@ -83,7 +84,7 @@ def test_a_drive_of_the_core_is_armed_again_by_no_more_than_its_cache_holds() ->
     assert drawn["truth"]["design"].startswith("dynamic")
 
 
-@pytest.mark.parametrize("name", OFF)
+@pytest.mark.parametrize("name", thinned(OFF, every=4))
 def test_what_was_off_is_right(name: str) -> None:
     judged = judged_of(*OFF[name])
     assert all(judged.right.values())
