@@ -18,7 +18,7 @@ from flashtwin.cli.app import app
 
 Run = Callable[..., Result]
 
-TWIN = ("--on", "bx500-240", "--scale", "1/16", "-q")
+TWIN = ("--on", "bx500-240", "--scale", "1/64", "-q")
 JOB = ("--name=j", "--rw=write", "--size=1m")
 LABEL = ("--capacity", "240 GB", "--interface", "sata", "--cell", "tlc", "--dram", "yes")
 # The words before an output's name, and what flashtwin appends to the name.
@@ -33,10 +33,10 @@ FILES = {
     "hist": (("fio", *JOB, *TWIN, "--log_hist_msec=9", "--write_hist_log"), "_clat_hist.1.log"),
 }
 FOLDERS = {
-    "test": ("test", "bx500-240", "--scale", "1/16", "--out"),
+    "test": ("test", "bx500-240", "--scale", "1/64", "--out"),
     "export": ("export", "run", "--format", "csv", "--out"),
     "convert": ("fio", "--convert", "run", "--out"),
-    "sweep": ("sweep", "bx500-240", "--vary", "seed=1", "--scale", "1/16", "--out"),
+    "sweep": ("sweep", "bx500-240", "--vary", "seed=1", "--scale", "1/64", "--out"),
 }
 NODES: dict[str, Callable[[Path], None]] = {
     "fifo": os.mkfifo,
@@ -161,7 +161,7 @@ def test_the_usual_page_does_not_follow_a_link_out_of_the_run(run: Run, tmp_path
 
 def test_an_answer_does_not_replace_the_drive(run: Run, tmp_path: Path) -> None:
     assert run("new", "mine", *LABEL).exit_code == 0
-    words = ("fio", *JOB, "--on", "mine.toml", "--scale", "1/16", "-q")
+    words = ("fio", *JOB, "--on", "mine.toml", "--scale", "1/64", "-q")
     assert run(*words, "--output=./mine.toml").exit_code == 4
     assert run(*words, "--write_iolog=mine.toml").exit_code == 4
     assert run("show", "mine.toml").exit_code == 0

@@ -49,7 +49,11 @@ WATCHED: Callable[[Progress], bool] = lambda progress: True  # noqa: E731
 
 
 def run(*jobs: Job) -> Result:
-    answer = Twin(load("bx500-240"), seed=1).open().do(Run(label="fio", jobs=jobs), WATCHED)
+    answer = (
+        Twin(load("bx500-240", scale="1/64"), seed=1)
+        .open()
+        .do(Run(label="fio", jobs=jobs), WATCHED)
+    )
     assert isinstance(answer, Result)
     return answer
 

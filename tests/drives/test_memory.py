@@ -52,7 +52,8 @@ def child(code: str, *words: str, limit: int | None = None) -> subprocess.Comple
 @pytest.mark.parametrize(
     "words",
     [
-        ("1",),
+        ("1/4",),
+        pytest.param(("1",), marks=pytest.mark.full),
         pytest.param(("1/2",), marks=pytest.mark.full),
         pytest.param(("1", "ftl.mapping_unit=16 KiB"), marks=pytest.mark.full),
         pytest.param(("1", "map.residency=dram"), marks=pytest.mark.full),

@@ -69,7 +69,7 @@ XRAY = {
 
 
 def twin(seed: int = 1) -> Twin:
-    return Twin(load("bx500-240"), seed=seed).open()
+    return Twin(load("bx500-240", scale="1/16"), seed=seed).open()
 
 
 def go(progress: Progress) -> bool:
@@ -250,7 +250,7 @@ def test_the_xray_follows_energy_and_temperature() -> None:
 def test_the_manifest_names_the_whole_spec() -> None:
     info = twin().info
     assert info.name == "bx500-240" and info.kind == "twin" and info.can.virtual_time
-    assert info.capacity_bytes == pytest.approx(240e9, rel=0.001)
+    assert info.capacity_bytes == pytest.approx(240e9 / 16, rel=0.001)
     assert {"hash", "toml", "values"} <= set(info.identity)
     raw = info.identity["raw_bytes"]
     assert isinstance(raw, int) and raw > info.capacity_bytes

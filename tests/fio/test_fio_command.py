@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from flashtwin.cli.app import app
 
 Run = Callable[..., Result]
-TWIN = ("--on", "bx500-240", "--scale", "1/16", "-q")
+TWIN = ("--on", "bx500-240", "--scale", "1/64", "-q")
 JOB = "[global]\nioengine=libaio\nsize=8m\n[a]\nrw=randread\niodepth=8\n[b]\nstonewall\nrw=write\n"
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from processes import children, wait_for
+from thinning import thinned
 
 from flashtwin import outputs
 from flashtwin.cli.app import app
@@ -23,7 +24,7 @@ from flashtwin.runner import stop
 
 FIO = shutil.which("fio")
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
-TWIN = ("--on", "bx500-240", "--scale", "1/16", "--quiet")
+TWIN = ("--on", "bx500-240", "--scale", "1/64", "--quiet")
 JOBS = """[global]
 ioengine=libaio
 iodepth=8
@@ -108,7 +109,7 @@ def test_terse_lines_of_an_interrupted_run() -> None:
     assert {len(row) for row in rows} == {121}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", thinned([signal.SIGTERM, signal.SIGINT], every=2))
 def test_a_signal_ends_the_jobs_and_not_the_answer(number: int, tmp_path: Path) -> None:
     (tmp_path / "jobs.fio").write_text(JOBS)
     words = ["fio", "jobs.fio", "--output-format=json", "--output=out.json", *TWIN]
@@ -121,7 +122,7 @@ def test_a_signal_ends_the_jobs_and_not_the_answer(number: int, tmp_path: Path) 
 
 
 @needs_fio
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("number", thinned([signal.SIGINT, signal.SIGQUIT], every=2))
 def test_a_signal_reaches_fio_on_a_path(number: int, tmp_path: Path) -> None:
     job = "--name=a --rw=read --bs=4k --size=1m --time_based --runtime=100 --output=out.json"
     words = ["fio", *job.split(), "--output-format=json", "--on", "./probe.bin"]

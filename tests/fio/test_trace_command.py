@@ -14,7 +14,7 @@ from flashtwin.cli.app import app
 from flashtwin.model.fio_job import TraceFormat
 
 Run = Callable[..., Result]
-TWIN = ("--on", "bx500-240", "--scale", "1/16")
+TWIN = ("--on", "bx500-240", "--scale", "1/64")
 JSON = (*TWIN, "-q", "--output-format=json")
 TRACE = "".join(
     f"{128166372003061629 + 10_000_000 * number},hm,0,{way},{8192 * number},4096,100\n"

@@ -18,7 +18,7 @@ from flashtwin.cli.app import app
 FIO = shutil.which("fio")
 needs_fio = pytest.mark.skipif(FIO is None, reason="fio is not installed")
 Runs = Callable[..., str]
-TWIN = ("--on", "bx500-240", "--scale", "1/16")
+TWIN = ("--on", "bx500-240", "--scale", "1/64")
 
 
 @pytest.fixture
