@@ -59,6 +59,7 @@ def go_on(progress: Progress) -> bool:
     return True
 
 
+@pytest.mark.full
 def test_a_device(loop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A loop device answers from the page cache of its file, some requests at once.
     monkeypatch.setattr(Engine, "holds_depth", False)
