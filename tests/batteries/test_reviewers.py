@@ -53,8 +53,8 @@ NAMES = [name for name, _ in ASKED]
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
 
-def twin() -> Twin:
-    return Twin(load("bx500-240", scale=SCALE), seed=1).open()
+def twin(scale: str = SCALE) -> Twin:
+    return Twin(load("bx500-240", scale=scale), seed=1).open()
 
 
 @pytest.fixture(scope="module")
@@ -333,10 +333,10 @@ def test_a_run_that_is_cut_and_resumed_is_the_same(run: Run, battery: str, tmp_p
     assert (cut.path / "steps.jsonl").read_bytes() == (whole.path / "steps.jsonl").read_bytes()
 
 
-def steps_of(battery: str, asked: dict[str, object]) -> list[Step]:
+def steps_of(battery: str, asked: dict[str, object], scale: str = SCALE) -> list[Step]:
     """The steps of a battery that does not wait for results."""
     request = registry.request(battery, asked)
-    return list(request.battery.measure(request.parameters, twin().info))
+    return list(request.battery.measure(request.parameters, twin(scale).info))
 
 
 @needs_fio
@@ -386,11 +386,12 @@ OFTEN = ("threedmark",)
 )
 def test_fio_and_a_twin_are_given_the_same_traces(battery: str, tmp_path: Path) -> None:
     """Every part: requests, bytes, sizes, places, and the order of each of its processes."""
-    steps = [
-        step for step in steps_of(battery, {"fill_percent": "90"}) if isinstance(step, StepRun)
-    ]
+    asked: dict[str, object] = {"fill_percent": "90"}
+    # Sizes are drawn, and only many requests of them come to nearly the same number.
+    scale = "1/64"
+    steps = [step for step in steps_of(battery, asked, scale) if isinstance(step, StepRun)]
     assert len(steps) == len(TRACES[battery].mixes)
-    drive = twin()
+    drive = twin(scale)
     for number, step in enumerate(steps[:2] if battery in OFTEN else steps):
         check_together(step, tmp_path / str(number), drive)
 
