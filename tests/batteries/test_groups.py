@@ -108,6 +108,7 @@ def told(*words: str) -> dict[str, object]:
     return answer
 
 
+@pytest.mark.full
 def test_what_a_battery_takes_on_a_target_is_what_its_run_is_estimated_to_take() -> None:
     on = told("fill:passes=1", "--on", TWIN)["on"]
     assert isinstance(on, dict)

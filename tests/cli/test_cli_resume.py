@@ -84,6 +84,7 @@ def test_killed_at_random_moments_it_ends_the_same(tmp_path: Path, targets: list
     assert again.stderr.splitlines() == ["run is finished: nothing was left to do"]
 
 
+@pytest.mark.full
 def test_several_of_which_some_never_began(tmp_path: Path) -> None:
     """As one processor leaves them: the first under way, the second not begun."""
     words = ["test", *PAIR, "--scale", "1/64", "--battery", BATTERY]

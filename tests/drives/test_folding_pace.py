@@ -39,7 +39,7 @@ def after_rest(reclaim: str) -> tuple[float, float]:
     before = twin.smart()["flashtwin"]["waf"]
     size = twin.capacity_bytes // 4096 * 4096
     write = Job(
-        name="w", rw="randwrite", block_bytes=4096, depth=32, size=size, io_bytes=3 << 30, seed=2
+        name="w", rw="randwrite", block_bytes=4096, depth=32, size=size, io_bytes=3 << 29, seed=2
     )
     answer = twin.do(Run(label="write", jobs=(write,), sample_s=60.0))
     assert isinstance(answer, Result)

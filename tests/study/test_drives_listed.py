@@ -83,7 +83,7 @@ def test_rows_are_those_of_the_validation(lines: dict[str, Line]) -> None:
     bx500 = lines["bx500-240"]
     assert bx500.rows >= bx500.passed >= bx500.validating > 15
     market = lines["kingston-nv2-1tb"]
-    assert (market.rows, market.passed, market.validating) == (7, 6, 0), (
+    assert (market.rows, market.passed, market.validating) == (12, 11, 0), (
         "its one other row is a miss"
     )
     record = records.stored()["kingston-nv2-1tb"]

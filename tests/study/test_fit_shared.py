@@ -86,6 +86,7 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     assert other.simulated == POPULATION
 
 
+@pytest.mark.full
 def test_a_closed_search_is_one_file(tmp_path: Path) -> None:
     with closing(shared.opened(str(tmp_path / "fit.db"), "test", ["a search"])) as part:
         part.through(NAMES, batches()[0], simulate)

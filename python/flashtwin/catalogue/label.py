@@ -345,7 +345,7 @@ class Programs(NamedTuple):
 def programs_at(
     rate: float, *, dies: int, program_bytes: int, usual: list[str], bus_rate: str
 ) -> Programs:
-    """Native programs that write so many bytes a second.
+    """Native programs that write at a rate in bytes a second.
 
     A program is in hand while its data is sent and while the die programs. Few of them make few
     rates, so that the time of a program is changed where its usual one misses the rate. With a
