@@ -57,7 +57,7 @@ def main() -> None:
         lacking = families
     if lacking:
         held |= _as_they_are(lacking)
-        _write(held)
+    _write(held)
     for measured in _of_changes(asked, families, held):
         held |= measured
         _write(held)
