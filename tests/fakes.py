@@ -41,6 +41,8 @@ from flashtwin.model.target import Capabilities, DriveInfo, Interrupted, Progres
 
 GB = 10**9
 MB = 10**6
+# How many times smaller the smallest copy of the BX500 is.
+SMALLEST_COPY = 176
 ON_PAPER = Capabilities(
     virtual_time=True, repeatable=True, host_time=True, trim=True, purge=True, xray=True
 )

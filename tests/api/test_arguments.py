@@ -139,7 +139,7 @@ def refused(call: Callable[..., object], *words: Any, **options: Any) -> ft.Flas
     return None
 
 
-@pytest.mark.parametrize("name", thinned(CALLS, every=4))
+@pytest.mark.parametrize("name", thinned(CALLS, every=2))
 def test_every_argument_is_taken_or_refused_by_name(here: Path, name: str) -> None:
     make, right = CALLS[name]
     for parameter in right:

@@ -110,9 +110,9 @@ def _before_a_busy_host(seed: int) -> rests.Folding:
 def test_reads_of_a_busy_host_are_seldom_taken_for_folding() -> None:
     """Two late readings in a row come to pass: of 200 such hosts 86 were told a rest that was too
     short, as a host was that shared its two cores with six others. Now 29 are."""
-    told = [_before_a_busy_host(seed) for seed in range(10, 20)]
+    told = [_before_a_busy_host(seed) for seed in range(20)]
     early = [found for found in told if found.begin is not None and found.begin.value < 25]
-    assert len(early) <= 2
+    assert len(early) <= 4
     assert all(found.scatter > rests.BEGUN for found in told if found.begin is None)
 
 

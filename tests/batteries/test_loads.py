@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside_fio import check, jobs_of
-from fakes import GB, FakeDrive, Law, labels, played
+from fakes import GB, SMALLEST_COPY, FakeDrive, Law, labels, played
 
 from flashtwin.batteries.base import registry
 from flashtwin.batteries.iometer import Access, parse_access
@@ -22,7 +22,7 @@ from flashtwin.model.step import Run as StepRun
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/176"
+SCALE = f"1/{SMALLEST_COPY}"
 ASKED: list[tuple[str, dict[str, object]]] = [
     ("iometer", {"seconds": "300ms", "depths": "1+8", "fills": "1"}),
     ("dispersion", {"seconds": "2s", "fills": "1"}),

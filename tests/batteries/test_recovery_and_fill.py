@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from beside_fio import check, jobs_of
-from fakes import GB, FakeDrive, Law, labels, played
+from fakes import GB, SMALLEST_COPY, FakeDrive, Law, labels, played
 
 from flashtwin.analysis.curve import Curve
 from flashtwin.batteries.base import registry
@@ -26,8 +26,7 @@ from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
 MIB = 1 << 20
-COPY = 176  # times smaller: the smallest copy there is
-SCALE = f"1/{COPY}"
+SCALE = f"1/{SMALLEST_COPY}"
 LADDER = {"rests": "0s+10s+10m", "trim_rests": "60s", "host_us": "0"}
 SHARES = {"fills": "0+50+90", "settle_s": "60s", "host_us": "0"}
 
@@ -62,7 +61,7 @@ def test_each_write_of_the_ladder_is_a_curve(run: Run) -> None:
 def test_a_rest_gives_back_the_cache_and_trim_all_of_it(run: Run) -> None:
     values = {finding.id: finding.number for finding in run.findings}
     cache = values["recovery.cache"]
-    assert cache is not None and cache == pytest.approx(24 / COPY, rel=0.1)
+    assert cache is not None and cache == pytest.approx(24 / SMALLEST_COPY, rel=0.1)
     assert values["recovery.rest.0s"] == pytest.approx(0, abs=0.15 * cache)
     assert values["recovery.rest.10m"] == pytest.approx(cache, rel=0.1)
     assert values["recovery.trim.1m"] == pytest.approx(cache, rel=0.1)
@@ -97,9 +96,9 @@ def test_what_was_fast_again_from_bytes_and_time_alone(run: Run) -> None:
 def test_the_cache_shrinks_on_a_drive_that_is_nearly_full(run: Run) -> None:
     values = {finding.id: finding.number for finding in run.findings}
     for share in ("0", "50"):
-        assert values[f"cache_by_fill.size.{share}"] == pytest.approx(24 / COPY, rel=0.1)
+        assert values[f"cache_by_fill.size.{share}"] == pytest.approx(24 / SMALLEST_COPY, rel=0.1)
     full, left = values["cache_by_fill.size.90"], values["cache_by_fill.left"]
-    assert full is not None and 0.26 * 24 / COPY < full < 0.5 * 24 / COPY, (
+    assert full is not None and 0.26 * 24 / SMALLEST_COPY < full < 0.5 * 24 / SMALLEST_COPY, (
         "there is no room to borrow"
     )
     assert left == pytest.approx(full / (values["cache_by_fill.size.0"] or 0), rel=1e-4)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from beside_fio import check, check_together, jobs_of
-from fakes import FakeDrive, Stops
+from fakes import SMALLEST_COPY, FakeDrive, Stops
 
 from flashtwin.batteries.app_loads import TRACES as APP_LOADS
 from flashtwin.batteries.base import registry
@@ -29,8 +29,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-COPY = 176  # times smaller: the smallest copy there is
-SCALE = f"1/{COPY}"
+SCALE = f"1/{SMALLEST_COPY}"
 ASKED: list[tuple[str, dict[str, object]]] = [
     ("as_ssd", {"sizes": "64MiB+256MiB", "seconds": "100ms", "step_percent": "50"}),
     ("hdtune", {"size": "512MiB"}),
@@ -139,7 +138,7 @@ def test_transfer_rates_are_read_off_the_series(
 
 def test_the_end_of_the_cache_in_a_short_stroke(values: dict[str, float]) -> None:
     """A tenth of the drive is its cache, as `fill` finds it too."""
-    assert values["hdtune.cache[write]"] == pytest.approx(24 / COPY, rel=0.1)
+    assert values["hdtune.cache[write]"] == pytest.approx(24 / SMALLEST_COPY, rel=0.1)
     assert values["hdtune.fast[write]"] > 1.5 * values["hdtune.past[write]"]
 
 
@@ -156,7 +155,7 @@ def test_files_after_one_another(run: Run, values: dict[str, float]) -> None:
         assert values[f"niobench.{way}.median"] == pytest.approx(
             (rates[29] + rates[30]) / 2, rel=1e-3
         )
-    assert values["niobench.cache"] == pytest.approx(24_000 / COPY, rel=0.05)
+    assert values["niobench.cache"] == pytest.approx(24_000 / SMALLEST_COPY, rel=0.05)
     assert values["niobench.fast"] > 3 * values["niobench.past"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from beside_fio import check, check_together, jobs_of
-from fakes import GB, FakeDrive, Law, Stops, played
+from fakes import GB, SMALLEST_COPY, FakeDrive, Law, Stops, played
 from thinning import thinned
 
 from flashtwin.analysis.curve import Curve
@@ -25,7 +25,7 @@ from flashtwin.model.target import Interrupted, Progress, Watch
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/176"
+SCALE = f"1/{SMALLEST_COPY}"
 # Every battery as short as it can be.
 SHORT: dict[str, dict[str, str]] = {
     "snia_throughput": {"seconds": "100ms", "fills": "1"},

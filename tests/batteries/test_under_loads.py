@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from beside_fio import check, jobs_of
-from fakes import FakeDrive, Law, Stops, played
+from fakes import SMALLEST_COPY, FakeDrive, Law, Stops, played
 from thinning import thinned
 
 from flashtwin.batteries.base import registry
@@ -26,7 +26,7 @@ from flashtwin.model.target import DriveInfo, Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
-SCALE = "1/176"
+SCALE = f"1/{SMALLEST_COPY}"
 ASKED: list[tuple[str, dict[str, object]]] = [
     ("heatmap", {"preset": "small", "blocks": "4k+16k", "depths": "1+8+64", "seconds": "100ms"}),
     ("under_load", {"paces": "0+20+2000", "seconds": "2s", "rest_s": "1s"}),

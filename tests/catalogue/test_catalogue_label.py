@@ -50,7 +50,7 @@ def test_a_label_makes_a_drive(
 @pytest.mark.parametrize(
     ("interface", "dram"), [("sata", "yes"), ("pcie3", "yes"), ("pcie5", "hmb")]
 )
-def test_few_programs_in_hand_are_slow_and_no_program_is(interface: str, dram: str) -> None:
+def test_a_label_limits_programs_in_hand_and_keeps_their_time(interface: str, dram: str) -> None:
     """A drive of 1 TB was written with programs of 3 to 6 ms, so that all dies were that slow."""
     for size in (480, 1000, 2000, 4000):
         label = Label(

@@ -1,4 +1,4 @@
-"""How a host that goes past a full cache, or might go through it, meets folding."""
+"""How long a host waits for folding when it writes past a full cache, or through it."""
 
 from __future__ import annotations
 

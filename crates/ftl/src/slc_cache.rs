@@ -583,10 +583,10 @@ impl Cache {
 
 /// Folding superblocks with little valid data, which makes room at little cost.
 impl Cache {
-    /// Whether a full cache is about to get room back by folding little. A superblock that was
-    /// mostly valid is not waited for, even once most of it is folded: with a pace of a half the
-    /// host would fill one superblock and find the next half folded, and whether it waits for that
-    /// one, and for all after it, would hang on a few units.
+    /// Whether a superblock of a full cache that held little valid data will be free soon, so that
+    /// the host should wait for it. The host never waits for a superblock that was mostly valid
+    /// when folding took it. If it did, then at a pace of a half it would fill one superblock while
+    /// half of the next is folded, wait for the other half, and go on so without end.
     #[inline]
     fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
         if self.reclaim_most.is_none() {

@@ -33,9 +33,9 @@ FEWEST = 20
 HEAD = """\
 # What makes the probabilities and intervals of discover hold as often as they say. Made by
 # flashtwin_lab.make.discover_calibration with seed {seed}, drives 0 to {last}; {seen} have a
-# cache that can be seen. Each with the values that the others say: the mean logarithm of what the
-# true words were given is {before:.3f} with calmer as it was and {after:.3f} with {found:.2f},
-# and {held} of {count} intervals hold. The better of both is taken.
+# cache that can be seen. Each drive was judged with values that all other drives gave. The mean
+# logarithm of the probability of the true answer is {before:.3f} with the `calmer` before this and
+# {after:.3f} with {found:.2f}; the better one stands here. {held} of {count} intervals hold.
 schema = 1
 
 [structure]

@@ -235,7 +235,7 @@ def of_labels(path: Path = MARKET) -> tuple[Fact, ...]:
 
 
 def of_curves(path: Path = MARKET) -> tuple[Fact, ...]:
-    """What was measured at several queue depths, a fact a depth."""
+    """Rates that a review prints for several queue depths: one fact for each depth."""
     return tuple(
         Fact(
             drives=(row["drive"],),

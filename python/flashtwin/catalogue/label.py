@@ -52,8 +52,8 @@ AT_WORK = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What is printed on a drive or its box. `controller` is the name of the controller's maker,
-    and `model` the controller's own. These two, `dies` and `cache_bytes` may be unknown.
+    """The words and numbers on a drive's label or box. `controller` names the maker of the
+    controller and `model` the controller; both may be unknown, as may `dies` and `cache_bytes`.
 
     `dram` is "yes", "none", or "hmb": no DRAM, but a piece of the host's memory. A cache of 0 bytes
     is none.

@@ -132,9 +132,9 @@ impl Cache {
         Some(source)
     }
 
-    /// Whether the host waits for room that only folding can make. Under a rule by which data goes
-    /// past a full cache this is so once data goes past it. Before that the host waits for a
-    /// superblock with little valid data: if the firmware folded mostly valid ones for it as well,
+    /// Whether the host waits until folding makes room, whatever it folds. Where data goes past a
+    /// full cache that is so only while data goes past it. Earlier the host waits for a superblock
+    /// with little valid data and no other: if the firmware folded mostly valid ones for it too,
     /// the cache would have room again and again, and all later data would pass through it.
     fn is_wanted_by_host(&self, seen: &Seen<'_>) -> bool {
         seen.writing.is_starved() && (self.bypass || !self.rule().bypasses)

@@ -241,7 +241,7 @@ def here(parameters: Any, name: str, info: DriveInfo) -> Any:
 
 
 def shrinks(of: type) -> bool:
-    """Whether a battery has a size or a time that `here` makes smaller for a scaled drive."""
+    """Whether any parameter of a battery is a size or a time that `here` divides by the scale."""
     return any(field.metadata.get("of_drive") for field in fields(of))
 
 
