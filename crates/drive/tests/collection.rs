@@ -282,3 +282,24 @@ fn a_spare_superblock_above_the_reserve_spares_the_host_a_wait() {
         assert!(!spec.warnings.iter().any(spare), "{other}");
     }
 }
+
+/// The recycler takes superblocks in turn, also those that are full of resting data. The host paid
+/// for space as if each victim gained as little: 0.3 s for a burst here, 7.8 s on a drive of one
+/// die.
+#[test]
+fn full_superblocks_of_the_recycler_cost_a_copy_a_unit_and_no_more() {
+    let sets = [
+        "gc.low=5",
+        "gc.high=12",
+        "gc.separation=gc",
+        "gc.recycler=settled",
+    ];
+    let mut d = drive(&sets);
+    fill(&mut d);
+    fill(&mut d);
+    let mut hot = job(ReadWrite::RandWrite, 4096, 32);
+    hot.size = Some(100 * MB / 4096 * 4096);
+    hot.io_bytes = Some(1200 * MB / 4096 * 4096);
+    let longest = go(&mut d, hot).jobs[0].latency_max;
+    assert!(longest < Nanos::from_ms(100), "{longest:?}");
+}

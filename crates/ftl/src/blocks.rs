@@ -4,8 +4,8 @@
 //! is *closed* and waits to be folded or collected, in a queue of the cache's or among the
 //! candidates; it is the *source* of a mover, until nothing valid is left in it; *emptied*, it
 //! waits until what replaced its data is on flash; it is *erased* and free again. What has lost its
-//! last valid unit by itself is *dead*, what a crypto erase leaves is *stale*: both go on with the
-//! erase.
+//! last valid unit by itself is *dead*; what is to be erased later, as most of what a trim or a
+//! crypto erase leaves, is *stale*: both go on with the erase.
 
 mod validity;
 
@@ -382,16 +382,31 @@ impl Blocks {
         }
     }
 
+    /// A superblock is stale from now on.
+    pub(crate) fn push_stale(&mut self, superblock: u32) {
+        self.stale.push_back(superblock);
+    }
+
     /// There are stale superblocks.
     #[inline]
     pub(crate) fn has_stale(&self) -> bool {
         !self.stale.is_empty()
     }
 
-    /// Takes the oldest stale superblock of those that are `wanted`.
-    pub(crate) fn take_stale(&mut self, wanted: impl Fn(&Superblock) -> bool) -> Option<u32> {
-        let wanted = |&s: &u32| wanted(&self[s]);
-        let at = self.stale.iter().position(wanted)?;
+    /// Stale native superblocks need but an erase to be free.
+    #[inline]
+    pub(crate) fn may_erase_native(&self) -> bool {
+        let native = |&s: &u32| !self[s].fixed && !self[s].map;
+        !self.stale.is_empty() && self.stale.iter().any(native)
+    }
+
+    /// Stale superblocks, the oldest first.
+    pub(crate) fn stale(&self) -> &VecDeque<u32> {
+        &self.stale
+    }
+
+    /// Takes the stale superblock at a place.
+    pub(crate) fn take_stale_at(&mut self, at: usize) -> Option<u32> {
         self.stale.remove(at)
     }
 

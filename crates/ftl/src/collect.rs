@@ -21,10 +21,6 @@ use crate::orders::VictimOrder;
 use crate::policy::{Gc, Policy};
 use crate::victims::POOLS;
 
-/// How many victims without an invalid unit a policy may choose in a row before the emptiest
-/// superblock is taken instead. A drive short of space would otherwise copy full superblocks for
-/// ever.
-const FULL_IN_TURN: u32 = 16;
 /// Where no victim is worth its copies, the next search comes after so many granules for each die:
 /// a search looks at many superblocks, and few writes make little invalid. A bound of the
 /// simulation's work and not of a drive: a host that waits for space is not held up by it.
@@ -215,7 +211,7 @@ impl Collector {
     ) -> Option<u32> {
         let mut among = blocks.candidates(pool, units, now)?;
         let emptiest = among.emptiest();
-        let chosen = if self.full_in_turn[pool] >= FULL_IN_TURN {
+        let chosen = if self.full_in_turn[pool] >= order.most_full_in_turn() {
             emptiest
         } else {
             let chosen = order.choose(&mut among, &mut self.chance);

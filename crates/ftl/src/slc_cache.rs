@@ -10,12 +10,16 @@
 
 mod folding;
 
+use folding::NEAR_SUPERBLOCKS;
+
 use crate::blocks::{Blocks, Pool, State, Superblock};
 use crate::choices::FullRule;
 use crate::ensure::{Checked, ensure_eq};
 use crate::layout::{Layout, Mode, NONE};
 use crate::mover::Mover;
-use crate::policy::{Admit, Borrowed, Fold, FoldPath, Policy, SizeAt, SlcCache, WhenFull, Worn};
+use crate::policy::{
+    Admit, Borrowed, Fold, FoldPath, Gc, Policy, SizeAt, SlcCache, WhenFull, Worn,
+};
 use crate::streams::Stream;
 use crate::wear::Wear;
 use crate::writing::Writing;
@@ -435,9 +439,28 @@ impl Cache {
     /// Superblocks of the cache that have to be ready to be opened before a cache that was full
     /// takes data again: what the spec says, and no more than it may have.
     #[inline]
-    fn rearms_at(&self) -> u32 {
+    pub(crate) fn rearms_at(&self) -> u32 {
         let most = self.fixed_total.saturating_add(self.limit);
         self.rearm.min(most).max(1)
+    }
+
+    /// The most free native superblocks, cached or not, that make a difference to folding, to
+    /// collection or to whether the cache takes data.
+    pub(crate) fn looks_at(&self, gc: &Gc) -> u32 {
+        let collection = gc.high_superblocks.max(gc.low_superblocks);
+        if !self.on {
+            return collection;
+        }
+        let reserve = self.reserve.max(gc.reserve_superblocks);
+        let pressure = self.reserve.max(gc.low_superblocks) + NEAR_SUPERBLOCKS;
+        let scarce = self
+            .folding
+            .as_ref()
+            .map_or(0, |fold| fold.high_superblocks);
+        collection
+            .max(reserve + self.rearms_at())
+            .max(pressure)
+            .max(scarce)
     }
 
     /// Static superblocks that are neither free nor given up.

@@ -290,6 +290,28 @@ impl Wear {
         blocks.take_free_at(at)
     }
 
+    /// Takes the stale superblock that is to be erased first, of those that are `wanted`: the one
+    /// that dynamic levelling would fill first.
+    pub(crate) fn take_stale(
+        &self,
+        blocks: &mut Blocks,
+        wanted: impl Fn(&Superblock) -> bool,
+    ) -> Option<u32> {
+        let stale = blocks.stale().iter().copied().enumerate();
+        let mut stale = stale.filter(|&(_, s)| wanted(&blocks[s]));
+        let at = match self.dynamic {
+            Levelling::Fifo => stale.next(),
+            Levelling::None => stale.last(),
+            Levelling::LeastWorn => {
+                let wear = stale.map(|found| (found, self.cycles(blocks, found.1)));
+                let least = wear.min_by(|a, b| a.1.total_cmp(&b.1));
+                least.map(|(found, _)| found)
+            }
+        };
+        let (at, _) = at?;
+        blocks.take_stale_at(at)
+    }
+
     /// The most worn free superblock.
     pub(crate) fn most_worn(&self, blocks: &Blocks) -> Option<u32> {
         let free = blocks.free().iter().map(|&s| (s, self.cycles(blocks, s)));

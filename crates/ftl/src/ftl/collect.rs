@@ -115,7 +115,7 @@ impl<P: Policies> Ftl<P> {
 
     pub(super) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
         let free = self.blocks.free_or_half();
-        if free < self.policy.gc.low_superblocks {
+        if free < self.policy.gc.low_superblocks && !self.blocks.may_erase_native() {
             self.movers[Work::Collect].set_active(true);
         } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
             self.movers[Work::Collect].set_active(false);
@@ -211,15 +211,17 @@ impl<P: Policies> Ftl<P> {
         let enough = self.policy.gc.high_superblocks;
         if self.movers[Work::Collect].is_active() && self.blocks.free_or_half() >= enough {
             self.movers[Work::Collect].set_active(false);
+            self.movers[Work::Collect].owe(0, 0);
         }
         let coming = self.collection.stops_host() && self.free_soon() >= enough;
-        let victim = if self.movers[Work::Collect].is_active() {
+        let (active, idle) = (self.movers[Work::Collect].is_active(), self.collects_idle());
+        let victim = if active {
             self.erase_dead(ops);
             match self.is_at_leisure() {
                 true => self.victim_gaining(self.padding_of_collection()),
                 false => self.victim_for_space(coming),
             }
-        } else if self.collects_idle() {
+        } else if idle {
             self.erase_dead(ops);
             self.worthy_victim()
         } else if self.is_settled() {
@@ -233,9 +235,15 @@ impl<P: Policies> Ftl<P> {
         let valid = self.blocks[victim].valid;
         let units = self.packing.units_in(&self.layout, victim);
         self.movers[Work::Collect].set_cause(Cause::Space);
-        let pool = self.blocks.pool_of(victim);
-        let each = self.policies.order().takes_emptiest();
-        self.collection.chosen(each, pool, valid, units);
+        if active || idle {
+            let pool = self.blocks.pool_of(victim);
+            let each = self.policies.order().takes_emptiest();
+            self.collection.chosen(each, pool, valid, units);
+        } else {
+            // The recycler takes what has its turn, and that may be full of valid data. The host
+            // pays a copy for each unit it writes, and not what space would cost there.
+            self.collection.charge_nothing();
+        }
         self.counters.gc_victims += 1;
         let block = &self.blocks[victim];
         let lifespan = self.counters.host_units - block.opened_at;

@@ -1,22 +1,27 @@
 //! The end of a program, and the end of a superblock: from the loss of its last valid unit to the
 //! queue of free ones.
 //!
-//! After a crypto erase superblocks that held something are *stale*: they hold nothing and are not
-//! free. They are erased when few superblocks are free, ahead of the host's need, and one after the
-//! other in idle time. Invariant: a stale superblock is no candidate for folding or collection, and
-//! nothing points into it.
+//! A superblock that holds nothing valid and is not erased yet is *stale*. After a crypto erase all
+//! are that were written, and after a trim most of those that it emptied: at most [`AHEAD`] are
+//! erased at once that nobody needs. The others are erased when few superblocks are free, ahead of
+//! the host's need, and one after the other in idle time. If a trim of the whole drive had all
+//! erased at once, the next write would wait behind every erase of its die (56 s on an 860 QVO of
+//! 1 TB). Invariant: a stale superblock is no candidate for folding or collection, it belongs to no
+//! cache, and nothing points into it.
 
 use super::Ftl;
-use crate::blocks::{Pool, State};
+use crate::blocks::{Pool, State, Superblock};
 use crate::layout::Mode;
 use crate::mover::Work;
 use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
 use crate::wear::Rest;
 
-/// After a crypto erase so many superblocks are kept erased, or in erase, beyond those at which
-/// collection ends: one for each stream that the host may open.
+/// So many superblocks are kept erased, or in erase, beyond those that folding and collection look
+/// at: one for each stream that the host may open. As many are erased at once that nobody needs.
 const AHEAD: u32 = 2;
+/// Superblocks in erase at which no more are begun that only the cache wants.
+const FEW: u32 = 2 * AHEAD;
 
 impl<P: Policies> Ftl<P> {
     /// A program has ended, well or not.
@@ -133,7 +138,7 @@ impl<P: Policies> Ftl<P> {
         }
         let sequence = self.writing.sequence();
         if map || !self.cuts.is_on() || self.oldest_pending_host() >= sequence {
-            self.start_erase(superblock, ops);
+            self.erase_or_leave(superblock, ops);
             return;
         }
         self.blocks.retire_emptied(superblock);
@@ -145,8 +150,57 @@ impl<P: Policies> Ftl<P> {
     pub(super) fn erase_waiting(&mut self, ops: &mut Vec<NandOp>) {
         let durable = self.oldest_pending_host();
         for superblock in self.cuts.take_erasable(durable) {
-            self.start_erase(superblock, ops);
+            self.erase_or_leave(superblock, ops);
         }
+    }
+
+    /// Erases a superblock that has lost its last valid unit by itself, unless nobody needs it and
+    /// enough others are in erase: then it is stale. Where others are stale already they may be
+    /// erased before it, so that all wear alike.
+    fn erase_or_leave(&mut self, superblock: u32, ops: &mut Vec<NandOp>) {
+        let block = &self.blocks[superblock];
+        let (at_once, fixed) = (block.map || block.marked, block.fixed);
+        let begins = self.blocks.erasing() < AHEAD || self.is_short(fixed);
+        if at_once || (begins && !self.blocks.has_stale()) {
+            self.start_erase(superblock, ops);
+            return;
+        }
+        self.leave_stale(superblock);
+        if begins {
+            let like = |block: &Superblock| block.fixed == fixed && !block.map;
+            if let Some(first) = self.wear.take_stale(&mut self.blocks, like) {
+                self.start_erase(first, ops);
+            }
+        }
+    }
+
+    /// A superblock without valid data is to be erased later. The cache or the tier that had
+    /// borrowed it may borrow another.
+    pub(super) fn leave_stale(&mut self, superblock: u32) {
+        self.blocks.retire_emptied(superblock);
+        let block = &mut self.blocks[superblock];
+        let pool = std::mem::replace(&mut block.pool, Pool::Data);
+        if !block.fixed {
+            self.cache.give_back(pool);
+        }
+        self.blocks.push_stale(superblock);
+    }
+
+    /// Whether another superblock has to be erased now: of the cache's own, or of the others. What
+    /// collection needs is erased at once. What more the cache looks at, so that it takes data
+    /// again, is erased a few at a time.
+    pub(super) fn is_short(&self, fixed: bool) -> bool {
+        let (free, at_once, wanted) = match fixed {
+            true => (self.blocks.free_of_cache(), 1, self.cache.rearms_at()),
+            false => {
+                let gc = &self.policy.gc;
+                let at_once = gc.high_superblocks.max(gc.low_superblocks);
+                (self.blocks.free_count(), at_once, self.cache.looks_at(gc))
+            }
+        };
+        let erasing = self.blocks.erasing();
+        let coming = free + erasing;
+        coming < at_once + AHEAD || (erasing < FEW && coming < wanted + AHEAD)
     }
 
     /// A row of the journal of trims has been programmed: what those trims emptied may be erased.
@@ -200,25 +254,23 @@ impl<P: Policies> Ftl<P> {
 
     /// Takes the stale superblock that is to be erased now, if one is.
     fn next_stale(&mut self) -> Option<u32> {
-        let blocks = &mut self.blocks;
+        let (wear, blocks) = (&self.wear, &mut self.blocks);
         if self.paged.is_short(blocks)
-            && let Some(superblock) = blocks.take_stale(|block| block.map)
+            && let Some(superblock) = wear.take_stale(blocks, |block| block.map)
         {
             return Some(superblock);
         }
-        if blocks.free_of_cache() + blocks.erasing() < AHEAD
-            && let Some(superblock) = blocks.take_stale(|block| block.fixed)
-        {
-            return Some(superblock);
-        }
-        if blocks.free_count() + blocks.erasing() < self.policy.gc.high_superblocks + AHEAD
-            && let Some(superblock) = blocks.take_stale(|block| !block.fixed && !block.map)
-        {
-            return Some(superblock);
+        for fixed in [true, false] {
+            let like = |block: &Superblock| block.fixed == fixed && !block.map;
+            if self.is_short(fixed)
+                && let Some(superblock) = self.wear.take_stale(&mut self.blocks, like)
+            {
+                return Some(superblock);
+            }
         }
         let idle = self.movers[Work::Fold].is_idle() || self.movers[Work::Collect].is_idle();
-        if idle && blocks.erasing() == 0 {
-            return blocks.take_stale(|_| true);
+        if idle && self.blocks.erasing() == 0 {
+            return self.wear.take_stale(&mut self.blocks, |_| true);
         }
         None
     }

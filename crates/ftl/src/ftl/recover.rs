@@ -4,16 +4,16 @@
 //! afterwards reads the spare areas of what was programmed completely: of the copies of a logical
 //! unit that with the highest version stamp is valid, and of copies with the same stamp (a moved
 //! unit and its source) the one in the superblock that was opened later. Superblocks without valid
-//! data are erased. Those that were open hold torn and unprogrammed wordlines and may not be
-//! programmed further: their valid data is saved in the system area, they are erased, and the data
-//! is written back. So no space is lost to cuts, however many there are.
+//! data are erased, as far as few are free. Those that were open hold torn and unprogrammed
+//! wordlines and may not be programmed further: their valid data is saved in the system area, they
+//! are erased, and the data is written back. So no space is lost to cuts, however many there are.
 //!
 //! Invariants: only completed programs count; afterwards [`Ftl::check`] holds and every stream has
 //! at least the room that it had.
 
 use super::Ftl;
-use crate::blocks::State;
-use crate::layout::NONE;
+use crate::blocks::{Pool, State};
+use crate::layout::{Mode, NONE};
 use crate::op::{Token, class};
 use crate::orders::Policies;
 use crate::power_cut::Recovery;
@@ -122,8 +122,8 @@ impl<P: Policies> Ftl<P> {
         (opened, before)
     }
 
-    /// Sets the states and queues of all superblocks by what is valid in them, and erases those
-    /// that hold nothing.
+    /// Sets the states and queues of all superblocks by what is valid in them, and erases as many
+    /// of those that hold nothing as the host may ask for.
     fn rebuild_blocks(&mut self, opened: &[Opened], before: &Victims, recovery: &mut Recovery) {
         let mut used = Vec::new();
         for index in 0..self.blocks.count() {
@@ -132,6 +132,14 @@ impl<P: Policies> Ftl<P> {
             let block = &mut self.blocks[index];
             (block.valid, block.in_flight, block.erases_left) = (valid, 0, 0);
             block.marked = false;
+            if block.state == State::Emptied && block.pool == Pool::Data {
+                // It was stale. What a trim emptied may hold data again, if the trim is lost.
+                block.pool = match block.mode {
+                    Mode::Native => Pool::Data,
+                    Mode::Slc => Pool::Cache,
+                    Mode::Tier => Pool::Tier,
+                };
+            }
             self.cache.found(block);
             match block.state {
                 State::Retired => {}
@@ -143,12 +151,15 @@ impl<P: Policies> Ftl<P> {
         used.sort_by_key(|&s| opened_at.map(|opened| opened[s as usize]));
         for index in used {
             self.blocks.keep(index, before);
-            let block = &mut self.blocks[index];
+            let block = &self.blocks[index];
             let open = opened.iter().any(|o| o.superblock == index);
             match (block.state, block.valid) {
                 (State::Half, valid) if valid > 0 => self.blocks.close_half(index),
-                _ if open => block.state = State::Open,
-                (_, 0) => self.erase_at_start(index, recovery),
+                _ if open => self.blocks[index].state = State::Open,
+                (_, 0) if block.map || self.is_short(block.fixed) => {
+                    self.erase_at_start(index, recovery);
+                }
+                (_, 0) => self.leave_stale(index),
                 _ => self.blocks.close(index),
             }
         }

@@ -25,4 +25,8 @@ impl VictimOrder for CostBenefit {
     fn choose(&mut self, among: &mut Candidates<'_>, _: &mut Rng) -> Option<u32> {
         among.worthiest()
     }
+
+    fn most_full_in_turn(&self) -> u32 {
+        1
+    }
 }

@@ -3,7 +3,7 @@
 
 use flashtwin_base::rng::Rng;
 
-use super::{Candidates, Registered, Setting, VictimOrder};
+use super::{Candidates, FULL_IN_TURN, Registered, Setting, VictimOrder};
 
 /// Takes the superblock with the fewest valid units of so many drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,5 +38,9 @@ impl VictimOrder for DChoices {
     fn choose(&mut self, among: &mut Candidates<'_>, chance: &mut Rng) -> Option<u32> {
         let draws = (0..self.choices).filter_map(|_| among.any(chance));
         draws.min_by_key(|&superblock| among.valid(superblock))
+    }
+
+    fn most_full_in_turn(&self) -> u32 {
+        (FULL_IN_TURN / self.choices).max(1)
     }
 }

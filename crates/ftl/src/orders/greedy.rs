@@ -27,4 +27,8 @@ impl VictimOrder for Greedy {
     fn takes_emptiest(&self) -> bool {
         true
     }
+
+    fn most_full_in_turn(&self) -> u32 {
+        0
+    }
 }

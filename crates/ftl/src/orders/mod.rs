@@ -29,7 +29,17 @@ pub trait VictimOrder: State {
     fn takes_emptiest(&self) -> bool {
         false
     }
+
+    /// How many superblocks without an invalid unit it may take in a row. After so many the
+    /// emptiest is taken instead: a drive short of space would otherwise copy full superblocks for
+    /// ever.
+    fn most_full_in_turn(&self) -> u32 {
+        FULL_IN_TURN
+    }
 }
+
+/// Of an order that does not look at what is valid.
+const FULL_IN_TURN: u32 = 16;
 
 /// A key of the spec that belongs to one order: a whole number.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +133,12 @@ macro_rules! registry {
             fn takes_emptiest(&self) -> bool {
                 match self {
                     $(Victim::$order(order) => order.takes_emptiest(),)+
+                }
+            }
+
+            fn most_full_in_turn(&self) -> u32 {
+                match self {
+                    $(Victim::$order(order) => order.most_full_in_turn(),)+
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::superblock::Superblock;
 /// Folding keeps up with staged data as soon as no more than this many superblocks above the
 /// reserve are free, and not only at the reserve. So a full drive is overwritten at a steady rate
 /// and not in bursts between folds.
-const NEAR_SUPERBLOCKS: u32 = 2;
+pub(super) const NEAR_SUPERBLOCKS: u32 = 2;
 
 /// While the host goes past the cache and fewer than `gc.low` superblocks are free, folding under
 /// pressure goes at this multiple of its pace. The usual pace frees as much as the host uses and no
