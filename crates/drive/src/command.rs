@@ -79,7 +79,7 @@ pub(crate) struct Command {
     /// When the last byte so far has crossed the link.
     crossed: Nanos,
     /// Of a write that is queued ahead: when the firmware has understood it, and the number of that
-    /// event. Of all others the beginning of time.
+    /// event. Of all others [`UNDERSTOOD`].
     understood: (Nanos, u64),
     /// Of a read, a flush and a write that waits for its programs: when it began to wait for the
     /// flash. Of all others never.
@@ -92,6 +92,16 @@ pub(crate) struct Command {
     placement: u8,
     /// How it ends, as far as is known.
     status: Status,
+}
+
+/// Of a command that is queued once the firmware has understood it. No event has that number: a drive
+/// may understand commands in no time, at the beginning of its own.
+const UNDERSTOOD: (Nanos, u64) = (Nanos::ZERO, u64::MAX);
+
+/// Whether a write is queued ahead of the moment at which it is understood.
+#[inline(always)]
+fn is_ahead(understood: (Nanos, u64), now: Nanos) -> bool {
+    understood.0 >= now && understood.1 != UNDERSTOOD.1
 }
 
 impl Command {
@@ -110,7 +120,7 @@ impl Command {
         in_range: false,
         pending: 0,
         crossed: Nanos::ZERO,
-        understood: (Nanos::ZERO, 0),
+        understood: UNDERSTOOD,
         began: Nanos::NEVER,
         fua: false,
         compressible_percent: 0,
@@ -398,7 +408,7 @@ impl Commands {
             in_range,
             pending: 0,
             crossed: Nanos::ZERO,
-            understood: (Nanos::ZERO, 0),
+            understood: UNDERSTOOD,
             began: Nanos::NEVER,
             fua: request.fua,
             compressible_percent: request.compressible_percent,
@@ -438,7 +448,7 @@ impl Commands {
         command.lba = request.lba;
         command.lpn = lpn;
         (command.sent, command.looked_up) = (0, 0);
-        command.understood = (Nanos::ZERO, 0);
+        command.understood = UNDERSTOOD;
         command.compressible_percent = request.compressible_percent;
         command.placement = request.placement;
         true
@@ -630,6 +640,14 @@ impl Commands {
     pub(crate) fn flushes_mut(&mut self) -> &mut Flushes {
         &mut self.flushes
     }
+
+    /// All writes that were queued before the group under way have been placed: from now on it
+    /// waits for the flash, and for no other command of the host.
+    pub(crate) fn group_begins_to_wait(&mut self, now: Nanos) {
+        for &slot in self.flushes.group() {
+            self.slots[slot as usize].begins_to_wait(now);
+        }
+    }
 }
 
 /// The short ways of writes of one unit.
@@ -679,7 +697,7 @@ impl Commands {
     #[inline(always)]
     pub(crate) fn is_first_ahead(&self, now: Nanos) -> bool {
         let first = self.incoming.front();
-        first.is_some_and(|&slot| self[slot].understood.0 >= now)
+        first.is_some_and(|&slot| is_ahead(self[slot].understood, now))
     }
 
     /// Takes the last of the writes that wait, where it was queued ahead and is not understood yet;
@@ -687,11 +705,11 @@ impl Commands {
     pub(crate) fn take_back(&mut self, now: Nanos) -> Option<(u32, (Nanos, u64))> {
         let slot = *self.incoming.back()?;
         let understood = &mut self.slots[slot as usize].understood;
-        if understood.0 < now {
+        if !is_ahead(*understood, now) {
             return None;
         }
         self.incoming.pop_back();
-        Some((slot, std::mem::take(understood)))
+        Some((slot, std::mem::replace(understood, UNDERSTOOD)))
     }
 }
 

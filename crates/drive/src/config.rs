@@ -65,6 +65,8 @@ pub struct Controller {
     pub native_programs: u32,
     /// Longest that its own work may keep a command waiting; longer is told.
     pub longest_wait: Nanos,
+    /// The longest wait of a write that the warnings about the spec foretell; 0 without one.
+    pub foretold_wait: Nanos,
     /// Round trip to the host's memory, where it holds pages of the map.
     pub host_memory_latency: Nanos,
     /// Bytes of user data of an ECC codeword; 0 where reads move whole mapping units.

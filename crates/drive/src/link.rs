@@ -81,6 +81,14 @@ impl HostLink {
         self.free[way as usize & self.out]
     }
 
+    /// How long bytes of a number of commands take one way.
+    pub(crate) fn time_of(&self, bytes: u64, commands: u64) -> Nanos {
+        let rate = u128::from(self.config.bytes_per_s);
+        let data = u128::from(bytes) * 1_000_000_000 / rate;
+        let activates = bytes.div_ceil(DATA_FRAME) * self.config.activate.0;
+        Nanos(data as u64 + activates + commands * self.config.frame.0)
+    }
+
     /// Sends bytes one way, after what is being sent there; the answer is when they have arrived.
     /// The first bytes of a command bring its frames along.
     #[inline]

@@ -219,3 +219,58 @@ fn a_drive_that_ignores_flushes_says_so() {
     assert!(!warns(&["controller.flush=group"]));
     assert!(!warns(&["controller.flush=ignore", "controller.plp=true"]));
 }
+
+/// Sends commands one after another at the beginning of a drive's time, and lets it answer all.
+fn at_once(sets: &[&str], requests: &[Request]) -> (Drive, Vec<Completion>) {
+    let mut drive = asks::drive(&[sets]);
+    requests.iter().for_each(|&r| drive.submit(Nanos::ZERO, r));
+    let mut done = Vec::new();
+    while done.len() < requests.len() {
+        let due = drive.next_due().expect("a command is under way");
+        drive.advance(due, &mut done);
+    }
+    (drive, done)
+}
+
+/// A firmware that needs no time understands commands at the beginning of the drive's time, too. A
+/// group of flushes took the write that was crossing the link for one not understood yet, queued it
+/// behind the next, and that got its data.
+#[test]
+fn a_group_at_the_beginning_of_time_leaves_the_queue_as_it_is() {
+    let sets = [
+        GROUPED[0],
+        "controller.flush_time=0",
+        "controller.command_time=0",
+        "link.submit_time=0",
+    ];
+    let long = Request::new(0, Op::Write, 0, 16);
+    let short = |tag: u32| Request::new(tag, Op::Write, 800 * u64::from(tag), 8);
+    let flush = Request::new(1, Op::Flush, 0, 0);
+    let (drive, done) = at_once(&sets, &[long, flush, short(2), short(3)]);
+    assert!(done.iter().all(|answer| answer.status == Status::Ok));
+    let written =
+        [0, 1, 200, 300].map(|lpn| drive.ftl().find(lpn) != flashtwin_ftl::Found::Nowhere);
+    assert_eq!(written, [true; 4]);
+    drive.ftl().check();
+}
+
+/// A flush waits for the writes that were queued before it, which is the host's own doing: a queue
+/// of 64 MB takes as long as the link has.
+#[test]
+fn writes_queued_before_a_flush_are_no_wait_of_the_drives() {
+    let sets = [
+        GROUPED[0],
+        "controller.longest_wait=20 ms",
+        "link.kind=nvme",
+        "link.queue_depth=64",
+    ];
+    let writes = (0..32).map(|tag| Request::new(tag, Op::Write, 4096 * u64::from(tag), 4096));
+    let requests: Vec<Request> = writes.chain([Request::new(32, Op::Flush, 0, 0)]).collect();
+    let (mut drive, done) = at_once(&sets, &requests);
+    let flushed = done
+        .iter()
+        .find(|answer| answer.tag == 32)
+        .expect("an answer");
+    assert!(flushed.at > Nanos::from_ms(100), "{:?}", flushed.at);
+    assert_eq!(drive.take_waits(), None);
+}

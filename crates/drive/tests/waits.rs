@@ -116,6 +116,45 @@ fn a_wait_for_a_superblock_is_bounded_by_what_gains_one() {
     }
 }
 
+/// Random and first-in-first-out victims may be full of valid data, sixteen in a row at most.
+#[test]
+fn victims_that_may_be_full_are_warned_of() {
+    let bound = "controller.longest_wait=500 ms";
+    let warned = |policy: &str, more: &str| {
+        let warnings = spec(&["gc.low=6", "gc.high=6", policy, more]).warnings;
+        let full = |text: &String| text.starts_with("gc.policy takes superblocks without");
+        warnings.iter().any(full)
+    };
+    for policy in ["gc.policy=random", "gc.policy=fifo"] {
+        assert!(warned(policy, bound), "{policy}");
+        assert!(!warned(policy, "controller.longest_wait=60 s"), "{policy}");
+        assert!(!warned(policy, "gc.pace=stop-the-world"), "{policy}");
+    }
+    for policy in [
+        "gc.policy=greedy",
+        "gc.policy=cost-benefit",
+        "gc.policy=d-choices",
+    ] {
+        assert!(!warned(policy, bound), "{policy}");
+    }
+}
+
+/// A host that is held until a step is folded waits for all of it.
+#[test]
+fn a_step_of_folding_that_takes_long_is_warned_of() {
+    let warned = |more: &[&str]| {
+        let warnings = lending("fold-first", &[&DYNAMIC, more].concat()).warnings;
+        let step = |text: &String| text.contains("(fold.step)");
+        warnings.iter().any(step)
+    };
+    assert!(warned(&["fold.step=200 MB"]));
+    assert!(!warned(&["fold.step=1 MB"]));
+    assert!(!warned(&[
+        "fold.step=200 MB",
+        "controller.longest_wait=30 s"
+    ]));
+}
+
 #[test]
 fn a_drive_with_hardly_any_spare_flash_is_warned_of() {
     let warned = spec(&["drive.capacity=1.92 GB"]).warnings;

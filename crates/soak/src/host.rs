@@ -193,12 +193,13 @@ impl Host<'_> {
     /// Leaves the drive alone, in pieces of which each is twice as long as the one before, so that
     /// work without an end is found before a month of it.
     fn rest(&mut self, span: Nanos) -> Result<(), String> {
-        let victims = self.drive.counters().gc_victims;
+        let before = *self.drive.counters();
         let (to, mut piece) = (self.drive.now() + span, REST_PIECE);
         while self.drive.now() < to {
             let until = to.min(self.drive.now() + piece);
             self.drive.advance(until, &mut self.done);
-            laws::collection_ends(&self.drive, self.drive.counters().gc_victims - victims)?;
+            let since = self.drive.counters().since(&before);
+            laws::collection_ends(&self.drive, since.gc_victims, since.refresh_units)?;
             piece = piece + piece;
         }
         self.hear()

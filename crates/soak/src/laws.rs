@@ -73,17 +73,19 @@ macro_rules! law {
 }
 
 /// Each superblock that is collected while nobody writes frees a granule at least, or there is no
-/// end of it.
+/// end of it: so many `victims` at most, and one for each of the `refreshed` units, which are
+/// written as a host's are.
 ///
 /// # Errors
 /// More were collected in a rest than the flash has granules.
-pub fn collection_ends(drive: &Drive, victims: u64) -> Result<(), String> {
+pub fn collection_ends(drive: &Drive, victims: u64, refreshed: u64) -> Result<(), String> {
     let layout = drive.ftl().layout();
     let granules = layout.whole_units(Mode::Native) / layout.native_granule;
-    let most = u64::from(layout.superblocks) * u64::from(granules);
+    let most = u64::from(layout.superblocks) * u64::from(granules) + refreshed;
     law!(
         victims <= most,
-        "{victims} superblocks are collected in a rest, of flash with {most} granules"
+        "{victims} superblocks are collected in a rest, of flash with {most} granules and \
+         refreshed units"
     );
     Ok(())
 }

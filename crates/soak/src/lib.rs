@@ -14,6 +14,7 @@ pub mod patience;
 pub mod shadow;
 pub mod traffic;
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flashtwin_base::rng::Rng;
@@ -76,6 +77,26 @@ pub fn soak_watched(
         watch(&report);
     }
     Ok(report)
+}
+
+/// Most commands that each of a range of drives gets.
+const OPS_OF_ONE: u64 = 20_000;
+
+/// Tells the stories of some of the drives that a seed draws, each of at most 20,000 commands or a
+/// few fills more. One that fails ends none of the others.
+pub fn soak_drives(
+    seed: u64,
+    drives: Range<u64>,
+    given: &[String],
+    mut failed: impl FnMut(Failure),
+) -> Report {
+    let mut report = Report::default();
+    for index in drives {
+        if let Err(failure) = story((seed, index), OPS_OF_ONE, given, &mut report) {
+            failed(failure);
+        }
+    }
+    report
 }
 
 /// Sends at most `left` commands, or a few fills more, to one of the drives that the seed draws:

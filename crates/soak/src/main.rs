@@ -1,18 +1,23 @@
 //! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`:
-//! random drives with power cuts against a plain map; with `--cuts M` those of drives with data.
+//! random drives with power cuts against a plain map; with `--drives A..B` those drives of the seed,
+//! whichever of them fail; with `--cuts M` power cuts of drives with data.
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use flashtwin_serve::faults::Worse;
-use flashtwin_soak::{Report, bytes, soak_watched};
+use flashtwin_soak::{Report, bytes, soak_drives, soak_watched};
 
 const USAGE: &str = "usage: flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]...
+       flashtwin-soak --drives A..B [--seed N] [--set KEY=VALUE]...
        flashtwin-soak --cuts M [--seed N]
 
 Random drives under random hosts with power cuts, against a plain map. A seed is a whole story;
-defaults: --seed 1 --ops 40000. --set fixes a value of the spec that is drawn otherwise; --cuts cuts
-the power of drives with data instead, so often.
+defaults: --seed 1 --ops 40000, and the first failure ends it. --drives tells the stories of the
+seed's drives A to B - 1 and goes on after a failure, or replays one (--drives 61..62). --set fixes
+a value of the spec that is drawn otherwise; --cuts cuts the power of drives with data instead, so
+often.
 Every ten seconds a line on standard error says how far it is.";
 
 /// How often a campaign says how far it is.
@@ -22,6 +27,8 @@ const EVERY: Duration = Duration::from_secs(10);
 struct Options {
     seed: u64,
     ops: u64,
+    /// Which of the seed's drives, in the place of commands.
+    drives: Option<Range<u64>>,
     /// Power cuts of drives with data, in the place of commands.
     cuts: Option<u64>,
     /// Values that are not drawn.
@@ -30,10 +37,11 @@ struct Options {
 
 /// What the command line asks for. Of a wrong argument the error says which one and why.
 fn options(args: &[String]) -> Result<Options, String> {
-    let (mut seed, mut ops, mut cuts, mut given) = (1, 40_000, None, Vec::new());
+    let (mut seed, mut ops, mut drives, mut cuts) = (1, 40_000, None, None);
+    let mut given = Vec::new();
     for pair in args.chunks(2) {
         let name = pair[0].as_str();
-        if !["--seed", "--ops", "--cuts", "--set"].contains(&name) {
+        if !["--seed", "--ops", "--drives", "--cuts", "--set"].contains(&name) {
             return Err(format!("there is no option {name}"));
         }
         let value = pair.get(1).ok_or_else(|| format!("{name} needs a value"))?;
@@ -45,19 +53,33 @@ fn options(args: &[String]) -> Result<Options, String> {
             "--seed" => seed = number()?,
             "--ops" => ops = number()?,
             "--cuts" => cuts = Some(number()?),
+            "--drives" => drives = Some(range(value)?),
             _ if value.contains('=') => given.push(value.clone()),
             _ => return Err(format!("--set {value}: KEY=VALUE is needed")),
         }
     }
-    if cuts.is_some() && !given.is_empty() {
-        return Err("--set does not belong to --cuts".to_owned());
+    if cuts.is_some() && (drives.is_some() || !given.is_empty()) {
+        return Err("--set and --drives do not belong to --cuts".to_owned());
     }
     Ok(Options {
         seed,
         ops,
+        drives,
         cuts,
         given,
     })
+}
+
+/// A range of drives, as in `0..500`.
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+    match ends {
+        Some((from, to)) if from < to => Ok(from..to),
+        _ => Err(format!(
+            "--drives {text}: a range is needed that is not empty, say 0..500"
+        )),
+    }
 }
 
 /// Says on standard error, once in [`EVERY`], how far a campaign of `ops` commands is, so that one
@@ -97,9 +119,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match asked.cuts {
-        Some(cuts) => cut(asked.seed, cuts),
-        None => soak(&asked),
+    match (asked.cuts, &asked.drives) {
+        (Some(cuts), _) => cut(asked.seed, cuts),
+        (None, Some(drives)) => each(&asked, drives.clone()),
+        (None, None) => soak(&asked),
     }
 }
 
@@ -128,6 +151,25 @@ fn cut(seed: u64, cuts: u64) -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// Some of a seed's drives, whichever of them fail.
+fn each(asked: &Options, drives: Range<u64>) -> ExitCode {
+    let mut failed = 0;
+    let report = soak_drives(asked.seed, drives.clone(), &asked.given, |failure| {
+        failed += 1;
+        eprintln!("drive {}: {}", failure.index, failure.drive);
+        eprintln!("soak: drive {}: {}", failure.index, failure.what);
+    });
+    println!(
+        "soak: drives {} to {} of seed {}, {failed} of them failed; {} commands, {} power cuts",
+        drives.start,
+        drives.end - 1,
+        asked.seed,
+        report.commands,
+        report.cuts
+    );
+    ExitCode::from(u8::from(failed > 0))
 }
 
 fn soak(asked: &Options) -> ExitCode {

@@ -82,6 +82,11 @@ impl Flushes {
         self.stage == Stage::Queued(0)
     }
 
+    /// Those that are answered together.
+    pub(super) fn group(&self) -> &[u32] {
+        &self.group
+    }
+
     /// 3: what the group covers is begun, all below a number.
     pub(crate) fn programs(&mut self, sequence: u64) {
         self.stage = Stage::Programs(sequence);

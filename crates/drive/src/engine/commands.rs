@@ -162,7 +162,9 @@ impl<P: Policies> Drive<P> {
             if self.is_recorded() {
                 self.record_cores(seen, time, Activity::Understands(request.op));
             }
-            self.firmware.stand_still(seen, time)
+            let understood = self.firmware.stand_still(seen, time);
+            self.waits.rests(understood);
+            understood
         } else {
             if self.is_recorded() {
                 self.record_core(seen, time, Activity::Understands(request.op));

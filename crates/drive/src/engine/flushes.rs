@@ -72,6 +72,7 @@ impl<P: Policies> Drive<P> {
     /// Programs what the group covers, once the writes before it have been placed.
     pub(super) fn program_group(&mut self) {
         if self.commands.flushes().are_ready() {
+            self.commands.group_begins_to_wait(self.clock.now());
             self.program_all();
             let sequence = self.ftl.next_sequence();
             self.commands.flushes_mut().programs(sequence);

@@ -90,6 +90,7 @@ impl<P: Policies> Drive<P> {
         self.flash.throttle(self.thermal.speed_milli());
         if self.thermal.throttles() {
             self.waits.throttled(at, self.thermal.speed_milli());
+            self.waits.rests(self.flash.rests_until());
         }
         self.power.throttle(at, self.thermal.speed_milli());
         if self.errors.are_on() {

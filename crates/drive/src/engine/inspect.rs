@@ -54,9 +54,12 @@ impl<P: Policies> Drive<P> {
         let command = &self.commands[slot];
         let (op, (_, units)) = (command.op(), command.span());
         let span = (command.waits_since(), self.clock.now());
-        let reads = self.commands.most_units() * self.commands.most_outstanding() as u64;
+        let queue = self.commands.most_outstanding() as u64;
+        let reads = self.commands.most_units() * queue;
+        let bytes = reads.saturating_mul(self.ftl.layout().unit_bytes.into());
+        let crosses = self.link.time_of(bytes, queue);
         let cause = self.ftl.what_holds_host();
-        self.waits.ended_late((op, units), reads, span, cause);
+        (self.waits).ended_late((op, units), (reads, crosses), span, cause);
     }
 
     /// The drive's clock.

@@ -141,7 +141,7 @@ impl<P: Policies> Drive<P> {
                         self.programmed();
                     }
                     Token::MapRead(slot) => self.map_arrived(slot),
-                    _ => self.admit(),
+                    _ => self.other_ended(),
                 }
                 if self.lookups.are_queued() {
                     self.retry_lookups();

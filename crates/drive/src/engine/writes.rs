@@ -365,6 +365,16 @@ impl<P: Policies> Drive<P> {
         self.admit();
     }
 
+    /// A read of the firmware's own, or an erase, has ended. With it a checkpoint of the map may
+    /// have come to its end, which flushes wait for.
+    pub(super) fn other_ended(&mut self) {
+        if self.ftl.map_follows_flush() {
+            self.answer_durable();
+            self.group_programmed();
+        }
+        self.admit();
+    }
+
     pub(super) fn answer_durable(&mut self) {
         let oldest = self.ftl.oldest_pending_host();
         while let Some(slot) = self.commands.take_durable(oldest) {

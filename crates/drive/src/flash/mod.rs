@@ -692,6 +692,12 @@ impl Flash {
         clock.push(die.rests_until, Event::Rested(index));
     }
 
+    /// When the last die will have rested.
+    pub(crate) fn rests_until(&self) -> Nanos {
+        let rests = self.dies.iter().map(|die| die.rests_until);
+        rests.max().unwrap_or(Nanos::ZERO)
+    }
+
     /// A die may have rested long enough.
     #[cold]
     pub(crate) fn rested(&mut self, index: u16, clock: &mut Clock) {

@@ -2,7 +2,8 @@
 //! easy to miss.
 
 use flashtwin_base::Nanos;
-use flashtwin_ftl::policy::Separation;
+use flashtwin_ftl::orders::VictimOrder;
+use flashtwin_ftl::policy::{Separation, WhenFull};
 
 use super::check::flash::Flash;
 use super::check::gc::{extra_streams, pacing};
@@ -22,19 +23,39 @@ const LEAST_BESIDE_CACHE_MILLI: u128 = 25;
 /// Worn data that is written anew more often than this wears the drive out by itself.
 const LEAST_REST: Nanos = Nanos::from_secs(30 * 86_400);
 
-/// A sentence for each.
-pub(super) fn warnings(values: &Values, config: &Config) -> Vec<String> {
-    let all = [
+/// What `check` says of a spec.
+pub(super) struct Advice {
+    /// A sentence for each warning.
+    pub warnings: Vec<String>,
+    /// The longest wait that they foretell of a write; 0 where they foretell none.
+    pub wait: Nanos,
+}
+
+/// A wait that is longer than `controller.longest_wait`, and the sentence that foretells it.
+type Foretold = Option<(Nanos, String)>;
+
+pub(super) fn advice(values: &Values, config: &Config) -> Advice {
+    let waits = [
         collection_without_a_spare(values, config),
         cache_in_the_spare(values, config),
         own_blocks_folded(values, config),
         collection_in_one_go(values, config),
+        folded_in_one_step(values, config),
+        full_superblocks_collected(values, config),
+    ];
+    let others = [
         little_spare(values),
         flushes_ignored(values),
         rewritten_all_the_time(values, config),
         lost_before_refresh(config),
     ];
-    all.into_iter().flatten().collect()
+    let foretold = waits.iter().flatten().map(|(wait, _)| *wait);
+    let wait = foretold.max().unwrap_or(Nanos::ZERO);
+    let sentences = waits.into_iter().flatten().map(|(_, sentence)| sentence);
+    Advice {
+        warnings: sentences.chain(others.into_iter().flatten()).collect(),
+        wait,
+    }
 }
 
 /// Native flash, and the bytes of it that are neither the host's nor kept free by collection.
@@ -90,7 +111,7 @@ fn little_spare(values: &Values) -> Option<String> {
 
 /// Warns where the host is stopped until collection has freed several superblocks, and that takes
 /// longer than `controller.longest_wait`.
-fn collection_in_one_go(values: &Values, config: &Config) -> Option<String> {
+fn collection_in_one_go(values: &Values, config: &Config) -> Foretold {
     if !pacing(values)?.stops_host {
         return None;
     }
@@ -101,11 +122,54 @@ fn collection_in_one_go(values: &Values, config: &Config) -> Option<String> {
     let takes = Times::of(config).emptied(valid).0.saturating_mul(victims);
     let most = config.controller.longest_wait;
     (takes > most.0).then(|| {
-        format!(
+        let says = format!(
             "gc.pace stops the host until gc.high superblocks are free: on a full drive a write \
              may wait {:.1} s, longer than controller.longest_wait; write gc.pace = \"paced\"",
             takes as f64 / 1e9
-        )
+        );
+        (Nanos(takes), says)
+    })
+}
+
+/// Warns where the host waits until a full cache is folded by a step that takes long.
+fn folded_in_one_step(values: &Values, config: &Config) -> Foretold {
+    let caching = config.policy.cache.caching()?;
+    let WhenFull::FoldFirst { step_bytes } = caching.when_full else {
+        return None;
+    };
+    let flash = Flash::read(values)?;
+    let (native, _) = spare(values)?;
+    // No cache holds more than all of the flash at one bit a cell.
+    let step = u128::from(step_bytes).min(native / flash.bits);
+    let parts = (step * 1000 / flash.superblock()) as u64;
+    let takes = Times::of(config).emptied(parts);
+    (takes > config.controller.longest_wait).then(|| {
+        let says = format!(
+            "slc_cache.when_full folds {} before the host goes on (fold.step): a write may wait \
+             {:.1} s; write a smaller fold.step",
+            human(step),
+            takes.as_secs_f64(),
+        );
+        (takes, says)
+    })
+}
+
+/// Warns where collection may take superblocks that are full of valid data, so many in a row that
+/// the host waits for longer than `controller.longest_wait` until one gains something.
+fn full_superblocks_collected(values: &Values, config: &Config) -> Foretold {
+    let most = config.policy.gc.victim.most_full_in_turn();
+    let takes = Times::of(config)
+        .emptied(1000)
+        .0
+        .saturating_mul(most.into());
+    let waits = !pacing(values)?.stops_host && takes > config.controller.longest_wait.0;
+    (waits && most > 1).then(|| {
+        let says = format!(
+            "gc.policy takes superblocks without looking at what is valid in them, up to {most} in \
+             a row that are full: a write may wait {:.1} s; write gc.policy = \"greedy\"",
+            takes as f64 / 1e9
+        );
+        (Nanos(takes), says)
     })
 }
 
@@ -128,7 +192,7 @@ fn flushes_ignored(values: &Values) -> Option<String> {
 /// time of 1 / (1 - v) victims: in 13 drives of 200 superblocks, full and overwritten at random,
 /// the longest was a fiftieth to four ninths of that, and 0.3 to 3.4 times the time of one victim.
 /// With one more superblock above the reserve, and the usual streams, no write waited.
-fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String> {
+fn collection_without_a_spare(values: &Values, config: &Config) -> Foretold {
     let [low, high, reserve] = [Gc::low, Gc::high, Gc::reserve].map(|key| values.of(key));
     let (low, high, least) = (low?, high?, reserve? + 1);
     let extra = extra_streams(values)?;
@@ -148,23 +212,26 @@ fn collection_without_a_spare(values: &Values, config: &Config) -> Option<String
     let most = config.controller.longest_wait;
     if low != least {
         return (gained > most).then(|| {
-            format!(
+            let says = format!(
                 "{extra} more superblocks are open at a time, for data that is kept apart \
                  (gc.separation, fdp.handles); {waits}; lower drive.capacity, or keep less apart"
-            )
+            );
+            (gained, says)
         });
     }
     if high == least && values.of(Gc::separation)? != Separation::None {
-        return Some(format!(
+        let says = format!(
             "gc.low and gc.high are both {low}, one above gc.reserve, so collection begins late; \
              {waits}; write gc.high = {next} or more"
-        ));
+        );
+        return Some((gained, says));
     }
     (victim > most).then(|| {
-        format!(
+        let says = format!(
             "gc.low is {low}, one above gc.reserve, so collection begins late; {waits}; write \
              gc.low = {next} or more"
-        )
+        );
+        (gained, says)
     })
 }
 
@@ -182,7 +249,7 @@ fn host_waits_for_folding(values: &Values) -> Option<bool> {
 /// drive: it borrows while more than `fold.reserve` is free. Until it is folded, collection moves
 /// nearly all of each victim, and a host that has used up what is free waits for the end of one. On
 /// drives of 160 superblocks writes took half of it to all of it.
-fn cache_in_the_spare(values: &Values, config: &Config) -> Option<String> {
+fn cache_in_the_spare(values: &Values, config: &Config) -> Foretold {
     if !host_waits_for_folding(values)? {
         return None;
     }
@@ -202,7 +269,7 @@ fn cache_in_the_spare(values: &Values, config: &Config) -> Option<String> {
     let victim = Times::of(config).emptied(valid);
     let least = native * LEAST_BESIDE_CACHE_MILLI / 1000;
     (left < least && victim > config.controller.longest_wait).then(|| {
-        format!(
+        let says = format!(
             "the cache may borrow all but {} of the {} that are spare on a full drive: until it is \
              folded, collection moves {} % of each victim, and a write may wait {:.1} s for one; \
              write fold.reserve = \"{}\" or more",
@@ -211,7 +278,8 @@ fn cache_in_the_spare(values: &Values, config: &Config) -> Option<String> {
             valid / 10,
             victim.as_secs_f64(),
             human(least * 6 / 5),
-        )
+        );
+        (victim, says)
     })
 }
 
@@ -219,7 +287,7 @@ fn cache_in_the_spare(values: &Values, config: &Config) -> Option<String> {
 /// to fold one takes long on a full drive, since that frees no native block: what they held needs
 /// room that collection has to gain first. On drives of 160 superblocks with 3 % of the flash to
 /// spare writes took 0.8 to 1.9 times as long, and with 11 % a tenth to a quarter of it.
-fn own_blocks_folded(values: &Values, config: &Config) -> Option<String> {
+fn own_blocks_folded(values: &Values, config: &Config) -> Foretold {
     let own = values.of(SlcCache::static_size)?;
     if own == 0 || !host_waits_for_folding(values)? {
         return None;
@@ -231,13 +299,14 @@ fn own_blocks_folded(values: &Values, config: &Config) -> Option<String> {
     // of it is not valid. The host waits for two: its data takes one, and one is folded for it.
     let takes = Nanos(victim.0.saturating_mul(2000) / (bits * (1000 - valid)));
     (takes > config.controller.longest_wait).then(|| {
-        format!(
+        let says = format!(
             "{} of the cache are blocks of its own, and to fold those frees no native block: where \
              a full drive has none left, a write may wait {:.1} s until there is room for one; \
              write slc_cache.static_size = 0, with slc_cache.size larger by as much",
             human(own.into()),
             takes.as_secs_f64(),
-        )
+        );
+        (takes, says)
     })
 }
 

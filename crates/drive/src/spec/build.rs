@@ -248,6 +248,7 @@ fn controller(checked: &Checked<'_>) -> Controller {
         idle_share_milli: checked.get(key::Controller::idle_share) as u32,
         idle_window: checked.time(key::Controller::idle_window),
         longest_wait: checked.time(key::Controller::longest_wait),
+        foretold_wait: Nanos::ZERO,
         host_memory_latency: checked.time(key::Map::hmb_latency),
         codeword_bytes: checked.count(key::Nand::codeword),
         compression_bytes_per_s: checked.get(key::Compression::rate),

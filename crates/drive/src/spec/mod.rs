@@ -216,7 +216,9 @@ fn checked(
     let mut notes = dependents::notes(&changed);
     notes.extend(waits::notes(&values));
     let header = ["id", "name", "description"].map(|name| (name, target.text(name)));
-    let config = build::config(id, &waits::resting(&values));
+    let mut config = build::config(id, &waits::resting(&values));
+    let advice = advice::advice(&values, &config);
+    config.controller.foretold_wait = advice.wait;
     Ok(Spec {
         id: id.to_owned(),
         name: target.text("name").to_owned(),
@@ -226,7 +228,7 @@ fn checked(
         hash: print::hash(&values),
         profiles: profiles.into_keys().collect(),
         notes,
-        warnings: advice::warnings(&values, &config),
+        warnings: advice.warnings,
         config,
         divisor: scale.map_or(1, scale::divisor),
         limits,
