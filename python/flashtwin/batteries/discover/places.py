@@ -48,6 +48,11 @@ def folded_share(levels: Sequence[float], cached_ns: float) -> float:
     return float(np.clip((waits - fast) / (slow - fast), 0.0, 1.0).mean())
 
 
+def is_apart(shown: Floats) -> bool:
+    """Whether a pattern is of regions that lie in different cells."""
+    return shown.size == 0 or float(shown[0]) >= min(np.log(APART) / CLEAR, 1.0)
+
+
 def pattern(oldest: float, taken: float, past: float) -> Floats:
     """What three regions' mean latencies say: whether they differ (0 to 1), and how much slower
     than what the cache took the data past its size and the oldest data are read, as shares of the

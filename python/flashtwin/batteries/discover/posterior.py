@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flashtwin.batteries.discover import candidates as small
-from flashtwin.batteries.discover import levels
+from flashtwin.batteries.discover import levels, places
 from flashtwin.batteries.discover import tests as known_tests
 from flashtwin.batteries.discover.candidates import Candidate, Facts
 from flashtwin.batteries.discover.tests import Test
@@ -54,6 +54,8 @@ MUCH_FLASH, LEAST_RESERVE = 0.1, 0.0
 DISTURBANCES = 0.2
 # So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
+# In so many drives reads of both kinds of cells take alike beside what else a read takes.
+ALIKE = 0.03
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
 EXPECTED = 5.0
 # Steps of folding that are tried where reads were followed by single writes.
@@ -150,8 +152,10 @@ def fit(facts: Facts, measured: Floats, shown: Floats, test: Test | None = None)
         count = min(len(measured), len(shown))
         apart = (measured[:count] - shown[:count]) / reads_noise()[:count]
         # What reads say is not calmed: nothing that slows a host's writes is in it.
-        logs = distance.tailed(apart, MISREAD)
-        return float(logs.sum() * calibration()["structure"]["calmer"])
+        logs = float(distance.tailed(apart, MISREAD).sum())
+        if not places.is_apart(measured[:count]):
+            logs = max(logs, float(np.log(ALIKE)))
+        return logs * float(calibration()["structure"]["calmer"])
     if test is not None and test.overwrites:
         # What is slower than past the cache is collection's doing, and says nothing of the cache.
         least = np.log(COLLECTS * facts.second)
@@ -196,7 +200,17 @@ def posterior(facts: Facts, seen: tuple[Seen, ...], count: int) -> Posterior:
     before = posterior(facts, seen[:-1], count)
     likely = _by_structure(before)
     pairs = zip(before.candidates, before.weights, strict=True)
-    alive = [(c, float(np.log(max(w, 1e-300)))) for c, w in pairs if likely[c.structure] > UNLIKELY]
+    # Reads are the first to say whether data goes past the cache or through it. Until then none is
+    # given up: of the kinds that fit the fill only with the other way hardly anything would be
+    # left, and the kind that has both would win.
+    asks = known_tests.named(seen[-1].test).reads and not any(
+        known_tests.named(item.test).reads for item in seen[:-1]
+    )
+    alive = [
+        (c, float(np.log(max(w, 1e-300))))
+        for c, w in pairs
+        if asks or likely[c.structure] > UNLIKELY
+    ]
     pool = [candidate for candidate, _ in _best(alive, PARENTS)]
     # What nothing has shown so far is drawn anew: the best may lie elsewhere.
     kinds = sorted({candidate.structure for candidate in pool})
