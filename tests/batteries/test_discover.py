@@ -417,6 +417,40 @@ def test_a_test_that_no_candidate_fits_says_less() -> None:
     assert weighed[near] - weighed[far] == pytest.approx(8 * calmer)
 
 
+def test_reads_that_take_alike_weigh_no_more_than_drives_are_that_hide_their_cells() -> None:
+    """Where a read takes long for other reasons cells of one bit are hardly sooner, and a staged
+    drive shows what one without a cache does: it was called so, with 99 %."""
+    facts, staged = _facts(0.1, 0.4), np.array([1.0, 0.0, 1.0])
+    calmer = inference.calibration()["structure"]["calmer"]
+
+    def fits(*shown: float) -> float:
+        return inference.fit(facts, np.array(shown), staged, known_tests.PAST) / calmer
+
+    assert fits(0.27, 0.0, 0.0) == pytest.approx(np.log(inference.ALIKE))
+    assert fits(1.0, 1.0, 0.0) < 3 * np.log(inference.ALIKE)
+
+
+def test_no_kind_is_given_up_before_reads_tell_how_data_goes_past_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Staged dynamic caches fitted a fill so much worse than direct ones that they were given up;
+    then reads ruled all direct ones out, and a hybrid cache was left with 100 %."""
+    known = small.structures()
+
+    def fits(_: Facts, seen: tuple[Seen, ...], pool: list[Candidate]) -> inference.Fits:
+        names = {candidate: known[candidate.structure] for candidate in pool}
+        fill = {c: -60.0 if names[c] == ("dynamic", "staged") else 0.0 for c in pool}
+        reads = {c: -400.0 if names[c][1] == "direct" else 0.0 for c in pool}
+        return {c: (fill[c], *(reads[c] for _ in seen)) for c in pool}
+
+    monkeypatch.setattr(inference, "_fits_of", fits)
+    facts, seen = _facts(0.1, 0.43), Seen(test="past", curve=(1.0, 0.0, 1.0))
+    before = inference._by_structure(inference.posterior(facts, (), 2))
+    assert before[known.index(("dynamic", "staged"))] < inference.UNLIKELY
+    after = inference.posterior(facts, (seen,), 2)
+    assert ("dynamic", "staged") in {known[c.structure] for c in after.candidates}
+
+
 def test_a_kind_with_a_value_of_its_own_is_less_likely_where_only_some_of_its_range_fits() -> None:
     """A hybrid cache of the smallest own part draws the same as a dynamic one."""
     fits = {
