@@ -41,6 +41,7 @@ BY_HAND = (
     ("analysis/fill_classes.toml, `common`", "how common each cause of a fall is", "page of infer"),
     ("batteries/discover/posterior.py, `DISTURBANCES`", "a slow beginning is the host's", "kind"),
     ("batteries/discover/posterior.py, `MISREAD`", "a test's reading is wrong altogether", "kind"),
+    ("batteries/discover/posterior.py, `ALIKE`", "reads of both kinds of cells take alike", "kind"),
     ("batteries/discover/posterior.py, `MUCH_FLASH`", "more than 12 % of spare flash", "kind"),
     ("batteries/discover/levels.py, `OWN`", "menu of a hybrid cache's own parts", "tests chosen"),
 )
