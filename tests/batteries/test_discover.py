@@ -433,7 +433,7 @@ def test_reads_that_take_alike_weigh_no_more_than_drives_are_that_hide_their_cel
 def test_no_kind_is_given_up_before_reads_tell_how_data_goes_past_the_cache(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Staged dynamic caches fitted a fill so much worse than direct ones that they were given up;
+    """Staged dynamic caches fitted a fill worse than direct ones, and were given up for that;
     then reads ruled all direct ones out, and a hybrid cache was left with 100 %."""
     known = small.structures()
 

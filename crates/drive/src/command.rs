@@ -94,8 +94,8 @@ pub(crate) struct Command {
     status: Status,
 }
 
-/// Of a command that is queued once the firmware has understood it. No event has that number: a drive
-/// may understand commands in no time, at the beginning of its own.
+/// Of a command that is queued once the firmware has understood it. No event has that number: a
+/// drive may understand commands in no time, at the beginning of its own.
 const UNDERSTOOD: (Nanos, u64) = (Nanos::ZERO, u64::MAX);
 
 /// Whether a write is queued ahead of the moment at which it is understood.

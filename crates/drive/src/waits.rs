@@ -3,10 +3,10 @@
 //! A queue makes its last command wait however quick the drive is, so that the time from a command
 //! to its answer says little. Measured is the time in which the drive gives the host nothing: for
 //! writes, how long no data of the first that waits is sent for; for a flush and a write that has
-//! to be on flash, the time beyond the programs of what the buffer can hold, and where such commands
-//! go in groups, from when the writes queued before their group have been placed; for a read, the
-//! time beyond an operation of its die before each read of the queue, and beyond the time in which
-//! the data of all of them crosses the link. `controller.longest_wait` bounds
+//! to be on flash, the time beyond the programs of what the buffer can hold, and where such
+//! commands go in groups, from when the writes queued before their group have been placed; for a
+//! read, the time beyond an operation of its die before each read of the queue, and beyond the time
+//! in which the data of all of them crosses the link. `controller.longest_wait` bounds
 //! all three, beyond what the work that may be under way takes by the spec. A longer wait changes
 //! nothing in the drive. It is kept with its time and cause, for a test to fail by and a user to be
 //! told of. Not judged are commands behind a TRIM that is alone, while the drive is throttled, and
@@ -288,22 +288,22 @@ impl Waits {
     }
 }
 
-/// What a warning foretells is a mean as a rule: of staged caches with own blocks beside 3 % of spare
-/// flash some waits were twice as long.
+/// What a warning foretells is a mean as a rule: of staged caches with own blocks beside 3 % of
+/// spare flash some waits were twice as long.
 const FORETOLD_TIMES: u64 = 3;
 
-/// More reads than that in front of each operation of collection are as good as without end: 4 KiB
-/// reads of 50 us for a tenth of a second, before each of the hundreds that free a superblock.
+/// More reads than that in front of each operation of collection are as good as without end: of
+/// 50 us each they take a tenth of a second, and hundreds of operations free a superblock.
 const READS_FIRST_MOST: u32 = 2000;
 
 /// The longest wait that a drive of this config may have. To what the spec bounds come superblocks
 /// full of valid data, which a host may have to wait for that has run out of superblocks: one, and
 /// as many as the order of collection may take in a row. Where a warning about the spec foretells
-/// longer waits it is [`FORETOLD_TIMES`] of those. All of it is as many times longer as retries make
-/// a superblock slower to empty, which neither counts. None where collection stops the
-/// host until it has freed several, and where any number of reads may go before what a write waits
-/// for: because the spec lets them, or because rows that cannot be read are rebuilt, each from a
-/// whole stripe.
+/// longer waits it is [`FORETOLD_TIMES`] of those. All of it is as many times longer as retries
+/// make a superblock slower to empty, which neither counts. None where collection stops the host
+/// until it has freed several, and where any number of reads may go before what a write waits for:
+/// because the spec lets them, or because rows that cannot be read are rebuilt, each from a whole
+/// stripe.
 #[must_use]
 pub fn excusable(config: &Config) -> Option<Nanos> {
     let c = &config.controller;

@@ -122,7 +122,7 @@ fn victims_that_may_be_full_are_warned_of() {
     let bound = "controller.longest_wait=500 ms";
     let warned = |policy: &str, more: &str| {
         let warnings = spec(&["gc.low=6", "gc.high=6", policy, more]).warnings;
-        let full = |text: &String| text.starts_with("gc.policy takes superblocks without");
+        let full = |text: &String| text.starts_with("gc.policy may choose up to 16 superblocks");
         warnings.iter().any(full)
     };
     for policy in ["gc.policy=random", "gc.policy=fifo"] {

@@ -73,7 +73,7 @@ macro_rules! law {
 }
 
 /// Each superblock that is collected while nobody writes frees a granule at least, or there is no
-/// end of it: so many `victims` at most, and one for each of the `refreshed` units, which are
+/// end of it: as many `victims` at most, and one for each of the `refreshed` units, which are
 /// written as a host's are.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! `flashtwin-soak [--seed N] [--ops M] [--set KEY=VALUE]…`:
-//! random drives with power cuts against a plain map; with `--drives A..B` those drives of the seed,
-//! whichever of them fail; with `--cuts M` power cuts of drives with data.
+//! random drives with power cuts against a plain map; with `--drives A..B` those drives of the
+//! seed, whichever of them fail; with `--cuts M` power cuts of drives with data.
 
 use std::ops::Range;
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ const OPS: u64 = 10_000;
 
 /// Drives that a soak fell over once, as the values that make them of the base: the draw of a seed
 /// changes with each key.
-const MENDED: [&str; 13] = [
+const MENDED: [&str; 14] = [
     include_str!("mended/seed-2-61.txt"),
     include_str!("mended/seed-200.txt"),
     include_str!("mended/seed-218.txt"),
@@ -21,6 +21,7 @@ const MENDED: [&str; 13] = [
     include_str!("mended/seed-264.txt"),
     include_str!("mended/seed-402.txt"),
     include_str!("mended/seed-504-2246.txt"),
+    include_str!("mended/seed-507-2927.txt"),
     include_str!("mended/seed-2850.txt"),
     include_str!("mended/seed-41027.txt"),
     include_str!("mended/seed-1300103.txt"),

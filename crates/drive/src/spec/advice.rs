@@ -154,7 +154,7 @@ fn folded_in_one_step(values: &Values, config: &Config) -> Foretold {
     })
 }
 
-/// Warns where collection may take superblocks that are full of valid data, so many in a row that
+/// Warns where collection may take superblocks that are full of valid data, several in a row, and
 /// the host waits for longer than `controller.longest_wait` until one gains something.
 fn full_superblocks_collected(values: &Values, config: &Config) -> Foretold {
     let most = config.policy.gc.victim.most_full_in_turn();
@@ -165,8 +165,8 @@ fn full_superblocks_collected(values: &Values, config: &Config) -> Foretold {
     let waits = !pacing(values)?.stops_host && takes > config.controller.longest_wait.0;
     (waits && most > 1).then(|| {
         let says = format!(
-            "gc.policy takes superblocks without looking at what is valid in them, up to {most} in \
-             a row that are full: a write may wait {:.1} s; write gc.policy = \"greedy\"",
+            "gc.policy may choose up to {most} superblocks in a row that are full of valid data: \
+             a write may wait {:.1} s until one gains something; write gc.policy = \"greedy\"",
             takes as f64 / 1e9
         );
         (Nanos(takes), says)

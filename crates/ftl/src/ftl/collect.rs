@@ -38,7 +38,7 @@ impl<P: Policies> Ftl<P> {
     /// Free superblocks, and those that become free without more copies.
     fn free_soon(&self) -> u32 {
         let emptied = self.movers[Work::Collect].emptied() + self.movers[Work::Fold].emptied();
-        self.blocks.free_or_half() + self.blocks.erasing() + emptied
+        self.free_to_fill() + self.blocks.erasing() + emptied
     }
 
     /// True while the drive is idle and has fewer free superblocks than collection in rests wants.
@@ -86,7 +86,7 @@ impl<P: Policies> Ftl<P> {
             && !self.wear.is_busy()
             && !self.writing.is_starved()
             && !self.collection.halts_host()
-            && self.blocks.free_or_half() >= self.rest_superblocks()
+            && self.free_to_fill() >= self.rest_superblocks()
             && !self.is_settled()
     }
 
@@ -103,7 +103,18 @@ impl<P: Policies> Ftl<P> {
     pub fn leaves_movers_at_rest(&self) -> bool {
         self.collection.works_alone()
             && self.collection_rests()
-            && self.blocks.free_or_half() > self.rest_superblocks() + 2
+            && self.free_to_fill() > self.rest_superblocks() + 2
+    }
+
+    /// Superblocks that count as free for collection: half-filled ones too, which the host goes on
+    /// with. Not where the map has lost some of its own, for which it takes erased ones only: the
+    /// host waits for the map then, and whoever counted the others would collect nothing.
+    #[inline]
+    fn free_to_fill(&self) -> u32 {
+        match self.paged.lacking() {
+            0 => self.blocks.free_or_half(),
+            _ => self.blocks.free_count(),
+        }
     }
 
     /// Free superblocks with which collection neither begins nor goes on.
@@ -114,7 +125,7 @@ impl<P: Policies> Ftl<P> {
     }
 
     pub(super) fn pump_collect(&mut self, ops: &mut Vec<NandOp>) {
-        let free = self.blocks.free_or_half();
+        let free = self.free_to_fill();
         if free < self.policy.gc.low_superblocks && !self.blocks.may_erase_native() {
             self.movers[Work::Collect].set_active(true);
         } else if free >= self.policy.gc.high_superblocks && !self.collects_for_space() {
@@ -209,7 +220,7 @@ impl<P: Policies> Ftl<P> {
             return true;
         }
         let enough = self.policy.gc.high_superblocks;
-        if self.movers[Work::Collect].is_active() && self.blocks.free_or_half() >= enough {
+        if self.movers[Work::Collect].is_active() && self.free_to_fill() >= enough {
             self.movers[Work::Collect].set_active(false);
             self.movers[Work::Collect].owe(0, 0);
         }

@@ -17,8 +17,8 @@ use crate::op::{NandOp, Token, class};
 use crate::orders::Policies;
 use crate::wear::Rest;
 
-/// So many superblocks are kept erased, or in erase, beyond those that folding and collection look
-/// at: one for each stream that the host may open. As many are erased at once that nobody needs.
+/// Superblocks that are kept erased, or in erase, beyond those that folding and collection look at:
+/// one for each stream that the host may open. As many are erased at once that nobody needs.
 const AHEAD: u32 = 2;
 /// Superblocks in erase at which no more are begun that only the cache wants.
 const FEW: u32 = 2 * AHEAD;

@@ -236,8 +236,8 @@ impl<P: Policies> Ftl<P> {
         }
         let awaited = self.writing.is_starved() || self.collection.halts_host();
         if awaited && self.cuts.erases_wait() {
-            // What they wait for may have ended without a program of the host's, as a checkpoint
-            // of the map does.
+            // They may have waited for something that ends without a program of the host's, as a
+            // checkpoint of the map does.
             self.erase_waiting(ops);
         }
         // While a source is being emptied, what is moved from it will fill the granules that erases

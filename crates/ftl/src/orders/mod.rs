@@ -30,7 +30,7 @@ pub trait VictimOrder: State {
         false
     }
 
-    /// How many superblocks without an invalid unit it may take in a row. After so many the
+    /// How many superblocks without an invalid unit it may take in a row. After these the
     /// emptiest is taken instead: a drive short of space would otherwise copy full superblocks for
     /// ever.
     fn most_full_in_turn(&self) -> u32 {

@@ -54,7 +54,7 @@ MUCH_FLASH, LEAST_RESERVE = 0.1, 0.0
 DISTURBANCES = 0.2
 # So often one of the figures that reads after a write past the cache say is something else.
 MISREAD = 0.002
-# In so many drives reads of both kinds of cells take alike beside what else a read takes.
+# The share of drives in which reads of both kinds of cells take alike beside what else they take.
 ALIKE = 0.03
 # A curve of the right structure fits about so well; what fits worse is off for other reasons.
 EXPECTED = 5.0
