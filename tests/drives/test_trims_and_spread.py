@@ -71,8 +71,8 @@ def test_a_write_after_a_trim_of_all_waits_for_one_erase(drive: str, scale: str)
 
 
 def test_a_trimmed_cache_takes_data_at_once_and_a_rest_erases_it() -> None:
-    """What is trimmed has still to be erased: written at once again it is slower by that, and
-    after a minute it is not."""
+    """The drive has still to erase trimmed superblocks. A host that writes at once waits for some
+    of these erases; after a minute of rest none are left."""
     part, speeds = 4 << 30, []
     for rest in (None, 0.0, 60.0):
         twin = ft.Twin("samsung-980-pro-1tb", scale="1/16")

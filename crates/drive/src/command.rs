@@ -98,7 +98,7 @@ pub(crate) struct Command {
 /// drive may understand commands in no time, at the beginning of its own.
 const UNDERSTOOD: (Nanos, u64) = (Nanos::ZERO, u64::MAX);
 
-/// Whether a write is queued ahead of the moment at which it is understood.
+/// True before the firmware understands a write, if that was queued ahead of it.
 #[inline(always)]
 fn is_ahead(understood: (Nanos, u64), now: Nanos) -> bool {
     understood.0 >= now && understood.1 != UNDERSTOOD.1

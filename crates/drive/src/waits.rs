@@ -288,8 +288,8 @@ impl Waits {
     }
 }
 
-/// What a warning foretells is a mean as a rule: of staged caches with own blocks beside 3 % of
-/// spare flash some waits were twice as long.
+/// A warning foretells a mean, as a rule. Drives with 3 % of spare flash and a staged cache that
+/// has own blocks waited up to twice as long.
 const FORETOLD_TIMES: u64 = 3;
 
 /// More reads than that in front of each operation of collection are as good as without end: of

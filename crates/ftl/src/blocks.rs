@@ -393,11 +393,11 @@ impl Blocks {
         !self.stale.is_empty()
     }
 
-    /// Stale native superblocks need but an erase to be free.
+    /// True if an erase alone would free a native superblock: one is stale.
     #[inline]
     pub(crate) fn may_erase_native(&self) -> bool {
         let native = |&s: &u32| !self[s].fixed && !self[s].map;
-        !self.stale.is_empty() && self.stale.iter().any(native)
+        self.stale.iter().any(native)
     }
 
     /// Stale superblocks, the oldest first.

@@ -606,10 +606,11 @@ impl Cache {
 
 /// Folding superblocks with little valid data, which makes room at little cost.
 impl Cache {
-    /// Whether a superblock of a full cache that held little valid data will be free soon, so that
-    /// the host should wait for it. The host never waits for a superblock that was mostly valid
-    /// when folding took it. If it did, then at a pace of a half it would fill one superblock while
-    /// half of the next is folded, wait for the other half, and go on so without end.
+    /// True if folding or an erase will soon free a superblock of a full cache that held little
+    /// valid data: then the host waits for it. The host never waits for a superblock that was
+    /// mostly valid when folding took it. If it did, then at a pace of a half it would fill one
+    /// superblock while half of the next is folded, wait for the other half, and go on so without
+    /// end.
     #[inline]
     fn room_is_coming(&mut self, seen: &Seen<'_>) -> bool {
         if self.reclaim_most.is_none() {

@@ -18,7 +18,8 @@ defaults: --seed 1 --ops 40000, and the first failure ends it. --drives tells th
 seed's drives A to B - 1 and goes on after a failure, or replays one (--drives 61..62). --set fixes
 a value of the spec that is drawn otherwise; --cuts cuts the power of drives with data instead, so
 often.
-Every ten seconds a line on standard error says how far it is.";
+Every ten seconds a line on standard error says how far it is; with --drives each failure is told at
+once, and nothing else.";
 
 /// How often a campaign says how far it is.
 const EVERY: Duration = Duration::from_secs(10);
@@ -37,7 +38,7 @@ struct Options {
 
 /// What the command line asks for. Of a wrong argument the error says which one and why.
 fn options(args: &[String]) -> Result<Options, String> {
-    let (mut seed, mut ops, mut drives, mut cuts) = (1, 40_000, None, None);
+    let (mut seed, mut ops, mut drives, mut cuts) = (1, None, None, None);
     let mut given = Vec::new();
     for pair in args.chunks(2) {
         let name = pair[0].as_str();
@@ -51,7 +52,7 @@ fn options(args: &[String]) -> Result<Options, String> {
         };
         match name {
             "--seed" => seed = number()?,
-            "--ops" => ops = number()?,
+            "--ops" => ops = Some(number()?),
             "--cuts" => cuts = Some(number()?),
             "--drives" => drives = Some(range(value)?),
             _ if value.contains('=') => given.push(value.clone()),
@@ -61,9 +62,12 @@ fn options(args: &[String]) -> Result<Options, String> {
     if cuts.is_some() && (drives.is_some() || !given.is_empty()) {
         return Err("--set and --drives do not belong to --cuts".to_owned());
     }
+    if drives.is_some() && ops.is_some() {
+        return Err("--ops does not belong to --drives, of which each gets 20,000".to_owned());
+    }
     Ok(Options {
         seed,
-        ops,
+        ops: ops.unwrap_or(40_000),
         drives,
         cuts,
         given,

@@ -59,7 +59,8 @@ impl<P: Policies> Drive<P> {
         let bytes = reads.saturating_mul(self.ftl.layout().unit_bytes.into());
         let crosses = self.link.time_of(bytes, queue);
         let cause = self.ftl.what_holds_host();
-        (self.waits).ended_late((op, units), (reads, crosses), span, cause);
+        self.waits
+            .ended_late((op, units), (reads, crosses), span, cause);
     }
 
     /// The drive's clock.

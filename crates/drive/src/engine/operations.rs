@@ -141,7 +141,7 @@ impl<P: Policies> Drive<P> {
                         self.programmed();
                     }
                     Token::MapRead(slot) => self.map_arrived(slot),
-                    _ => self.other_ended(),
+                    _ => self.read_or_erase_ended(),
                 }
                 if self.lookups.are_queued() {
                     self.retry_lookups();

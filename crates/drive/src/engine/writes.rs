@@ -355,10 +355,7 @@ impl<P: Policies> Drive<P> {
         if self.ftl.take_placed_again() {
             self.pad_now();
         }
-        if self.commands.any_wait_for_programs() {
-            self.answer_durable();
-        }
-        self.group_programmed();
+        self.tell_durable();
         if self.commands.is_programming() && !self.ftl.host_programs_in_flight() {
             self.commands.set_programming(false);
         }
@@ -367,12 +364,20 @@ impl<P: Policies> Drive<P> {
 
     /// A read of the firmware's own, or an erase, has ended. With it a checkpoint of the map may
     /// have come to its end, which flushes wait for.
-    pub(super) fn other_ended(&mut self) {
+    pub(super) fn read_or_erase_ended(&mut self) {
         if self.ftl.map_follows_flush() {
-            self.answer_durable();
-            self.group_programmed();
+            self.tell_durable();
         }
         self.admit();
+    }
+
+    /// Answers commands that waited until their data was on flash, and goes on with a group of
+    /// them.
+    fn tell_durable(&mut self) {
+        if self.commands.any_wait_for_programs() {
+            self.answer_durable();
+        }
+        self.group_programmed();
     }
 
     pub(super) fn answer_durable(&mut self) {

@@ -23,7 +23,7 @@ const LEAST_BESIDE_CACHE_MILLI: u128 = 25;
 /// Worn data that is written anew more often than this wears the drive out by itself.
 const LEAST_REST: Nanos = Nanos::from_secs(30 * 86_400);
 
-/// What `check` says of a spec.
+/// Warnings about a spec, which `flashtwin check` prints, and the wait that they foretell.
 pub(super) struct Advice {
     /// A sentence for each warning.
     pub warnings: Vec<String>,

@@ -167,8 +167,7 @@ impl<P: Policies> Ftl<P> {
         }
         self.leave_stale(superblock);
         if begins {
-            let like = |block: &Superblock| block.fixed == fixed && !block.map;
-            if let Some(first) = self.wear.take_stale(&mut self.blocks, like) {
+            if let Some(first) = self.take_stale(fixed) {
                 self.start_erase(first, ops);
             }
         }
@@ -186,9 +185,9 @@ impl<P: Policies> Ftl<P> {
         self.blocks.push_stale(superblock);
     }
 
-    /// Whether another superblock has to be erased now: of the cache's own, or of the others. What
-    /// collection needs is erased at once. What more the cache looks at, so that it takes data
-    /// again, is erased a few at a time.
+    /// True if another superblock has to be erased now: one of the cache's own (`fixed`), or one of
+    /// the others. Those that collection needs are erased at once. Beyond them the cache needs some
+    /// before it takes data again, and these are erased a few at a time.
     pub(super) fn is_short(&self, fixed: bool) -> bool {
         let (free, at_once, wanted) = match fixed {
             true => (self.blocks.free_of_cache(), 1, self.cache.rearms_at()),
@@ -252,6 +251,13 @@ impl<P: Policies> Ftl<P> {
         }
     }
 
+    /// Takes the stale superblock that is erased first, of the cache's own (`fixed`) or of the
+    /// others that may hold data.
+    fn take_stale(&mut self, fixed: bool) -> Option<u32> {
+        let like = |block: &Superblock| block.fixed == fixed && !block.map;
+        self.wear.take_stale(&mut self.blocks, like)
+    }
+
     /// Takes the stale superblock that is to be erased now, if one is.
     fn next_stale(&mut self) -> Option<u32> {
         let (wear, blocks) = (&self.wear, &mut self.blocks);
@@ -261,9 +267,8 @@ impl<P: Policies> Ftl<P> {
             return Some(superblock);
         }
         for fixed in [true, false] {
-            let like = |block: &Superblock| block.fixed == fixed && !block.map;
             if self.is_short(fixed)
-                && let Some(superblock) = self.wear.take_stale(&mut self.blocks, like)
+                && let Some(superblock) = self.take_stale(fixed)
             {
                 return Some(superblock);
             }

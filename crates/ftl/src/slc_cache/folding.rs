@@ -132,10 +132,11 @@ impl Cache {
         Some(source)
     }
 
-    /// Whether the host waits until folding makes room, whatever it folds. Where data goes past a
-    /// full cache that is so only while data goes past it. Earlier the host waits for a superblock
-    /// with little valid data and no other: if the firmware folded mostly valid ones for it too,
-    /// the cache would have room again and again, and all later data would pass through it.
+    /// True if the host waits for room, whichever superblock folding empties for it. With a cache
+    /// that data goes past when it is full, the host does so only while its data goes past. Before
+    /// that it waits for a superblock with little valid data and for no other: if the firmware
+    /// folded mostly valid ones for it too, the cache would have room again and again, and all
+    /// later data would pass through it.
     fn is_wanted_by_host(&self, seen: &Seen<'_>) -> bool {
         seen.writing.is_starved() && (self.bypass || !self.rule().bypasses)
     }

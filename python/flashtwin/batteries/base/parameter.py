@@ -241,7 +241,7 @@ def here(parameters: Any, name: str, info: DriveInfo) -> Any:
 
 
 def shrinks(of: type) -> bool:
-    """Whether any parameter of a battery is a size or a time that `here` divides by the scale."""
+    """True if `here` divides a parameter of the battery by the scale: a size or a time."""
     return any(field.metadata.get("of_drive") for field in fields(of))
 
 

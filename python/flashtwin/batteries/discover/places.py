@@ -49,8 +49,8 @@ def folded_share(levels: Sequence[float], cached_ns: float) -> float:
 
 
 def is_apart(shown: Floats) -> bool:
-    """Whether a pattern is of regions that lie in different cells."""
-    return shown.size == 0 or float(shown[0]) >= min(np.log(APART) / CLEAR, 1.0)
+    """True if a pattern (`pattern`) says that its regions lie in different cells."""
+    return shown.size == 0 or float(shown[0]) >= np.log(APART) / CLEAR
 
 
 def pattern(oldest: float, taken: float, past: float) -> Floats:
