@@ -166,10 +166,8 @@ impl<P: Policies> Ftl<P> {
             return;
         }
         self.leave_stale(superblock);
-        if begins {
-            if let Some(first) = self.take_stale(fixed) {
-                self.start_erase(first, ops);
-            }
+        if begins && let Some(first) = self.take_stale(fixed) {
+            self.start_erase(first, ops);
         }
     }
 
