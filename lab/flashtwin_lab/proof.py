@@ -11,7 +11,9 @@ has a 90 % interval, of drives that the run leaves possible. A target passes unl
 
 from __future__ import annotations
 
+import math
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from flashtwin import _core
+from flashtwin.analysis.estimate import student_t
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import FlashtwinError
 from flashtwin.load.drawn import drawn
@@ -52,8 +55,8 @@ RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
 # Writes that wait for the flash, within a quarter of the drive.
 SYNC_WRITES, SYNC_SHARE = 4000, 0.25
 AT_LEAST, HOLDS = 0.8, 0.9
-# Drives of the posterior that are simulated; the share of a normal distribution within an interval.
-DRAWS, NORMAL_90 = 6, 1.645
+# Drives of the posterior that are simulated.
+DRAWS = 6
 # Fewer drives than this tell no share.
 FEWEST = 19
 # The memory that the work on a drive takes.
@@ -80,17 +83,21 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted:
-    """A drive: what it is, its twin's kind of cache, and the twin's rates over the drive's.
+    """A drive: its own kind of cache, its twin's, and the twin's rates over the drive's.
 
-    `inside`: of each prediction whether its 90 % interval holds the drive's rate. `error`: why it
-    could not be fitted; there are no rates then.
+    `inside`: of each prediction whether its 90 % interval holds the drive's rate; `wide`: the
+    interval's upper end over its lower one. `cpu_s`: what measuring, fitting and predicting took of
+    a processor. `error`: why it could not be fitted; there are no rates then.
     """
 
     name: str
+    kind: str
     structure: str
     ratios: Mapping[str, float]
     held: Mapping[str, bool]
     inside: Mapping[str, bool]
+    wide: Mapping[str, float]
+    cpu_s: float = 0.0
     error: str | None = None
 
     @property
@@ -126,8 +133,8 @@ class Proof:
     def worst_lines(self) -> list[str]:
         """Each kind in a line, then every drive, first those that were not predicted."""
         lines = []
-        for kind in sorted({drive.name.rpartition(" ")[0] for drive in self.drives}):
-            drives = [d for d in self.drives if d.name.rpartition(" ")[0] == kind]
+        for kind in sorted({drive.kind for drive in self.drives}):
+            drives = [drive for drive in self.drives if drive.kind == kind]
             right = ", ".join(f"{name} {sum(d.right[name] for d in drives)}" for name in NEAR)
             lines.append(f"{kind}, of {_of(len(drives))}: {right}")
         far = [f"not near: {drive.told}" for drive in self.drives if not all(drive.right.values())]
@@ -161,7 +168,7 @@ def proof(
 
     def failed(ended: Ended) -> Predicted:
         name = strangers.name_of(prior, seed, ended.number, CAPACITY_GB)
-        return _not_fitted(name, _why(ended))
+        return _not_fitted(name, strangers.kind_of(prior, ended.number), _why(ended))
 
     def told(done: int, drive: Predicted) -> None:
         if on_end is not None:
@@ -181,8 +188,10 @@ def _why(ended: Ended) -> str:
     return f"its process was killed (exit code {ended.exit_code})"
 
 
-def _not_fitted(name: str, why: str) -> Predicted:
-    return Predicted(name=name, structure="", ratios={}, held={}, inside={}, error=why)
+def _not_fitted(name: str, kind: str, why: str) -> Predicted:
+    return Predicted(
+        name=name, kind=kind, structure="", ratios={}, held={}, inside={}, wide={}, error=why
+    )
 
 
 def _of(count: int) -> str:
@@ -206,13 +215,19 @@ def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
             yield Row(
                 finding=f"90 % interval: {name}",
                 target=f"{HOLDS:.0%} hold",
-                found=f"{held} of {_of(len(inside))}",
+                found=f"{held} of {_of(len(inside))}; median {_factor(drives, name)}",
                 n=len(inside),
                 passes=judge.reaches(held, len(inside), HOLDS),
             )
     holds = [hold for drive in drives for hold in drive.held.values()]
     if holds:
         yield _row("intervals of cache and rates", "hold the truth", sum(holds), len(holds), "")
+
+
+def _factor(drives: Sequence[Predicted], name: str) -> str:
+    """How wide the intervals of a prediction are, in words."""
+    wide = [drive.wide[name] for drive in drives if name in drive.wide]
+    return f"a factor of {np.median(wide):.2f} wide"
 
 
 def _row(name: str, what_for: str, right: int, count: int, more: str) -> Row:
@@ -238,10 +253,12 @@ def _worked_on(
         return _predicted(drive, number, trial)
     except FlashtwinError as error:
         name = strangers.name_of(prior, seed, number, trial.gb)
-        return _not_fitted(name, "; ".join(str(error).splitlines()))
+        kind = strangers.kind_of(prior, number)
+        return _not_fitted(name, kind, "; ".join(str(error).splitlines()))
 
 
 def _predicted(drive: strangers.Stranger, number: int, trial: Trial) -> Predicted:
+    began_s = time.process_time()
     with listening() as stop, tempfile.TemporaryDirectory() as folder:
 
         def tell(_count: int, _label: str) -> None:
@@ -260,8 +277,10 @@ def _predicted(drive: strangers.Stranger, number: int, trial: Trial) -> Predicte
         predicted = [rates(variant.spec()) for variant in possible]
     true, fitted = rates(drive.spec), rates(load(twin.toml))
     intervals = twin.fitted.intervals
+    ends = {name: _ends([fitted[name], *(each[name] for each in predicted)]) for name in NEAR}
     return Predicted(
         name=drive.name,
+        kind=drive.kind,
         structure=f"{twin.fitted.space.structure.name}, {twin.fitted.space.structure.past}",
         ratios={name: fitted[name] / true[name] for name in NEAR},
         held={
@@ -270,10 +289,9 @@ def _predicted(drive: strangers.Stranger, number: int, trial: Trial) -> Predicte
             if name in intervals
             for low, high in [intervals[name]]
         },
-        inside={
-            name: _holds([fitted[name], *(each[name] for each in predicted)], true[name])
-            for name in NEAR
-        },
+        inside={name: low <= true[name] <= high for name, (low, high) in ends.items()},
+        wide={name: high / low for name, (low, high) in ends.items()},
+        cpu_s=time.process_time() - began_s,
     )
 
 
@@ -291,10 +309,14 @@ def _exists(variant: Variant) -> bool:
     return True
 
 
-def _holds(rates_of_twins: Sequence[float], true: float) -> bool:
-    """Whether the 90 % interval of a prediction holds what the drive does."""
+def _ends(rates_of_twins: Sequence[float]) -> tuple[float, float]:
+    """The 90 % interval of a prediction: where one more of such drives would be."""
     logs = np.log(rates_of_twins)
-    return len(logs) > 1 and bool(abs(np.log(true) - logs.mean()) <= NORMAL_90 * logs.std(ddof=1))
+    middle, count = float(logs.mean()), len(logs)
+    if count < 2:
+        return math.exp(middle), math.exp(middle)
+    reach = student_t(count - 1, HOLDS) * float(logs.std(ddof=1)) * math.sqrt(1 + 1 / count)
+    return math.exp(middle - reach), math.exp(middle + reach)
 
 
 @contextmanager

@@ -68,6 +68,12 @@ def test_drives_of_both_campaigns_are_read_as_they_were() -> None:
     del kept["measured"]
     assert asdict(kinds.of_json(kept)) == {**asdict(drive), "effects": [], "tests": ["a"]}
     fitted = Predicted(
-        name="a 1", structure="static", ratios={"x": 1.0}, held={"y": True}, inside={"x": True}
+        name="a 1",
+        kind="static",
+        structure="static, direct",
+        ratios={"x": 1.0},
+        held={"y": True},
+        inside={"x": True},
+        wide={"x": 1.2},
     )
     assert Predicted(**json.loads(json.dumps(asdict(fitted)))) == fitted

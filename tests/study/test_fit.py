@@ -283,10 +283,12 @@ def test_where_the_spec_cannot_be_written_nothing_is_searched(
 def test_the_twin_is_judged_by_what_it_predicts() -> None:
     near = proof.Predicted(
         name="a 1",
+        kind="dynamic",
         structure="dynamic, direct",
         ratios=dict(zip(proof.NEAR, (1.04, 0.8, 1.0, 1.2), strict=True)),
         held={"cache": True},
         inside=dict.fromkeys(proof.NEAR, True),
+        wide=dict.fromkeys(proof.NEAR, 1.5),
     )
     far = replace(near, ratios={**near.ratios, "fill at 50 % full": 1.06}, held={"cache": False})
     assert list(near.right.values()) == [True, True, True, True]
@@ -294,7 +296,9 @@ def test_the_twin_is_judged_by_what_it_predicts() -> None:
     rows = {row.finding: row for row in proof.rows([near] * 4 + [far] * 16)}
     assert not rows["twin: fill at 50 % full"].passes and rows["twin: web server's mix"].passes
     assert rows["twin: all four"].found == "4 of 20"
-    assert rows["90 % interval: web server's mix"].found == "20 of 20"
+    assert rows["90 % interval: web server's mix"].found == (
+        "20 of 20; median a factor of 1.50 wide"
+    )
     assert rows["twin: intervals of cache and rates"].found == "4 of 20"
     few = {row.finding: row.found for row in proof.rows([near])}
     assert few["twin: all four"] == "1 of 1 (fewer than 19)"

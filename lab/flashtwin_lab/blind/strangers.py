@@ -3,7 +3,8 @@
 What: a drive of the prior, of one of all designs that `discover` is judged on (two tiers, hybrid
 caches that stage, mixed ways past a cache), with another choice of victims, other separation of
 data, other marks of collection, a buffer, a bus and a command time of its own. A host measures it
-with its noise, its stalls and its dips.
+with its noise, its stalls and its dips. Kinds of caches come in turn, so that a campaign has as
+many drives of each.
 
 Why: a fit that is tried on its own candidates, without noise, tells how well it searches. What it
 predicts of a drive that somebody else built is another question.
@@ -62,6 +63,7 @@ class Stranger:
     """A drive: its spec, what is inside as the fit calls it, and the prior of its host."""
 
     name: str
+    kind: str
     spec: _core.Spec
     inside: Mapping[str, float]
     prior: Mapping[str, Any]
@@ -84,6 +86,16 @@ def name_of(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> str:
     return f"{_drawn(prior, seed, number, gb)[0].design} {number}"
 
 
+def kind_of(prior: Mapping[str, Any], number: int) -> str:
+    """The kind of cache that the drive `number` of a campaign has: all kinds come in turn."""
+    kinds_of_caches = list(dict.fromkeys(str(row["structure"]) for row in _designs(prior)))
+    return kinds_of_caches[number % len(kinds_of_caches)]
+
+
+def _designs(prior: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [*prior["designs"], *kinds.section(prior)["designs"]]
+
+
 def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Stranger:
     """The drive `number` of a campaign; `gb`: its capacity."""
     drawn, rng = _drawn(prior, seed, number, gb)
@@ -93,6 +105,7 @@ def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Str
     sets = (*drawn.sets, *((f"fold.idle_after={idle_us:.0f} us",) if cached else ()))
     return Stranger(
         name=f"{drawn.design} {number}",
+        kind=kind_of(prior, number),
         spec=_with_firmware(drawn.text, sets, rng),
         inside=drawn.inside,
         prior=kinds.of_one_host(prior, rng),
@@ -102,13 +115,13 @@ def stranger(prior: Mapping[str, Any], seed: int, number: int, gb: float) -> Str
 def _drawn(
     prior: Mapping[str, Any], seed: int, number: int, gb: float
 ) -> tuple[Drawn, np.random.Generator]:
-    """A drive of one of all designs, and what goes on to be drawn from."""
+    """A drive of the kind whose turn it is, and what goes on to be drawn from."""
     rng = np.random.default_rng((seed, number, 4))
-    own = kinds.section(prior)
+    own, kind = kinds.section(prior), kind_of(prior, number)
     wide = {
         **prior,
         "drive": {**prior["drive"], "simulated_gb": gb},
-        "designs": [*prior["designs"], *own["designs"]],
+        "designs": [row for row in _designs(prior) if row["structure"] == kind],
         "ranges": {**own["ranges"], **prior["ranges"]},
     }
     return generate.draw(wide, rng), rng
