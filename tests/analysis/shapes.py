@@ -94,6 +94,16 @@ def pulses(rate: float, length_s: float, period_s: float, from_gb: float = 0.0) 
     return factor
 
 
+def hot(left: float, warms_s: float, slow_s: float, fast_s: float) -> Factor:
+    """A drive that is slow from `warms_s` on, and cool in turn."""
+
+    def factor(second: float, _done: float) -> float:
+        since = second - warms_s
+        return left if since >= 0 and since % (slow_s + fast_s) < slow_s else 1.0
+
+    return factor
+
+
 def odd(share: float, seed: int = 3) -> Factor:
     """Single samples that are far off, down and up, with this share each."""
     random = Random(seed)

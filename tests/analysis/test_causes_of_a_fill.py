@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from shapes import GB, Fill, fill, found, pulses, saw
+from shapes import GB, Fill, fill, found, hot, pulses, saw
 
 from flashtwin.analysis import fill_classes, heating
 from flashtwin.analysis.curve import Curve, curve_of
@@ -48,13 +48,24 @@ def test_where_a_part_ends_says_nothing_of_a_drive() -> None:
     assert fill_classes.beginning(series, shape_of(series), "part") == "one level, steep"
 
 
+def uneven(second: float, _done: float) -> float:
+    """Slower four times, for as long, after a longer stretch and after others of all lengths."""
+    return 0.5 if any(0 <= second - begin < 15 for begin in (110, 160, 245, 280)) else 1.0
+
+
 SLOWER = {
     "none": fill((461, 24), (111, 240)),
     "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),
     "even": capped(100, 140, 0.6, 500),
     "many": fill((3000, 1000), factor=pulses(0.5, 5, 60)),
     "many long": fill((3000, 1000), factor=pulses(0.5, 15, 60)),
-    "many long after a longer stretch": fill((3000, 1000), factor=pulses(0.5, 15, 60, 330)),
+    "many long after a longer stretch": fill((3000, 1000), factor=uneven),
+    "two speeds in turns": fill((3000, 1000), factor=pulses(0.5, 15, 60, 330)),
+    "two speeds in turns, briefly fast": fill((3000, 700), factor=hot(0.4, 100, 60, 8)),
+    "two speeds in few turns": fill((3000, 1000), factor=hot(0.5, 200, 100, 80)),
+    "two speeds in turns past the first plateau": fill(
+        (3000, 100), (1000, 600), factor=hot(0.4, 150, 60, 30)
+    ),
     "relaxing": fill(
         (3000, 1000), factor=lambda t, _: 0.6 + 0.4 * float(np.exp(min(100 - t, 0) / 9))
     ),

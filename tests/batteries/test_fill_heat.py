@@ -31,5 +31,5 @@ def test_heat_is_no_end_of_a_cache(tmp_path: Path) -> None:
     cached = cache_found([], tmp_path / "cached")
     assert isinstance(cached.value, float) and cached.value > 1
     heated = cache_found([UNCACHED, *HEAT], tmp_path / "heated")
-    assert heated.value == 0
+    assert not heated.value
     assert "dips left out: the speed recovers (heat" in (heated.note or "")

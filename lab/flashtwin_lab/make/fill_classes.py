@@ -66,6 +66,7 @@ LOOKS = {
             fill_classes.WARMED_UP,
             "many deep",
             fill_classes.RELAXING,
+            *fill_classes.IN_TWO_SPEEDS,
         ),
     ),
 }

@@ -220,6 +220,8 @@ def smallest_visible(curve: Curve, *, contrast: float = 1.25, penalty: float = P
     upward_scatter = float(high - middle) / NORMAL_95
     spread = max(noise(values) * float(np.sqrt(slowness(values))), upward_scatter, NOISE_LEAST)
     gain = min((np.log(contrast) / spread) ** 2, CAP)
-    samples = int(np.floor(penalty * np.log(len(curve)) / gain)) + 1
+    if gain <= 0:
+        return curve.total_bytes
+    samples = np.floor(penalty * np.log(len(curve)) / gain) + 1
     usual = median(curve.rate[curve.rate > 0]) * median(curve.dt)
-    return min(max(samples, 2) * usual * contrast, curve.total_bytes)
+    return float(min(max(samples, 2.0) * usual * contrast, curve.total_bytes))

@@ -12,7 +12,9 @@ later half of a whole drive or little by little; what the fill comes to after it
 that is slower. The looks of slower stretches: many or few; long beside what lies between, because a
 drive takes its time to cool; deep, because a drive that takes data
 into its cache again now and then has deeper lows than heat makes; and *even*, because a limit from
-outside cuts off all of a drive's own scatter, which heat leaves.
+outside cuts off all of a drive's own scatter, which heat leaves. Two speeds in turns by the clock
+are looks of their own (`two_speeds`): of few turns; with brief fast ones, because a cache that
+takes data again makes such; and past the first plateau, where no cache does.
 
 Invariants: every shape has one look of each kind; a probability is never 0 or 1, and its interval
 holds it.
@@ -43,6 +45,7 @@ from flashtwin.analysis.relaxation import Relaxation, relaxation
 from flashtwin.analysis.returns import Return
 from flashtwin.analysis.sawtooth import Teeth
 from flashtwin.analysis.shape import Shape
+from flashtwin.analysis.two_speeds import TwoSpeeds, two_speeds
 from flashtwin.inputs import read_toml
 
 # A beginning of a whole drive, and one of a part of a drive, which may end at any share of it.
@@ -79,6 +82,9 @@ LEAST_FALL, MOST_FALL = 0.15, 1.2
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
 BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"
+TURNS, TURNS_BRIEF = "two speeds in turns", "two speeds in turns, briefly fast"
+TURNS_FEW, TURNS_PAST = "two speeds in few turns", "two speeds in turns past the first plateau"
+IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST)
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
 # Past the end these say more than by how much it is slower.
 UNEVEN = ("drifting", IN_TURNS, "many levels")
@@ -159,6 +165,9 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     one of them."""
     if _relaxes(shape.quiet):
         return RELAXING
+    turns = two_speeds(curve)
+    if turns is not None:
+        return _in_turns(turns)
     lows = lows_of(curve, shape)
     if not lows and tooth is not None:
         return "teeth"
@@ -180,6 +189,15 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
     rises_s = float(curve.seconds_to(np.array([shape.rise]))[0]) if shape.rise else 0.0
     between_s = median(begin_s[1:] - end_s[:-1])
     return WARMED_UP if begin_s[0] - rises_s >= LONGER * between_s else "many long"
+
+
+def _in_turns(turns: TwoSpeeds) -> str:
+    """What two speeds in turns are like."""
+    if turns.is_past:
+        return TURNS_PAST
+    if turns.are_few:
+        return TURNS_FEW
+    return TURNS_BRIEF if turns.is_brief or turns.is_moved else TURNS
 
 
 def _relaxes(curve: Curve) -> bool:

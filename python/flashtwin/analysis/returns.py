@@ -27,6 +27,7 @@ from flashtwin.analysis import heat
 from flashtwin.analysis.changepoints import MAD_TO_SIGMA, boundaries, logs, merged, slowness
 from flashtwin.analysis.curve import Curve, Floats, Ints, pool_size, pooled
 from flashtwin.analysis.quantiles import distinct, median, medians_around, quantile
+from flashtwin.analysis.two_speeds import TwoSpeeds, cooled, two_speeds
 
 FEWEST = 40
 SAME = 1.12
@@ -86,6 +87,27 @@ def lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
     """The curve without returns, and what they were."""
     if len(curve) < FEWEST:
         return curve, ()
+    turns = two_speeds(curve)
+    if turns is not None and turns.is_past:
+        # From the first plateau on a cache that takes data again would do so too.
+        others, lows = _lifted(cooled(curve, turns))
+        return others, (*_slow(curve, turns), *lows)
+    return _lifted(curve)
+
+
+def _slow(curve: Curve, turns: TwoSpeeds) -> list[Return]:
+    """The slow stretches of a fill at two speeds in turns."""
+    ends_s = np.array(turns.slow_s)
+    starts, ends = np.interp(ends_s, curve.time_at, curve.bytes_at).T
+    rates = (ends - starts) / (ends_s[:, 1] - ends_s[:, 0])
+    return [
+        Return(start=start, end=end, rate=rate, level=rate / turns.depth)
+        for start, end, rate in np.column_stack((starts, ends, rates)).tolist()
+    ]
+
+
+def _lifted(curve: Curve) -> tuple[Curve, tuple[Return, ...]]:
+    """The curve without returns of which most is fast, and what they were."""
     parts = _parts(curve)
     chains = _chains(parts)
     returns = [_return(parts, a, b) for chain in chains for a, b in chain]

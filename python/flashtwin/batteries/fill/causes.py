@@ -78,6 +78,22 @@ LOOKS = {
         "a speed that decays exponentially to a lower one, as where firmware holds a temperature"
     ),
     "many deep": "much slower stretches that recover again and again",
+    fill_classes.TURNS: (
+        "two speeds in turns, each for equally long, after a longer first stretch, as of a drive "
+        "that is hot and cool in turn"
+    ),
+    fill_classes.TURNS_BRIEF: (
+        "two speeds in turns, the faster one briefly, after a longer first stretch, as of a cache "
+        "that takes data again and again, or of a drive that is hot and cool in turn"
+    ),
+    fill_classes.TURNS_FEW: (
+        "two speeds in turns, after a longer first stretch, as of a drive that is hot and cool in "
+        "turn, but only a few times"
+    ),
+    fill_classes.TURNS_PAST: (
+        "two speeds in turns, each for equally long, that begin long after the first plateau, as "
+        "of a drive that is hot and cool in turn"
+    ),
 }
 TESTS = {
     "throttling": "fill it once more with a fan on it, or with pauses",
@@ -202,7 +218,8 @@ def _is_denied(curve: Curve, shape: Shape, warm: Degrees | None, look: str) -> b
     """True where a temperature that is known does not go with what looks like heat, or with slower
     stretches."""
     lows = fill_classes.lows_of(curve, shape)
-    if warm is not None and look in (fill_classes.RELAXING, fill_classes.WARMED_UP):
+    of_heat = (fill_classes.RELAXING, fill_classes.WARMED_UP, *fill_classes.IN_TWO_SPEEDS)
+    if warm is not None and look in of_heat:
         return True
     if warm is None or not lows:
         return False

@@ -142,6 +142,9 @@ def _cache_size(curve: Curve, shape: Shape, write: Writer, target: Target, least
     if shape.edge is None and not target.is_whole:
         reason = notes.no_end(curve, shape, target)
         return write.missing("cache_size", reason, looked_at=curve.total_bytes)
+    if shape.edge is None and least >= curve.total_bytes:
+        reason = notes.why_none(curve, shape, least)
+        return write.missing("cache_size", reason, looked_at=curve.total_bytes)
     if shape.edge is None:
         none = Estimate(value=0.0, low=0.0, high=least)
         note = sentence((notes.why_none(curve, shape, least), notes.unfinished(curve, target)))

@@ -113,6 +113,8 @@ def swinging(shape: Shape) -> str:
 def why_none(curve: Curve, shape: Shape, least: float) -> str:
     """What "no cache" rests on, and from what size on one would have been seen."""
     seen = f"a cache a quarter faster than the rest would show from {gb(least)} on"
+    if least >= curve.total_bytes:
+        seen = "the samples scatter so far that one a quarter faster than the rest would not show"
     if shape.first_plateau.verdict == "gradual":
         first, last = fifths(curve)
         return (

@@ -239,6 +239,12 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         return _answer(samples, shape, "cannot tell", why, history=history)
     if shape.edge is None:
         most = calibration.bound(first_plateau.smallest_cache(curve), curve.total_bytes)
+        if most >= curve.total_bytes:
+            seen = (
+                "cannot tell: the samples scatter so far that the end of a cache within "
+                f"{gb(curve.total_bytes)} would not show; measure with longer samples"
+            )
+            return _answer(samples, shape, "cannot tell", seen, bound=most, history=history)
         most += _held(history)
         seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
         seen += f"{gb(curve.total_bytes)} would not show"

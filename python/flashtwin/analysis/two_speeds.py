@@ -1,0 +1,239 @@
+"""A fill that goes at two speeds in turns, by the clock: a drive that is hot and cool in turn.
+
+What: firmware that throttles at an upper temperature and lets the drive go at a lower one makes it
+fast and slow in turn. All slow stretches have one share of the speed beside them, last equally
+long, and so do the fast ones between them. The first fast stretch is longer, because the drive
+warms up from rest. The drive's own speed may fall meanwhile, where its cache ends. `cooled` gives
+the samples of the slow stretches the time that they would have taken at the drive's own speed.
+
+How: the speed over bins of equal time is cut into levels (`changepoints`). Each fall between two of
+them is tried as the one that heat makes: every level is read as fast, or as slow by that much, so
+that the drive's own speed changes as seldom as possible (a dynamic programme over the levels). Of
+the readings whose stretches are as said above, the one with the fewest changes counts. Coarse bins,
+which average a drive's own saw-tooth out, come first; fine ones show short turns.
+
+Why in seconds: a journal or a cache that takes data again does so each so many bytes, and its
+stretches change in seconds where the speed does.
+
+Invariants: pure; at least two slow stretches, and none at the very beginning; `cooled` keeps all
+bytes, in their order and number.
+
+Source of the numbers: choices; drives were looked at whose insides are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from flashtwin.analysis.changepoints import boundaries, logs
+from flashtwin.analysis.curve import Curve, Floats
+from flashtwin.analysis.quantiles import median, medians_around
+
+# Bins of equal time, coarse and fine; the fewest; the fewest of a level.
+COARSE, FINE, FEWEST, LEAST = 400, 1600, 30, 2
+# The least fall, as a factor; levels within this share of a fall, or this logarithm, are one.
+LEAST_FALL, SAME, SAME_LOG = 1.15, 0.2, 0.08
+# What a reading costs: a change of the drive's own speed, one between fast and slow, and a speed
+# that differs from the last by as much as may be one.
+CHANGE, TURN, UNLIKE = 1.0, 0.3, 0.1
+# Stretches of one kind last equally long within a share, or bins; all, or all but a share of them.
+EQUALLY, BINS_OFF, OTHERS = 0.3, 1.5, (0.0, 0.2)
+# Within a stretch the speed changes by less than this share of a fall: a saw-tooth's does not. Told
+# of stretches of so many bins, of the halves without their outer bins.
+LEVEL, OF_HALVES = 0.3, 6
+# A drive warms up for longer from rest, by this factor, than from where it was let go.
+LONGER = 1.5
+# The drive's own speed changes so often at most, and in such a share of the turns.
+CHANGES, CHANGES_SHARE = 3, 0.1
+# Fewer turns than this are few. Fast stretches are brief that take less than such a share of the
+# time: a cache that takes data again and again makes such.
+FEW, BRIEFLY = 5, 0.3
+# A drive that works in turns past its cache does so from its end on, or within this many of its
+# fast stretches.
+FROM_THERE = 1.25
+# Samples whose median is the speed near the end of a stretch.
+SMOOTH = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSpeeds:
+    """The turns of a fill.
+
+    `depth` is the slow speed over the fast one; `slow_s` has the first and the last second of each
+    slow stretch. `own`: the drive's own speed in each bin of `bin_s`, in bytes a second. `is_past`:
+    that had fallen long before the first slow stretch began; `is_moved`: it fell as that began, or
+    shortly before. `is_brief`: the fast stretches are brief. `turns` counts all changes between
+    fast and slow.
+    """
+
+    depth: float
+    slow_s: tuple[tuple[float, float], ...]
+    own: Floats
+    bin_s: float
+    is_past: bool
+    is_moved: bool
+    is_brief: bool
+    turns: int
+
+    @property
+    def are_few(self) -> bool:
+        """Too few turns to be regular by more than chance."""
+        return self.turns < FEW
+
+
+def two_speeds(curve: Curve) -> TwoSpeeds | None:
+    """The turns of a fill at two speeds; none where it is no such fill."""
+    if len(curve) < FEWEST:
+        return None
+    counts = sorted({min(len(curve), most) for most in (COARSE, FINE)})
+    cut = [(curve.total_s / count, *_cut(curve, count)) for count in counts]
+    for others in OTHERS:
+        for bin_s, values, cuts in cut:
+            found = _in_levels(values, cuts, bin_s, others)
+            if found is not None:
+                return found
+    return None
+
+
+def cooled(curve: Curve, turns: TwoSpeeds) -> Curve:
+    """The curve as if the drive had not been slow: within a slow stretch time is shorter by one
+    factor, and near its ends samples come up to the drive's own speed."""
+    middle_s = (curve.time_at[:-1] + curve.time_at[1:]) / 2
+    at = np.clip((middle_s / turns.bin_s).astype(np.int64), 0, turns.own.size - 1)
+    share = np.clip(medians_around(curve.rate, SMOOTH) / turns.own[at], turns.depth, 1.0)
+    share = np.minimum(np.maximum(share, curve.rate / turns.own[at]), 1.0)
+    factor = np.ones(len(curve))
+    near_s = BINS_OFF * turns.bin_s
+    for begin_s, end_s in turns.slow_s:
+        reached = (middle_s > begin_s - near_s) & (middle_s < end_s + near_s)
+        inside = (middle_s > begin_s + near_s) & (middle_s < end_s - near_s)
+        factor = np.where(reached, share, factor)
+        factor = np.where(inside, turns.depth, factor)
+    return Curve(dt=curve.dt * factor, size=curve.size)
+
+
+def _cut(curve: Curve, count: int) -> tuple[Floats, list[int]]:
+    """Logarithms of speed in bins of equal time, and those at which levels begin and end."""
+    edges = np.linspace(0.0, curve.total_s, count + 1)
+    done = np.interp(edges, curve.time_at, curve.bytes_at)
+    rate = np.diff(done) / np.diff(edges)
+    return logs(rate), [0, *(int(cut) for cut in boundaries(rate, least=LEAST)), count]
+
+
+def _in_levels(
+    values: Floats, cuts: Sequence[int], bin_s: float, others: float
+) -> TwoSpeeds | None:
+    """The cheapest reading of the levels between `cuts` as turns."""
+    levels = np.array([median(values[a:b]) for a, b in pairwise(cuts)])
+    falls = -np.diff(levels)
+    readings = []
+    for fall in np.unique(np.round(falls[falls > np.log(LEAST_FALL)], 3)):
+        cost, slow = _reading(levels, float(fall))
+        stretches = _stretches(cuts, slow)
+        turns = len(stretches) - 1
+        changes = (cost - TURN * turns) / CHANGE
+        is_rare = changes <= max(CHANGES, CHANGES_SHARE * turns)
+        if is_rare and _as_heat_does(stretches, others) and _are_level(values, stretches, fall):
+            readings.append((cost, float(fall), slow))
+    if not readings:
+        return None
+    _, fall, slow = min(readings, key=lambda reading: reading[0])
+    return _told(levels, cuts, slow, fall, bin_s)
+
+
+def _told(
+    levels: Floats, cuts: Sequence[int], slow: Sequence[bool], fall: float, bin_s: float
+) -> TwoSpeeds:
+    """The turns of a reading."""
+    stretches = _stretches(cuts, slow)
+    fast, slower = (median(lasts) for lasts in _lasts(stretches))
+    own = levels + fall * np.array(slow)
+    one = max(SAME_LOG, SAME * fall)
+    first = slow.index(True)
+    # Bins from where the drive's own speed fell to the first turn.
+    falls = [cuts[at] for at in range(1, first + 1) if own[at] < own[at - 1] - one]
+    since = cuts[first] - falls[-1] if falls else np.inf
+    return TwoSpeeds(
+        depth=float(np.exp(-fall)),
+        slow_s=tuple((a * bin_s, b * bin_s) for a, b in stretches[1::2]),
+        own=np.exp(np.repeat(own, np.diff(cuts))),
+        bin_s=bin_s,
+        is_past=bool(falls) and since > FROM_THERE * fast,
+        is_moved=since <= FROM_THERE * fast,
+        is_brief=fast < BRIEFLY * (fast + slower),
+        turns=len(stretches) - 1,
+    )
+
+
+def _reading(levels: Floats, fall: float) -> tuple[float, list[bool]]:
+    """The cheapest way to read each level as fast or, by `fall`, as slow; it begins fast."""
+    own = np.stack([levels, levels + fall])
+    one = max(SAME_LOG, SAME * fall)
+    costs, ways = np.array([0.0, np.inf]), []
+    for at in range(1, levels.size):
+        away = np.abs(own[None, :, at] - own[:, at - 1, None])
+        steps = np.where(away > one, CHANGE, UNLIKE * away / one) + TURN * (1 - np.eye(2))
+        total = costs[:, None] + steps
+        ways.append(total.argmin(axis=0))
+        costs = total.min(axis=0)
+    state = int(costs.argmin())
+    states = [state]
+    for way in reversed(ways):
+        state = int(way[state])
+        states.append(state)
+    return float(costs.min()), [bool(slow) for slow in reversed(states)]
+
+
+def _stretches(cuts: Sequence[int], slow: Sequence[bool]) -> list[tuple[int, int]]:
+    """First and last bin of the stretches of a reading, fast and slow in turn, the first fast."""
+    starts = [at for at in range(len(slow)) if at == 0 or slow[at] != slow[at - 1]]
+    return list(pairwise([*(cuts[at] for at in starts), cuts[-1]]))
+
+
+def _lasts(stretches: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+    """Bins of the fast stretches and of the slow ones, without the first and the last."""
+    lasts = np.array([b - a for a, b in stretches], dtype=np.float64)
+    return lasts[2:-1:2], lasts[1:-1:2]
+
+
+def _as_heat_does(stretches: Sequence[tuple[int, int]], others: float) -> bool:
+    """Whether the stretches of a reading last as long as they do of a drive that is hot and cool
+    in turn, but for the share `others`; the last one is cut off by the end of the fill."""
+    if len(stretches) < 4:
+        return False
+    fast, slower = _lasts(stretches)
+    begins, ends = (stretches[at][1] - stretches[at][0] for at in (0, -1))
+    of_last = fast if len(stretches) % 2 else slower
+    return (
+        _unequal(fast) <= others
+        and _unequal(slower) <= others
+        and ends <= (1 + EQUALLY) * median(of_last) + BINS_OFF
+        and begins >= LONGER * median(fast)
+    )
+
+
+def _are_level(values: Floats, stretches: Sequence[tuple[int, int]], fall: float) -> bool:
+    """Whether the speed neither rises nor falls within the stretches, the first left out, which may
+    hold the end of a cache."""
+    for kind in (stretches[1::2], stretches[2::2]):
+        inner = [values[a + 1 : b - 1] for a, b in kind if b - a >= OF_HALVES]
+        changes = np.array([_change(part) for part in inner])
+        if changes.size and abs(median(changes)) > LEVEL * fall:
+            return False
+    return True
+
+
+def _change(values: Floats) -> float:
+    """From the first half to the second."""
+    first, second = np.array_split(values, 2)
+    return float(second.mean() - first.mean())
+
+
+def _unequal(lasts: Floats) -> float:
+    """The share of stretches that do not last as long as the usual one."""
+    usual = median(lasts)
+    return float((np.abs(lasts - usual) > max(EQUALLY * usual, BINS_OFF)).mean())
