@@ -164,12 +164,12 @@ class Builder:
                 "check the units of the columns",
             )
         if self._in_holes > HOLE_SHARE * size.sum():
-            told = (
+            doubt = (
                 f"rows are up to {self._hole_s:.6g} s apart, and the rate after such a hole counts "
                 f"for all of it, {gb(self._in_holes)} in all: if nothing was written in it, or the "
                 "clock was set, places after it are too large by that"
             )
-            notes = (*notes, told)
+            notes = (*notes, doubt)
         if self._each > 1:
             notes = (*notes, f"{self._seen:,} samples: {self._each} neighbours are read as one")
         degrees = warm / dt
