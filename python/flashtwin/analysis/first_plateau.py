@@ -427,12 +427,14 @@ def _tamed(rate: Floats) -> Floats:
     """Rates with stalls and odd samples drawn to the values around them."""
     if rate.size < 5:
         return rate
+    # The first and the last sample have none past them, so that they would be their own neighbours.
+    beside = rate[1:5], rate[-5:-1]
+    rate = rate.copy()
+    rate[[0, -1]] = [
+        np.clip(end, near.min(), near.max())
+        for end, near in zip(rate[[0, -1]], beside, strict=True)
+    ]
     around = medians_around(rate, 5)
-    # An odd sample at an end would stand for those that are missing past it: the next ones go on.
-    if rate.size > 6:
-        ahead = np.array([2.0, 1.0])
-        around[:2] = around[2] + ahead * (around[2] - around[3])
-        around[-2:] = around[-3] + ahead[::-1] * (around[-3] - around[-4])
     away = rate - around
     reach = 5 * MAD_TO_SIGMA * median(np.abs(away)) + 1e-9
     result: Floats = around + np.clip(away, -reach, reach)
