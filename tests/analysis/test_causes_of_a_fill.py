@@ -53,6 +53,55 @@ def uneven(second: float, _done: float) -> float:
     return 0.5 if any(0 <= second - begin < 15 for begin in (110, 160, 245, 280)) else 1.0
 
 
+def rounded(series: Fill, grid: float) -> Fill:
+    """The fill with its rates rounded to a step, as a program's report has them."""
+    size = np.round(series.bytes_ / (grid * series.dt_ns / 1e9)) * grid * series.dt_ns / 1e9
+    return Fill(t_ns=series.t_ns, dt_ns=series.dt_ns, bytes_=np.round(size).astype(np.int64))
+
+
+def dipping(second: float, _: float) -> float:
+    """Dips to a third, in four samples of ten until 15 s and in one of ten from then on."""
+    return 0.33 if int(second * 2) % 10 in ((1, 3, 6, 8) if second < 15 else (1,)) else 1.0
+
+
+SCATTER_STAYS = {
+    "rounded rates": rounded(fill((3000, 60), (900, 240), noise=0.03), 0.1e9),
+    "dips become rarer": fill((3000, 30), (900, 240), factor=dipping),
+    "few samples before": fill((3000, 12), (900, 240), noise=0.05, seed=3),
+}
+
+
+@pytest.mark.parametrize("case", SCATTER_STAYS)
+def test_scatter_that_is_not_seen_shows_no_limit(case: str) -> None:
+    series = curve(SCATTER_STAYS[case])
+    assert fill_classes.beginning(series, shape_of(series), "part") != "cut off"
+
+
+def test_a_limit_from_a_moment_on_cuts_the_scatter_off() -> None:
+    series = curve(capped(100, 400, 0.4, 500))
+    assert fill_classes.beginning(series, shape_of(series), "part") == "cut off"
+
+
+def test_noise_at_a_sharp_end_is_no_slope() -> None:
+    series = curve(fill((3000, 100), (1000, 300), noise=0.3))
+    assert not fill_classes.beginning(series, shape_of(series), "part").startswith("sloping")
+
+
+@pytest.mark.parametrize("seconds", [1, 3])
+def test_a_host_memory_hides_no_cache(seconds: float) -> None:
+    gb = 3 * seconds
+    series = curve(fill((3000, gb), (480, gb + 40), (90, 200), sample_s=1.0))
+    shape = shape_of(series)
+    assert shape.edge is not None
+    assert shape.edge.place.value == pytest.approx((gb + 40) * GB, rel=0.02)
+
+
+def test_a_host_memory_alone_is_no_claim() -> None:
+    series = curve(fill((3000, 12), (200, 60)))
+    look = fill_classes.beginning(series, shape_of(series), "part")
+    assert fill_classes.likely("part", look)[0]["cache"].value < fill_classes.CLAIMED
+
+
 SLOWER = {
     "none": fill((461, 24), (111, 240)),
     "teeth": fill((461, 24), (200, 240), factor=saw(0.5, 1.5, 20, from_gb=24)),

@@ -397,3 +397,34 @@ def test_a_depth_that_changes_is_told_and_makes_no_fill(tmp_path: Path, name: st
 def test_the_queue_that_a_system_measures_is_no_depth(tmp_path: Path) -> None:
     header, row = "second,wMB/s,aqu-sz", lambda at: f"{at.n},{at.r},{at.r / 100:.2f}"
     assert read(written(tmp_path, table(header, row))).pattern is None
+
+
+def test_a_running_total_counts_a_burst_since_time_0(tmp_path: Path) -> None:
+    # The host's memory takes 9 GB in the first second, the drive 3 a second from then on.
+    rows = [f"{n},{round((6 + 3 * n) * 1e9)}" for n in range(1, 100)]
+    samples = read(written(tmp_path, "\n".join(["time_s,written_bytes", *rows])))
+    assert samples.size[0] == pytest.approx(9e9) and "began before" not in samples.columns
+
+
+def test_a_counter_that_began_before_is_told(tmp_path: Path) -> None:
+    rows = [f"{n},{round((8000 + 3 * n) * 1e9)}" for n in range(1, 100)]
+    samples = read(written(tmp_path, "\n".join(["time_s,written_bytes", *rows])))
+    assert samples.size.sum() == pytest.approx(98 * 3e9)
+    assert "began before the file at 8,003 GB" in samples.columns
+
+
+def test_a_row_written_twice_counts_once(tmp_path: Path) -> None:
+    header, *rows = table("second,write_MB_s", plain).split("\n")
+    rows[20:20], rows[100:100] = [rows[19]], [rows[99]]
+    samples = read(written(tmp_path, "\n".join([header, *rows])))
+    assert samples.size.sum() == pytest.approx(TOTAL)
+    assert "2 rows that repeat the one before: left out" in samples.notes
+    twice = [row for row in rows for _ in range(2)]
+    with pytest.raises(FlashtwinError, match="come twice"):
+        read(written(tmp_path, "\n".join([header, *twice])))
+
+
+def test_a_hole_in_the_times_of_rates_is_told_with_its_bytes(tmp_path: Path) -> None:
+    rows = [f"{n + 100 * (n > 20)},{r}" for n, r in enumerate(RATES, 1)]
+    samples = read(written(tmp_path, "\n".join(["second,write_MB_s", *rows])))
+    assert any("up to 101 s apart" in note and "303 GB" in note for note in samples.notes)

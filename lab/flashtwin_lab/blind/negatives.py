@@ -11,7 +11,9 @@ Invariants: samples stay as long as they were, with the drive's own noise but wh
 off; as many bytes are written; the same numbers give the same series.
 
 Source of the numbers: ranges of this project. A burst of a host's memory or journal lasts 0.5 to
-10 s at 1.1 to 4 times; the others span what public logs of such drives show.
+10 s at 1.1 to 16 times: memory takes buffered writes at gigabytes a second, whatever the drive
+behind it, which may be a SATA one or a hard disk. The others span what public logs of such drives
+show.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def _teeth(share: Floats, _second: Floats, _rate: Floats, rng: np.random.Generat
 def _burst(_share: Floats, second: Floats, _rate: Floats, rng: np.random.Generator) -> Floats:
     """A host's memory or journal takes data before the drive has to."""
     lasts = np.exp(rng.uniform(np.log(0.5), np.log(10.0)))
-    times = np.exp(rng.uniform(np.log(1.1), np.log(4.0)))
+    times = np.exp(rng.uniform(np.log(1.1), np.log(16.0)))
     return np.where(second < lasts, times, 1.0)
 
 

@@ -46,13 +46,15 @@ class Edge:
     """The place in bytes, and the samples that lie wholly on either side of its interval.
 
     `paused` is the place if the sample at the edge holds a pause: it then has fewer bytes than its
-    time is worth, and all of them were written before the change.
+    time is worth, and all of them were written before the change. `between` is how many samples in
+    a row belong to neither level, as on a slope: an interval may be wide for noise alone.
     """
 
     place: Estimate
     before: int
     after: int
     paused: float | None = None
+    between: int = 0
 
 
 def locate(curve: Curve, first: int, cut: int, last: int, relative_noise: float) -> Edge:
@@ -189,6 +191,7 @@ def _finished(curve: Curve, low: int, sides: _Sides, middle: int, places: Floats
         before=int(np.searchsorted(curve.bytes_at, start, side="right")) - 1,
         after=min(int(np.searchsorted(curve.bytes_at, end, side="left")), len(curve)),
         paused=float(curve.bytes_at[low + middle + 1]) if _is_mixed(sides, middle) else None,
+        between=last - first,
     )
 
 

@@ -58,10 +58,13 @@ SHORT, WEAK, STEEP, FAR = 2, 1.25, 2.5, 5.0
 # A host's burst ends within these seconds. A later plateau of such a share of the first one's speed
 # is the first one again.
 BRIEF_S, BACK = 12.0, 0.9
-# An end that takes more samples than this has a slope.
+# An end has a slope where more samples than this belong to neither level.
 SLOPING = 3
-# Samples past the end scatter less than such a share of what is before it, which scatters.
+# Samples past the end scatter less than such a share of what is before it, which scatters. The
+# relative standard error of a scatter that is read off n samples is this over the root of n; rates
+# on a grid of steps may scatter by half a step unseen.
 CUT_OFF, SCATTERS = 0.3, 0.002
+SCATTER_KNOWN, HALF_A_STEP, SAME_RATE = 1.17, 0.5, 1e-9
 # More levels past the end than a fold and a tier make.
 MOST_LEVELS = 3
 # A low is deep below this share of its level, and even where its scatter is such a share of that
@@ -86,10 +89,13 @@ TURNS, TURNS_BRIEF = "two speeds in turns", "two speeds in turns, briefly fast"
 TURNS_FEW, TURNS_PAST = "two speeds in few turns", "two speeds in turns past the first plateau"
 IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST)
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
-# Past the end these say more than by how much it is slower.
-UNEVEN = ("drifting", IN_TURNS, "many levels")
-# Each look of each cause counts so many fills more than were drawn: none is impossible.
-UNSEEN = 0.2
+# What a fill looks like past its end, and what it would look like without that: few fills of any
+# generator do so, and drives that nobody drew do it for reasons of their own.
+PLAIN = "one level"
+RARE = ("sloping", "drifting", IN_TURNS, "many levels", "faster again")
+# Each look of each cause counts so many fills more than were drawn: none is impossible. A rare look
+# counts so many more of those that look as it would without what is rare.
+UNSEEN, BORROWED = 0.2, 10.0
 # A cache this probable is claimed.
 CLAIMED = 0.95
 # The normal quantile of a 95 % interval.
@@ -103,22 +109,21 @@ def beginning(curve: Curve, shape: Shape, kind: Beginning) -> str:
     end = shape.edge.place.value
     if int(np.searchsorted(curve.bytes_at, end)) <= SHORT:
         return "short"
+    drop = _steep(shape)
     if shape.first_plateau.rearming is not None:
-        return IN_TURNS
+        return f"{IN_TURNS}{drop}"
     if _comes_back(shape):
         return "comes back"
-    if _is_cut_off(shape, end):
+    if _is_cut_off(curve, shape, end):
         return "cut off"
-    drop = _steep(shape)
     if float(curve.seconds_to(np.array([end]))[0]) <= BRIEF_S:
         # A host's burst ends at the drive's own speed, which then lasts.
         return BRIEF_TWICE if shape.slower is not None else f"brief{drop}"
     if kind == "cache" and end > LATE * curve.total_bytes:
         return f"late{drop}"
-    if shape.edge.after - shape.edge.before > SLOPING:
+    if shape.edge.between > SLOPING:
         return f"sloping{drop}"
-    after = _after(shape)
-    return after if after in UNEVEN else f"{after}{drop}"
+    return f"{_after(shape)}{drop}"
 
 
 def _steep(shape: Shape) -> str:
@@ -136,14 +141,35 @@ def _comes_back(shape: Shape) -> bool:
     return most > BACK * shape.head.speed.value
 
 
-def _is_cut_off(shape: Shape, end: float) -> bool:
-    """True where the scatter of samples all but ends with the first plateau, as under a limit."""
+def _is_cut_off(recorded: Curve, shape: Shape, end: float) -> bool:
+    """True where the scatter of samples all but ends with the first plateau, as under a limit.
+
+    A limit is a ceiling: it takes the scatter of the samples above the median, whatever dips it
+    leaves below, and a drive whose dips become rarer keeps that. Neither few samples nor rates that
+    were rounded show that scatter has ended.
+    """
     curve = shape.quiet
     at = int(np.searchsorted(curve.bytes_at, end))
     before, past = _steps(curve, 0, at - 1), _steps(curve, at + 1, len(curve))
     if min(before.size, past.size) < FEWEST_EVEN or noise(before) < SCATTERS:
         return False
-    return noise(past) < CUT_OFF * noise(before)
+    unseen = HALF_A_STEP * _grid(recorded.rate) / float(np.exp(median(past)))
+    halves = (before[before >= median(before)], past[past >= median(past)])
+    return all(_has_ended(a, b, unseen) for a, b in ((before, past), halves))
+
+
+def _has_ended(before: Floats, past: Floats, unseen: float) -> bool:
+    """True where the later of two scatters is surely less than a share of the earlier one."""
+    error = SCATTER_KNOWN * float(np.sqrt(1 / before.size + 1 / past.size))
+    most = max(noise(past), unseen) * float(np.exp(NORMAL * error))
+    return most < CUT_OFF * noise(before)
+
+
+def _grid(rate: Floats) -> float:
+    """The least difference of two rates: the step of their grid, where they were rounded."""
+    steps = np.diff(np.unique(rate))
+    steps = steps[steps > SAME_RATE * rate.max()]
+    return float(steps.min()) if steps.size else 0.0
 
 
 def _after(shape: Shape) -> str:
@@ -267,12 +293,21 @@ def likely(
     causes = [cause for cause in rows[look] if cause not in excluded]
     total = sum(rows[look][cause] for cause in causes)
     drawn = {cause: sum(row[cause] for row in rows.values()) for cause in causes}
+    borrowed = _borrowed(rows, look)
+    counts = {cause: rows[look][cause] + UNSEEN + borrowed[cause] for cause in causes}
     weights = {
-        cause: common[cause] * (rows[look][cause] + UNSEEN) / (drawn[cause] + UNSEEN * len(rows))
+        cause: common[cause] * counts[cause] / (drawn[cause] + UNSEEN * len(rows))
         for cause in causes
     }
-    counts = {cause: rows[look][cause] + UNSEEN for cause in causes}
     return {cause: _share(cause, weights, counts) for cause in causes}, total
+
+
+def _borrowed(rows: Mapping[str, Mapping[str, int]], look: str) -> dict[str, float]:
+    """What a rare look counts of the fills that look as it would without what is rare."""
+    rare = next((word for word in RARE if look.startswith(word)), None)
+    plain = rows[look if rare is None else look.replace(rare, PLAIN, 1)]
+    share = 0.0 if rare is None else BORROWED / max(sum(plain.values()), 1)
+    return {cause: share * count for cause, count in plain.items()}
 
 
 @cache

@@ -79,11 +79,13 @@ HEAD_POOLS, EARLY_POOLS, AROUND_POOLS = 24, 6, 12
 # Highs of a cache that takes data again: the shortest beside the longest, the usual one beside the
 # first plateau, how uneven they are, samples on the way up or down, and how low the lows.
 AGAIN_LEAST, AGAIN_MOST, AGAIN_EVEN, AGAIN_STEEP, AGAIN_DEEP = 0.4, 0.85, 0.1, 1.5, 0.67
-# A host's memory or journal takes data for half a second to ten, up to four times as fast as the
-# drive; the usual burst is the geometric mean.
-BURST_S, BURST_TIMES = 10.0, 4.0
+# A host's memory or journal takes data for half a second to ten, up to 16 times as fast as the
+# drive, which may be a SATA one or a hard disk; the usual burst is the geometric mean.
+BURST_S, BURST_TIMES = 10.0, 16.0
 BURST_USUAL_S, BURST_FAINT = (0.5 * BURST_S) ** 0.5, 1.5
 QUARTER_FASTER = 1.25
+# A beginning of no more samples than this has no size.
+UNRESOLVED = 3
 # A cache seldom ends past such a share of a fill, where borrowed cells often have to come back: an
 # end there has to explain more by this factor.
 LATE, LATE_TIMES = 0.5, 16.0
@@ -276,7 +278,8 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints, memory_bytes: floa
     The one whose end explains more of the series wins. The longer the beginning is beside a usual
     burst, the more the other reading has to explain; and more where it ends late, since cells may
     come back there past a small cache. Where it has no end, a beginning that is no longer than a
-    usual burst and hardly faster is one: a cache so small is faster by more.
+    usual burst and hardly faster is one: a cache so small is faster by more. A beginning of too few
+    samples to tell its size gives way to a large drop, no later than where cells may come back.
     """
     if read.verdict != "edge":
         return read
@@ -288,10 +291,11 @@ def _past_burst(curve: Curve, read: FirstPlateau, cuts: Ints, memory_bytes: floa
         return read
     other = _reading(curve, later, read.cut)
     if other.verdict == "edge":
-        times = max(seconds / BURST_USUAL_S, 1.0)
-        if float(curve.bytes_at[other.cut]) > LATE * curve.total_bytes:
-            times *= LATE_TIMES
-        better = _explained(curve, other.cut) > times * _explained(curve, read.cut)
+        is_late = float(curve.bytes_at[other.cut]) > LATE * curve.total_bytes
+        times = max(seconds / BURST_USUAL_S, 1.0) * (LATE_TIMES if is_late else 1.0)
+        better = _explained(curve, other.cut, read.cut) > times * _explained(curve, read.cut)
+        falls = curve.mean(read.cut, other.cut) > LARGE * curve.mean(other.cut, len(curve))
+        better = better or (read.cut <= UNRESOLVED and falls and not is_late)
     else:
         better = seconds <= BURST_USUAL_S and first < BURST_FAINT * level
     if better:
@@ -307,12 +311,13 @@ def smallest_cache(curve: Curve) -> float:
     return max(smallest_visible(curve, contrast=QUARTER_FASTER), burst)
 
 
-def _explained(curve: Curve, cut: int) -> float:
-    """What two levels that part at a cut explain of the logarithm of speed, over bytes."""
+def _explained(curve: Curve, cut: int, burst: int = 0) -> float:
+    """What two levels that part at a cut explain of the logarithm of speed, over bytes; the samples
+    of a burst are of neither."""
     share = float(curve.bytes_at[cut]) / curve.total_bytes
     if not 0 < cut < len(curve):
         return 0.0
-    apart = float(np.log(curve.mean(0, cut) / max(curve.mean(cut, len(curve)), 1.0)))
+    apart = float(np.log(curve.mean(burst, cut) / max(curve.mean(cut, len(curve)), 1.0)))
     return share * (1 - share) * apart**2
 
 
@@ -422,6 +427,13 @@ def _tamed(rate: Floats) -> Floats:
     """Rates with stalls and odd samples drawn to the values around them."""
     if rate.size < 5:
         return rate
+    # The first and the last sample have none past them, so that they would be their own neighbours.
+    beside = rate[1:5], rate[-5:-1]
+    rate = rate.copy()
+    rate[[0, -1]] = [
+        np.clip(end, near.min(), near.max())
+        for end, near in zip(rate[[0, -1]], beside, strict=True)
+    ]
     around = medians_around(rate, 5)
     away = rate - around
     reach = 5 * MAD_TO_SIGMA * median(np.abs(away)) + 1e-9
@@ -644,15 +656,16 @@ def _lasts(
         own[begin:end] = False
     own[: max(start, int(parts.edges[0]))] = False
     mean = float(curve.size[:cut][own].sum() / curve.dt[:cut][own].sum())
+    # Without the samples at the cut, which may hold some of both. An odd sample, such as a burst
+    # that the first one holds, makes no level and no error.
+    sides = (
+        _tamed(curve.rate[:cut][own][: max(int(own.sum()) - 1, 2)]),
+        _tamed(curve.rate[min(cut + 1, len(curve) - 2) :]),
+    )
     before = min(float(parts.level[at]), mean)
     after = curve.mean(cut, len(curve))
     if after * EFFECT >= before:
         return False
-    # Without the samples at the cut, which may hold some of both.
-    sides = (
-        curve.rate[:cut][own][: max(int(own.sum()) - 1, 2)],
-        curve.rate[min(cut + 1, len(curve) - 2) :],
-    )
     error_before, error_after = (mean_error(side)[0] for side in sides)
     return before - after > CERTAIN * hypot(error_before, error_after)
 

@@ -252,6 +252,7 @@ def _first_edge(curve: Curve, start: FirstPlateau, relative_noise: float) -> Edg
         before=top.before,
         after=max(top.after, start.end),
         paused=top.paused,
+        between=max(top.between, start.end - start.cut),
     )
 
 

@@ -246,8 +246,9 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
             )
             return _answer(samples, shape, "cannot tell", seen, bound=most, history=history)
         most += _held(history)
-        seen = f"no end of a cache within {gb(curve.total_bytes)}: one below {gb(most)} or above "
-        seen += f"{gb(curve.total_bytes)} would not show"
+        hidden = f"below {gb(most)} or above {gb(curve.total_bytes)}"
+        hidden = hidden if most < curve.total_bytes else "of any size"
+        seen = f"no end of a cache within {gb(curve.total_bytes)}: one {hidden} would not show"
         return _answer(samples, shape, "none seen", seen, bound=most, history=history)
     size = calibration.widened_edge(shape.edge, "cache", curve, shape.quiet).place
     # What the drive held may have taken that much of its cache, and no more.

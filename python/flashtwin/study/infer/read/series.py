@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flashtwin.analysis.quantiles import median
+from flashtwin.model.units import readable_gb as gb
 from flashtwin.study.infer.samples import Floats, Samples, UnreadableError
 
 MOST = 1 << 14
@@ -22,6 +23,8 @@ MOST = 1 << 14
 FASTEST, LARGEST, LONGEST_S = 1e12, 1e18, 1e9
 # An interval that is no stall, in seconds and usual ones; one that no program samples.
 GAP_S, GAP_USUAL, SHORTEST_S = 600.0, 100.0, 1e-6
+# A hole in the times of rates is told of from so many usual intervals on, and a share of all bytes.
+HOLE_USUAL, HOLE_SHARE = 5.0, 0.01
 # Different times of rows that are summed.
 MOST_STAMPS = 1 << 20
 DOUBLED = "several jobs in one log are summed with --doubled"
@@ -38,6 +41,8 @@ class Builder:
         self._kept = 0
         self._usual_s: float | None = None
         self._end_s: float | None = None
+        # Bytes in holes of the times, and the longest of these in seconds.
+        self._in_holes = self._hole_s = 0.0
 
     def add(self, dt: Floats, size: Floats, degrees: Floats | None = None) -> None:
         """Intervals that follow those before."""
@@ -56,7 +61,11 @@ class Builder:
         """Rates of intervals that end at these times."""
         self._refuse_too_fast(rate)
         dt = self.lengths(end)
-        self.add(dt, rate * dt, degrees)
+        size = rate * dt
+        hole = dt > HOLE_USUAL * (self._usual_s or 0.0)
+        self._in_holes += float(size[hole].sum())
+        self._hole_s = max(self._hole_s, float(dt[hole].max(initial=0.0)))
+        self.add(dt, size, degrees)
 
     @staticmethod
     def _refuse_too_fast(rate: Floats) -> None:
@@ -154,6 +163,13 @@ class Builder:
                 f"has {size.sum():.6g} bytes written, more than any drive holds",
                 "check the units of the columns",
             )
+        if self._in_holes > HOLE_SHARE * size.sum():
+            doubt = (
+                f"rows are up to {self._hole_s:.6g} s apart, and the rate after such a hole counts "
+                f"for all of it, {gb(self._in_holes)} in all: if nothing was written in it, or the "
+                "clock was set, places after it are too large by that"
+            )
+            notes = (*notes, doubt)
         if self._each > 1:
             notes = (*notes, f"{self._seen:,} samples: {self._each} neighbours are read as one")
         degrees = warm / dt

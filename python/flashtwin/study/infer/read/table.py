@@ -21,13 +21,15 @@ from flashtwin.study.infer.read.clock import Clock
 from flashtwin.study.infer.read.columns import Chosen, chosen_of
 from flashtwin.study.infer.read.header import Column
 from flashtwin.study.infer.read.layout import Block, Layout, blocks, layout_of
-from flashtwin.study.infer.read.series import Builder, Doubled
+from flashtwin.study.infer.read.series import DOUBLED, Builder, Doubled
 from flashtwin.study.infer.read.source import Source
 from flashtwin.study.infer.read.totals import Amounts
 from flashtwin.study.infer.samples import FEWEST, Floats, Samples, UnreadableError
 
 # Reads beside the writes are told of from this share on, a depth from this share of the rows on.
 READS_SHARE, DEPTH_SHARE = 0.01, 0.02
+# Rows that repeat the one before are slips of a log up to this share, and jobs beyond it.
+REPEATS_SHARE = 0.1
 # The most depths that are told by name.
 DEPTHS_TOLD = 6
 
@@ -70,7 +72,8 @@ class _Reading:
         self._chosen, self._choices = chosen, choices
         self._numbers = Numbers(choices.decimal)
         self._builder, self._doubled = Builder(), Doubled() if choices.doubled else None
-        self._rows = self._blank = 0
+        self._rows = self._blank = self._repeats = 0
+        self._last_row: list[str] | None = None
         self._done = self._read_bytes = self._rate_sum = 0.0
         self._gaps = False
         self._depths: Counter[str] = Counter()
@@ -82,7 +85,7 @@ class _Reading:
 
     def add(self, block: Block) -> None:
         """Rows that follow those before."""
-        block = self._without_blank(block)
+        block = self._without_repeats(self._without_blank(block))
         if not block.rows:
             return
         rate = self._column(block, self._chosen.rate)
@@ -117,6 +120,13 @@ class _Reading:
         if self._doubled is not None:
             self._doubled.into(self._builder)
         columns, notes = self._chosen.text, list(self._chosen.notes)
+        if self._repeats > REPEATS_SHARE * self._rows:
+            raise UnreadableError(f"has {self._repeats} rows that come twice", DOUBLED)
+        if self._repeats:
+            rows = (
+                "1 row that repeats" if self._repeats == 1 else f"{self._repeats} rows that repeat"
+            )
+            notes.append(f"{rows} the one before: left out")
         if self._amounts is not None:
             columns = f"{columns} ({self._amounts.finish()})"
         if self._gaps and self._chosen.degrees is not None:
@@ -148,6 +158,19 @@ class _Reading:
         first = next(values, len(block.rows))
         self._blank += first
         return Block(rows=block.rows[first:], lines=block.lines[first:])
+
+    def _without_repeats(self, block: Block) -> Block:
+        """A row at the time of the one before, and with all of its cells, was written twice; of
+        several jobs in one log nearly all times come twice."""
+        if self._chosen.time is None or self._doubled is not None:
+            return block
+        before = [self._last_row, *block.rows[:-1]]
+        own = [i for i, row in enumerate(block.rows) if row != before[i]]
+        self._last_row = block.rows[-1] if block.rows else self._last_row
+        self._repeats += len(block.rows) - len(own)
+        if len(own) == len(block.rows):
+            return block
+        return Block(rows=[block.rows[i] for i in own], lines=[block.lines[i] for i in own])
 
     def _column(self, block: Block, column: Column | None) -> Floats | None:
         """A column in bytes, or bytes a second."""

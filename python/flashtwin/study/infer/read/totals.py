@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from flashtwin.model.units import readable_gb as gb
 from flashtwin.study.infer.read.header import is_total
 from flashtwin.study.infer.read.series import Builder
 from flashtwin.study.infer.samples import FEWEST, Floats, OpenError, UnreadableError
 
 # A running total ends at this multiple of its largest step.
 STEPS = 3.0
-# A first value up to this multiple of a step is that of the first interval.
-FIRST_STEP = 1.5
+# A first value up to this multiple of a step is that of the first interval; one that was written
+# since time 0 at up to this multiple of the fastest step's rate is a burst into a host's memory.
+FIRST_STEP, FIRST_RATE = 1.5, 16.0
 
 
 class Amounts:
@@ -25,6 +27,7 @@ class Amounts:
     def __init__(self, name: str, builder: Builder, *, total: bool | None = None) -> None:
         self._name, self._builder, self._total = name, builder, total
         self._done: float | None = None
+        self._before = 0.0  # the bytes of a counter that began before the file
 
     def add(self, end: Floats, amount: Floats, degrees: Floats | None = None) -> None:
         """Bytes at, or up to, these times."""
@@ -36,9 +39,12 @@ class Amounts:
             return
         if self._done is None:
             self._done = 0.0
-            if amount.size < 2 or amount[0] > FIRST_STEP * (amount[1] - amount[0]):
+            is_step = amount.size > 1 and amount[0] <= FIRST_STEP * (amount[1] - amount[0])
+            if not is_step and _began_at_0(end, amount):
+                self._builder.begin(0.0)
+            elif not is_step:
                 # A counter that began before: of the time until its first row it says nothing.
-                self._done = float(amount[0])
+                self._done = self._before = float(amount[0])
                 self._builder.begin(float(end[0]))
                 end, amount = end[1:], amount[1:]
                 degrees = None if degrees is None else degrees[1:]
@@ -55,7 +61,10 @@ class Amounts:
 
     def finish(self) -> str:
         """How the bytes were read."""
-        return "a running total" if self._total else "bytes of each interval"
+        if not self._total:
+            return "bytes of each interval"
+        before = f", which began before the file at {gb(self._before)}" if self._before else ""
+        return f"a running total{before}"
 
     def _is_total(self, amount: Floats) -> bool:
         steps = np.diff(amount)
@@ -72,3 +81,12 @@ class Amounts:
             f"has bytes that may be those of each interval or since the start: {self._name}",
             "say it in the name of the column: written_total_GB, or GB_each",
         )
+
+
+def _began_at_0(end: Floats, amount: Floats) -> bool:
+    """Whether the first of some running totals was written since time 0, at a rate that a host's
+    memory may take."""
+    dt, steps = np.diff(end), np.diff(amount)
+    if end[0] <= 0 or not np.all(dt > 0) or not steps.size:
+        return False
+    return bool(amount[0] <= FIRST_RATE * float((steps / dt).max()) * end[0])
