@@ -77,11 +77,11 @@ LONG = 0.22
 LONGER = 1.5
 # Times, as shares of the whole, at which an exponential decay is looked for: first, last, how many.
 # The least logarithms of its likelihood ratio to a step and to a straight line. Its fall as a
-# logarithm: a drive keeps 30 % of its speed when it is hot, and writes that collection limits fall
-# further.
+# logarithm: a drive keeps a quarter of its speed when it is hot, and writes that collection limits
+# fall further.
 MOMENTS = (0.03, 0.85, 32)
-SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 18.0
-LEAST_FALL, MOST_FALL = 0.15, 1.2
+SURE_OF_STEP, SURE_OF_STRAIGHT = 27.0, 14.0
+LEAST_FALL, MOST_FALL = 0.15, 1.45
 # Two equal stretches before it, in shares of the moment, and how far apart they may be beside it.
 BEFORE, LEVEL = ((0.2, 0.4), (0.5, 0.7)), 0.25
 RELAXING, WARMED_UP = "relaxing", "many long after a longer stretch"

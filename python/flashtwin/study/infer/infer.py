@@ -258,6 +258,8 @@ def _of_cache(samples: Samples, curve: Curve, history: str | None) -> Inferred:
         seen = f"below resolution: {RESOLVED} samples or fewer are faster, up to {gb(most)}"
         return _answer(samples, shape, "below resolution", seen, bound=most, history=history)
     seen = f"the fast part ends at {gb(size.value)} ({gb(size.low or 0)} to {gb(size.high or 0)})"
+    if shape.burst is not None:
+        seen += f", or at {gb(shape.burst[0])} unless the faster beginning went into memory"
     of_fill = findings.of_an_erased_drive(samples, is_erased=history == FRESH)
     chance = next(finding for finding in of_fill if finding.name == "cache_probability")
     probability = chance.number or 0.0
