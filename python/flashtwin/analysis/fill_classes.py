@@ -89,12 +89,12 @@ TURNS, TURNS_BRIEF = "two speeds in turns", "two speeds in turns, briefly fast"
 TURNS_FEW, TURNS_PAST = "two speeds in few turns", "two speeds in turns past the first plateau"
 IN_TWO_SPEEDS = (TURNS, TURNS_BRIEF, TURNS_FEW, TURNS_PAST)
 LOWS, BRIEF_TWICE, IN_TURNS = " after lows", "brief, then slower once more", "in turns"
-# What a fill looks like past its end, and what it would look like without that: few fills of any
+# Looks of a fill past its end, and the look that it would have without: few fills of any
 # generator do so, and drives that nobody drew do it for reasons of their own.
 PLAIN = "one level"
 RARE = ("sloping", "drifting", IN_TURNS, "many levels", "faster again")
-# Each look of each cause counts so many fills more than were drawn: none is impossible. A rare look
-# counts so many more of those that look as it would without what is rare.
+# Each look of each cause counts a fraction of a fill more than were drawn: none is impossible. A
+# rare look counts ten more, of those that look as it would without the rare trait.
 UNSEEN, BORROWED = 0.2, 10.0
 # A cache this probable is claimed.
 CLAIMED = 0.95

@@ -12,8 +12,8 @@ that the drive's own speed changes as seldom as possible (a dynamic programme ov
 the readings whose stretches are as said above, the one with the fewest changes counts. Coarse bins,
 which average a drive's own saw-tooth out, come first; fine ones show short turns.
 
-Why in seconds: a journal or a cache that takes data again does so each so many bytes, and its
-stretches change in seconds where the speed does.
+Why in seconds: a journal or a cache that takes data again goes by bytes, and its stretches change
+in seconds where the speed does.
 
 Invariants: pure; at least two slow stretches, and none at the very beginning; `cooled` keeps all
 bytes, in their order and number.
@@ -37,13 +37,13 @@ from flashtwin.analysis.quantiles import median, medians_around
 COARSE, FINE, FEWEST, LEAST = 400, 1600, 30, 2
 # The least fall, as a factor; levels within this share of a fall, or this logarithm, are one.
 LEAST_FALL, SAME, SAME_LOG = 1.15, 0.2, 0.08
-# What a reading costs: a change of the drive's own speed, one between fast and slow, and a speed
+# Costs of a reading: a change of the drive's own speed, one between fast and slow, and a speed
 # that differs from the last by as much as may be one.
 CHANGE, TURN, UNLIKE = 1.0, 0.3, 0.1
 # Stretches of one kind last equally long within a share, or bins; all, or all but a share of them.
 EQUALLY, BINS_OFF, OTHERS = 0.3, 1.5, (0.0, 0.2)
 # Within a stretch the speed changes by less than this share of a fall: a saw-tooth's does not. Told
-# of stretches of so many bins, of the halves without their outer bins.
+# of stretches of six bins or more, of the halves without their outer bins.
 LEVEL, OF_HALVES = 0.3, 6
 # A drive warms up for longer from rest, by this factor, than from where it was let go.
 LONGER = 1.5
@@ -93,9 +93,9 @@ def two_speeds(curve: Curve) -> TwoSpeeds | None:
     cut = [(curve.total_s / count, *_cut(curve, count)) for count in counts]
     for others in OTHERS:
         for bin_s, values, cuts in cut:
-            found = _in_levels(values, cuts, bin_s, others)
-            if found is not None:
-                return found
+            turns = _in_levels(values, cuts, bin_s, others)
+            if turns is not None:
+                return turns
     return None
 
 
@@ -152,10 +152,10 @@ def _told(
     stretches = _stretches(cuts, slow)
     fast, slower = (median(lasts) for lasts in _lasts(stretches))
     own = levels + fall * np.array(slow)
-    one = max(SAME_LOG, SAME * fall)
+    tolerance = max(SAME_LOG, SAME * fall)
     first = slow.index(True)
     # Bins from where the drive's own speed fell to the first turn.
-    falls = [cuts[at] for at in range(1, first + 1) if own[at] < own[at - 1] - one]
+    falls = [cuts[at] for at in range(1, first + 1) if own[at] < own[at - 1] - tolerance]
     since = cuts[first] - falls[-1] if falls else np.inf
     return TwoSpeeds(
         depth=float(np.exp(-fall)),
@@ -172,11 +172,13 @@ def _told(
 def _reading(levels: Floats, fall: float) -> tuple[float, list[bool]]:
     """The cheapest way to read each level as fast or, by `fall`, as slow; it begins fast."""
     own = np.stack([levels, levels + fall])
-    one = max(SAME_LOG, SAME * fall)
+    tolerance = max(SAME_LOG, SAME * fall)
     costs, ways = np.array([0.0, np.inf]), []
     for at in range(1, levels.size):
         away = np.abs(own[None, :, at] - own[:, at - 1, None])
-        steps = np.where(away > one, CHANGE, UNLIKE * away / one) + TURN * (1 - np.eye(2))
+        steps = np.where(away > tolerance, CHANGE, UNLIKE * away / tolerance) + TURN * (
+            1 - np.eye(2)
+        )
         total = costs[:, None] + steps
         ways.append(total.argmin(axis=0))
         costs = total.min(axis=0)
