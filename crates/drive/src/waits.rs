@@ -244,7 +244,8 @@ impl Waits {
 
     /// A read, a flush or a write that waits for its programs is answered after a long time. It
     /// may take its programs and those of what the buffer can hold, or, of a read, the `reads`
-    /// before it and the time in which their data `crosses` the link.
+    /// before it. What else is queued may cross the link first, which takes `crosses`: reads are
+    /// answered one after another, and a write shares its programs with the writes behind it.
     pub(crate) fn ended_late(
         &mut self,
         (op, units): (Op, u32),
@@ -254,6 +255,7 @@ impl Waits {
     ) {
         let own = match op {
             Op::Read => self.own(reads) + crosses,
+            Op::Write => self.own(self.programs + u64::from(units)) + crosses,
             _ => self.own(self.programs + u64::from(units)),
         };
         self.note(op, span, own, cause);

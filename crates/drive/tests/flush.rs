@@ -274,3 +274,23 @@ fn writes_queued_before_a_flush_are_no_wait_of_the_drives() {
     assert!(flushed.at > Nanos::from_ms(100), "{:?}", flushed.at);
     assert_eq!(drive.take_waits(), None);
 }
+
+/// A write that is answered once it is programmed shares its program with the writes behind it, as
+/// long as some are queued: how fast their data comes is the link's doing.
+#[test]
+fn writes_queued_behind_a_write_are_no_wait_of_the_drives() {
+    let sets = [
+        "controller.acknowledge=write-through",
+        "controller.longest_wait=20 ms",
+        "link.kind=nvme",
+        "link.rate=100 kB/s",
+    ];
+    let writes = (1..8).map(|tag| Request::new(tag, Op::Write, 64 * u64::from(tag), 64));
+    let first = Request::new(0, Op::Write, 0, 1);
+    let requests: Vec<Request> = [first].into_iter().chain(writes).collect();
+    let (mut drive, done) = at_once(&sets, &requests);
+    let answer = done.iter().find(|answer| answer.tag == 0);
+    let at = answer.expect("an answer").at;
+    assert!(at > Nanos::from_ms(100), "{at:?}");
+    assert_eq!(drive.take_waits(), None);
+}
