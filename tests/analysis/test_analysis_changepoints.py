@@ -152,3 +152,9 @@ def test_samples_past_the_other_level_stay_on_their_side_of_a_cut() -> None:
     rate = np.concatenate([np.full(20, 1150.0), [1214, 1381, 1377, 781], np.full(200, 500.0)])
     for cut in (20, 23, 26):
         assert changepoints._nearer(logs(rate), np.array([cut])).tolist() in ([23], [24])
+
+
+def test_a_plateau_that_is_no_faster_shows_nowhere() -> None:
+    even = Curve(dt=np.ones(100), size=np.full(100, 1e9))
+    assert changepoints.smallest_visible(even, contrast=1.0) == even.total_bytes
+    assert changepoints.smallest_visible(even, contrast=1.25) < even.total_bytes / 10

@@ -340,3 +340,9 @@ def test_a_name_or_a_word_says_that_it_is_no_fill(tmp_path: Path) -> None:
     plain = read(written(tmp_path, csv_of(RATES), "grandwrites.csv"))
     assert plain.pattern is None and "--pattern" in infer(plain).notes[-1]
     assert "--pattern" not in " ".join(infer(replace(plain, pattern="write")).notes)
+
+
+def test_where_nothing_could_show_no_bound_is_told(tmp_path: Path) -> None:
+    """Half of the samples hold no byte, as where a program tells each second write."""
+    inferred = infer(read(written(tmp_path, csv_of([900.0, 0.0] * 120))))
+    assert inferred.cache == "cannot tell" and "would not show" in inferred.sentence
