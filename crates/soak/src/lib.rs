@@ -83,18 +83,18 @@ pub fn soak_watched(
 const OPS_OF_ONE: u64 = 20_000;
 
 /// Tells the stories of some of the drives that a seed draws, each of at most 20,000 commands or a
-/// few fills more. One that fails ends none of the others.
+/// few fills more. One that fails ends none of the others; `ended` hears of each drive that has
+/// ended, and of its failure.
 pub fn soak_drives(
     seed: u64,
     drives: Range<u64>,
     given: &[String],
-    mut failed: impl FnMut(Failure),
+    mut ended: impl FnMut(u64, Option<Failure>),
 ) -> Report {
     let mut report = Report::default();
     for index in drives {
-        if let Err(failure) = story((seed, index), OPS_OF_ONE, given, &mut report) {
-            failed(failure);
-        }
+        let story = story((seed, index), OPS_OF_ONE, given, &mut report);
+        ended(index, story.err());
     }
     report
 }

@@ -19,7 +19,7 @@ seed's drives A to B - 1 and goes on after a failure, or replays one (--drives 6
 a value of the spec that is drawn otherwise; --cuts cuts the power of drives with data instead, so
 often.
 Every ten seconds a line on standard error says how far it is; with --drives each failure is told at
-once, and nothing else.";
+once.";
 
 /// How often a campaign says how far it is.
 const EVERY: Duration = Duration::from_secs(10);
@@ -86,27 +86,22 @@ fn range(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
-/// Says on standard error, once in [`EVERY`], how far a campaign of `ops` commands is, so that one
-/// that is stopped has said what it did.
+/// Says, once in [`EVERY`], how many seconds a campaign of `total` still takes, so that one that is
+/// stopped has said how far it was; the answer is none in between and at the end.
 #[allow(
     clippy::disallowed_types,
     reason = "it says how long a campaign takes; no drive sees it"
 )]
-fn progress(ops: u64) -> impl FnMut(&Report) {
+fn left_of(total: u64) -> impl FnMut(u64) -> Option<u128> {
     let began = std::time::Instant::now();
     let mut next = EVERY;
-    move |report| {
+    move |done| {
         let taken = began.elapsed();
-        if taken < next || report.commands >= ops {
-            return;
+        if taken < next || done >= total {
+            return None;
         }
         next = taken + EVERY;
-        let (done, open) = (report.commands.max(1), ops - report.commands);
-        let left = taken.as_millis() * u128::from(open) / u128::from(done) / 1000;
-        eprintln!(
-            "soak: {} of {ops} commands, {} drives, no failure; about {left} s left",
-            report.commands, report.drives
-        );
+        Some(taken.as_millis() * u128::from(total - done) / u128::from(done.max(1)) / 1000)
     }
 }
 
@@ -159,12 +154,24 @@ fn cut(seed: u64, cuts: u64) -> ExitCode {
 
 /// Some of a seed's drives, whichever of them fail.
 fn each(asked: &Options, drives: Range<u64>) -> ExitCode {
-    let mut failed = 0;
-    let report = soak_drives(asked.seed, drives.clone(), &asked.given, |failure| {
-        failed += 1;
-        eprintln!("drive {}: {}", failure.index, failure.drive);
-        eprintln!("soak: drive {}: {}", failure.index, failure.what);
-    });
+    let (mut failed, total) = (0, drives.end - drives.start);
+    let mut left = left_of(total);
+    let report = soak_drives(
+        asked.seed,
+        drives.clone(),
+        &asked.given,
+        |index, failure| {
+            if let Some(failure) = failure {
+                failed += 1;
+                eprintln!("drive {}: {}", failure.index, failure.drive);
+                eprintln!("soak: drive {}: {}", failure.index, failure.what);
+            }
+            let done = index + 1 - drives.start;
+            if let Some(left) = left(done) {
+                eprintln!("soak: {done} of {total} drives, {failed} failed; about {left} s left");
+            }
+        },
+    );
     println!(
         "soak: drives {} to {} of seed {}, {failed} of them failed; {} commands, {} power cuts",
         drives.start,
@@ -178,7 +185,16 @@ fn each(asked: &Options, drives: Range<u64>) -> ExitCode {
 
 fn soak(asked: &Options) -> ExitCode {
     let (seed, ops, given) = (asked.seed, asked.ops, &asked.given);
-    match soak_watched(seed, ops, given, progress(ops)) {
+    let mut left = left_of(ops);
+    let watch = |report: &Report| {
+        if let Some(left) = left(report.commands) {
+            eprintln!(
+                "soak: {} of {ops} commands, {} drives, no failure; about {left} s left",
+                report.commands, report.drives
+            );
+        }
+    };
+    match soak_watched(seed, ops, given, watch) {
         Ok(report) => {
             println!(
                 "soak: {} drives, {} commands, {} power cuts, {} units compared, answers {:016x}",
