@@ -676,3 +676,18 @@ def test_a_kind_that_few_drives_have_is_recovered(tmp_path: Path, name: str, pas
     else:
         assert spec["slc_cache"]["mode"]["value"] == name
         assert spec["slc_cache"]["when_full"]["value"] == past
+
+
+def test_the_page_lists_the_fitted_drives_as_they_are_kept() -> None:
+    root = Path(proof.__file__).parents[2]
+    kept = json.loads((root / "lab/flashtwin_lab/blind/fitted.json").read_text())["drives"]
+    page = (root / "docs/concepts/fit.md").read_text()
+    assert f"These {len(kept)} were fitted so far" in page
+    for row in kept:
+        drive = proof.Predicted(**{k: v for k, v in row["drive"].items() if k != "measured"})
+        cells = [
+            f"{drive.ratios[name]:.2f}{'' if drive.inside[name] else ' *'}" for name in proof.NEAR
+        ]
+        design = drive.name.rpartition(" ")[0]
+        line = " | ".join((f"| {row['number']}, {design}", drive.structure, *cells))
+        assert f"{line} |" in page

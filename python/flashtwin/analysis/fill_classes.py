@@ -218,7 +218,7 @@ def slower(curve: Curve, shape: Shape, tooth: Teeth | None) -> str:
 
 
 def _in_turns(turns: TwoSpeeds) -> str:
-    """What two speeds in turns are like."""
+    """The look of a fill that goes at two speeds in turns."""
     if turns.is_past:
         return TURNS_PAST
     if turns.are_few:
@@ -303,7 +303,8 @@ def likely(
 
 
 def _borrowed(rows: Mapping[str, Mapping[str, int]], look: str) -> dict[str, float]:
-    """What a rare look counts of the fills that look as it would without what is rare."""
+    """How many fills of each cause a rare look counts beside its own: ten of the plain look, which
+    has all but the rare trait."""
     rare = next((word for word in RARE if look.startswith(word)), None)
     plain = rows[look if rare is None else look.replace(rare, PLAIN, 1)]
     share = 0.0 if rare is None else BORROWED / max(sum(plain.values()), 1)

@@ -312,8 +312,8 @@ def smallest_cache(curve: Curve) -> float:
 
 
 def _explained(curve: Curve, cut: int, burst: int = 0) -> float:
-    """What two levels that part at a cut explain of the logarithm of speed, over bytes; the samples
-    of a burst are of neither."""
+    """How well a cut into two levels explains the logarithm of speed over bytes. The first `burst`
+    samples count in neither level."""
     share = float(curve.bytes_at[cut]) / curve.total_bytes
     if not 0 < cut < len(curve):
         return 0.0

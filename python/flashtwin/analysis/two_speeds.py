@@ -203,8 +203,8 @@ def _lasts(stretches: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
 
 
 def _as_heat_does(stretches: Sequence[tuple[int, int]], others: float) -> bool:
-    """Whether the stretches of a reading last as long as they do of a drive that is hot and cool
-    in turn, but for the share `others`; the last one is cut off by the end of the fill."""
+    """True if stretches of each kind last equally long, as on a drive that is hot and cool in turn.
+    A share `others` of them may not; the end of the fill may cut the last one off."""
     if len(stretches) < 4:
         return False
     fast, slower = _lasts(stretches)
@@ -219,8 +219,8 @@ def _as_heat_does(stretches: Sequence[tuple[int, int]], others: float) -> bool:
 
 
 def _are_level(values: Floats, stretches: Sequence[tuple[int, int]], fall: float) -> bool:
-    """Whether the speed neither rises nor falls within the stretches, the first left out, which may
-    hold the end of a cache."""
+    """True if the speed neither rises nor falls within a stretch, as a rule. The first stretch is
+    left out: a cache may end in it."""
     for kind in (stretches[1::2], stretches[2::2]):
         inner = [values[a + 1 : b - 1] for a, b in kind if b - a >= OF_HALVES]
         changes = np.array([_change(part) for part in inner])

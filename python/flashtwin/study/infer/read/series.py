@@ -23,7 +23,8 @@ MOST = 1 << 14
 FASTEST, LARGEST, LONGEST_S = 1e12, 1e18, 1e9
 # An interval that is no stall, in seconds and usual ones; one that no program samples.
 GAP_S, GAP_USUAL, SHORTEST_S = 600.0, 100.0, 1e-6
-# A hole in the times of rates is told of from so many usual intervals on, and a share of all bytes.
+# A log has a hole where two rows are five usual intervals apart. A note tells of holes that hold a
+# hundredth of all bytes.
 HOLE_USUAL, HOLE_SHARE = 5.0, 0.01
 # Different times of rows that are summed.
 MOST_STAMPS = 1 << 20

@@ -84,8 +84,7 @@ class Amounts:
 
 
 def _began_at_0(end: Floats, amount: Floats) -> bool:
-    """Whether the first of some running totals was written since time 0, at a rate that a host's
-    memory may take."""
+    """True if a host's memory can have taken the first running total since time 0."""
     dt, steps = np.diff(end), np.diff(amount)
     if end[0] <= 0 or not np.all(dt > 0) or not steps.size:
         return False
