@@ -86,8 +86,8 @@ fn range(text: &str) -> Result<Range<u64>, String> {
     }
 }
 
-/// The seconds that a campaign of `total` drives or commands still takes, once in [`EVERY`]; none in
-/// between and at its end.
+/// The seconds that a campaign of `total` drives or commands still takes, once in [`EVERY`]; none
+/// in between and at its end.
 #[allow(
     clippy::disallowed_types,
     reason = "it says how long a campaign takes; no drive sees it"
