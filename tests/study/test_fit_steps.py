@@ -49,6 +49,7 @@ VALUES = {
     "slc_read": 35e-6,
     "native_read": 60e-6,
     "command": 6e-6,
+    "flush": 1e-3,
 }
 FULL = int(0.05 * CAPACITY) // MIB * MIB
 

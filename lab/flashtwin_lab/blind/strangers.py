@@ -37,6 +37,9 @@ SEPARATIONS = ("none", "gc", "hot-cold")
 # MT/s, and when collection begins and ends, in superblocks.
 COMMAND_US, BUFFER_KIB, BUS_MTS = (3.0, 20.0), (1536, 4096), (800, 2400)
 GC_LOW, GC_MORE = (4, 9), (1, 6)
+# How a flush makes data durable, the least and the greatest of its own time in us, on a logarithmic
+# scale, and the pages of the map's journal that it programs.
+FLUSHES, FLUSH_US, FLUSH_PAGES = ("program", "group", "group"), (100.0, 4000.0), (0, 3)
 # Firmware that a drive has no room for is drawn again.
 TRIES = 20
 
@@ -140,7 +143,13 @@ def _with_firmware(text: str, sets: tuple[str, ...], rng: np.random.Generator) -
 def _firmware(rng: np.random.Generator) -> tuple[str, ...]:
     """Settings that no candidate has."""
     low = int(rng.integers(*GC_LOW))
+    flush = str(rng.choice(FLUSHES))
+    flush_us = float(np.exp(rng.uniform(*np.log(FLUSH_US))))
+    pages = int(rng.integers(*FLUSH_PAGES))
     return (
+        f"controller.flush={flush}",
+        f"controller.flush_time={flush_us:.1f} us",
+        *((f"controller.flush_pages={pages}",) if flush == "group" else ()),
         f"gc.policy={rng.choice(POLICIES)}",
         f"gc.separation={rng.choice(SEPARATIONS)}",
         f"gc.low={low}",

@@ -152,6 +152,7 @@ CACHES = ("cache", "static", *OF_TIER, "reserve", "rearm", "idle", "reach", *OF_
 # the native one: an SLC program takes a quarter to a twentieth of the time and holds a third or a
 # quarter of the data.
 READS = ("slc_read", "native_read")
+FLUSH = "flush"
 SLC_ONLY, SLC_OVER_NATIVE = ("first_rate", "slc_read"), 3.0
 
 
@@ -161,6 +162,7 @@ class Space:
 
     `usual` has a value for each name, `free` the names that are searched. `against` is a misfit
     to begin with: twice the logarithm of how much likelier `discover` found another kind.
+    `protected`: whether capacitors answer a flush from RAM.
     """
 
     structure: Structure
@@ -168,10 +170,20 @@ class Space:
     usual: Mapping[str, float]
     free: tuple[str, ...]
     against: float = 0.0
+    protected: bool = False
 
     @property
     def bits(self) -> int:
         return BITS[self.cell]
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Values of every such drive that no step of the run asks for."""
+        asked = (
+            FLUSH,
+            *(name for name in READS if self.structure.name != NONE or name != READS[0]),
+        )
+        return tuple(name for name in asked if name not in self.free)
 
     def values(self, z: Floats) -> dict[str, float]:
         """The values of a place, in bytes a second, seconds and shares."""
@@ -248,15 +260,19 @@ def space_of(
     *,
     rests: bool,
     reads: bool = True,
+    syncs: bool = False,
 ) -> Space:
     """The values of a structure that a search varies. A run without a rest leaves `idle` at what is
-    usual, and one without a read the times of reads."""
+    usual, one without a read the times of reads, and one without writes that wait for the flash
+    the time of a flush."""
     not_always = (*CACHES, "dies")
     free = [name for name in names() if name not in not_always or name in structure.uses]
     if not rests:
         free = [name for name in free if name != "idle"]
     if not reads:
         free = [name for name in free if name not in READS]
+    if not syncs:
+        free = [name for name in free if name != FLUSH]
     if structure.name == NONE:
         free = [name for name in free if name not in SLC_ONLY]
     return Space(structure=structure, cell=cell, usual=usual, free=tuple(free))
@@ -389,6 +405,7 @@ def rows_of(
     )
     put("ftl", system=_bytes(capacity * SYSTEM_SHARE))
     put("controller", command_time=_ns(values["command"]), write_buffer=_bytes(flash.write_buffer))
+    put("controller", flush_time=_ns(values[FLUSH]), plp=space.protected)
     if space.structure.by_core:
         drive = flash if scale == 1.0 else geometry(space, values, round(capacity / scale), False)
         program_s, move_s = _core_times(values, flash.wordlines, drive.wordlines)

@@ -51,6 +51,8 @@ OWN_SHARE = 0.4
 OVER_CORE = 1.5
 # A kind that discover finds at least this likely is named beside the twin's own.
 STILL_LIKELY = 0.05
+# A flush of a drive with capacitors: the middle of published ones (battery sync).
+PROTECTED_FLUSH_S = 50e-6
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # Rates of links: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -201,8 +203,10 @@ def fit(
                 _usual(seen, shape, structure, cell),
                 rests=seen.rests,
                 reads=seen.fastest_read > 0,
+                syncs=seen.has_syncs,
             ),
             against=against(run.findings, structure),
+            protected=seen.protected,
         )
         for structure, cell in left
     ]
@@ -271,6 +275,8 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     if seen.found_rest is not None:
         usual["idle"] = seen.found_rest.seconds
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
+    if seen.protected:
+        usual[candidate.FLUSH] = PROTECTED_FLUSH_S
     if structure.name == TIERS:
         second = _put_tier(usual, shape, seen.capacity_bytes, first, second)
     usual |= _usual_rates(structure, cell, first, second, usual)
@@ -356,6 +362,11 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
         notes.append(f"not taken: {', '.join(seen.left_out)}")
     if not seen.rests:
         notes.append("no rest was tested: when the cache folds in one stays what is usual")
+    if not seen.has_syncs:
+        notes.append(
+            "no write waited for the flash: what a flush takes stays what is usual of drives "
+            "without capacitors (battery sync measures it)"
+        )
     left = [name for name in ("dies", *fitted.space.free) if name not in fitted.intervals]
     if left:
         titles = ", ".join(values()[name].title for name in left)
@@ -427,7 +438,7 @@ def _toml(run: Run, seen: Observed, fitted: Fitted, notes: tuple[str, ...]) -> s
 
     flash = candidate.geometry(fitted.space, fitted.values, seen.capacity_bytes, False)
     rows = candidate.rows_of(fitted.space, fitted.values, seen.capacity_bytes, flash)
-    sources = _sources(run, fitted)
+    sources = _sources(run, seen, fitted)
     document: Any = tomlkit.document()
     document.add(tomlkit.comment(f"A twin fitted to the run {run.path.name} by `flashtwin fit`."))
     document.add(tomlkit.comment("The intervals hold 95 %, as far as this kind of drive is right."))
@@ -464,7 +475,7 @@ def _settings(space: Space, values_of: Mapping[str, float], capacity: int) -> di
     }
 
 
-def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
+def _sources(run: Run, seen: Observed, fitted: Fitted) -> dict[str, tuple[str, str]]:
     """Origin and source of what was searched, by key."""
     sources: dict[str, tuple[str, str]] = {}
     kind = f"fitted to {run.path.name}: the kind of cache that fits best"
@@ -476,6 +487,9 @@ def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
     reclaimed = f"fitted to {run.path.name}: what overwriting does to later writes"
     known = ("fitted", reclaimed) if fitted.reclaim_known else ("prior", unknown)
     sources["slc_cache.reclaim"] = known
+    if seen.protected:
+        how = f"{run.path.name} answers small writes as from RAM that outlasts a power cut"
+        sources["controller.plp"] = ("fitted", how)
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
     sources["fold.pace"] = ("computed", "folding frees what the host writes")
     for name, row in values().items():
@@ -483,7 +497,7 @@ def _sources(run: Run, fitted: Fitted) -> dict[str, tuple[str, str]]:
             usual = ("prior", "usual; without a cache nothing is programmed in SLC mode")
             sources.update(dict.fromkeys(row.keys, usual))
             continue
-        if name not in ("dies", *candidate.READS, *fitted.space.free):
+        if name not in ("dies", candidate.FLUSH, *candidate.READS, *fitted.space.free):
             continue
         interval = fitted.intervals.get(name)
         unit = f" {row.unit}" if row.unit else ""

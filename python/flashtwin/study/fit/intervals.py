@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -116,7 +116,13 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         == space.structure
         != other.structure
     ]
-    posterior = _posterior(search, space, best, intervals)
+    alike = [
+        (other, best_of(shown))
+        for other, shown in rivals
+        if best_of(shown).total <= untold
+        if replace(other, usual=space.usual).with_reclaim(space.structure.reclaims) == space
+    ]
+    posterior = _posterior(search, space, best, intervals, alike)
     known = {
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
@@ -148,35 +154,46 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
 
 
 def _posterior(
-    search: Search, space: Space, best: Tried, intervals: Mapping[str, tuple[float, float]]
+    search: Search,
+    space: Space,
+    best: Tried,
+    intervals: Mapping[str, tuple[float, float]],
+    alike: Sequence[tuple[Space, Tried]],
 ) -> tuple[tuple[Mapping[str, float], float], ...]:
     """Drives drawn by the intervals, and by the prior where a value has none, each with the weight
-    that its own misfit gives it (importance sampling). What is no drive has no weight."""
+    that its own misfit gives it (importance sampling). What is no drive has no weight.
+
+    `alike`: spaces with other dies or the other answer to overwriting, and the best of each, that
+    the run does not tell from `space`. One is drawn the more rarely the larger its misfit is: by
+    1 / e at `UNTOLD`. What no step asks for is drawn by the prior.
+    """
+    spaces = [(space, best), *alike]
+    scatter = scatter_of(best, search.counts)
     ends = [intervals.get(name, (-DEVIATIONS, DEVIATIONS)) for name in space.free]
-    middle = np.array([(low + high) / 2 for low, high in ends])
+    off = np.array([(low + high) / 2 - at for at, (low, high) in zip(best.z, ends, strict=True)])
     width = np.array([(high - low) / (2 * DEVIATIONS) for low, high in ends])
     rng = np.random.default_rng(search.seed + 1)
-    steps = rng.normal(0.0, 1.0, (DRAWS, len(space.free)))
-    places = [
-        np.clip(middle + width * step, -candidate.FARTHEST, candidate.FARTHEST) for step in steps
-    ]
-    shown = search.misfits(space, places, list(search.seen.chapters))
-    scatter = scatter_of(best, search.counts)
-    logs = np.array(
-        [
-            float(np.sum(np.square(step))) / 2 - (item.total - best.total) / (2 * scatter)
-            if item.apart.size
-            else -np.inf
-            for step, item in zip(steps, shown, strict=True)
-        ]
+    likely = np.array(
+        [math.exp((best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
     )
-    if not np.isfinite(logs).any():
+    drawn: list[tuple[Mapping[str, float], float]] = []
+    for number in rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum()):
+        other, own = spaces[number]
+        step = rng.normal(0.0, 1.0, len(other.free))
+        place = np.array(own.z) + off + width * step
+        place = np.clip(place, -candidate.FARTHEST, candidate.FARTHEST)
+        (shown,) = search.misfits(other, [place], list(search.seen.chapters))
+        by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
+        log = float(np.sum(np.square(step))) / 2 - (shown.total - own.total) / (2 * scatter)
+        if shown.apart.size:
+            drawn.append((other.values(place) | by_prior, log))
+    if not drawn:
         return ((space.values(np.array(best.z)), 1.0),)
-    weights = np.exp(logs - logs.max())
+    weights = np.exp(np.array([log for _, log in drawn]) - max(log for _, log in drawn))
     weights /= weights.sum()
     return tuple(
-        (space.values(place), float(weight))
-        for place, weight in zip(places, weights, strict=True)
+        (values, float(weight))
+        for (values, _), weight in zip(drawn, weights, strict=True)
         if weight > 0
     )
 

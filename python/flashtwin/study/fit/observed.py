@@ -23,6 +23,7 @@ from flashtwin.analysis.curve import Curve, curve_of, in_equal_bytes
 from flashtwin.errors import USAGE, FlashtwinError
 from flashtwin.hypothesis import distance
 from flashtwin.model.findings import Findings
+from flashtwin.model.fio_job import Fio, Syncs
 from flashtwin.model.job import Job, job_of, jobs_json
 from flashtwin.model.series import TRIM, WRITE, Series
 from flashtwin.model.step import Result
@@ -45,7 +46,10 @@ LEAST_REQUESTS, READS_DIFFER = 1000, 1.0
 MOST_READS = 3000
 # Random writes leave no trace once the whole drive has been written again. Of those before such a
 # fill at most this number is repeated, and the rate of that fill is not compared.
-MOST_BEFORE_FILL = 75_000
+MOST_BEFORE_FILL = 30_000
+# Random writes for a time, on so little that they show one rate: at most this number is repeated,
+# and the chapter ends, because what comes after them depends on all of them.
+MOST_OF_A_RATE = 20_000
 # The least shares of the capacity from which a sequential and a random write are compared as
 # curves. A shorter random write swings with the data that it happens to meet; its mean shows more.
 CURVE_SHARE, RANDOM_CURVE_SHARE = 0.02, 0.15
@@ -67,6 +71,8 @@ FILL_COUNTS, CURVE_COUNTS, RANDOM_COUNTS, RATE_COUNTS = 24.0, 8.0, 8.0, 0.7
 BEGINNING_COUNTS = 6.0
 # The finding that says after which rest the cache recovers, whichever battery has it.
 REST_FINDING = "rest_begin"
+# The finding that says how likely the drive answers writes from RAM that outlasts a power cut.
+PROTECTED_FINDING = "is_protected"
 # Standard deviations from the middle of an interval of 95 % to its ends.
 DEVIATIONS = 1.96
 HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
@@ -116,6 +122,7 @@ class Chapter:
     requests: float
     longest_rest_s: float = 0.0
     has_reads: bool = False
+    has_syncs: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +132,8 @@ class Observed:
 
     `scale` is the small drive's capacity over the measured one's; `erased`: whether the target
     could be erased wherever the run asked for it; `found_rest`: the rest before folding, if a
-    battery of the run found it.
+    battery of the run found it; `protected`: whether one found that writes are answered from RAM
+    that outlasts a power cut.
     """
 
     name: str
@@ -139,6 +147,7 @@ class Observed:
     left_out: tuple[str, ...]
     erased: bool
     found_rest: FoundRest | None = None
+    protected: bool = False
 
     @property
     def scale(self) -> float:
@@ -153,6 +162,11 @@ class Observed:
     def has_requests(self) -> bool:
         """Whether the run read at random: the time of such a read shows where the map is."""
         return any(chapter.has_reads for chapter in self.chapters)
+
+    @property
+    def has_syncs(self) -> bool:
+        """Whether writes of the run waited for the flash."""
+        return any(chapter.has_syncs for chapter in self.chapters)
 
     @property
     def counts(self) -> float:
@@ -206,6 +220,7 @@ def observed(
             record.kind == "purge" and record.not_possible is not None for record in run.steps
         ),
         found_rest=found_rest(run.findings),
+        protected=_is_protected(run.findings),
     )
 
 
@@ -219,6 +234,26 @@ def found_rest(findings: Findings) -> FoundRest | None:
         return None
     noise = math.log(ends.high / ends.low) / (2 * DEVIATIONS)
     return FoundRest(seconds=finding.value, noise=noise) if noise > 0 else None
+
+
+def _is_protected(findings: Findings) -> bool:
+    """Whether a battery found it likelier than not that capacitors protect what was written."""
+    finding = findings.get(PROTECTED_FINDING)
+    return finding is not None and isinstance(finding.value, float) and finding.value > 0.5
+
+
+def _is_plain(fio: Fio | None) -> bool:
+    """Whether a job of fio's asks for nothing but sizes of blocks and flushes, until its time is
+    up."""
+    if fio is None:
+        return True
+    rest = replace(fio, time_based=False, random_map=True, syncs=Syncs(), blocks=None)
+    return rest == Fio()
+
+
+def _waits(job: Job) -> bool:
+    """Whether writes of a job wait for the flash."""
+    return job.sync or (job.fio is not None and job.fio.syncs != Syncs())
 
 
 def _no_fill(run: Run, parts: list[list[StepRecord]], reader: _Reader) -> FlashtwinError:
@@ -281,7 +316,8 @@ class _Played:
     """The steps of a part that were taken over so far.
 
     `most_requests`: the most requests that the small drive may be asked; `wrote`: whether a step
-    has written; `shortened`: whether the last load was cut; `settled`: whether every write has
+    has written; `shortened`: whether the last load was cut; `ended`:
+    whether the chapter ends with it; `settled`: whether every write has
     reached the flash; `at_random`: whether the last write since the drive was erased was at random.
     """
 
@@ -291,8 +327,10 @@ class _Played:
     requests: float = 0.0
     longest_rest_s: float = 0.0
     has_reads: bool = False
+    has_syncs: bool = False
     wrote: bool = False
     shortened: bool = False
+    ended: bool = False
     settled: bool = True
     at_random: bool = False
 
@@ -311,6 +349,7 @@ class _Played:
             requests=self.requests,
             longest_rest_s=self.longest_rest_s,
             has_reads=self.has_reads,
+            has_syncs=self.has_syncs,
         )
 
 
@@ -357,7 +396,7 @@ class _Reader:
         """The beginning of a part, up to what a small drive cannot do or the requests allow."""
         played = _Played(most_requests=most_requests)
         for number, record in enumerate(part):
-            if not self._is_played(played, record, part[number + 1 :]):
+            if played.ended or not self._is_played(played, record, part[number + 1 :]):
                 break
         return played.chapter if played.steps else None
 
@@ -381,7 +420,7 @@ class _Reader:
         whole_jobs = self._jobs(record)
         if whole_jobs is None:
             return False
-        jobs, share = self._shortened(whole_jobs, later)
+        jobs, share, is_last = self._shortened(record, whole_jobs, later)
         requests = sum((job.io_bytes or 0) / job.block_bytes for job in jobs)
         if played.steps and played.requests + requests > played.most_requests:
             return False
@@ -397,10 +436,12 @@ class _Reader:
         played.requests += requests
         played.wrote |= not reads
         played.has_reads |= any(job.rw == "randread" for job in jobs) and not few
+        played.has_syncs |= any(_waits(job) for job in jobs)
         played.shortened, played.settled = share < 1, reads
         if not reads:
             played.at_random = any(job.rw == "randwrite" for job in jobs)
         played.steps.append((jobs_json(jobs), self._sample_ns(record)))
+        played.ended = is_last
         return True
 
     def _is_rewritten(self, jobs: Sequence[Job]) -> bool:
@@ -410,21 +451,25 @@ class _Reader:
             job.rw == "write" and (job.size or 0) < min(job.io_bytes or 0, least) for job in jobs
         )
 
-    def _shortened(self, jobs: list[Job], later: Sequence[StepRecord]) -> tuple[list[Job], float]:
-        """The jobs and the share of them that is repeated: random writes are cut where the whole
-        drive is written after them."""
-        total = jobs[0].io_bytes or 0
-        most = MOST_BEFORE_FILL * jobs[0].block_bytes
+    def _shortened(
+        self, record: StepRecord, jobs: list[Job], later: Sequence[StepRecord]
+    ) -> tuple[list[Job], float, bool]:
+        """The jobs, the share of them that is repeated, and whether the chapter ends with them:
+        random writes are cut where the whole drive is written after them, and where they show one
+        rate, however many they are."""
+        total, block = jobs[0].io_bytes or 0, jobs[0].block_bytes
+        if len(jobs) != 1 or jobs[0].rw != "randwrite":
+            return jobs, 1.0, False
         following = next((record for record in later if record.kind in ("run", "fill")), None)
-        if (
-            len(jobs) != 1
-            or jobs[0].rw != "randwrite"
-            or total <= most
-            or following is None
-            or not self._writes_all(following)
-        ):
-            return jobs, 1.0
-        return [replace(jobs[0], io_bytes=most)], most / total
+        is_last = following is None or not self._writes_all(following)
+        most = MOST_BEFORE_FILL * block
+        if is_last:
+            rows: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ({},)
+            is_rate = total < RANDOM_CURVE_SHARE * self.capacity * self.scale
+            most = MOST_OF_A_RATE * block if is_rate and rows[0].get("runtime_s") else total
+        if total <= most:
+            return jobs, 1.0, False
+        return [replace(jobs[0], io_bytes=most)], most / total, is_last
 
     def _writes_all(self, record: StepRecord) -> bool:
         if record.kind == "run":
@@ -450,13 +495,13 @@ class _Reader:
             )
             return [self._small(job, float(job.size or 0))]
         rows: Sequence[Mapping[str, Any]] = record.detail.get("jobs") or ()
-        if not rows or any(row.get("fio") or row.get("handles") for row in rows):
+        if not rows or any(row.get("handles") for row in rows):
             return None
         totals = [float(total.bytes) for total in record.jobs]
         if len(totals) != len(rows) or min(totals) <= 0:
             return None
         jobs = [job_of(row) for row in rows]
-        if any(job.rw in ("trim", "randtrim") or job.sync for job in jobs):
+        if any(job.rw in ("trim", "randtrim") or not _is_plain(job.fio) for job in jobs):
             return None
         return [self._small(job, total) for job, total in zip(jobs, totals, strict=True)]
 
@@ -483,6 +528,7 @@ class _Reader:
             io_bytes=size if one_pass else scaled(moved, least),
             runtime_s=None,
             ramp_s=0.0,
+            fio=None if job.fio is None else replace(job.fio, time_based=False),
         )
 
     def _seen(self, record: StepRecord, jobs: list[Job], at: int, share: float) -> list[Seen]:

@@ -18,36 +18,45 @@ from typing import Any
 import numpy as np
 
 from flashtwin import __version__
-from flashtwin.hypothesis.structures import NONE
+from flashtwin.hypothesis.structures import BITS, DYNAMIC, FOLD_FIRST, HYBRID, NONE, STAGED
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.intervals import INTERVALS, NEAR, NEIGHBOURS, UNTOLD, Fitted, fitted
 from flashtwin.study.fit.observed import Observed
 from flashtwin.study.fit.shared import opened
 from flashtwin.study.fit.trials import (
+    ENOUGH,
+    MOVES,
     POPULATION,
     Floats,
     Search,
     Searched,
     Tried,
     best_of,
+    floor_of,
     place_of,
     scatter_of,
 )
 
-FILL_STEPS = 2
+# A space with the place where its fill left it, and the misfit of that fill.
+Started = tuple[Space, Floats, float]
+
+FILL_STEPS = 3
 # Kinds of which a simulation is timed, to foretell the search.
 TIMED = 5
 # This number of kinds make a first step on every chapter, and the best of these the next ones;
 # steps of least squares at each stage.
 FINALISTS, LAST = 8, 3
-FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 2, 4
+FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 3, 5
 # A kind whose misfit is this multiple of the best one's is given up: before its first step, after
 # it, and as a neighbour of the best.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
 # more than this: from 6 on Kass and Raftery (1995) call evidence strong.
 STRONG = 6.0
+# The neighbours of one that is better by less than this, in the misfit of an independent value, are
+# not searched: Kass and Raftery call such evidence not worth more than a bare mention.
+NO_BETTER = 2.0
 # Rests before folding that are tried, in spreads around the usual one (0.7 s to five minutes), and
 # those tried next around the best of them.
 RESTS = tuple(-1.9 + 0.2 * number for number in range(20))
@@ -101,8 +110,10 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
     winner, rivals = _among_neighbours(search, runs, spaces)
     space, tried = winner
     _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
+    before = _total((space, tried))
     tried += search.scanned(space, place_of(tried), search.seen.chapters, OF_EDGES)
-    _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
+    if _total((space, tried)) < ENOUGH * before:
+        _, tried = _descent(search, space, place_of(tried), LAST_STEPS, "values", tried)
     left = simulations - search.done - NEIGHBOURS - INTERVALS * len(space.free)
     _, more = _run(search, space, place_of(tried), 0.15, max(left // POPULATION, 0), "values")
     search.label = "intervals"
@@ -112,7 +123,6 @@ def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitt
 def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[Searched]:
     """Kinds of caches fitted to the fill alone, best first. A fill does not show what limits
     programs, so a kind is fitted with the core as its limit only where it has no other."""
-    fill = search.seen.chapters[:1]
     flash = {
         (space.structure.number, space.cell) for space in spaces if not space.structure.by_core
     }
@@ -122,28 +132,56 @@ def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[
         if not space.structure.by_core or (space.structure.number, space.cell) not in flash
     ]
     runs: list[Searched] = []
-    for space in kinds:
+    for space in sorted(kinds, key=lambda space: _is_like(space) is not None):
         search.label = _label(space, "fill")
-        tried = search.descended(space, np.zeros(len(space.free)), FILL_STEPS, fill, OF_FILL)
-        tried += search.scanned(space, place_of(tried), fill, OF_FILL)
-        tried += search.descended(space, place_of(tried), FILL_STEPS, fill, OF_FILL)
-        runs.append((space, tried))
+        same = [pair for pair in runs if _key_of(pair[0]) == _is_like(space)]
+        start = _carried(same[0][0], place_of(same[0][1]), space, rates=True) if same else None
+        runs.append((space, _of_fill(search, space, start)))
         if len(runs) == 1:
-            search.foretell(_expected_s(search, kinds, len(tried), simulations))
+            whole = sum(_is_like(space) is None for space in kinds)
+            fills = len(runs[0][1]) * whole + (len(OF_FILL) + 1) * (len(kinds) - whole)
+            search.foretell(_expected_s(search, kinds, fills, simulations))
     runs.sort(key=_total)
     return runs
 
 
+def _of_fill(search: Search, space: Space, start: Floats | None) -> list[Tried]:
+    """A kind fitted to the fill; `start`: the place of one that shows nearly the same fill."""
+    fill = search.seen.chapters[:1]
+    if start is not None:
+        return search.descended(space, start, FIRST_STEPS, fill, OF_FILL)
+    tried = search.descended(space, np.zeros(len(space.free)), FILL_STEPS, fill, OF_FILL)
+    tried += search.scanned(space, place_of(tried), fill, OF_EDGES)
+    return tried + search.descended(space, place_of(tried), FILL_STEPS, fill, OF_FILL)
+
+
+def _is_like(space: Space) -> tuple[str, str, str] | None:
+    """The kind of which a fill of an empty drive shows nearly what it shows of this one: no fill
+    tells a hybrid cache's own part, what is folded first from what is staged, or cells from others
+    as fast."""
+    name, past, cell = _key_of(space)
+    like = (
+        DYNAMIC if name == HYBRID else name,
+        STAGED if past == FOLD_FIRST else past,
+        next(iter(BITS)),
+    )
+    return None if like == (name, past, cell) else like
+
+
+def _key_of(space: Space) -> tuple[str, str, str]:
+    return space.structure.name, space.structure.kind.past, space.cell
+
+
 def _expected_s(search: Search, kinds: Sequence[Space], fills: int, simulations: int) -> float:
     """Seconds that the search takes, from a few timed kinds: one that folds takes three times as
-    long as one that writes past its cache directly. `fills`: simulations of each kind at first."""
+    long as one that writes past its cache directly. `fills`: simulations of the fill alone."""
     chapters = search.seen.chapters
     timed = kinds[:: max(len(kinds) // TIMED, 1)]
     fill_s, whole_s = (
         sum(search.seconds_each(space, of) for space in timed) / len(timed)
         for of in (chapters[:1], chapters)
     )
-    return len(kinds) * fills * fill_s + simulations * whole_s
+    return fills * fill_s + simulations * whole_s
 
 
 def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
@@ -159,7 +197,13 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
         for dies in (space, *_other_dies(space, (0.5, 2.0, 4.0))):
             other = dies.with_map(where)
             start = _carried(space, place_of(tried), other, rates=True)
-            runs.append((other, search.descended(other, start, FIRST_STEPS, chapters, OF_REQUESTS)))
+            runs.append((other, search.misfits(other, [start], chapters)))
+    most = HOPELESS * min(map(_total, runs))
+    runs = [
+        (other, search.descended(other, place_of(shown), FIRST_STEPS, chapters, OF_REQUESTS))
+        for other, shown in runs
+        if other is runs[0][0] or _total((other, shown)) <= most
+    ]
     clearest = _clearest(runs[0], runs)[0]
     return clearest.usual["dies"] / space.usual["dies"], clearest.structure.map
 
@@ -228,31 +272,51 @@ def _by_all(
     without the reclaim of what is overwritten, a hybrid one also with other own parts: the fill of
     an empty drive shows none of these. The best make one step, the best of these more.
     """
-    starts = []
+    starts: list[Started] = []
     for space, tried in by_fill:
         place, same = place_of(tried), space.with_map(where)
         if "idle" in space.free:
             place = _moved_to(place, space.free.index("idle"), rest)
-        starts.append((same, _carried(space, place, same, rates=True)))
+        least = best_of(tried).data
+        starts.append((same, _carried(space, place, same, rates=True), least))
         cores = [other.with_map(where) for other in spaces if other.is_core_of(space)]
-        starts += [(other, _carried(space, place, other)) for other in cores]
-    starts += [(_other_reclaim(space), place) for space, place in starts if _may_reclaim(space)]
+        starts += [(other, _carried(space, place, other), 0.0) for other in cores]
     search.label = "every kind of cache"
-    once = [
-        (space, search.misfits(space, space.with_own_parts(place), search.seen.chapters))
-        for space, place in starts
-    ]
-    once.sort(key=_total)
-    first = _hopeful(_of_each_structure(once)[:FINALISTS], HOPELESS_AT_FIRST)
+    once = _simulated_once(search, starts)
+    first = _hopeful(_of_each_structure(once)[:FINALISTS], HOPELESS)
     runs = [_descent(search, space, place_of(tried), FIRST_STEPS, "all") for space, tried in first]
     runs.sort(key=_total)
-    last = _hopeful(runs[:LAST], HOPELESS)
+    most = _most(search, runs[0])
+    last = [runs[0], *(pair for pair in runs[1:] if _promises(search, pair) <= most)][:LAST]
     more = [
-        _descent(search, space, place_of(tried), NEXT_STEPS, "all", tried) for space, tried in last
+        _descent(search, space, place_of(tried), NEXT_STEPS, "all", tried, MOVES[:2])
+        for space, tried in last
     ]
-    runs = sorted(more, key=_total) + runs[len(last) :]
+    runs = sorted(more, key=_total) + [pair for pair in runs if pair not in last]
     best = _simplest(more, search.counts)
     return [best, *(pair for pair in runs if pair is not best)]
+
+
+def _simulated_once(search: Search, starts: Sequence[Started]) -> list[Searched]:
+    """Kinds on every chapter where their fill left them, best first. One whose fill alone is
+    hopeless is left out, and the best few kinds of caches have variants."""
+    chapters, once = search.seen.chapters, list[Searched]()
+    least = math.inf
+    for space, place, of_fill in starts:
+        if of_fill > HOPELESS_AT_FIRST * least:
+            continue
+        once.append((space, search.misfits(space, [place], chapters)))
+        least = min(least, _total(once[-1]))
+    hopeful = _hopeful(_of_each_structure(sorted(once, key=_total))[:FINALISTS], HOPELESS)
+    variants = list[Searched]()
+    for space, tried in hopeful:
+        place = place_of(tried)
+        places = space.with_own_parts(place)
+        tried += search.misfits(space, places[1:], chapters)
+        if _may_reclaim(space):
+            other = _other_reclaim(space)
+            variants.append((other, search.misfits(other, places, chapters)))
+    return sorted((*once, *variants), key=_total)
 
 
 def _of_each_structure(runs: Sequence[Searched]) -> list[Searched]:
@@ -303,17 +367,19 @@ def _among_neighbours(
     """The kind that no neighbour beats, and all others that were searched.
 
     It begins with the best of `runs`. Each kind that differs from the winner in one respect is
-    searched from the winner's place; if one of them is better, its own neighbours come next.
+    searched from the winner's place; if one of them is clearly better, its own neighbours come
+    next.
     """
     known = {_kind_of(pair[0]): pair for pair in sorted(runs, key=_total, reverse=True)}
     winner = _with_its_rest(search, runs[0])
     known[_kind_of(winner[0])] = winner
     done, counts = {_kind_of(winner[0])}, search.counts
     winners: set[Kind] = set()
-    while True:
+    # What is overwritten moves all kinds alike: it is decided before others are searched.
+    for neighbours in (_of_reclaim, _neighbours_of, _neighbours_of, _neighbours_of):
         winners.add(_kind_of(winner[0]))
         beside = []
-        for space in _neighbours_of(winner[0], spaces, search.seen.has_requests):
+        for space in neighbours(winner[0], spaces, search.seen.has_requests):
             kind = _kind_of(space)
             if kind not in done:
                 known[kind] = _beside(search, winner, space, known.get(kind))
@@ -321,9 +387,17 @@ def _among_neighbours(
             if kind not in winners:
                 beside.append(known[kind])
         best = _simplest([winner, *beside], counts, winner[0].usual["dies"])
-        if best is winner:
-            return winner, [pair for pair in known.values() if pair is not winner]
+        scatter = scatter_of(best_of(winner[1]), counts)
+        is_clear = best is not winner and _total(winner) - _total(best) >= NO_BETTER * scatter
         winner = best
+        if not is_clear and neighbours is _neighbours_of:
+            break
+    return winner, [pair for pair in known.values() if pair is not winner]
+
+
+def _of_reclaim(space: Space, _spaces: Sequence[Space], _has_requests: bool) -> list[Space]:
+    """The kind with the other answer to what is overwritten in the cache."""
+    return [_other_reclaim(space)] if _may_reclaim(space) else []
 
 
 def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) -> list[Space]:
@@ -332,7 +406,7 @@ def _neighbours_of(space: Space, spaces: Sequence[Space], has_requests: bool) ->
     cache and fewer values."""
     structure = space.structure
     others = [space.with_map(where) for where in MAPS if has_requests and where != structure.map]
-    others += [_other_reclaim(space)] if _may_reclaim(space) else []
+    others += _of_reclaim(space, spaces, has_requests)
     for other in spaces:
         row = other.structure
         same_limit, same_cell = row.limit == structure.limit, other.cell == space.cell
@@ -356,21 +430,65 @@ def _other_reclaim(space: Space) -> Space:
 
 
 def _beside(search: Search, winner: Searched, space: Space, before: Searched | None) -> Searched:
-    """A neighbour of the winner, searched as thoroughly from the winner's place and from its own
-    earlier one, and given up where it is hopeless. A kind with the other limit is not given up: it
-    begins with the usual times of a core and needs steps to reach its own."""
+    """A neighbour of the winner, searched from the winner's place and from its own earlier one: at
+    first by the winner's slopes, then by its own.
+
+    It is given up where it is hopeless, and where its slopes promise that no step decides whether
+    it wins or fits as well. A kind with the other limit is not given up: it begins with the usual
+    times of a core and needs steps to reach its own.
+    """
     other_limit = space.structure.limit != winner[0].structure.limit
     starts = [_carried(winner[0], place_of(winner[1]), space, rates=not other_limit)]
     if before is not None:
         starts.append(place_of(before[1]))
     search.label = _label(space, "beside the best")
-    run = (space, search.misfits(space, starts, search.seen.chapters))
-    steps = ((HOPELESS_AT_FIRST, FIRST_STEPS), (HOPELESS, LAST_STEPS - FIRST_STEPS))
+    tried = search.misfits(space, starts, search.seen.chapters)
+    slopes = search.slopes(winner[0])
+    if slopes is not None and best_of(tried).apart.size:
+        best = best_of(tried)
+        of_space = _carried_slopes(winner[0], slopes, space, best.apart.size)
+        tried += search.led(space, best, of_space)
+    run = space, tried
+    steps = ((HOPELESS, FIRST_STEPS), (HOPELESS, LAST_STEPS - FIRST_STEPS))
     for hopeless, count in steps:
         if not other_limit and _total(run) > hopeless * _total(winner):
             return run
-        run = _descent(search, space, place_of(run[1]), count, "beside the best", run[1])
-    return _with_its_rest(search, run)
+        start = place_of(run[1])
+        run = _descent(search, space, start, count, "beside the best", run[1], MOVES[:2])
+        if not other_limit and _is_decided(search, run, winner):
+            return run
+    return _with_its_rest(search, run) if _total(run) <= _most(search, winner) else run
+
+
+def _is_decided(search: Search, run: Searched, winner: Searched) -> bool:
+    """Whether no step that its slopes promise lets a kind win, or fit as well where it does not
+    yet."""
+    most, floor = _most(search, winner), _promises(search, run)
+    return floor > _total(winner) and (_total(run) <= most or floor > most)
+
+
+def _most(search: Search, winner: Searched) -> float:
+    """What fits no worse than this may be told as fitting as well."""
+    return _total(winner) + UNTOLD * scatter_of(best_of(winner[1]), search.counts)
+
+
+def _promises(search: Search, run: Searched) -> float:
+    """The least misfit that a kind's slopes promise; its own where none are known."""
+    space, tried = run
+    best, slopes = best_of(tried), search.slopes(space)
+    if slopes is None or len(slopes) != best.apart.size:
+        return best.total
+    return floor_of(best, slopes)
+
+
+def _carried_slopes(space: Space, slopes: Floats, other: Space, rows: int) -> Floats:
+    """The slopes of `space` for the values of `other`; none for what `space` does not have."""
+    carried = np.zeros((rows, len(other.free)))
+    both = min(rows, len(slopes))
+    for index, name in enumerate(other.free):
+        if name in space.free:
+            carried[:both, index] = slopes[:both, space.free.index(name)]
+    return carried
 
 
 def _carried(space: Space, place: Floats, other: Space, *, rates: bool = False) -> Floats:
@@ -417,10 +535,12 @@ def _descent(
     steps: int,
     label: str,
     before: Sequence[Tried] = (),
+    moves: Sequence[float] = MOVES,
 ) -> Searched:
     """Steps of least squares from a place on, on all chapters; `before`: what was tried already."""
     search.label = _label(space, label)
-    return space, [*before, *search.descended(space, start, steps, search.seen.chapters)]
+    tried = search.descended(space, start, steps, search.seen.chapters, moves=moves)
+    return space, [*before, *tried]
 
 
 def _label(space: Space, doing: str) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from flashtwin import _core
 from flashtwin.catalogue.loader import BadSpecError
 from flashtwin.study.fit import candidate
-from flashtwin.study.fit.candidate import Space
+from flashtwin.study.fit.candidate import Space, Structure
 from flashtwin.study.fit.observed import Chapter, Observed, SmallStep, binned, curve_of_columns
 from flashtwin.study.fit.shared import Shared
 
@@ -44,6 +44,8 @@ NO_DRIVE = 1e9
 NEXT, COPIES = 0.004, 8
 
 Tell = Callable[[int, str], None]
+# A space as slopes are kept by it: its structure, its cells, its dies, and how many chapters.
+Key = tuple[Structure, str, float, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,8 @@ class Search:
     label: str = ""
     # For each chapter, by its place in the run, what each of its distances is multiplied by.
     calmed: tuple[Floats, ...] = ()
+    # The slopes of every distance, by the space and the number of chapters.
+    known: dict[Key, Floats] = field(default_factory=dict)
 
     @property
     def counts(self) -> float:
@@ -105,6 +109,12 @@ class Search:
             calmed.append(1 / np.sqrt(1 + np.square(chaos)))
             start += own.size
         self.calmed = tuple(calmed)
+        every = np.concatenate(calmed)[:, None]
+        self.known = {
+            key: np.concatenate([slopes[: every.size] * every, slopes[every.size :]])
+            for key, slopes in self.known.items()
+            if key[-1] == len(self.seen.chapters)
+        }
 
     def taken_again(self, item: Tried) -> Tried:
         """A place that was simulated before `take_chaos`, with the noise of today."""
@@ -224,28 +234,59 @@ class Search:
         iterations: int,
         chapters: Sequence[Chapter],
         only: Sequence[str] | None = None,
+        moves: Sequence[float] = MOVES,
     ) -> list[Tried]:
         """Everything that steps of least squares tried from `start` on (Levenberg and Marquardt).
 
         Each value (of those named in `only`) is moved by itself, which gives the slope of every
-        distance. Then the places are tried to which these slopes lead, with each damping.
+        distance. Then the places are tried to which these slopes lead, with each damping. What they
+        show corrects the slopes (Broyden 1965), and the values are moved again only where corrected
+        slopes lead no further: by the next of `moves`, where the last one led no further either.
         """
         moving = [at for at, name in enumerate(space.free) if only is None or name in only]
         tried = self.misfits(space, [start], chapters)
-        moves = iter(MOVES)
-        move = next(moves)
+        coming = iter(moves)
+        move, slopes = next(coming), None
         for _ in range(iterations):
             best = best_of(tried)
             if not best.apart.size:
                 break
+            if slopes is not None:
+                tried += self._led(space, best, slopes, moving, chapters)
+                if best_of(tried).total <= ENOUGH * best.total:
+                    continue
+                best = best_of(tried)
             moved = self.misfits(space, _moved(best, move, moving), chapters)
-            places = _led_to(best, moved, moving)
-            tried += [*moved, *self.misfits(space, places, chapters)]
+            slopes = self.known[_key(space, chapters)] = slopes_of(best, moved, moving)
+            tried += [*moved, *self._led(space, best, slopes, moving, chapters)]
             if best_of(tried).total > ENOUGH * best.total:
-                move = next(moves, 0.0)
+                move, slopes = next(coming, 0.0), None
                 if not move:
                     break
         return tried
+
+    def led(self, space: Space, best: Tried, slopes: Floats) -> list[Tried]:
+        """The places to which slopes of the whole run lead, by each damping."""
+        return self._led(space, best, slopes.copy(), range(len(space.free)), self.seen.chapters)
+
+    def _led(
+        self,
+        space: Space,
+        best: Tried,
+        slopes: Floats,
+        moving: Sequence[int],
+        chapters: Sequence[Chapter],
+    ) -> list[Tried]:
+        """The places to which `slopes` lead, by each damping; what they show corrects `slopes`."""
+        shown = self.misfits(space, _led_to(best, slopes, moving), chapters)
+        for item in sorted(shown, key=lambda item: -item.total):
+            if item.apart.size:
+                _correct(slopes, best, item)
+        return shown
+
+    def slopes(self, space: Space) -> Floats | None:
+        """The slopes of the whole run that a descent in `space` had in the end."""
+        return self.known.get(_key(space, self.seen.chapters))
 
     def scanned(
         self, space: Space, start: Floats, chapters: Sequence[Chapter], only: Sequence[str]
@@ -261,6 +302,10 @@ class Search:
         return self.misfits(space, places, chapters)
 
 
+def _key(space: Space, chapters: Sequence[Chapter]) -> Key:
+    return space.structure, space.cell, space.usual["dies"], len(chapters)
+
+
 def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
     """One place for each value, which is moved towards what is usual."""
     places = []
@@ -271,13 +316,34 @@ def _moved(best: Tried, move: float, moving: Sequence[int]) -> list[Floats]:
     return places
 
 
-def _led_to(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> list[Floats]:
-    """The places to which the slopes lead, one for each damping."""
-    z, count = np.array(best.z), len(best.z)
-    slopes = np.zeros((best.apart.size, count))
+def slopes_of(best: Tried, moved: Sequence[Tried], moving: Sequence[int]) -> Floats:
+    """How each distance changes with each value, of which one was moved at a time."""
+    slopes = np.zeros((best.apart.size, len(best.z)))
     for index, item in zip(moving, moved, strict=True):
         if item.apart.size:
-            slopes[:, index] = (item.apart - best.apart) / (item.z[index] - z[index])
+            slopes[:, index] = (item.apart - best.apart) / (item.z[index] - best.z[index])
+    return slopes
+
+
+def _correct(slopes: Floats, best: Tried, item: Tried) -> None:
+    """The least change of slopes with which they lead from one place to what another showed."""
+    way = np.array(item.z) - np.array(best.z)
+    length = float(way @ way)
+    if length > 0:
+        slopes += np.outer(item.apart - best.apart - slopes @ way, way / length)
+
+
+def floor_of(best: Tried, slopes: Floats) -> float:
+    """The least misfit that slopes promise from a place on, however far away."""
+    z = np.array(best.z)
+    certain = slopes.T @ slopes + np.eye(z.size)
+    downhill = slopes.T @ best.apart + z
+    return best.total - float(downhill @ np.linalg.solve(certain, downhill))
+
+
+def _led_to(best: Tried, slopes: Floats, moving: Sequence[int]) -> list[Floats]:
+    """The places to which the slopes lead, one for each damping."""
+    z, count = np.array(best.z), len(best.z)
     certain = slopes.T @ slopes + np.eye(count)
     downhill = slopes.T @ best.apart + z
     still = np.setdiff1d(np.arange(count), moving)
