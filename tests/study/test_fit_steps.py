@@ -16,6 +16,7 @@ from flashtwin.drives.twin import Twin
 from flashtwin.hypothesis import structures as hypothesis
 from flashtwin.model.finding import Finding, Interval
 from flashtwin.model.findings import Findings
+from flashtwin.model.fio_job import Fio, Pace, Syncs
 from flashtwin.model.job import Job
 from flashtwin.model.step import Chain, NotPossible, Purge, Rest, Result, Run, Step, Trim
 from flashtwin.runner.replay import detail_of
@@ -24,6 +25,7 @@ from flashtwin.study.fit import candidate
 from flashtwin.study.fit.observed import (
     LEAST_BIN,
     LEAST_IN_ORDER,
+    MOST_OF_A_RATE,
     Chapter,
     FoundRest,
     Observed,
@@ -286,3 +288,81 @@ def test_a_small_file_that_is_written_again_and_again_is_not_compared(spec: Any)
     run: Any = StepsOfATwin(spec, [*steps, write("once", small)])
     (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
     assert {item.label for item in chapter.seen} == {"fill", "large", "once"}
+
+
+FIO = Fio(time_based=True, random_map=False, syncs=Syncs(fdatasync_every=1))
+
+
+def synced(label: str, fio: Fio = FIO, **more: Any) -> Run:
+    fields: dict[str, Any] = {"block_bytes": 4096, "depth": 1, "size": FULL, "runtime_s": 2.0}
+    job = Job(name="s", rw="randwrite", fio=fio, **{**fields, **more})
+    return Run(label=label, jobs=(job,), sample_s=0.1)
+
+
+def test_writes_that_wait_tell_what_a_flush_takes(spec: Any) -> None:
+    whole = spec.capacity_bytes // MIB * MIB
+    steps = [Purge(), write("fill", whole), Purge(), write("file", FULL), Rest(seconds=5.0)]
+    run: Any = StepsOfATwin(spec, [*steps, synced("4k"), synced("8k", block_bytes=8192)])
+    seen = observed(run, CAPACITY // 2, 1e6)
+    assert seen.has_syncs and not seen.protected
+    assert {item.label for item in seen.chapters[1].seen} == {"file", "4k", "8k"}
+    space = space_of_waits(seen)
+    at, spread = space.free.index("flush"), hypothesis.values()["flush"].spread
+    places = []
+    for seconds in (VALUES["flush"], 0.6e-3, 1.6e-3):
+        place = np.zeros(len(space.free))
+        place[at] = np.log(seconds / VALUES["flush"]) / spread
+        places.append(place)
+    here, quicker, slower = Search(seen=seen, seed=1).misfits(space, places, seen.chapters)
+    assert here.total < min(quicker.total, slower.total) - 3.84
+    assert "flush" not in space.unseen
+
+
+def space_of_waits(seen: Observed) -> candidate.Space:
+    (kind,) = [
+        row
+        for row in candidate.structures()
+        if (row.name, row.past, row.limit) == ("dynamic", "direct", "flash")
+    ]
+    return candidate.space_of(kind, "tlc", VALUES, rests=True, syncs=seen.has_syncs)
+
+
+def test_jobs_that_keep_a_pace_end_the_chapter(spec: Any) -> None:
+    """A small copy has no pace that would be as far from its limit."""
+    whole = spec.capacity_bytes // MIB * MIB
+    paced = replace(FIO, pace=Pace(bytes_s=(0, 10**7, 0)))
+    steps = [Purge(), write("fill", whole), synced("4k"), synced("paced", paced), synced("again")]
+    run: Any = StepsOfATwin(spec, steps)
+    (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
+    assert {item.label for item in chapter.seen} == {"fill", "4k"}
+
+
+def test_a_drive_that_answers_from_protected_ram_is_fitted_as_one(spec: Any) -> None:
+    whole = spec.capacity_bytes // MIB * MIB
+    run: Any = StepsOfATwin(spec, [Purge(), write("fill", whole), synced("4k")])
+    for probability in (0.2, 0.9):
+        found = Finding(battery="sync", name="is_protected", title="", value=probability)
+        run.findings = Findings([found])
+        seen = observed(run, CAPACITY // 2, 1e6)
+        space = replace(space_of_waits(seen), protected=seen.protected)
+        flash = candidate.geometry(space, VALUES, CAPACITY, False)
+        rows = candidate.rows_of(space, VALUES, CAPACITY, flash)
+        assert rows["controller"]["plp"][0] == (probability > 0.5)
+
+
+def test_many_random_writes_of_one_rate_are_cut_and_end_the_chapter(spec: Any) -> None:
+    whole, block = spec.capacity_bytes // MIB * MIB, 4096
+
+    def timed(label: str) -> Run:
+        fields: dict[str, Any] = {"size": FULL, "runtime_s": 2.0}
+        job = Job(name="w", rw="randwrite", block_bytes=block, depth=32, **fields)
+        return Run(label=label, jobs=(job,), sample_s=0.05)
+
+    run: Any = StepsOfATwin(spec, [Purge(), write("fill", whole), timed("one"), timed("two")])
+    wrote = sum(total.ios for total in run.steps[2].jobs)
+    assert wrote / 2 > MOST_OF_A_RATE
+    (chapter,) = observed(run, CAPACITY // 2, 1e6).chapters
+    last = chapter.steps[-1]
+    assert last is not None
+    assert json.loads(last[0])[0]["io_bytes"] == MOST_OF_A_RATE * block
+    assert [item.label for item in chapter.seen][-1] == "one"
