@@ -226,6 +226,13 @@ def rows(drives: Sequence[Predicted]) -> Iterator[Row]:
         yield _row("intervals of cache and rates", "hold the truth", sum(holds), len(holds), "")
 
 
+def off(drive: Predicted) -> float:
+    """How far the worst prediction of a drive is off, in the bounds of what is asked."""
+    if drive.error is not None:
+        return math.inf
+    return max(abs(drive.ratios[name] - 1) / near for name, near in NEAR.items())
+
+
 def _factor(drives: Sequence[Predicted], name: str) -> str:
     """How wide the intervals of a prediction are, in words."""
     wide = [drive.wide[name] for drive in drives if name in drive.wide]

@@ -36,7 +36,7 @@ from flashtwin.study.fit.trials import Search
 # A kind of cache, and the cells past it.
 Kind = tuple[Structure, str]
 
-SIMULATIONS = 500
+SIMULATIONS = 300
 # Native bytes of a usual die, from which the search begins.
 DIE = {"tlc": 64 << 30, "qlc": 128 << 30}
 LEAST_DIES, MOST_DIES = 2, 16
@@ -202,7 +202,7 @@ def fit(
                 cell,
                 _usual(seen, shape, structure, cell),
                 rests=seen.rests,
-                reads=seen.fastest_read > 0,
+                reads=seen.reads,
                 syncs=seen.has_syncs,
             ),
             against=against(run.findings, structure),

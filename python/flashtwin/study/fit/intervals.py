@@ -131,6 +131,10 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         flash = candidate.geometry(space, values, search.seen.capacity_bytes, False)
         low, high = known["core_rate"]
         known["core_rate"] = low / (1 + candidate.more_erases(space, flash.wordlines)), high
+    map_known = search.seen.has_requests and not other_map
+    if not map_known:
+        # A read may read a page of the map first.
+        known = {name: ends for name, ends in known.items() if name not in candidate.READS}
     if search.seen.has_requests:
         # Otherwise dies show in the size of superblocks alone, and those of the copy are its own.
         known = {"dies": _dies_between(winner, rivals, untold), **known}
@@ -144,7 +148,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         simulations=search.done,
         near=near - best.total,
         limit_known=not other_limit,
-        map_known=search.seen.has_requests and not other_map,
+        map_known=map_known,
         reclaim_known=not other_reclaim,
         rivals=tuple(
             (other.structure, other.cell, best_of(shown).total)

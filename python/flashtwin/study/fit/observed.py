@@ -75,7 +75,8 @@ REST_FINDING = "rest_begin"
 PROTECTED_FINDING = "is_protected"
 # Standard deviations from the middle of an interval of 95 % to its ends.
 DEVIATIONS = 1.96
-HINT = "flashtwin test TARGET --battery fill,discover,crystaldiskmark,states measures what it takes"
+BATTERIES = "fill,discover,crystaldiskmark,states,sync"
+HINT = f"flashtwin test TARGET --battery {BATTERIES} measures what it takes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,11 @@ class FoundRest:
 
 @dataclass(frozen=True, kw_only=True)
 class Chapter:
-    """Steps for a small drive, from erased on, and the rates that the measured drive showed."""
+    """Steps for a small drive, from erased on, and the rates that the measured drive showed.
+
+    `has_reads`: whether it read at random long enough to tell how many requests are served at a
+    time; `reads`: whether any read is compared; `has_syncs`: whether writes waited for the flash.
+    """
 
     steps: tuple[SmallStep, ...]
     seen: tuple[Seen, ...]
@@ -123,6 +128,7 @@ class Chapter:
     longest_rest_s: float = 0.0
     has_reads: bool = False
     has_syncs: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +168,11 @@ class Observed:
     def has_requests(self) -> bool:
         """Whether the run read at random: the time of such a read shows where the map is."""
         return any(chapter.has_reads for chapter in self.chapters)
+
+    @property
+    def reads(self) -> bool:
+        """Whether a read is compared, which tells how long one takes."""
+        return any(chapter.reads for chapter in self.chapters)
 
     @property
     def has_syncs(self) -> bool:
@@ -328,6 +339,7 @@ class _Played:
     longest_rest_s: float = 0.0
     has_reads: bool = False
     has_syncs: bool = False
+    reads: bool = False
     wrote: bool = False
     shortened: bool = False
     ended: bool = False
@@ -350,6 +362,7 @@ class _Played:
             longest_rest_s=self.longest_rest_s,
             has_reads=self.has_reads,
             has_syncs=self.has_syncs,
+            reads=self.reads,
         )
 
 
@@ -436,6 +449,7 @@ class _Reader:
         played.requests += requests
         played.wrote |= not reads
         played.has_reads |= any(job.rw == "randread" for job in jobs) and not few
+        played.reads |= reads and bool(played.seen) and played.seen[-1].at == len(played.steps)
         played.has_syncs |= any(_waits(job) for job in jobs)
         played.shortened, played.settled = share < 1, reads
         if not reads:

@@ -48,6 +48,7 @@ TIMED = 5
 # steps of least squares at each stage.
 FINALISTS, LAST = 8, 3
 FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 3, 5
+REQUEST_STEPS = 2
 # A kind whose misfit is this multiple of the best one's is given up: before its first step, after
 # it, and as a neighbour of the best.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
@@ -95,7 +96,9 @@ def searched(
 
 def _searched(search: Search, spaces: Sequence[Space], simulations: int) -> Fitted:
     by_fill = _by_fill(search, spaces, simulations)
-    factor, where = _by_requests(search, by_fill[0])
+    # A fill tells nothing of cells: the usual ones are taken, which the usual dies go with.
+    usual = next((pair for pair in by_fill if pair[0].cell == next(iter(BITS))), by_fill[0])
+    factor, where = _by_requests(search, usual)
     by_fill = [(space.with_dies(factor), tried) for space, tried in by_fill]
     runs = _by_all(
         search,
@@ -200,7 +203,7 @@ def _by_requests(search: Search, searched: Searched) -> tuple[float, str]:
             runs.append((other, search.misfits(other, [start], chapters)))
     most = HOPELESS * min(map(_total, runs))
     runs = [
-        (other, search.descended(other, place_of(shown), FIRST_STEPS, chapters, OF_REQUESTS))
+        (other, search.descended(other, place_of(shown), REQUEST_STEPS, chapters, OF_REQUESTS))
         for other, shown in runs
         if other is runs[0][0] or _total((other, shown)) <= most
     ]
