@@ -1,5 +1,6 @@
 //! Power cuts on whole drives: what each kind of acknowledgement is worth, and what a start costs.
 
+use crate::common::asks::UNCACHED;
 use crate::common::{BASE, load_with};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
@@ -178,5 +179,66 @@ fn a_purge_outlives_the_power() {
         d.purge();
         cut(&mut d);
         assert!((0..8).all(|lpn| !is_there(&d, lpn)), "{kind}");
+    }
+}
+
+/// One die of superblocks of 384 units, worn so far that one in ten programs fails.
+const FAILING: [&str; 14] = [
+    "nand.channels=1",
+    "nand.planes=1",
+    "nand.wordlines_per_block=32",
+    "nand.blocks_per_plane=64",
+    "nand.native.endurance=1",
+    "drive.capacity=16 MiB",
+    "drive.initial_cycles=100",
+    "ftl.system=6 MiB",
+    "ftl.trim_journal=true",
+    "ftl.checkpoint=16 MB",
+    "controller.write_buffer=480 KiB",
+    "wear.program_failures=1000",
+    "wear.failure_growth=1",
+    "wear.spares=8",
+];
+
+/// A host writes units three times, with other data between, and flushes after the second time.
+/// Then it trims them while the last programs are under way. Some of these fail, and what is
+/// trimmed is not programmed again: so the trims in RAM are all that is left of that data. The
+/// firmware erased what it had replaced nevertheless, and a cut that took the trims brought the
+/// first version back.
+#[test]
+fn trims_amid_failed_programs_bring_no_older_version_back() {
+    let units = 600;
+    let sets = [&UNCACHED[..], &FAILING].concat();
+    let config = load_with(BASE, &[], &sets).config;
+    let version = |d: &Drive, unit| d.ftl().version(unit).unwrap_or(u64::MAX);
+    let write = |d: &mut Drive, unit: u64| ask(d, Op::Write, unit * 8, 8, false);
+    for seed in 1..40 {
+        let mut d = Drive::new(&config, seed);
+        d.enable_power_cuts();
+        for unit in 0..units {
+            write(&mut d, unit);
+            write(&mut d, 1000 + unit);
+        }
+        for unit in 0..units {
+            write(&mut d, unit);
+        }
+        ask(&mut d, Op::Flush, 0, 0, false);
+        let promised: Vec<u64> = (0..units as u32).map(|unit| version(&d, unit)).collect();
+        // In an order that leaves something valid in every superblock until the end.
+        for unit in 0..units {
+            write(&mut d, unit * 7 % units);
+            write(&mut d, 2000 + unit);
+        }
+        ask(&mut d, Op::Trim, 0, units as u32 * 8, false);
+        let until = d.now() + Nanos::from_ms(60);
+        d.advance(until, &mut Vec::new());
+        cut(&mut d);
+        for (unit, &promised) in (0..).zip(&promised) {
+            let found = version(&d, unit);
+            assert!(
+                found >= promised,
+                "seed {seed}: unit {unit} came back as {found}, {promised} was promised"
+            );
+        }
     }
 }
