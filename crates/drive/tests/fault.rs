@@ -242,3 +242,28 @@ fn trims_amid_failed_programs_bring_no_older_version_back() {
         }
     }
 }
+
+/// A host sends a flush behind data that fills a superblock, writes the end of that data again, and
+/// one unit more. Where the program of that end fails, none of it is programmed again, and the
+/// flush waits for all that may have replaced it. It waited for the last unit as well, whose
+/// granule nobody programmed before it was full.
+#[test]
+fn a_flush_amid_failed_programs_waits_for_no_more_data() {
+    let rare = ["drive.initial_cycles=30", "controller.gather_time=1 h"];
+    let config = load_with(BASE, &[], &[&UNCACHED[..], &FAILING, &rare].concat()).config;
+    for seed in 0..300 {
+        let mut d = Drive::new(&config, seed);
+        d.enable_power_cuts();
+        let write = |tag, unit: u64, units: u32| Request::new(tag, Op::Write, unit * 8, units * 8);
+        let flush = Request::new(2, Op::Flush, 0, 0);
+        ask(&mut d, Op::Write, 0, 384 * 8, false);
+        let now = d.now();
+        for request in [flush, write(3, 372, 12), write(4, 500, 1)] {
+            d.submit(now, request);
+        }
+        let mut done = Vec::<Completion>::new();
+        d.advance(Nanos::from_secs(2), &mut done);
+        let flushed = done.iter().any(|answer| answer.tag == 2);
+        assert!(flushed, "seed {seed}: the flush is not answered");
+    }
+}

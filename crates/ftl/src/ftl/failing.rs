@@ -53,8 +53,8 @@ impl<P: Policies> Ftl<P> {
         self.health.end_life();
     }
 
-    /// Whether host data of a failed program has been placed again since this was last asked: what
-    /// waits for it to be programmed must not wait for more data.
+    /// Whether host data of a failed program has been placed again, or had been replaced, since
+    /// this was last asked: what waits for it to be programmed must not wait for more data.
     pub fn take_placed_again(&mut self) -> bool {
         self.health.take_placed_again()
     }
@@ -265,6 +265,9 @@ impl<P: Policies> Ftl<P> {
         }
         self.flush_journal(ops);
         self.cuts.lower_trims(sequence);
+        if self.writing.oldest_of_host() < u64::MAX {
+            self.health.note_placed_again();
+        }
     }
 
     /// A power cut takes data of a granule until another granule has it, so the older copy that it
