@@ -1,9 +1,11 @@
 //! What a host sees of each rule of the SLC cache: which writes enter, how large it is, what
 //! happens past it, and how it comes back.
 
+use crate::common::asks;
 use crate::common::loops::{self, falls_under, go, job, rate_between};
 use crate::common::{self, load_with};
-use flashtwin_base::{Device, Nanos};
+use flashtwin_base::rng::Rng;
+use flashtwin_base::{Device, Nanos, Op, Status};
 use flashtwin_drive::Drive;
 use flashtwin_ftl::Counters;
 use flashtwin_host::Outcome;
@@ -78,6 +80,60 @@ fn a_small_file_lives_in_a_cache_that_reclaims_its_emptiest_superblock() {
     assert!((0.01..0.26).contains(&folded), "{folded} folded a write");
     let rate = |o: &Outcome| rate_between(o, 6.0 * GB, 12.0 * GB);
     assert!(rate(&with) > 1.5 * rate(&without));
+}
+
+/// A dynamic cache of one superblock of 32 units, in a drive of 1128, whose controller takes turns.
+const TINY: &[&str] = &[
+    "nand.cell=qlc",
+    "nand.native.tr=[\"45 us\", \"60 us\", \"75 us\", \"90 us\"]",
+    "nand.native.tprog=4 ms",
+    "nand.wordlines_per_block=16",
+    "nand.blocks_per_plane=26",
+    "nand.planes=2",
+    "ftl.mapping_unit=32 KiB",
+    "ftl.system=0",
+    "drive.capacity=36096 KiB",
+    "slc_cache.size=1 MiB",
+    "slc_cache.when_full=direct",
+    "slc_cache.rearm=1 MiB",
+    "slc_cache.reclaim=0.999",
+    "fold.reserve=0",
+    "fold.idle_after=1 s",
+    "fold.pace=2",
+    "controller.overlap=false",
+    "controller.gather=false",
+    "controller.acknowledge=write-through",
+    "controller.write_buffer=128 KiB",
+    "gc.reserve=2",
+];
+
+/// Overwrites leave little valid data in the cache, so that it is reclaimed; new data follows,
+/// which fills it again and is not worth that. The firmware kept the host waiting for what it had
+/// found worth reclaiming before, while nothing was under way that could have ended the wait: the
+/// drive was stuck.
+#[test]
+fn a_cache_with_nothing_left_to_reclaim_lets_data_go_past() {
+    for seed in 0..30 {
+        let mut d = drive(&[TINY]);
+        let mut rng = Rng::new(seed, 1);
+        for _ in 0..400 {
+            let most = if rng.chance(30) { 500 } else { 16 };
+            let units = 1 + rng.below(most);
+            let at = if rng.chance(50) {
+                0
+            } else {
+                rng.below(1128 - units)
+            };
+            let (_, status) = asks::single(&mut d, Op::Write, at * 64, (units * 64) as u32);
+            assert_eq!(status, Status::Ok);
+            if rng.chance(5) {
+                let to = d.now() + Nanos::from_secs(3);
+                d.advance(to, &mut Vec::new());
+            }
+        }
+        let c = d.counters();
+        assert!(c.fold_units > 0 && c.direct_units > 0, "{c:?}");
+    }
 }
 
 #[test]

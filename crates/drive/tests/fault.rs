@@ -1,5 +1,6 @@
 //! Power cuts on whole drives: what each kind of acknowledgement is worth, and what a start costs.
 
+use crate::common::asks::UNCACHED;
 use crate::common::{BASE, load_with};
 use flashtwin_base::{Completion, Device, Nanos, Op, Request, Status};
 use flashtwin_drive::Drive;
@@ -178,5 +179,91 @@ fn a_purge_outlives_the_power() {
         d.purge();
         cut(&mut d);
         assert!((0..8).all(|lpn| !is_there(&d, lpn)), "{kind}");
+    }
+}
+
+/// One die of superblocks of 384 units, worn so far that one in ten programs fails.
+const FAILING: [&str; 14] = [
+    "nand.channels=1",
+    "nand.planes=1",
+    "nand.wordlines_per_block=32",
+    "nand.blocks_per_plane=64",
+    "nand.native.endurance=1",
+    "drive.capacity=16 MiB",
+    "drive.initial_cycles=100",
+    "ftl.system=6 MiB",
+    "ftl.trim_journal=true",
+    "ftl.checkpoint=16 MB",
+    "controller.write_buffer=480 KiB",
+    "wear.program_failures=1000",
+    "wear.failure_growth=1",
+    "wear.spares=8",
+];
+
+/// A host writes units three times, with other data between, and flushes after the second time.
+/// Then it trims them while the last programs are under way. Some of these fail, and what is
+/// trimmed is not programmed again: so the trims in RAM are all that is left of that data. The
+/// firmware erased what it had replaced nevertheless, and a cut that took the trims brought the
+/// first version back.
+#[test]
+fn trims_amid_failed_programs_bring_no_older_version_back() {
+    let units = 600;
+    let sets = [&UNCACHED[..], &FAILING].concat();
+    let config = load_with(BASE, &[], &sets).config;
+    let version = |d: &Drive, unit| d.ftl().version(unit).unwrap_or(u64::MAX);
+    let write = |d: &mut Drive, unit: u64| ask(d, Op::Write, unit * 8, 8, false);
+    for seed in 1..40 {
+        let mut d = Drive::new(&config, seed);
+        d.enable_power_cuts();
+        for unit in 0..units {
+            write(&mut d, unit);
+            write(&mut d, 1000 + unit);
+        }
+        for unit in 0..units {
+            write(&mut d, unit);
+        }
+        ask(&mut d, Op::Flush, 0, 0, false);
+        let promised: Vec<u64> = (0..units as u32).map(|unit| version(&d, unit)).collect();
+        // In an order that leaves something valid in every superblock until the end.
+        for unit in 0..units {
+            write(&mut d, unit * 7 % units);
+            write(&mut d, 2000 + unit);
+        }
+        ask(&mut d, Op::Trim, 0, units as u32 * 8, false);
+        let until = d.now() + Nanos::from_ms(60);
+        d.advance(until, &mut Vec::new());
+        cut(&mut d);
+        for (unit, &promised) in (0..).zip(&promised) {
+            let found = version(&d, unit);
+            assert!(
+                found >= promised,
+                "seed {seed}: unit {unit} came back as {found}, {promised} was promised"
+            );
+        }
+    }
+}
+
+/// A host sends a flush behind data that fills a superblock, writes the end of that data again, and
+/// one unit more. Where the program of that end fails, none of it is programmed again, and the
+/// flush waits for all that may have replaced it. It waited for the last unit as well, whose
+/// granule nobody programmed before it was full.
+#[test]
+fn a_flush_amid_failed_programs_waits_for_no_more_data() {
+    let rare = ["drive.initial_cycles=30", "controller.gather_time=1 h"];
+    let config = load_with(BASE, &[], &[&UNCACHED[..], &FAILING, &rare].concat()).config;
+    for seed in 0..300 {
+        let mut d = Drive::new(&config, seed);
+        d.enable_power_cuts();
+        let write = |tag, unit: u64, units: u32| Request::new(tag, Op::Write, unit * 8, units * 8);
+        let flush = Request::new(2, Op::Flush, 0, 0);
+        ask(&mut d, Op::Write, 0, 384 * 8, false);
+        let now = d.now();
+        for request in [flush, write(3, 372, 12), write(4, 500, 1)] {
+            d.submit(now, request);
+        }
+        let mut done = Vec::<Completion>::new();
+        d.advance(Nanos::from_secs(2), &mut done);
+        let flushed = done.iter().any(|answer| answer.tag == 2);
+        assert!(flushed, "seed {seed}: the flush is not answered");
     }
 }

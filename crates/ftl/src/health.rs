@@ -233,7 +233,7 @@ impl Health {
         self.read_only = true;
     }
 
-    /// Host data of a failed program waits in a granule again.
+    /// Host data of a failed program waits in a granule again, or what has replaced it does.
     pub(crate) fn note_placed_again(&mut self) {
         self.placed_again = true;
     }

@@ -623,6 +623,8 @@ impl Cache {
         if (slc && self.took_little) || at_work > 0 {
             return true;
         }
+        // Of what was found to be worth it, nothing may be left by now.
+        self.reclaiming = self.reclaiming && self.emptiest(seen).is_some();
         self.look_for_reclaim(seen);
         self.reclaiming
     }

@@ -321,12 +321,15 @@ impl<P: Policies> Ftl<P> {
         self.choose(1 - pool)
     }
 
-    /// Whether every native superblock that could be collected is full of valid data.
-    pub(super) fn has_no_victim(&self) -> bool {
-        let units = self.layout.whole_units(Mode::Native);
-        let emptiest = |pool| self.blocks.emptiest(pool);
-        let gains = |s: u32| self.blocks[s].valid < units;
-        !(0..2).filter_map(emptiest).any(gains)
+    /// Whether folding is to have the next superblock that becomes free: there is none, the host
+    /// waits for one, and folding gains more than collection would. A victim that was chosen now
+    /// would have it, and gain as little as its padding uses up.
+    fn leaves_next_to_fold(&self) -> bool {
+        let emptied = self.movers[Work::Collect].emptied() + self.movers[Work::Fold].emptied();
+        self.writing.is_starved()
+            && self.available_to_movers() == 0
+            && self.blocks.erasing() + emptied > 0
+            && self.folding_gains_more()
     }
 
     /// The next victim of a pool: none where nothing is to be gained, or folding costs less.
@@ -340,6 +343,6 @@ impl<P: Policies> Ftl<P> {
         let valid = |superblock: u32| self.blocks[superblock].valid;
         let most = valid(chosen);
         let cheaper_fold = self.fold_for_space().is_some_and(|s| valid(s) <= most);
-        (!cheaper_fold).then_some(chosen)
+        (!cheaper_fold && !self.leaves_next_to_fold()).then_some(chosen)
     }
 }

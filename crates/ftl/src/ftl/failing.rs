@@ -53,8 +53,8 @@ impl<P: Policies> Ftl<P> {
         self.health.end_life();
     }
 
-    /// Whether host data of a failed program has been placed again since this was last asked: what
-    /// waits for it to be programmed must not wait for more data.
+    /// Whether host data of a failed program has been placed again, or had been replaced, since
+    /// this was last asked: what waits for it to be programmed must not wait for more data.
     pub fn take_placed_again(&mut self) -> bool {
         self.health.take_placed_again()
     }
@@ -230,9 +230,9 @@ impl<P: Policies> Ftl<P> {
                 self.writing.buffer.take(own);
             }
         }
-        self.await_replacements(&flight);
         self.blocks.tear_parity(&self.layout, &flight);
         let (left, moved_too) = self.abandon(flight.superblock, &mut lpns, ops);
+        self.await_replacements(ops);
         self.granule_landed(place, ops);
         let stream = if flight.stream == Stream::Parity {
             left
@@ -247,20 +247,26 @@ impl<P: Policies> Ftl<P> {
         self.release_erases(ops);
     }
 
-    /// Data of a failed granule that the host has replaced is not programmed again. The older copy
-    /// that it had replaced stays until the replacement is programmed, and a flush that covers it
-    /// waits for that too.
-    fn await_replacements(&mut self, failed: &Flight) {
+    /// Data without a granule that the host has replaced or trimmed is not programmed again. The
+    /// older copy that it had replaced stays until the replacement is programmed, or the trim is in
+    /// the journal, and a flush that covers the data waits for that too.
+    fn await_replacements(&mut self, ops: &mut Vec<NandOp>) {
         if !self.cuts.is_on() {
             return;
         }
+        let sequence = self.health.homeless();
         let hosts = |flight: &Flight| flight.stream.is_host();
-        self.writing.buffer.lower(failed.sequence, hosts);
+        self.writing.buffer.lower(sequence, hosts);
         for &stream in self.writing.of_host() {
             let s = &mut self.writing[stream];
             if s.next > s.begun {
-                s.sequence = s.sequence.min(failed.sequence);
+                s.sequence = s.sequence.min(sequence);
             }
+        }
+        self.flush_journal(ops);
+        self.cuts.lower_trims(sequence);
+        if self.writing.oldest_of_host() < u64::MAX {
+            self.health.note_placed_again();
         }
     }
 
@@ -297,12 +303,12 @@ impl<P: Policies> Ftl<P> {
                 ));
             }
         }
-        self.await_replacements(&flight);
         self.counters.failure_units += u64::from(self.layout.native_granule);
         self.movers[Work::Fold].end_copy();
         let mut lpns = Vec::new();
         self.hold_erases(flight.sequence);
         self.abandon(flight.superblock, &mut lpns, ops);
+        self.await_replacements(ops);
         self.granule_landed(place, ops);
         let failed = (flight.superblock, flight.sequence);
         self.place_again(Stream::Fold, failed, (&lpns, 0), ops);
@@ -478,7 +484,12 @@ impl<P: Policies> Ftl<P> {
         let sequence = open.map_or(self.writing.sequence(), |s| self.writing[s].sequence);
         let mut lpns = Vec::new();
         self.hold_erases(sequence);
-        if let (Some(stream), moved) = self.abandon(superblock, &mut lpns, ops) {
+        let waited = open.map_or(0, |s| self.writing[s].waiting());
+        let left = self.abandon(superblock, &mut lpns, ops);
+        if (lpns.len() as u32) < waited {
+            self.await_replacements(ops);
+        }
+        if let (Some(stream), moved) = left {
             self.place_again(stream, (superblock, sequence), (&lpns, moved), ops);
         }
         self.release_erases(ops);

@@ -49,12 +49,18 @@ impl<P: Policies> Ftl<P> {
             || self.available_to_movers() > self.kept_from(Work::Fold)
     }
 
-    /// Whether the present source, or the next one, is one that the cache has borrowed.
-    pub(super) fn folds_borrowed(&self) -> bool {
-        match self.movers[Work::Fold].source() {
-            NONE => self.blocks.oldest_borrowed().is_some(),
-            source => !self.blocks[source].fixed,
-        }
+    /// Whether the present source, or the next one, is one that the cache has borrowed, and holds
+    /// no more valid units than any native superblock that could be collected. Each of them becomes
+    /// free when it is emptied, so this one leaves most room where its data goes.
+    pub(super) fn folding_gains_more(&self) -> bool {
+        let borrowed = match self.movers[Work::Fold].source() {
+            NONE => self.blocks.oldest_borrowed(),
+            source => Some(source).filter(|&s| !self.blocks[s].fixed),
+        };
+        let valid = |superblock: u32| self.blocks[superblock].valid;
+        let least = (0..2).filter_map(|pool| self.blocks.emptiest(pool));
+        let least = least.map(valid).min();
+        borrowed.is_some_and(|s| least.is_none_or(|least| valid(s) <= least))
     }
 
     pub(super) fn pump_fold(&mut self, ops: &mut Vec<NandOp>) {

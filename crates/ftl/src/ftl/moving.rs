@@ -76,14 +76,12 @@ impl<P: Policies> Ftl<P> {
     }
 
     /// Free native superblocks that a mover leaves to others. Folding leaves the last one to
-    /// collection, but not to one that has no victim: then each borrowed superblock that is folded
-    /// into the last free one becomes free, and nothing else makes room for a host that waits.
+    /// collection, but not while the host waits and folding gains more than collection would.
     pub(super) fn kept_from(&self, work: Work) -> u32 {
         let last_is_for_fold = work == Work::Fold
             && self.writing.is_starved()
             && !self.movers[Work::Collect].is_working()
-            && self.folds_borrowed()
-            && self.has_no_victim();
+            && self.folding_gains_more();
         u32::from(work == Work::Fold && !last_is_for_fold)
     }
 

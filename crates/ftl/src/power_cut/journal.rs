@@ -40,6 +40,16 @@ enum Checkpoint {
     Writing(u64, u64),
 }
 
+/// A row of entries that is being programmed.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+struct Row {
+    /// Its number among all granules and rows.
+    sequence: u64,
+    /// Whoever waits for what was begun with this number waits for the row too: it is the row's
+    /// own, or that of a granule whose data is gone because it was trimmed.
+    since: u64,
+}
+
 /// What is written into the system area and when.
 #[derive(Clone, Debug)]
 pub(super) struct Journal {
@@ -55,14 +65,14 @@ pub(super) struct Journal {
     row_entries: u64,
     /// Entries that no row on its way holds.
     entries: u64,
-    /// Sequence numbers of the rows of entries that are being programmed, oldest first.
-    writing: Vec<u64>,
+    /// Rows of entries that are being programmed, oldest first.
+    rows: Vec<Row>,
     /// Pages of planes programmed, for the place of the next.
     pages: u64,
 }
 
 flashtwin_base::state! { Journal {
-    kept: due, checkpoint, rows_in_flight, entries, writing, pages;
+    kept: due, checkpoint, rows_in_flight, entries, rows, pages;
     built: interval_units, checkpoint_rows, keeps_trims, row_entries;
 } }
 
@@ -83,7 +93,7 @@ impl Journal {
             keeps_trims: policy.trim_journal,
             row_entries: row_bytes / ENTRY_BYTES,
             entries: 0,
-            writing: Vec::new(),
+            rows: Vec::new(),
             pages: 0,
         }
     }
@@ -93,12 +103,20 @@ impl Journal {
         self.checkpoint = Checkpoint::Off;
         self.rows_in_flight = 0;
         self.entries = 0;
-        self.writing.clear();
+        self.rows.clear();
     }
 
-    /// Lowest sequence number of a row of entries that is being programmed.
+    /// Lowest sequence number of what the rows of entries keep waiting that are being programmed.
     pub(super) fn oldest(&self) -> u64 {
-        self.writing.iter().copied().min().unwrap_or(u64::MAX)
+        let since = self.rows.iter().map(|row| row.since);
+        since.min().unwrap_or(u64::MAX)
+    }
+
+    /// Whoever waits for what was begun with a sequence number waits for the rows under way too.
+    pub(super) fn lower(&mut self, sequence: u64) {
+        for row in &mut self.rows {
+            row.since = row.since.min(sequence);
+        }
     }
 
     /// Rows that a start after a power cut reads, if there is a checkpoint.
@@ -108,7 +126,8 @@ impl Journal {
 
     /// The sequence number of the row of entries that is being programmed and has this low half.
     pub(super) fn writes(&self, low: u32) -> Option<u64> {
-        self.writing.iter().copied().find(|&s| s as u32 == low)
+        let mut own = self.rows.iter().map(|row| row.sequence);
+        own.find(|&s| s as u32 == low)
     }
 }
 
@@ -282,7 +301,10 @@ impl PowerCuts {
         self.journal.entries = 0;
         let own = *sequence;
         *sequence += 1;
-        self.journal.writing.push(own);
+        self.journal.rows.push(Row {
+            sequence: own,
+            since: own,
+        });
         if let Some(stamps) = &mut self.stamps {
             stamps.write_trims(own);
         }
@@ -296,7 +318,7 @@ impl PowerCuts {
         let Some(sequence) = self.journal.writes(low) else {
             panic!("a row of the journal that was not being programmed");
         };
-        self.journal.writing.retain(|&s| s != sequence);
+        self.journal.rows.retain(|row| row.sequence != sequence);
         if let Some(stamps) = &mut self.stamps {
             stamps.keep_trims(sequence);
         }

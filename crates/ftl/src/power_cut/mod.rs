@@ -109,9 +109,14 @@ impl PowerCuts {
         host_units >= self.journal.due
     }
 
-    /// Lowest sequence number of trims that are being programmed.
+    /// Lowest sequence number of what waits for trims that are being programmed.
     pub(crate) fn oldest_trims(&self) -> u64 {
         self.journal.oldest()
+    }
+
+    /// Whoever waits for what was begun with a sequence number waits for these trims too.
+    pub(crate) fn lower_trims(&mut self, sequence: u64) {
+        self.journal.lower(sequence);
     }
 }
 
