@@ -55,8 +55,8 @@ HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
 # more than this: from 6 on Kass and Raftery (1995) call evidence strong.
 STRONG = 6.0
-# The neighbours of one that is better by less than this, in the misfit of an independent value, are
-# not searched: Kass and Raftery call such evidence not worth more than a bare mention.
+# One that is better by less than this, in the misfit of an independent value, does not win: Kass
+# and Raftery call such evidence not worth more than a bare mention.
 NO_BETTER = 2.0
 # Rests before folding that are tried, in spreads around the usual one (0.7 s to five minutes), and
 # those tried next around the best of them.
@@ -392,7 +392,9 @@ def _among_neighbours(
         best = _simplest([winner, *beside], counts, winner[0].usual["dies"])
         scatter = scatter_of(best_of(winner[1]), counts)
         is_clear = best is not winner and _total(winner) - _total(best) >= NO_BETTER * scatter
-        winner = best
+        # One that is no simpler and not clearly better takes nobody's place.
+        if is_clear or best[0].structure.of_cache < winner[0].structure.of_cache:
+            winner = best
         if not is_clear and neighbours is _neighbours_of:
             break
     return winner, [pair for pair in known.values() if pair is not winner]
