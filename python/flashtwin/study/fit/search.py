@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from flashtwin import __version__
+from flashtwin import __version__, _core
 from flashtwin.hypothesis.structures import BITS, DYNAMIC, FOLD_FIRST, HYBRID, NONE, STAGED
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space, Structure
@@ -49,8 +49,7 @@ TIMED = 5
 FINALISTS, LAST = 8, 3
 FIRST_STEPS, NEXT_STEPS, LAST_STEPS = 1, 3, 5
 REQUEST_STEPS = 2
-# A kind whose misfit is this multiple of the best one's is given up: before its first step, after
-# it, and as a neighbour of the best.
+# A kind whose misfit is this multiple of the best one's is given up: by its fill alone, and later.
 HOPELESS_AT_FIRST, HOPELESS = 4.0, 2.5
 # A kind of cache with more values is taken where its Bayesian information criterion is lower by
 # more than this: from 6 on Kass and Raftery (1995) call evidence strong.
@@ -454,9 +453,8 @@ def _beside(search: Search, winner: Searched, space: Space, before: Searched | N
         of_space = _carried_slopes(winner[0], slopes, space, best.apart.size)
         tried += search.led(space, best, of_space)
     run = space, tried
-    steps = ((HOPELESS, FIRST_STEPS), (HOPELESS, LAST_STEPS - FIRST_STEPS))
-    for hopeless, count in steps:
-        if not other_limit and _total(run) > hopeless * _total(winner):
+    for count in (FIRST_STEPS, LAST_STEPS - FIRST_STEPS):
+        if not other_limit and _total(run) > HOPELESS * _total(winner):
             return run
         start = place_of(run[1])
         run = _descent(search, space, start, count, "beside the best", run[1], MOVES[:2])
@@ -509,6 +507,7 @@ def _what(seen: Observed, spaces: Sequence[Space], simulations: int, seed: int) 
     """Everything on which the course of a search depends, as JSON."""
     return [
         __version__,
+        _core.MODEL,
         candidate.table(),
         seen.capacity_bytes,
         seen.small_bytes,
