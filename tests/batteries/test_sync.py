@@ -20,7 +20,7 @@ from flashtwin.model.target import Interrupted
 from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run as Stored
 
-ASKED = {"seconds": "1s", "writers": "8", "span": "64MiB", "rest_s": "1s"}
+ASKED = {"seconds": "1s", "writers": "8", "span": "64MiB", "rest_s": "1s", "grouped": "8"}
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
 
@@ -40,7 +40,7 @@ def values(run: Stored) -> dict[str, float]:
 
 def test_each_kind_is_told_in_each_state(run: Stored, values: dict[str, float]) -> None:
     for state in ("fresh", "full", "beside"):
-        for cell in (*(cell.name for cell in SINGLE), "w8"):
+        for cell in (*(cell.name for cell in SINGLE), "w8", "g8"):
             variant = f"{state}-{cell}"
             step = run.step(f"sync/{state}/{cell}")
             assert step is not None
@@ -63,6 +63,14 @@ def test_several_writers_share_their_flushes(values: dict[str, float]) -> None:
     gain = values["sync.iops[fresh-w8]"] / values["sync.iops[fresh-4k]"]
     assert values["sync.gain[fresh]"] == pytest.approx(gain, rel=1e-4)
     assert gain > 2
+
+
+def test_writes_that_wait_for_one_flush_share_what_it_programs(values: dict[str, float]) -> None:
+    """What one flush programs holds one write of 4 KiB, padded, or eight of them."""
+    alone, grouped = (values[f"sync.waf[fresh-{cell}]"] for cell in ("4k", "g8"))
+    assert grouped == pytest.approx(alone / 8, rel=0.1)
+    assert values["sync.iops[fresh-g8]"] > values["sync.iops[fresh-w8]"]
+    assert values["sync.iops[fresh-g8]"] > 4 * values["sync.iops[fresh-4k]"]
 
 
 def test_capacitors_are_seen_from_outside(values: dict[str, float], tmp_path: Path) -> None:
@@ -104,10 +112,16 @@ def test_a_run_that_is_cut_and_resumed_is_the_same(tmp_path: Path) -> None:
 @needs_fio
 def test_on_a_small_file(tmp_path: Path) -> None:
     drive = Real(tmp_path / "probe.bin", 32 << 20).open()
-    asked = {"seconds": "200ms", "writers": "2", "states": "fresh", "rest_s": "10ms"}
+    asked = {
+        "seconds": "200ms",
+        "writers": "2",
+        "grouped": "4",
+        "states": "fresh",
+        "rest_s": "10ms",
+    }
     stored = run_batteries(drive, [("sync", asked)], tmp_path / "run")
     by_id = {finding.id: finding for finding in stored.findings}
-    for cell in ("4k", "8k", "dsync", "etcd", "w2"):
+    for cell in ("4k", "8k", "dsync", "etcd", "w2", "g4"):
         assert by_id[f"sync.iops[fresh-{cell}]"].number > 0  # type: ignore[operator]
         assert by_id[f"sync.p50[fresh-{cell}]"].number > 0  # type: ignore[operator]
     assert 0 < by_id["sync.is_protected"].number < 1  # type: ignore[operator]

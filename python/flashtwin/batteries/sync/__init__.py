@@ -47,7 +47,7 @@ MOST_CERTAIN = 0.995
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """A kind of synchronous write. `way`: how it becomes durable. `two_pages` of a hundred are
-    twice as long."""
+    twice as long. `group`: writes that are sent at the same time and wait for one flush."""
 
     name: str
     title: str
@@ -56,11 +56,14 @@ class Cell:
     random: bool = True
     writers: int = 1
     two_pages: int = 0
+    group: int = 1
 
     @property
     def load(self) -> Load:
         """As findings name it."""
-        return Load(random=self.random, block_bytes=self.block_bytes, read_percent=0, depth=1)
+        return Load(
+            random=self.random, block_bytes=self.block_bytes, read_percent=0, depth=self.group
+        )
 
 
 SINGLE = (
@@ -83,7 +86,12 @@ def cells(parameters: Any) -> list[Cell]:
         for count in dict.fromkeys(parameters.writers)
         if count > 1
     ]
-    return [*SINGLE, *several]
+    grouped = [
+        Cell(name=f"g{count}", title=f"{count} writes of 4 KiB and one flush", group=count)
+        for count in dict.fromkeys(parameters.grouped)
+        if count > 1
+    ]
+    return [*SINGLE, *several, *grouped]
 
 
 def measure(parameters: Any, info: DriveInfo) -> Steps:
@@ -123,9 +131,8 @@ def _step(state: str, cell: Cell, parameters: Any, info: DriveInfo) -> Run:
 
 
 def _writer(cell: Cell, number: int, parameters: Any, info: DriveInfo) -> Job:
-    fio = Fio(
-        time_based=True, random_map=False, syncs=Syncs(fdatasync_every=int(cell.way == "flush"))
-    )
+    every = cell.group if cell.way == "flush" else 0
+    fio = Fio(time_based=True, random_map=False, syncs=Syncs(fdatasync_every=every))
     if cell.two_pages:
         split = ((PAGE, 100 - cell.two_pages), (2 * PAGE, cell.two_pages))
         fio = replace(fio, blocks=(Blocks(least=PAGE, most=2 * PAGE, split=split),) * 3)
