@@ -557,8 +557,8 @@ def recovered(drive: str, batteries: str, place: Path) -> fitting.Twin:
 
 @pytest.mark.full
 def test_what_the_bx500_hides_is_recovered(tmp_path: Path) -> None:
-    """Kind and cache, as the catalogue has them. Fill and discover hardly tell its core from slower
-    flash, and no interval leaves the truth out."""
+    """Kind, cache and core, as the catalogue has them. Fill and discover do not tell where the map
+    is: the time of a moved unit has that of the map's pages in it, some 3 %."""
     batteries = "fill:patterns=128k-q32,passes=1,discover"
     twin = recovered("bx500-240", batteries, tmp_path / "run")
     space, intervals = twin.fitted.space, twin.fitted.intervals
@@ -566,9 +566,8 @@ def test_what_the_bx500_hides_is_recovered(tmp_path: Path) -> None:
     assert space.cell == "tlc" and not twin.fitted.map_known
     low, high = intervals["cache"]
     assert low <= 0.1 <= high and high / low < 1.2, (low, high)
-    true = {"idle": 30.0, "core_rate": 475e6, "move": 19.4e-6}
     assert "idle" in intervals and (space.structure.by_core or not twin.fitted.limit_known)
-    for name, value in true.items():
+    for name, value in {"idle": 30.0, "core_rate": 475e6, "move": 1.03 * 19.4e-6}.items():
         low, high = intervals.get(name, (value, value))
         assert low <= value <= high, (name, low, high)
     # Whether a read reads the map first is not known, so neither is what one takes.
