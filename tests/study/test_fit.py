@@ -570,7 +570,7 @@ def test_what_the_bx500_hides_is_recovered(tmp_path: Path) -> None:
     for name, value in {"idle": 30.0, "core_rate": 475e6, "move": 1.03 * 19.4e-6}.items():
         low, high = intervals.get(name, (value, value))
         assert low <= value <= high, (name, low, high)
-    # Whether a read reads the map first is not known, so neither is what one takes.
+    # A read may read the map first, so that nobody knows what one takes of the flash.
     assert not {"slc_read", "native_read"} & set(intervals)
 
 

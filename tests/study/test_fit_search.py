@@ -37,7 +37,7 @@ def test_slopes_promise_the_least_misfit_and_no_less(slopes: Floats) -> None:
     assert trials.floor_of(at(slopes, least), slopes) == pytest.approx(at(slopes, least).total)
 
 
-def test_what_a_place_shows_corrects_slopes_along_the_way_there_alone(slopes: Floats) -> None:
+def test_a_place_corrects_slopes_along_the_way_there_alone(slopes: Floats) -> None:
     wrong = slopes + 1.0
     here = at(slopes, np.zeros(VALUES))
     there = at(slopes, np.array([0.5, 0.5, 0.0]))
@@ -63,6 +63,6 @@ def test_a_kind_begins_with_the_slopes_of_the_values_that_both_have(slopes: Floa
     for index, name in enumerate(none.free):
         there = dynamic.free.index(name)
         assert np.array_equal(carried[:, index], own[: ROWS - 1, there]), name
-    # What the other does not have has no slope.
+    # A value that the other does not have has no slope.
     back = search._carried_slopes(none, carried, dynamic, ROWS - 1)
     assert not back[:, dynamic.free.index("cache")].any()

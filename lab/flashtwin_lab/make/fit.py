@@ -54,6 +54,7 @@ def _results(drives: Sequence[proof.Predicted]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for row in proof.rows(drives):
         verdict = "reached" if row.passes else "**missed**"
+        verdict = verdict if len(drives) >= proof.FEWEST else "too few to tell"
         yield f"| {row.finding} | {row.target} | {row.found} | {verdict} |"
 
 

@@ -179,11 +179,9 @@ class Space:
     @property
     def unseen(self) -> tuple[str, ...]:
         """Values of every such drive that no step of the run asks for."""
-        asked = (
-            FLUSH,
-            *(name for name in READS if self.structure.name != NONE or name != READS[0]),
-        )
-        return tuple(name for name in asked if name not in self.free)
+        own = self.structure.name != NONE
+        every = (FLUSH, *(name for name in READS if own or name not in SLC_ONLY))
+        return tuple(name for name in every if name not in self.free)
 
     def values(self, z: Floats) -> dict[str, float]:
         """The values of a place, in bytes a second, seconds and shares."""

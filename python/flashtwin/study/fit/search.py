@@ -140,8 +140,8 @@ def _by_fill(search: Search, spaces: Sequence[Space], simulations: int) -> list[
         start = _carried(same[0][0], place_of(same[0][1]), space, rates=True) if same else None
         runs.append((space, _of_fill(search, space, start)))
         if len(runs) == 1:
-            whole = sum(_is_like(space) is None for space in kinds)
-            fills = len(runs[0][1]) * whole + (len(OF_FILL) + 1) * (len(kinds) - whole)
+            first = sum(_is_like(space) is None for space in kinds)
+            fills = len(runs[0][1]) * first + (len(OF_FILL) + 1) * (len(kinds) - first)
             search.foretell(_expected_s(search, kinds, fills, simulations))
     runs.sort(key=_total)
     return runs
