@@ -321,9 +321,9 @@ impl<P: Policies> Ftl<P> {
         self.choose(1 - pool)
     }
 
-    /// Whether folding is to have the next superblock that becomes free: there is none, the host
-    /// waits for one, and folding gains more than collection would. A victim that was chosen now
-    /// would have it, and gain as little as its padding uses up.
+    /// True if collection leaves the next superblock that becomes free to folding. None is free,
+    /// the host waits for one, and folding gains more than collection would: a victim would take
+    /// that superblock and gain no more than its padding uses up.
     fn leaves_next_to_fold(&self) -> bool {
         let emptied = self.movers[Work::Collect].emptied() + self.movers[Work::Fold].emptied();
         self.writing.is_starved()

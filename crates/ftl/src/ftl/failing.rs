@@ -53,8 +53,8 @@ impl<P: Policies> Ftl<P> {
         self.health.end_life();
     }
 
-    /// Whether host data of a failed program has been placed again, or had been replaced, since
-    /// this was last asked: what waits for it to be programmed must not wait for more data.
+    /// True if, since the last call, a program of host data failed and the data was placed again,
+    /// or the host had replaced it. Commands that wait for it must not wait for more data.
     pub fn take_placed_again(&mut self) -> bool {
         self.health.take_placed_again()
     }

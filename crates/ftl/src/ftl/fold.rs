@@ -49,9 +49,9 @@ impl<P: Policies> Ftl<P> {
             || self.available_to_movers() > self.kept_from(Work::Fold)
     }
 
-    /// Whether the present source, or the next one, is one that the cache has borrowed, and holds
-    /// no more valid units than any native superblock that could be collected. Each of them becomes
-    /// free when it is emptied, so this one leaves most room where its data goes.
+    /// True if folding's source, the present or the next one, is borrowed by the cache and has no
+    /// more valid units than any native victim. Each superblock is free once it is emptied, so the
+    /// one with the fewest units to copy gains most.
     pub(super) fn folding_gains_more(&self) -> bool {
         let borrowed = match self.movers[Work::Fold].source() {
             NONE => self.blocks.oldest_borrowed(),

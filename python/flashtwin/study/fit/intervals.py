@@ -180,17 +180,21 @@ def _posterior(
     likely = np.array(
         [math.exp((best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
     )
+    numbers = rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum())
     drawn: list[tuple[Mapping[str, float], float]] = []
-    for number in rng.choice(len(spaces), size=DRAWS, p=likely / likely.sum()):
-        other, own = spaces[number]
-        step = rng.normal(0.0, 1.0, len(other.free))
-        place = np.array(own.z) + off + width * step
-        place = np.clip(place, -candidate.FARTHEST, candidate.FARTHEST)
-        (shown,) = search.misfits(other, [place], list(search.seen.chapters))
-        by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
-        log = float(np.sum(np.square(step))) / 2 - (shown.total - own.total) / (2 * scatter)
-        if shown.apart.size:
-            drawn.append((other.values(place) | by_prior, log))
+    for number, (other, own) in enumerate(spaces):
+        # All draws of a space at once, so that every core has some.
+        steps = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(other.free)))
+        places = [
+            np.clip(own.z + off + width * step, -candidate.FARTHEST, candidate.FARTHEST)
+            for step in steps
+        ]
+        shown = search.misfits(other, places, list(search.seen.chapters)) if places else []
+        for step, place, item in zip(steps, places, shown, strict=True):
+            by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
+            log = float(np.sum(np.square(step))) / 2 - (item.total - own.total) / (2 * scatter)
+            if item.apart.size:
+                drawn.append((other.values(place) | by_prior, log))
     if not drawn:
         return ((space.values(np.array(best.z)), 1.0),)
     weights = np.exp(np.array([log for _, log in drawn]) - max(log for _, log in drawn))

@@ -171,12 +171,12 @@ class Observed:
 
     @property
     def reads(self) -> bool:
-        """Whether a read is compared, which tells how long one takes."""
+        """True if the run tells how long a read takes: the fit compares one."""
         return any(chapter.reads for chapter in self.chapters)
 
     @property
     def has_syncs(self) -> bool:
-        """Whether writes of the run waited for the flash."""
+        """True if the run has writes that waited for the flash."""
         return any(chapter.has_syncs for chapter in self.chapters)
 
     @property
@@ -248,14 +248,14 @@ def found_rest(findings: Findings) -> FoundRest | None:
 
 
 def _is_protected(findings: Findings) -> bool:
-    """Whether a battery found it likelier than not that capacitors protect what was written."""
+    """True if the battery sync gave capacitors against a power cut more than 50 %."""
     finding = findings.get(PROTECTED_FINDING)
     return finding is not None and isinstance(finding.value, float) and finding.value > 0.5
 
 
 def _is_plain(fio: Fio | None) -> bool:
-    """Whether a job of fio's asks for nothing but sizes of blocks and flushes, until its time is
-    up."""
+    """True if a small drive can repeat the job: of fio's language it uses block sizes, flushes and
+    a time alone."""
     if fio is None:
         return True
     rest = replace(fio, time_based=False, random_map=True, syncs=Syncs(), blocks=None)
@@ -263,7 +263,7 @@ def _is_plain(fio: Fio | None) -> bool:
 
 
 def _waits(job: Job) -> bool:
-    """Whether writes of a job wait for the flash."""
+    """True if the job waits for the flash, by a flush or by FUA."""
     return job.sync or (job.fio is not None and job.fio.syncs != Syncs())
 
 
@@ -327,9 +327,9 @@ class _Played:
     """The steps of a part that were taken over so far.
 
     `most_requests`: the most requests that the small drive may be asked; `wrote`: whether a step
-    has written; `shortened`: whether the last load was cut; `ended`:
-    whether the chapter ends with it; `settled`: whether every write has
-    reached the flash; `at_random`: whether the last write since the drive was erased was at random.
+    has written; `shortened`: whether the last load was cut; `ended`: whether the chapter ends with
+    it; `settled`: whether every write has reached the flash; `at_random`: whether the last write
+    since the drive was erased was at random.
     """
 
     most_requests: float

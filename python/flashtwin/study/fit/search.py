@@ -377,7 +377,7 @@ def _among_neighbours(
     known[_kind_of(winner[0])] = winner
     done, counts = {_kind_of(winner[0])}, search.counts
     winners: set[Kind] = set()
-    # What is overwritten moves all kinds alike: it is decided before others are searched.
+    # Reclaim changes every kind alike, so the search decides on it before it tries other kinds.
     for neighbours in (_of_reclaim, _neighbours_of, _neighbours_of, _neighbours_of):
         winners.add(_kind_of(winner[0]))
         beside = []
@@ -464,8 +464,8 @@ def _beside(search: Search, winner: Searched, space: Space, before: Searched | N
 
 
 def _is_decided(search: Search, run: Searched, winner: Searched) -> bool:
-    """Whether no step that its slopes promise lets a kind win, or fit as well where it does not
-    yet."""
+    """True if further steps of `run` cannot change the answer: by its slopes it will not win, and
+    whether it fits as well as the winner is settled."""
     most, floor = _most(search, winner), _promises(search, run)
     return floor > _total(winner) and (_total(run) <= most or floor > most)
 
