@@ -110,6 +110,7 @@ fn policies(rng: &mut Rng, shape: &mut Shape) -> bool {
         _ if uncached => "0",
         _ if rule.bypasses && !borrows => "0",
         _ if !borrows => pick(rng, &["0", "0.5", "1.5"]),
+        _ if !design.lends() => pick(rng, &["0", "0.1", "0.5", "2"]),
         _ => pick(rng, &["0.1", "0.5", "1", "2"]),
     };
     let idle = match rule {
