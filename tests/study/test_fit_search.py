@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
-from flashtwin.study.fit import candidate, search, trials
+from flashtwin.study.fit import candidate, intervals, search, trials
 from flashtwin.study.fit.trials import Floats, Tried
 
 ROWS, VALUES = 7, 3
@@ -49,6 +52,70 @@ def test_a_place_corrects_slopes_along_the_way_there_alone(slopes: Floats) -> No
     for index in range(VALUES):
         trials._correct(wrong, here, at(slopes, np.eye(VALUES)[index]))
     assert wrong == pytest.approx(slopes, abs=1e-9)
+
+
+def test_weights_of_drawn_drives_count_for_half_of_them_at_least() -> None:
+    rng = np.random.default_rng(5)
+    for spread in (0.0, 0.1, 3.0, 300.0):
+        logs = rng.normal(0.0, spread, 16)
+        weights = intervals.weights_of(logs)
+        effective = 1 / float(np.sum(weights**2))
+        assert weights.sum() == pytest.approx(1.0)
+        assert list(np.argsort(weights, kind="stable")) == list(np.argsort(logs, kind="stable"))
+        if spread < 1.0:
+            plain = np.exp(logs - logs.max())
+            assert weights == pytest.approx(plain / plain.sum())
+        else:
+            assert effective == pytest.approx(8.0, rel=1e-6)
+
+
+def test_drives_are_drawn_as_slopes_and_prior_say(
+    slopes: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of linear distances the posterior is normal and known."""
+    start = np.linspace(-2.0, 3.0, ROWS)
+    certain = slopes.T @ slopes + np.eye(VALUES)
+    middle, known = np.linalg.solve(certain, -slopes.T @ start), np.linalg.inv(certain)
+    best = at(slopes, middle)
+    noise = np.zeros(ROWS)
+    moves = []
+    for index in range(VALUES):
+        step = 0.1 * np.eye(VALUES)[index]
+        moves.append([(at(slopes, middle - step), at(slopes, middle + step))])
+    covariance = intervals._covariance(best, moves, noise, best.data)
+    assert covariance == pytest.approx(known)
+    linear, space = cast("Any", LinearSearch(slopes)), cast("Any", LinearSpace())
+    monkeypatch.setattr(intervals, "DRAWS", 4000)
+    drawn = intervals._posterior(linear, space, best, covariance, ())
+    weights = [weight for _, weight in drawn]
+    places = np.array([list(values.values()) for values, _ in drawn])
+    assert np.ptp(weights) < 1e-9
+    assert places.mean(axis=0) == pytest.approx(middle, abs=0.05)
+    assert np.cov(places.T) == pytest.approx(known, abs=0.02)
+
+
+class LinearSpace:
+    """Values that are their own places."""
+
+    free = tuple("abc")
+    unseen = ()
+
+    def values(self, z: Floats) -> dict[str, float]:
+        return dict(zip(self.free, z, strict=True))
+
+
+class LinearSearch:
+    """Simulates nothing: distances are linear in the place."""
+
+    seed = 1
+    counts = 1e6
+    seen = SimpleNamespace(chapters=())
+
+    def __init__(self, slopes: Floats) -> None:
+        self._slopes = slopes
+
+    def misfits(self, _space: Any, places: Any, _chapters: Any) -> list[Tried]:
+        return [at(self._slopes, place) for place in places]
 
 
 def test_a_kind_begins_with_the_slopes_of_the_values_that_both_have(slopes: Floats) -> None:

@@ -350,6 +350,26 @@ def test_a_drive_that_answers_from_protected_ram_is_fitted_as_one(spec: Any) -> 
         assert rows["controller"]["plp"][0] == (probability > 0.5)
 
 
+@pytest.mark.parametrize(
+    ("shares", "victims"),
+    [({"greedy": 10.0, "fifo": 90.0}, "fifo"), ({"greedy": 30.0, "fifo": 30.0}, None)],
+)
+def test_victims_are_chosen_as_a_battery_found_it_or_left_open(
+    spec: Any, shares: dict[str, float], victims: str | None
+) -> None:
+    run: Any = StepsOfATwin(spec, [Purge(), write("fill", spec.capacity_bytes // MIB * MIB)])
+    run.findings = Findings(
+        Finding(battery="wafmap", name="policy", variant=way, title="", value=share)
+        for way, share in shares.items()
+    )
+    seen = observed(run, CAPACITY // 2, 1e6)
+    space = replace(space_of_waits(seen), victims=seen.victims)
+    flash = candidate.geometry(space, VALUES, CAPACITY, False)
+    policy, source = candidate.rows_of(space, VALUES, CAPACITY, flash)["gc"]["policy"]
+    assert seen.victims == victims
+    assert policy == victims if victims else source.startswith("assumed")
+
+
 def test_many_random_writes_of_one_rate_are_cut_and_end_the_chapter(spec: Any) -> None:
     whole, block = spec.capacity_bytes // MIB * MIB, 4096
 

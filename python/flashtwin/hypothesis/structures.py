@@ -98,9 +98,25 @@ class Value:
         return float(rng.uniform(low, high))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SyncedWrites:
+    """How long a synchronous write of published drives takes, in logarithms of microseconds: the
+    middle of drives with capacitors and of others, and the standard deviation of both."""
+
+    protected_ln_us: float
+    other_ln_us: float
+    ln_us_sd: float
+
+
 @cache
 def _table() -> Mapping[str, Any]:
     return read_toml(TABLE)
+
+
+@cache
+def synced_writes() -> SyncedWrites:
+    """What published drives say of synchronous writes."""
+    return SyncedWrites(**_table()["sync"])
 
 
 @cache

@@ -46,12 +46,16 @@ def drawn(
     if not open_keys and not fitted:
         return
     source = random.Random(seed)
+    turns = {
+        key: _in_turn(source, row["words"]) for key, row in open_keys.items() if "words" in row
+    }
     for number in range(count):
         share = (number + 0.5) / count
         settings = () if fitted is None else tuple(fitted.at(share, variant.sets))
         tries = (
             replace(
-                variant, sets=(*settings, *variant.sets, *_drawn_sets(source, open_keys, guessed))
+                variant,
+                sets=(*settings, *variant.sets, *_drawn_sets(source, open_keys, guessed, turns)),
             )
             for _ in range(MOST_TRIES)
         )
@@ -65,13 +69,22 @@ def drawn(
         yield seed + number + 1, other
 
 
+def _in_turn(source: random.Random, words: Sequence[str]) -> Iterator[str]:
+    """The words in an order that is drawn anew after the last of them: few drives have each."""
+    while True:
+        yield from source.sample(words, len(words))
+
+
 def _drawn_sets(
-    source: random.Random, open_keys: Mapping[str, Any], guessed: Mapping[str, Any]
+    source: random.Random,
+    open_keys: Mapping[str, Any],
+    guessed: Mapping[str, Any],
+    turns: Mapping[str, Iterator[str]],
 ) -> Iterator[str]:
-    """Settings of one drawn drive."""
+    """Settings of one drawn drive; `turns` has the next word of each key that has words."""
     for key, row in open_keys.items():
-        if "words" in row:
-            yield f"{key}={source.choice(row['words'])}"
+        if key in turns:
+            yield f"{key}={next(turns[key])}"
             continue
         # 90 % of a normal distribution lie within 1.645 deviations.
         factor = math.exp(source.gauss(0, math.log(row["factor"]) / 1.645))

@@ -21,6 +21,7 @@ from flashtwin.batteries.base.loads import KIB, SAMPLES, Load, Teller, check_fit
 from flashtwin.batteries.base.parameter import here
 from flashtwin.batteries.base.registry import Part, with_mark
 from flashtwin.batteries.base.tail import bins_in, percentile_us, tail_findings
+from flashtwin.hypothesis.structures import synced_writes
 from flashtwin.model.finding import Finding
 from flashtwin.model.fio_job import Blocks, Fio, Pace, Syncs
 from flashtwin.model.step import Ask, Fill, Job, Purge, Rest, Result, Run
@@ -37,9 +38,6 @@ BESIDE = "beside"
 # 2,300 bytes that are appended touch a second page so often, in percent.
 ETCD_TWO_PAGES = 56
 ETCD_US = 10_000.0
-# ln of the microseconds of one synchronous write: the middle of published drives with and without
-# capacitors, and the standard deviation of both.
-PROTECTED_LN_US, OTHER_LN_US, LN_US_SD = 4.00, 7.37, 0.84
 # Published drives are too few to say more than this.
 MOST_CERTAIN = 0.995
 
@@ -255,8 +253,9 @@ def _protected(single_us: Sequence[tuple[float, Teller]]) -> Iterable[Finding]:
 
 def protection_probability(write_us: float) -> float:
     """By the time of one synchronous write, both kinds equally likely before."""
-    middle = (PROTECTED_LN_US + OTHER_LN_US) / 2
-    slope = (OTHER_LN_US - PROTECTED_LN_US) / LN_US_SD**2
+    published = synced_writes()
+    middle = (published.protected_ln_us + published.other_ln_us) / 2
+    slope = (published.other_ln_us - published.protected_ln_us) / published.ln_us_sd**2
     odds = math.exp(-slope * (math.log(write_us) - middle))
     probability = min(max(odds / (1 + odds), 1 - MOST_CERTAIN), MOST_CERTAIN)
     return probability if probability > MOST_CERTAIN - 0.01 else float(f"{probability:.2g}")

@@ -162,7 +162,8 @@ class Space:
 
     `usual` has a value for each name, `free` the names that are searched. `against` is a misfit
     to begin with: twice the logarithm of how much likelier `discover` found another kind.
-    `protected`: whether capacitors answer a flush from RAM.
+    `protected`: whether capacitors answer a flush from RAM. `victims`: how collection chooses them,
+    where the run tells it.
     """
 
     structure: Structure
@@ -171,6 +172,7 @@ class Space:
     free: tuple[str, ...]
     against: float = 0.0
     protected: bool = False
+    victims: str | None = None
 
     @property
     def bits(self) -> int:
@@ -404,6 +406,8 @@ def rows_of(
     put("ftl", system=_bytes(capacity * SYSTEM_SHARE))
     put("controller", command_time=_ns(values["command"]), write_buffer=_bytes(flash.write_buffer))
     put("controller", flush_time=_ns(values[FLUSH]), plp=space.protected)
+    if space.victims is not None:
+        put("gc", policy=space.victims)
     if space.structure.by_core:
         drive = flash if scale == 1.0 else geometry(space, values, round(capacity / scale), False)
         program_s, move_s = _core_times(values, flash.wordlines, drive.wordlines)

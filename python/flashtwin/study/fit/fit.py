@@ -21,7 +21,15 @@ from flashtwin import outputs
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
-from flashtwin.hypothesis.structures import BITS, NONE, TIERS, WHOLE_DRIVE, returned, values
+from flashtwin.hypothesis.structures import (
+    BITS,
+    NONE,
+    TIERS,
+    WHOLE_DRIVE,
+    returned,
+    synced_writes,
+    values,
+)
 from flashtwin.model.document import Document
 from flashtwin.model.findings import Findings
 from flashtwin.model.units import readable_number
@@ -51,8 +59,6 @@ OWN_SHARE = 0.4
 OVER_CORE = 1.5
 # A kind that discover finds at least this likely is named beside the twin's own.
 STILL_LIKELY = 0.05
-# A flush of a drive with capacitors: the middle of published ones (battery sync).
-PROTECTED_FLUSH_S = 50e-6
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # Rates of links: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -207,6 +213,7 @@ def fit(
             ),
             against=against(run.findings, structure),
             protected=seen.protected,
+            victims=seen.victims,
         )
         for structure, cell in left
     ]
@@ -276,7 +283,7 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
         usual["idle"] = seen.found_rest.seconds
     usual["dies"] = float(_usual_dies(seen.capacity_bytes, cell))
     if seen.protected:
-        usual[candidate.FLUSH] = PROTECTED_FLUSH_S
+        usual[candidate.FLUSH] = math.exp(synced_writes().protected_ln_us) * 1e-6
     if structure.name == TIERS:
         second = _put_tier(usual, shape, seen.capacity_bytes, first, second)
     usual |= _usual_rates(structure, cell, first, second, usual)
@@ -366,6 +373,11 @@ def _notes(run: Run, seen: Observed, fitted: Fitted) -> tuple[str, ...]:
         notes.append(
             "no write waited for the flash: what a flush takes stays what is usual of drives "
             "without capacitors (battery sync measures it)"
+        )
+    elif seen.victims is None:
+        notes.append(
+            "how collection chooses what it erases is not known, and on a full drive that changes "
+            "a write that waits by several times: answers vary as much (battery wafmap tells it)"
         )
     left = [name for name in ("dies", *fitted.space.free) if name not in fitted.intervals]
     if left:
@@ -490,6 +502,8 @@ def _sources(run: Run, seen: Observed, fitted: Fitted) -> dict[str, tuple[str, s
     if seen.protected:
         how = f"{run.path.name} answers small writes as from RAM that outlasts a power cut"
         sources["controller.plp"] = ("fitted", how)
+    if seen.victims is not None:
+        sources["gc.policy"] = ("fitted", f"{run.path.name} finds it likelier than other ways")
     sources["nand.cell"] = ("fitted", f"fitted to {run.path.name}: fits best")
     sources["fold.pace"] = ("computed", "folding frees what the host writes")
     for name, row in values().items():

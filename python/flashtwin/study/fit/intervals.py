@@ -43,8 +43,9 @@ UNDETERMINED = 2.2
 # best misfit per independent value: values that make up for each other are found slowly. Other dies
 # win where their misfit is lower by as much.
 UNTOLD = 20.0
-# Drives drawn from the posterior, for answers that rest on the twin.
-DRAWS = 16
+# Drives drawn from the posterior, for answers that rest on the twin; the share of them that their
+# weights count for at least, and how finely the power of the weights is searched.
+DRAWS, EFFECTIVE, HALVINGS = 16, 0.5, 40
 # Simulated drives that the interval of one value takes.
 INTERVALS = 6
 STEPS = (0.06, 0.2, 0.6, 1.6)
@@ -92,7 +93,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
     """The best of all that was tried, with an interval of each value."""
     space, tried = winner
     counts = search.counts
-    best, near, intervals = _with_intervals(search, space, tried)
+    best, near, intervals, covariance = _with_intervals(search, space, tried)
     best = _usual_again(search, space, best, intervals, near)
     values = space.values(np.array(best.z))
     untold = near + UNTOLD * scatter_of(best, counts)
@@ -122,7 +123,7 @@ def fitted(search: Search, winner: Searched, rivals: Sequence[Searched]) -> Fitt
         if best_of(shown).total <= untold
         if replace(other, usual=space.usual).with_reclaim(space.structure.reclaims) == space
     ]
-    posterior = _posterior(search, space, best, intervals, alike)
+    posterior = _posterior(search, space, best, covariance, alike)
     known = {
         name: (space.at(name, low), space.at(name, high)) for name, (low, high) in intervals.items()
     }
@@ -161,11 +162,15 @@ def _posterior(
     search: Search,
     space: Space,
     best: Tried,
-    intervals: Mapping[str, tuple[float, float]],
+    covariance: Floats,
     alike: Sequence[tuple[Space, Tried]],
 ) -> tuple[tuple[Mapping[str, float], float], ...]:
-    """Drives drawn by the intervals, and by the prior where a value has none, each with the weight
-    that its own misfit gives it (importance sampling). What is no drive has no weight.
+    """Drives drawn around the best by the normal distribution that slopes and prior give (Laplace),
+    each with the weight that its own misfit gives it (importance sampling). What is no drive has no
+    weight.
+
+    Weights are taken to a power between 0 and 1, the largest at which they count for `EFFECTIVE` of
+    the drives: how small copies differ by chance would give all weight to one.
 
     `alike`: spaces with other dies or the other answer to overwriting, and the best of each, that
     the run does not tell from `space`. One is drawn the more rarely the larger its misfit is: by
@@ -173,9 +178,7 @@ def _posterior(
     """
     spaces = [(space, best), *alike]
     scatter = scatter_of(best, search.counts)
-    ends = [intervals.get(name, (-DEVIATIONS, DEVIATIONS)) for name in space.free]
-    off = np.array([(low + high) / 2 - at for at, (low, high) in zip(best.z, ends, strict=True)])
-    width = np.array([(high - low) / (2 * DEVIATIONS) for low, high in ends])
+    root = np.linalg.cholesky(covariance)
     rng = np.random.default_rng(search.seed + 1)
     likely = np.array(
         [math.exp((best.total - own.total) / (UNTOLD * scatter)) for _, own in spaces]
@@ -184,21 +187,20 @@ def _posterior(
     drawn: list[tuple[Mapping[str, float], float]] = []
     for number, (other, own) in enumerate(spaces):
         # All draws of a space at once, so that every core has some.
-        steps = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(other.free)))
+        normals = rng.normal(0.0, 1.0, (int(np.sum(numbers == number)), len(other.free)))
         places = [
-            np.clip(own.z + off + width * step, -candidate.FARTHEST, candidate.FARTHEST)
-            for step in steps
+            np.clip(own.z + root @ normal, -candidate.FARTHEST, candidate.FARTHEST)
+            for normal in normals
         ]
         shown = search.misfits(other, places, list(search.seen.chapters)) if places else []
-        for step, place, item in zip(steps, places, shown, strict=True):
+        for normal, place, item in zip(normals, places, shown, strict=True):
             by_prior = {name: other.at(name, rng.normal()) for name in other.unseen}
-            log = float(np.sum(np.square(step))) / 2 - (item.total - own.total) / (2 * scatter)
+            log = float(np.sum(np.square(normal))) / 2 - (item.total - own.total) / (2 * scatter)
             if item.apart.size:
                 drawn.append((other.values(place) | by_prior, log))
     if not drawn:
         return ((space.values(np.array(best.z)), 1.0),)
-    weights = np.exp(np.array([log for _, log in drawn]) - max(log for _, log in drawn))
-    weights /= weights.sum()
+    weights = weights_of(np.array([log for _, log in drawn]))
     return tuple(
         (values, float(weight))
         for (values, _), weight in zip(drawn, weights, strict=True)
@@ -206,11 +208,31 @@ def _posterior(
     )
 
 
+def weights_of(logs: Floats) -> Floats:
+    """Weights from their logarithms, taken to the largest power at which they count for as many
+    equal ones as `EFFECTIVE` of them, 1 / sum of squares (Kish 1965)."""
+
+    def at(power: float) -> Floats:
+        weights: Floats = np.exp(power * (logs - logs.max()))
+        return weights / weights.sum()
+
+    def counts(power: float) -> bool:
+        return 1 / float(np.sum(np.square(at(power)))) >= EFFECTIVE * logs.size
+
+    low, high = 0.0, 1.0
+    if counts(high):
+        return at(high)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if counts(middle) else (low, middle)
+    return at(low)
+
+
 def _with_intervals(
     search: Search, space: Space, tried: Sequence[Tried]
-) -> tuple[Tried, float, dict[str, tuple[float, float]]]:
-    """The best place, the misfit up to which others are as good, and how far each value can be, in
-    spreads."""
+) -> tuple[Tried, float, dict[str, tuple[float, float]], Floats]:
+    """The best place, the misfit up to which others are as good, how far each value can be, and
+    the covariance of all values, in spreads."""
     chapters, counts = search.seen.chapters, search.counts
     best = best_of(tried)
     for again in (True, True, False):
@@ -223,16 +245,18 @@ def _with_intervals(
         # A value moved alone has found a better place: it is the first of another step.
         tried += search.descended(space, place_of(tried), 1, chapters)
         best = best_of(tried)
-    deviations = _deviations(best, moves, _noise(best, neighbours), counts)
-    for name in _hidden(space):
-        deviations[space.free.index(name)] = 1.0
+    covariance = _covariance(best, moves, _noise(best, neighbours), counts)
+    for index in map(space.free.index, _hidden(space)):
+        covariance[index, :] = covariance[:, index] = 0.0
+        covariance[index, index] = 1.0
+    deviations = np.sqrt(np.diag(covariance))
     intervals = {
         name: _ends(
             best, tried, index, near, DEVIATIONS * deviations[index], _longer(space.structure, name)
         )
         for index, name in enumerate(space.free)
     }
-    return best, near, intervals
+    return best, near, intervals, covariance
 
 
 def _hidden(space: Space) -> list[str]:
@@ -389,16 +413,16 @@ def _slope(pair: tuple[Tried, Tried], index: int, noise: Floats) -> Floats | Non
     return slope
 
 
-def _deviations(best: Tried, moves: Sequence[Moves], noise: Floats, counts: float) -> Floats:
-    """The standard deviation of each value with all others free (marginal), in spreads."""
+def _covariance(best: Tried, moves: Sequence[Moves], noise: Floats, counts: float) -> Floats:
+    """The covariance of the values around the best, by slopes and prior, in spreads."""
     slopes = np.zeros((best.apart.size, len(best.z)))
     for index, pairs in enumerate(moves):
         for slope in (_slope(pair, index, noise) for pair in pairs):
             if slope is not None:
                 slopes[:, index] = np.where(slopes[:, index] == 0.0, slope, slopes[:, index])
     certain = slopes.T @ slopes / scatter_of(best, counts) + np.eye(len(best.z))
-    deviations: Floats = np.sqrt(np.diag(np.linalg.inv(certain)))
-    return deviations
+    covariance: Floats = np.linalg.inv(certain)
+    return covariance
 
 
 def _ends(

@@ -73,6 +73,8 @@ BEGINNING_COUNTS = 6.0
 REST_FINDING = "rest_begin"
 # The finding that says how likely the drive answers writes from RAM that outlasts a power cut.
 PROTECTED_FINDING = "is_protected"
+# The finding, one of each way, that says how likely collection chooses its victims so, in percent.
+VICTIMS_FINDING = "policy"
 # Standard deviations from the middle of an interval of 95 % to its ends.
 DEVIATIONS = 1.96
 BATTERIES = "fill,discover,crystaldiskmark,states,sync"
@@ -139,7 +141,8 @@ class Observed:
     `scale` is the small drive's capacity over the measured one's; `erased`: whether the target
     could be erased wherever the run asked for it; `found_rest`: the rest before folding, if a
     battery of the run found it; `protected`: whether one found that writes are answered from RAM
-    that outlasts a power cut.
+    that outlasts a power cut; `victims`: how collection chooses what it erases, where one found a
+    way likelier than all others together.
     """
 
     name: str
@@ -154,6 +157,7 @@ class Observed:
     erased: bool
     found_rest: FoundRest | None = None
     protected: bool = False
+    victims: str | None = None
 
     @property
     def scale(self) -> float:
@@ -232,6 +236,7 @@ def observed(
         ),
         found_rest=found_rest(run.findings),
         protected=_is_protected(run.findings),
+        victims=_victims(run.findings),
     )
 
 
@@ -251,6 +256,14 @@ def _is_protected(findings: Findings) -> bool:
     """True if the battery sync gave capacitors against a power cut more than 50 %."""
     finding = findings.get(PROTECTED_FINDING)
     return finding is not None and isinstance(finding.value, float) and finding.value > 0.5
+
+
+def _victims(findings: Findings) -> str | None:
+    """The way to choose victims to which the battery wafmap gave more than 50 %."""
+    for finding in findings.all(VICTIMS_FINDING):
+        if isinstance(finding.value, float) and finding.value > 50:
+            return finding.variant
+    return None
 
 
 def _is_plain(fio: Fio | None) -> bool:
