@@ -213,8 +213,9 @@ def weights_of(logs: Floats) -> Floats:
     equal ones as `EFFECTIVE` of them, 1 / sum of squares (Kish 1965)."""
 
     def at(power: float) -> Floats:
-        weights: Floats = np.exp(power * (logs - logs.max()))
-        return weights / weights.sum()
+        weights = np.exp(power * (logs - logs.max()))
+        shares: Floats = weights / weights.sum()
+        return shares
 
     def counts(power: float) -> bool:
         return 1 / float(np.sum(np.square(at(power)))) >= EFFECTIVE * logs.size
@@ -421,8 +422,7 @@ def _covariance(best: Tried, moves: Sequence[Moves], noise: Floats, counts: floa
             if slope is not None:
                 slopes[:, index] = np.where(slopes[:, index] == 0.0, slope, slopes[:, index])
     certain = slopes.T @ slopes / scatter_of(best, counts) + np.eye(len(best.z))
-    covariance: Floats = np.linalg.inv(certain)
-    return covariance
+    return np.asarray(np.linalg.inv(certain), dtype=np.float64)
 
 
 def _ends(
