@@ -15,6 +15,7 @@ import pytest
 
 import flashtwin as ft
 from flashtwin import _core, report
+from flashtwin.analysis.curve import Curve
 from flashtwin.catalogue.loader import load
 from flashtwin.cli.fit import command
 from flashtwin.errors import FlashtwinError
@@ -521,6 +522,34 @@ def test_steps_that_another_chapter_begins_with_are_simulated_once(
     (both,) = Search(seen=seen, seed=1).misfits(space, z, [fill, longer])
     (alone,) = Search(seen=seen, seed=1).misfits(space, z, [fill])
     assert np.array_equal(both.apart, np.tile(alone.apart, 2))
+
+
+@pytest.mark.parametrize(
+    ("rates", "step"),
+    [
+        ([230.0] * 5 + [160.0] * 60, (5, 230.0, 160.0)),
+        ([230.0] * 60 + [160.0] * 5, (60, 230.0, 160.0)),
+        # No step, one of a few percent, and one upwards.
+        ([230.0, 231.0] * 30, None),
+        ([230.0] * 30 + [225.0] * 30, None),
+        ([160.0] * 30 + [230.0] * 30, None),
+        # Many speeds are no two tiers.
+        ([230.0 + 60.0 * (at % 7) / 7 for at in range(70)], None),
+    ],
+)
+def test_a_fill_shows_where_a_first_tier_ends(
+    rates: list[float], step: tuple[int, float, float] | None
+) -> None:
+    rng = np.random.default_rng(2)
+    size = np.array(rates) * rng.normal(1.0, 0.002, len(rates))
+    found = fitting._step_within(Curve(dt=np.ones(len(rates)), size=size), float(size.sum()))
+    if step is None:
+        assert found is None
+        return
+    assert found is not None
+    count, before, after = step
+    assert found.place == pytest.approx(float(size[:count].sum()))
+    assert (found.before, found.after) == pytest.approx((before, after), rel=0.005)
 
 
 @pytest.mark.full

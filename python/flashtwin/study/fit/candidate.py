@@ -125,8 +125,9 @@ class Structure:
     @property
     def group(self) -> str:
         """Structures that share a row of `calibration.toml`. A whole-drive cache has a row of its
-        own: where it ends shows the spare flash, and later writes wait for folding."""
-        return self.name if self.name == WHOLE_DRIVE else self.way
+        own: where it ends shows the spare flash, and later writes wait for folding. Two tiers have
+        one too: where the first of them ends shows in speeds that may differ by little."""
+        return self.name if self.name in (WHOLE_DRIVE, TIERS) else self.way
 
 
 def structures() -> list[Structure]:

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from flashtwin import outputs
+from flashtwin.analysis.curve import Curve
 from flashtwin.analysis.shape import Shape, shape_of
 from flashtwin.catalogue.loader import load
 from flashtwin.errors import USAGE, FlashtwinError
@@ -59,6 +60,10 @@ OWN_SHARE = 0.4
 OVER_CORE = 1.5
 # A kind that discover finds at least this likely is named beside the twin's own.
 STILL_LIKELY = 0.05
+# A speed past a cache, or in its second tier, is at most this share of the one before. A step of a
+# fill begins a second tier where it explains this share of how rates vary before the cache's end,
+# with so many samples on both sides.
+SLOWER, EXPLAINED, LEAST_SAMPLES = 0.95, 0.5, 2
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
 # Rates of links: SATA, and four lanes of PCIe 3, 4 and 5.
@@ -285,7 +290,7 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
     if seen.protected:
         usual[candidate.FLUSH] = math.exp(synced_writes().protected_ln_us) * 1e-6
     if structure.name == TIERS:
-        second = _put_tier(usual, shape, seen.capacity_bytes, first, second)
+        first, second = _put_tier(usual, seen, shape, first, second)
     usual |= _usual_rates(structure, cell, first, second, usual)
     if shape.slower is not None and "reserve" in structure.uses:
         # Folding began once written data and borrowed blocks left no more free than the reserve.
@@ -293,22 +298,65 @@ def _usual(seen: Observed, shape: Shape, structure: Structure, cell: str) -> dic
         own = usual["static"] if "static" in structure.uses else 0.0
         written = shape.slower.start / seen.capacity_bytes
         used = written - own + (BITS[cell] - 1) * (usual["cache"] - own)
+        if structure.name == TIERS:
+            used += (BITS[cell] / candidate.TIER_BITS - 1) * usual["tier"]
         usual["reserve"] = float(np.clip(1 + usual["spare"] - used, *RESERVES))
     # Further digits are noise of the edge, and the search would take another course with each.
     return {name: float(f"{value:.3g}") for name, value in usual.items()}
 
 
 def _put_tier(
-    usual: dict[str, float], shape: Shape, capacity: int, first: float, second: float
-) -> float:
-    """Put size and speed of a second tier into `usual`, if the plateau after the first is one;
-    returns the speed past both tiers."""
+    usual: dict[str, float], seen: Observed, shape: Shape, first: float, second: float
+) -> tuple[float, float]:
+    """Put the sizes of both tiers and the speed of the second one into `usual`, where the fill
+    shows two; returns the speeds in the first tier and past both.
+
+    The fill's largest step is at the end of the first tier or at that of the second one: a clear
+    step before it is then the end of the first.
+    """
+    capacity, edge = seen.capacity_bytes, shape.edge
     rest = shape.rest.plateaus
+    before = None if edge is None else _step_within(seen.fill, edge.place.value)
+    if edge is not None and before is not None:
+        usual["cache"] = before.place / capacity
+        usual["tier"] = (edge.place.value - before.place) / capacity
+        usual["tier_speed"] = before.after / before.before
+        return before.before, second
     if len(rest) < 2 or rest[1].speed.value >= rest[0].speed.value:
-        return second
+        return first, second
     usual["tier"] = (rest[0].end - rest[0].start) / capacity
-    usual["tier_speed"] = min(rest[0].speed.value / first, 0.95)
-    return rest[1].speed.value
+    usual["tier_speed"] = min(rest[0].speed.value / first, SLOWER)
+    return first, rest[1].speed.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """Where a curve becomes slower, in bytes, and the speeds before and after."""
+
+    place: float
+    before: float
+    after: float
+
+
+def _step_within(fill: Curve, end: float) -> _Step | None:
+    """The step that explains most of how rates vary before `end`; none where it is less than half
+    of that, or no step down."""
+    count = int(np.searchsorted(fill.bytes_at, end, side="right")) - 1
+    if count < 2 * LEAST_SAMPLES:
+        return None
+    seconds, rate = fill.dt[:count], fill.rate[:count]
+    time, moved = np.cumsum(seconds), np.cumsum(seconds * rate)
+    splits = np.arange(LEAST_SAMPLES, count - LEAST_SAMPLES + 1)
+    before = moved[splits - 1] / time[splits - 1]
+    after = (moved[-1] - moved[splits - 1]) / (time[-1] - time[splits - 1])
+    between = time[splits - 1] * (time[-1] - time[splits - 1]) * np.square(before - after)
+    best = int(np.argmax(between))
+    spread = float(np.sum(seconds * np.square(rate - moved[-1] / time[-1])))
+    explained = float(between[best]) / float(time[-1])
+    if explained < EXPLAINED * spread or after[best] > SLOWER * before[best]:
+        return None
+    place = float(fill.bytes_at[splits[best]])
+    return _Step(place=place, before=float(before[best]), after=float(after[best]))
 
 
 def _usual_rates(
@@ -320,7 +368,7 @@ def _usual_rates(
     first_rate = link * 1.25 if first > AT_LINK * link else first * 1.03
     # A whole-drive cache lends all of the flash: each write past it has to fold first.
     given_back = returned(bits) if structure.name == WHOLE_DRIVE else 1.0
-    slower = min(second / first, 0.95)
+    slower = min(second / first, SLOWER)
     if structure.way == "direct":
         native_rate = second * 1.03 * given_back
     else:

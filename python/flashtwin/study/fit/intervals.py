@@ -265,7 +265,8 @@ def _hidden(space: Space) -> list[str]:
     time: a change of the series with them is by chance."""
     hidden = []
     if space.structure.by_core or space.usual["first_rate"] > space.usual["link"]:
-        hidden.append("first_rate")
+        # A second tier's speed is a share of the first one's.
+        hidden += ["first_rate", "tier_speed"]
     if space.structure.by_core and space.structure.way == "folded":
         hidden.append("native_rate")
     return [name for name in hidden if name in space.free]
