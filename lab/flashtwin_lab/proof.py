@@ -57,8 +57,8 @@ RANDOM, STEADY, WEB = 2.5, 0.5, 0.2
 # Writes that wait for the flash, on that full drive.
 SYNC_WRITES = 4000
 AT_LEAST, HOLDS = 0.8, 0.9
-# Drives of the posterior that are simulated.
-DRAWS = 6
+# Drives of the posterior that are simulated: two of each way to choose victims.
+DRAWS = 8
 # Fewer drives than this tell no share.
 FEWEST = 19
 # The memory that the work on a drive takes.
