@@ -3,6 +3,7 @@
 use crate::common;
 use crate::common::asks::{self, UNCACHED, link};
 use crate::common::loops::{go, job, rate, rest};
+use flashtwin_base::rng::Rng;
 use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
@@ -227,5 +228,33 @@ fn folding_in_the_die_takes_both_passes_and_senses_twice() {
             found < most * 1.02 && found > most * 0.8,
             "{path}: {found} against {most}"
         );
+    }
+}
+
+/// Collection begins a granule, the host flushes, and what it writes then goes into that granule. A
+/// flush waited for all granules begun before it: for this data, for its second pass, and so for
+/// the wordline behind it, which a host that waits for its flush does not write.
+#[test]
+fn a_flush_waits_for_no_data_that_came_after_it() {
+    let mut d = drive(&[
+        "nand.planes=1",
+        "nand.wordlines_per_block=16",
+        "nand.blocks_per_plane=40",
+        "drive.capacity=48 MiB",
+        "controller.write_buffer=256 KiB",
+        "controller.gather=false",
+        "gc.separation=none",
+    ]);
+    let mut rng = Rng::new(1, 0);
+    let mut done: Vec<Completion> = Vec::new();
+    for turn in 1..=1000 {
+        for op in [Op::Write, Op::Write, Op::Flush, Op::Write] {
+            send(&mut d, op, rng.below(12_000), 8);
+            let next = d.now() + Nanos(rng.below(8_000_000));
+            d.advance(next, &mut done);
+        }
+        let end = d.now() + Nanos::from_secs(2);
+        d.advance(end, &mut done);
+        assert_eq!(done.len(), 4 * turn, "answers after {turn} turns");
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Frontier {
     pub(crate) moved: u32,
     /// Sequence number of the granule being filled.
     pub(crate) sequence: u64,
+    /// The number of its host data (see [`crate::writing`]), the largest before any has come.
+    pub(crate) host_sequence: u64,
     /// How it programs.
     pub(crate) mode: Mode,
     /// Slots for each whole unit, and whole units of a row (see [`crate::packing`]).
@@ -43,8 +45,8 @@ pub(crate) struct Frontier {
 }
 
 flashtwin_base::state! { Frontier {
-    kept: superblock, next, begun, end, stop, lane, parked, granule, moved, sequence, used, held,
-        grains;
+    kept: superblock, next, begun, end, stop, lane, parked, granule, moved, sequence, host_sequence,
+        used, held, grains;
     built: full, mode, ratio, row;
 } }
 
@@ -68,12 +70,30 @@ impl Frontier {
             full: layout.granule(mode),
             moved: 0,
             sequence: 0,
+            host_sequence: 0,
             mode,
             ratio: layout.ratio,
             row: layout.row_units / layout.ratio,
             used: 0,
             held: 0,
             grains: 0,
+        }
+    }
+
+    /// The granule being filled is begun, with this number; `waits`: it will wait for later passes.
+    /// What collection is about to place in it counts as `moved` already.
+    #[inline]
+    pub(crate) fn begin(&mut self, sequence: u64, waits: bool) {
+        let apart = waits && self.moved > 0;
+        self.sequence = sequence;
+        self.host_sequence = if apart { u64::MAX } else { sequence };
+    }
+
+    /// Whoever waits for a granule below a sequence number waits for the one being filled too.
+    pub(crate) fn lower(&mut self, sequence: u64) {
+        self.sequence = self.sequence.min(sequence);
+        if self.host_sequence < u64::MAX {
+            self.host_sequence = self.host_sequence.min(sequence);
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Flight {
     pub(crate) stream: Stream,
     /// Its number among all granules, in the order in which they were begun.
     pub(crate) sequence: u64,
+    /// The number of its host data (see [`crate::writing`]); nothing where it holds none.
+    pub(crate) host_sequence: u64,
     /// First physical unit of a copyback's source rows; of parity, of its stripe.
     pub(crate) source: u32,
     /// Its die, and its stripe in the superblock; nothing where no program takes it there.
@@ -58,6 +60,7 @@ impl Flight {
             moved: 0,
             stream: Stream::Parity,
             sequence,
+            host_sequence: sequence,
             source: protects,
             die: 0,
             stripe: 0,
@@ -150,6 +153,7 @@ impl WriteBuffer {
         let flying = self.flights.iter_mut().filter(|f| f.first != NONE);
         for flight in flying.filter(|f| of(f)) {
             flight.sequence = flight.sequence.min(sequence);
+            flight.host_sequence = flight.host_sequence.min(sequence);
         }
     }
 

@@ -4,7 +4,9 @@
 //! [`Frontier`] is how far a stream has come, [`Lanes`] its other open superblocks, [`Passes`] what
 //! waits for another program of its wordline, [`WriteBuffer`] the RAM and the programs. All of it
 //! is numbered: each granule gets the next sequence number as it is begun, so that "everything
-//! before this is on flash" is a comparison.
+//! before this is on flash" is a comparison. Where granules wait for later passes, host data that
+//! joins what collection has begun a granule with has a number of its own. Else a flush that came
+//! before that data would wait for it, and so for the wordlines that the host writes behind it.
 
 mod parity;
 
@@ -119,18 +121,24 @@ impl Writing {
     pub(crate) fn begin_granule(&mut self, stream: Stream) -> &mut Frontier {
         let s = &mut self.streams[stream];
         if s.next == s.begun {
-            s.sequence = self.sequence;
+            s.begin(self.sequence, self.passes.are_of(s.mode));
             self.sequence += 1;
         }
         s
     }
 
-    /// Units are placed in a stream; true where its granule or its lane is full.
+    /// Units are placed in a stream, where those that collection has placed count as `moved`
+    /// already; true where its granule or its lane is full.
     #[inline]
     pub(crate) fn fill(&mut self, stream: Stream, units: u32) -> bool {
         let s = self.begin_granule(stream);
         s.next += units;
-        s.next >= s.begun + s.granule || s.next == s.stop
+        let full = s.next >= s.begun + s.granule || s.next == s.stop;
+        if s.host_sequence == u64::MAX && s.next - s.begun > s.moved {
+            let number = self.number();
+            self.streams[stream].host_sequence = number;
+        }
+        full
     }
 
     /// The granule that a stream was filling is issued, and the next one begun if data waits.
@@ -140,7 +148,7 @@ impl Writing {
         s.begun += s.granule;
         s.granule = s.full;
         if s.next > s.begun {
-            s.sequence = self.sequence;
+            s.begin(self.sequence, self.passes.are_of(s.mode));
             self.sequence += 1;
         }
     }
@@ -297,15 +305,15 @@ impl Writing {
         self.in_use.host.iter().map(waiting).sum()
     }
 
-    /// Lowest sequence number of a granule with host data that is not programmed yet.
+    /// Lowest sequence number of host data that is not programmed yet.
     #[inline]
     pub(crate) fn oldest_of_host(&self) -> u64 {
         let flying = self.buffer.flights().filter(|(_, f)| f.host_units > 0);
-        let flying = flying.map(|(_, f)| f.sequence);
+        let flying = flying.map(|(_, f)| f.host_sequence);
         let open = self.in_use.host.iter().map(|&stream| &self.streams[stream]);
         let open = open
             .filter(|s| s.next - s.begun > s.moved)
-            .map(|s| s.sequence);
+            .map(|s| s.host_sequence);
         flying.chain(open).min().unwrap_or(u64::MAX)
     }
 

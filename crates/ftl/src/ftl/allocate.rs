@@ -164,6 +164,7 @@ impl<P: Policies> Ftl<P> {
             moved: s.moved,
             stream,
             sequence: s.sequence,
+            host_sequence: s.host_sequence,
             source: NONE,
             die: 0,
             stripe: 0,

@@ -260,7 +260,7 @@ impl<P: Policies> Ftl<P> {
         for &stream in self.writing.of_host() {
             let s = &mut self.writing[stream];
             if s.next > s.begun {
-                s.sequence = s.sequence.min(sequence);
+                s.lower(sequence);
             }
         }
         self.flush_journal(ops);
@@ -453,7 +453,7 @@ impl<P: Policies> Ftl<P> {
         self.writing.buffer.lower(sequence, later);
         let s = &mut self.writing[stream];
         if s.next > s.begun {
-            s.sequence = s.sequence.min(sequence);
+            s.lower(sequence);
         }
         self.set_aside_again();
     }

@@ -205,6 +205,7 @@ impl<P: Policies> Ftl<P> {
                 moved: 0,
                 stream: Stream::Fold,
                 sequence: self.writing.sequence(),
+                host_sequence: self.writing.sequence(),
                 source: first + within * row,
                 die: 0,
                 stripe: 0,

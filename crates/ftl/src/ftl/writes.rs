@@ -607,6 +607,7 @@ impl<P: Policies> Ftl<P> {
                 moved: 0,
                 stream: Stream::Direct,
                 sequence: s.sequence,
+                host_sequence: s.host_sequence,
                 source: NONE,
                 die: die as u16,
                 stripe,
