@@ -5,7 +5,8 @@
 //! a throttled drive is held to as much work as any other, and a cool one to no less because it
 //! might be throttled. When a step has ended, dies still rest for the last operations that it met:
 //! the longest rest counts for each time that a step begins. Where each read may take a long ladder
-//! of retries collection is as much slower, and the bound is longer.
+//! of retries, or each erase of a worn block a long time, collection is as much slower, and the
+//! bound is longer.
 
 use flashtwin_base::Nanos;
 use flashtwin_drive::{Config, Drive};
@@ -14,8 +15,10 @@ use flashtwin_drive::{Config, Drive};
 /// that the link takes for what may be under way. Reads with every retry are slow, too: the longest
 /// waits on 526 random drives were 136 and 87 s.
 const MOST: Nanos = Nanos::from_secs(1500);
-/// The longest ladder of retries under that bound: with a longer one it is as many times longer.
+/// The longest ladder of retries and the longest erase under that bound: with a longer one it is as
+/// many times longer.
 const LADDER: Nanos = Nanos::from_ms(20);
+const ERASE: Nanos = Nanos::from_ms(150);
 /// Bytes that may be under way: the largest commands, at the greatest depth.
 const UNDER_WAY: u64 = 1 << 30;
 
@@ -45,9 +48,10 @@ impl Patience {
         let link = Nanos::from_secs(UNDER_WAY / config.link.bytes_per_s.max(1));
         let longest = longest_operation(config).0;
         let tail = |speed_milli: u64| Nanos(longest * (1000 - speed_milli) / speed_milli.max(1));
-        let ladders = longest_ladder(config).max(LADDER).0 as f64 / LADDER.0 as f64;
+        let times = |longest: Nanos, most: Nanos| longest.max(most).0 as f64 / most.0 as f64;
+        let slower = times(longest_ladder(config), LADDER).max(times(longest_erase(config), ERASE));
         Patience {
-            most: Nanos((MOST.0 as f64 * ladders) as u64) + link,
+            most: Nanos((MOST.0 as f64 * slower) as u64) + link,
             taken_milli: steps.map(|step| 1000 - step.speed_milli),
             tails: steps.map(|step| tail(step.speed_milli)),
             now: Nanos::ZERO,
@@ -98,8 +102,8 @@ fn longest_ladder(config: &Config) -> Nanos {
     }
 }
 
-/// The longest that a die is busy with one thing, which is an erase or a read with every retry.
-fn longest_operation(config: &Config) -> Nanos {
+/// The longest erase, which is one of a worn block.
+fn longest_erase(config: &Config) -> Nanos {
     let part = &config.part;
     let tier = part.tier.as_ref().map(|tier| tier.timing.erase);
     let erase = part
@@ -107,5 +111,10 @@ fn longest_operation(config: &Config) -> Nanos {
         .erase
         .max(part.native.erase)
         .max(tier.unwrap_or(Nanos::ZERO));
-    erase.max(longest_ladder(config))
+    Nanos(erase.0 * (1000 + u64::from(part.variation.erase_wear)) / 1000)
+}
+
+/// The longest that a die is busy with one thing, which is an erase or a read with every retry.
+fn longest_operation(config: &Config) -> Nanos {
+    longest_erase(config).max(longest_ladder(config))
 }

@@ -59,3 +59,12 @@ fn patience_ends_after_the_same_work() {
     assert_eq!(least(&[]), [false, true, true]);
     assert_eq!(least(&slow), [false, false, true]);
 }
+
+/// Where a worn block's erase takes twenty-one times that of a new one, a host waits for as many.
+#[test]
+fn patience_lasts_for_the_erases_of_worn_blocks() {
+    let worn = ["nand.native.tbers=60 ms", "nand.variation.erase_wear=20"];
+    let over = |sets: &[&str]| [4000, 20_000].map(|seconds| worked(sets, seconds).1);
+    assert_eq!(over(&worn[..1]), [true, true]);
+    assert_eq!(over(&worn), [false, true]);
+}
