@@ -258,3 +258,46 @@ fn a_flush_waits_for_no_data_that_came_after_it() {
         assert_eq!(done.len(), 4 * turn, "answers after {turn} turns");
     }
 }
+
+/// Superblocks of which three quarters are padding once what was written last has all its passes.
+const SMALL: [&str; 17] = [
+    "nand.cell=slc",
+    "nand.native.tr=[\"45 us\"]",
+    "nand.native.tprog=4 ms",
+    "nand.native.third_pass=5 ms",
+    "nand.native.pass_distance=6",
+    "nand.dies_per_channel=2",
+    "nand.planes=1",
+    "nand.page_size=8 KiB",
+    "nand.wordlines_per_block=16",
+    "nand.blocks_per_plane=11",
+    "drive.capacity=1 MiB",
+    "controller.write_buffer=448 KiB",
+    "controller.acknowledge=write-through",
+    "controller.native_programs=1",
+    "gc.reserve=4",
+    "gc.low=6",
+    "gc.high=8",
+];
+
+/// With one program at a time, one superblock after the other became ready to be collected.
+/// Collection padded the copies of each as long as the next was not, so that it used up what it
+/// freed, and a host with five writes outstanding got no answer.
+#[test]
+fn padding_uses_up_less_than_collection_frees() {
+    for seed in 0..10 {
+        let mut d = drive(&SMALL);
+        let mut rng = Rng::new(seed, 0);
+        let mut done: Vec<Completion> = Vec::new();
+        for sent in 1..=200 {
+            let units = if rng.chance(30) { 1 + rng.below(60) } else { 1 };
+            send(&mut d, Op::Write, rng.below(256 - units), units);
+            let late = d.now() + Nanos::from_secs(120);
+            while done.len() + 5 < sent {
+                let next = d.next_due().expect("writes are under way");
+                assert!(next < late, "seed {seed}: {} answers", done.len());
+                d.advance(next, &mut done);
+            }
+        }
+    }
+}

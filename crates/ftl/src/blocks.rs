@@ -481,6 +481,11 @@ impl Blocks {
         self.victims.emptiest(pool, &self.all)
     }
 
+    /// Candidates with fewer valid units than that will be ready once their programs have ended.
+    pub(crate) fn victims_come(&self, units: u32) -> bool {
+        self.victims.come(units, &self.all)
+    }
+
     /// The candidate of a pool whose turn it is.
     pub(crate) fn oldest(&self, pool: usize) -> Option<u32> {
         self.victims.oldest(pool, &self.all)

@@ -360,6 +360,12 @@ impl Victims {
         pool.steps().find_map(fewest)
     }
 
+    /// Whether candidates with fewer valid units than that are not ready yet.
+    pub(crate) fn come(&self, units: u32, all: &[Superblock]) -> bool {
+        let mut candidates = self.pools.iter().flat_map(|pool| &pool.members);
+        candidates.any(|&s| !is_ready(all, s) && all[s as usize].valid < units)
+    }
+
     /// The ready candidates, the one that was closed first at the beginning.
     fn by_age(&self, pool: usize, all: &[Superblock]) -> impl Iterator<Item = u32> {
         let members = self.pools[pool].by_age.members(0);

@@ -163,8 +163,8 @@ impl<P: Policies> Ftl<P> {
         loop {
             if !self.movers[Work::Collect].is_working() && !self.next_victim(ops) {
                 self.movers[Work::Collect].owe(0, 0);
-                if self.movers[Work::Collect].waiting() && self.movers[Work::Collect].reading() == 0
-                {
+                let mover = &self.movers[Work::Collect];
+                if mover.waiting() && mover.reading() == 0 && !self.victims_come() {
                     let awaited = self.writing.is_starved() || self.stops_the_world();
                     self.pad_moved(Work::Collect, awaited, ops);
                 }
@@ -182,6 +182,16 @@ impl<P: Policies> Ftl<P> {
                 self.read_row(Work::Collect, ops);
             }
         }
+    }
+
+    /// Space is wanted, and superblocks that gain some will be victims once their programs have
+    /// ended. Their data fills what would be padded now. A drive with later passes pads whole
+    /// wordlines: after each single victim, that could be all that collection frees.
+    fn victims_come(&self) -> bool {
+        let units = self.layout.whole_units(Mode::Native);
+        self.layout.later_passes.is_some()
+            && self.movers[Work::Collect].is_active()
+            && self.blocks.victims_come(units)
     }
 
     /// Collection may go on while it is behind what the host pays for. It may always go on while
