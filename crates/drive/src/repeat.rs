@@ -8,7 +8,8 @@
 //! jump may have got wrong.
 //!
 //! A jump ends before the law changes: before a block of the cache has used up its rated cycles,
-//! where that takes it out of use, and before data that the load leaves alone has to be refreshed.
+//! where that takes it out of use, before the drive has used up its own, where it can only be read
+//! then, and before data that the load leaves alone has to be refreshed.
 //! What happens by chance as cells wear is not repeated ([`Config::repeat_refusal`]).
 //!
 //! Invariants: the map, the free superblocks, the queue of events and the drive's clock stay as

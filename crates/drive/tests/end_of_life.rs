@@ -106,6 +106,41 @@ fn the_policy_says_when_it_ends() {
     assert!(spares < reserve && rated < reserve);
 }
 
+/// A drive none of whose blocks fails ends by its wear alone.
+const SOUND: [&str; 3] = [
+    "wear.read_only_at=rated-wear",
+    "wear.program_failures=0",
+    "wear.erase_failures=0",
+];
+
+/// It looked at its wear only where a block might have failed, and went on for good.
+#[test]
+fn it_ends_at_its_rated_life_though_nothing_fails() {
+    let mut drive = drive(&SOUND, 1);
+    write_to_the_end(&mut drive);
+    let wear = drive.ftl().mean_wear();
+    assert!((1.0..1.05).contains(&wear), "{wear}");
+    assert_eq!(single(&mut drive, Op::Trim, 0, 8), Status::ReadOnly);
+    assert_eq!(single(&mut drive, Op::Read, 0, 8), Status::Ok);
+}
+
+#[test]
+fn purges_take_of_its_rated_life_too() {
+    let mut drive = drive(&SOUND, 1);
+    let sectors = drive.capacity_bytes() / 512;
+    let mut purges = 0;
+    while single(&mut drive, Op::Write, 0, 256) == Status::Ok {
+        for lba in (256..sectors - 256).step_by(256) {
+            single(&mut drive, Op::Write, lba, 256);
+        }
+        drive.purge();
+        purges += 1;
+        assert!(purges < 100, "it never ends");
+    }
+    let wear = drive.ftl().mean_wear();
+    assert!((1.0..1.1).contains(&wear), "{wear}");
+}
+
 /// A drive that goes on with fewer stands still once each stream has a superblock open and none is
 /// left to collect into.
 #[test]

@@ -183,6 +183,21 @@ fn a_jump_ends_before_resting_data_has_to_be_refreshed() {
 }
 
 #[test]
+fn a_jump_ends_before_the_drive_can_only_be_read() {
+    let mut drive = steady(&[NO_CACHE, "wear.read_only_at=rated-wear"]);
+    let stretch = quarters(&mut drive, 0..8);
+    let times = drive.repeat(&stretch, u64::MAX, 0, WRITTEN_AGAIN);
+    assert!(times < u64::MAX);
+    let wear = drive.ftl().mean_wear();
+    assert!((0.9..=1.0).contains(&wear), "{wear} after {times} times");
+    assert!(!drive.ftl().is_read_only());
+    let mut seeds = 8..24;
+    while !drive.ftl().is_read_only() {
+        quarter(&mut drive, seeds.next().expect("it ends soon"));
+    }
+}
+
+#[test]
 fn what_fails_by_chance_is_not_repeated() {
     assert_eq!(config(&[NO_CACHE]).repeat_refusal(), None);
     let failing = config(&[NO_CACHE, "wear.program_failures=20", "wear.spares=8"]);

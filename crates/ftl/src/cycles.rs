@@ -35,6 +35,12 @@ impl Cycles {
         self.with(earlier, u64::saturating_sub)
     }
 
+    /// The wear of all superblocks together, as a multiple of the rated life of one.
+    pub(crate) fn wear(&self, rated: Rated) -> f64 {
+        let of_mode = |mode: usize| self.0.iter().map(|sums| sums[mode]).sum();
+        rated.wear(of_mode(0), of_mode(1), of_mode(2))
+    }
+
     /// Adds others, each `times` times.
     pub fn add(&mut self, others: &Cycles, times: u64) {
         *self = self.with(others, |sum, other| {

@@ -88,6 +88,7 @@ impl<P: Policies> Ftl<P> {
         }
         let block = &mut self.blocks[superblock];
         block.wear_off(&mut self.counters);
+        self.look_for_rated_end();
         if self.health.may_fail() && !self.erase_holds(superblock) {
             return;
         }

@@ -82,11 +82,8 @@ impl<P: Policies> Ftl<P> {
         let open = self.streams_at_most() * self.layout.groups;
         let gc = &self.policy.gc;
         let work = (gc.reserve_superblocks + open + 1).max(gc.high_superblocks);
-        let early = match self.policy.wear.read_only_at {
-            ReadOnlyAt::ReserveGone => false,
-            ReadOnlyAt::SparesGone => self.spare_blocks() == 0,
-            ReadOnlyAt::RatedWear => self.mean_wear() >= 1.0,
-        };
+        let ends_early = self.policy.wear.read_only_at == ReadOnlyAt::SparesGone;
+        let early = ends_early && self.spare_blocks() == 0;
         // Data in native blocks waits in the buffer between its passes. A spec whose cache always
         // takes all data need not have that much buffer: such a drive ends with its last cache
         // superblock.
@@ -96,6 +93,19 @@ impl<P: Policies> Ftl<P> {
         if early || no_cache || left < data + work {
             self.health.end_life();
         }
+    }
+
+    /// Erases have worn the drive: whether it may be written at that wear is up to the policy,
+    /// whether its blocks fail or not.
+    pub(super) fn look_for_rated_end(&mut self) {
+        if self.ends_at_rated_wear() && self.mean_wear() >= 1.0 {
+            self.health.end_life();
+        }
+    }
+
+    /// The drive can only be read once its mean wear is at its rating.
+    pub(super) fn ends_at_rated_wear(&self) -> bool {
+        self.policy.wear.read_only_at == ReadOnlyAt::RatedWear
     }
 
     /// Streams that may have a superblock open: one for each class of the host's data and of what
@@ -171,11 +181,7 @@ impl<P: Policies> Ftl<P> {
         self.health.draw_erase(place, wear, failures);
         // A start after a power cut writes the data that it saved back to where it was. So more
         // pulses erase the superblock, and its bad blocks are replaced the next time.
-        let fit = self.cuts.is_recovering() || self.is_fit(superblock);
-        if fit && self.policy.wear.read_only_at == ReadOnlyAt::RatedWear {
-            self.look_for_end();
-        }
-        fit
+        self.cuts.is_recovering() || self.is_fit(superblock)
     }
 
     /// Whether a program that has ended has failed. Where there is no other superblock to go on in,

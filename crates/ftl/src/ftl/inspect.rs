@@ -131,13 +131,20 @@ impl<P: Policies> Ftl<P> {
         self.blocks.cycles()
     }
 
-    /// How often some wear can come again before a superblock of the cache is given up for it.
+    /// How often some wear can come again before a superblock of the cache is given up for it, or
+    /// the drive can only be read.
     #[must_use]
     pub fn repeats_until_worn(&self, taken: &Cycles) -> u64 {
-        match self.cache.gives_up_worn_ones() {
-            true => self.blocks.repeats_until_worn(taken, self.wear.rated()),
+        let rated = self.wear.rated();
+        let own = match self.cache.gives_up_worn_ones() {
+            true => self.blocks.repeats_until_worn(taken, rated),
             false => u64::MAX,
+        };
+        let all = taken.wear(rated) / f64::from(self.layout.superblocks);
+        if !self.ends_at_rated_wear() || all == 0.0 {
+            return own;
         }
+        own.min(((1.0 - self.mean_wear()).max(0.0) / all) as u64)
     }
 
     /// Adds wear, evenly over the superblocks of each kind.

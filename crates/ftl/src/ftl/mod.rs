@@ -338,6 +338,7 @@ impl<P: Policies> Ftl<P> {
         );
         self.cuts.forget();
         self.blocks.purge(&mut self.counters);
+        self.look_for_rated_end();
         self.start_over();
         self.mend_all();
         self.cache.give_up_worn(&self.wear, &mut self.blocks);
