@@ -259,6 +259,37 @@ fn a_flush_waits_for_no_data_that_came_after_it() {
     }
 }
 
+/// Without later passes it waited for the granule to be full, or for `controller.gather_time`.
+#[test]
+fn a_flush_waits_for_no_granule_that_gathers_data_that_came_after_it() {
+    let mut d = drive(&[
+        "nand.native.second_pass=0",
+        "nand.wordlines_per_block=16",
+        "nand.blocks_per_plane=40",
+        "drive.capacity=192 MiB",
+        "controller.write_buffer=768 KiB",
+        "gc.separation=none",
+    ]);
+    let mut rng = Rng::new(1, 0);
+    for turn in 1..=500 {
+        let mut done: Vec<Completion> = Vec::new();
+        let mut asked = Nanos(0);
+        for op in [Op::Write, Op::Write, Op::Flush, Op::Write] {
+            if op == Op::Flush {
+                asked = d.now();
+            }
+            send(&mut d, op, rng.below(48_000), 8);
+            let next = d.now() + Nanos(rng.below(1_000_000));
+            d.advance(next, &mut done);
+        }
+        let end = d.now() + Nanos::from_secs(6);
+        d.advance(end, &mut done);
+        let flush = done.iter().find(|answer| answer.tag == Op::Flush as u32);
+        let waited = flush.expect("the flush is answered").at - asked;
+        assert!(waited < Nanos(100_000_000), "{waited:?} in turn {turn}");
+    }
+}
+
 /// Superblocks of which three quarters are padding once what was written last has all its passes.
 const SMALL: [&str; 17] = [
     "nand.cell=slc",

@@ -80,13 +80,12 @@ impl Frontier {
         }
     }
 
-    /// The granule being filled is begun, with this number; `waits`: it will wait for later passes.
-    /// What collection is about to place in it counts as `moved` already.
+    /// The granule being filled is begun, with this number. What collection is about to place in it
+    /// counts as `moved` already.
     #[inline]
-    pub(crate) fn begin(&mut self, sequence: u64, waits: bool) {
-        let apart = waits && self.moved > 0;
+    pub(crate) fn begin(&mut self, sequence: u64) {
         self.sequence = sequence;
-        self.host_sequence = if apart { u64::MAX } else { sequence };
+        self.host_sequence = if self.moved > 0 { u64::MAX } else { sequence };
     }
 
     /// Whoever waits for a granule below a sequence number waits for the one being filled too.

@@ -121,7 +121,7 @@ impl Writing {
     pub(crate) fn begin_granule(&mut self, stream: Stream) -> &mut Frontier {
         let s = &mut self.streams[stream];
         if s.next == s.begun {
-            s.begin(self.sequence, self.passes.are_of(s.mode));
+            s.begin(self.sequence);
             self.sequence += 1;
         }
         s
@@ -148,7 +148,7 @@ impl Writing {
         s.begun += s.granule;
         s.granule = s.full;
         if s.next > s.begun {
-            s.begin(self.sequence, self.passes.are_of(s.mode));
+            s.begin(self.sequence);
             self.sequence += 1;
         }
     }
