@@ -21,7 +21,7 @@ import numpy as np
 
 from flashtwin.catalogue.loader import BadSpecError, load
 from flashtwin.errors import FlashtwinError
-from flashtwin.hypothesis.structures import BITS
+from flashtwin.hypothesis.structures import BITS, NONE, TIERS
 from flashtwin.hypothesis.structures import values as values_of
 from flashtwin.runner import request
 from flashtwin.runner.events import Observer
@@ -50,6 +50,9 @@ DIES = (2, 4)
 # TLC dies shown at ISSCC until 2021 the fastest took 184 MB/s. QLC dies of 64 layers take 19 in
 # retail drives; of newer ones three times that is assumed.
 FASTEST_DIE = {"slc": 655e6, "tlc": 200e6, "qlc": 60e6}
+# A drive of 8 GB is through a cache of half a percent within one sample of a fill. Caches that last
+# for less than this do not count, and no second tier that is hardly slower than the first.
+SHOWN_S, SLOWER = 0.3, 0.95
 # Other values are within so many spreads of what is usual.
 FARTHEST = 2.0
 
@@ -125,10 +128,26 @@ def _unseen() -> Iterator[Callable[[str], Observer]]:
     yield lambda _name: Observer()
 
 
+def shows_its_cache(space: Space, values: Mapping[str, float]) -> bool:
+    """True if a fill of 8 GB can show where the drive's cache ends, and its first tier: it lasts
+    `SHOWN_S`, and what comes after the first tier is slower by `SLOWER`."""
+    if space.structure.name == NONE:
+        return True
+    host = min(values["link"], values["core_rate"] if space.structure.by_core else np.inf)
+    rate = min(host, values["first_rate"])
+    if candidate.cache_share(space, values) * CAPACITY < SHOWN_S * rate:
+        return False
+    if space.structure.name != TIERS:
+        return True
+    return bool(min(host, values["first_rate"] * values["tier_speed"]) <= SLOWER * rate)
+
+
 def held(seed: int, number: int, *, simulations: int = SIMULATIONS) -> list[Held]:
     """Every interval of one drawn drive; none where the values make no drive, or one whose fill
     does not show its cache."""
     space, values = drawn(seed, number)
+    if not shows_its_cache(space, values):
+        return []
     with tempfile.TemporaryDirectory() as folder:
         try:
             run = measured(space, values, BATTERIES, Path(folder) / "run")
