@@ -3,6 +3,7 @@
 
 use crate::common::loops::{go, job, rate, rest};
 use crate::common::{self, load_with};
+use flashtwin_base::rng::Rng;
 use flashtwin_base::{Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_host::Outcome;
@@ -302,4 +303,50 @@ fn full_superblocks_of_the_recycler_cost_a_copy_a_unit_and_no_more() {
     hot.io_bytes = Some(1200 * MB / 4096 * 4096);
     let longest = go(&mut d, hot).jobs[0].latency_max;
     assert!(longest < Nanos::from_ms(100), "{longest:?}");
+}
+
+/// The power goes again and again while collection has half emptied a superblock. After each start
+/// it began with another one, until none was free, what was open had no room for all of a victim's
+/// data, and the host got no answer.
+#[test]
+fn cuts_in_collection_leave_room_for_a_victim() {
+    let sets = [
+        "nand.cell=slc",
+        "nand.native.tr=[\"45 us\"]",
+        "nand.native.tprog=4 ms",
+        "nand.dies_per_channel=2",
+        "nand.planes=1",
+        "nand.page_size=8 KiB",
+        "nand.wordlines_per_block=16",
+        "nand.blocks_per_plane=20",
+        "drive.capacity=7 MiB",
+        "controller.write_buffer=64 KiB",
+        "ftl.system=0",
+        "gc.policy=random",
+    ];
+    for seed in 0..30 {
+        let separation = ["gc.separation=gc", "gc.separation=none"][seed as usize % 2];
+        let sets = [&sets[..], &[separation]].concat();
+        let mut d = Drive::new(&load_with(common::BASE, &["slc-off"], &sets).config, seed);
+        d.enable_power_cuts();
+        fill(&mut d);
+        let mut rng = Rng::new(seed, 0);
+        for cut in 0..100 {
+            let (mut sent, mut done) = (0, Vec::new());
+            let end = d.now() + Nanos(rng.below(100_000_000));
+            while d.now() < end {
+                while sent < done.len() + 8 {
+                    let among = if rng.chance(80) { 224 } else { 1792 };
+                    let unit = rng.below(among);
+                    d.submit(d.now(), Request::new(0, Op::Write, unit * 8, 8));
+                    sent += 1;
+                }
+                let due = d.next_due();
+                let due = due.unwrap_or_else(|| panic!("{separation}, seed {seed}, cut {cut}"));
+                d.advance(due.min(end), &mut done);
+            }
+            d.power_cut(d.now(), &mut done);
+            d.power_on(d.now());
+        }
+    }
 }

@@ -244,6 +244,13 @@ impl Blocks {
         self.free.len() as u32
     }
 
+    /// A native superblock is being erased.
+    pub(crate) fn erases_native(&self) -> bool {
+        let own = |b: &&Superblock| !b.fixed && !b.map;
+        let mut own = self.all.iter().filter(own);
+        self.erasing > 0 && own.any(|b| b.state == State::Erasing)
+    }
+
     /// Whether a group of dies has a free superblock.
     pub(crate) fn has_free(&self, layout: &Layout, group: u32) -> bool {
         first_of(&self.free, layout, group).is_some()

@@ -699,8 +699,14 @@ impl<P: Policies> Ftl<P> {
         if self.movers[Work::Collect].cause() == Cause::Wear {
             return Stream::Levelled;
         }
+        self.stream_of_pool(self.source_pool())
+    }
+
+    /// The stream that takes the data of any victim of a pool.
+    #[inline]
+    pub(super) fn stream_of_pool(&self, pool: usize) -> Stream {
         match self.policy.gc.separation {
-            Separation::Oracle { .. } if self.source_pool() == COLD_POOL => Stream::Collected1,
+            Separation::Oracle { .. } if pool == COLD_POOL => Stream::Collected1,
             _ => Stream::Collected,
         }
     }

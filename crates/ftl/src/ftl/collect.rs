@@ -246,7 +246,8 @@ impl<P: Policies> Ftl<P> {
             self.erase_dead(ops);
             self.worthy_victim()
         } else if self.is_settled() {
-            self.blocks.oldest(self.pool_in_turn())
+            let oldest = self.blocks.oldest(self.pool_in_turn());
+            oldest.map(|victim| self.that_fits(victim))
         } else {
             None
         };
@@ -350,9 +351,27 @@ impl<P: Policies> Ftl<P> {
         );
         let (order, blocks) = (self.policies.order(), &mut self.blocks);
         let chosen = self.collection.choose(pool, order, blocks, at)?;
+        let chosen = self.that_fits(chosen);
         let valid = |superblock: u32| self.blocks[superblock].valid;
         let most = valid(chosen);
         let cheaper_fold = self.fold_for_space().is_some_and(|s| valid(s) <= most);
         (!cheaper_fold && !self.leaves_next_to_fold()).then_some(chosen)
+    }
+
+    /// A victim, or the emptiest superblock of its pool where the victim's copies could take the
+    /// last free superblock, none is in erase, and no room would be left. After a power cut a
+    /// source is a candidate among others. What is left of it fits behind its copies, which the
+    /// start has padded; of a fuller one, a part would fill that room and free nothing.
+    fn that_fits(&self, victim: u32) -> u32 {
+        let free = self.available_to_movers();
+        let pool = self.blocks.pool_of(victim);
+        let left = self.writing[self.stream_of_pool(pool)].left();
+        let room = left + free * self.layout.whole_units(Mode::Native);
+        let needed = self.blocks[victim].valid + self.padding_of_collection();
+        let fits = free > 1 || needed <= room || self.blocks.erases_native();
+        match fits {
+            true => victim,
+            false => self.blocks.emptiest(pool).unwrap_or(victim),
+        }
     }
 }
