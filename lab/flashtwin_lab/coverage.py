@@ -28,7 +28,7 @@ from flashtwin.runner.events import Observer
 from flashtwin.runs.rundir import Run
 from flashtwin.study.fit import candidate
 from flashtwin.study.fit.candidate import Space
-from flashtwin.study.fit.fit import LINKS, fit
+from flashtwin.study.fit.fit import LINKS, SLOWER, fit
 
 CAPACITY = 8_000_000_000
 SIMULATIONS = 300
@@ -52,7 +52,7 @@ DIES = (2, 4)
 FASTEST_DIE = {"slc": 655e6, "tlc": 200e6, "qlc": 60e6}
 # A drive of 8 GB is through a cache of half a percent within one sample of a fill. Caches that last
 # for less than this do not count, and no second tier that is hardly slower than the first.
-SHOWN_S, SLOWER = 0.3, 0.95
+SHOWN_S = 0.3
 # Other values are within so many spreads of what is usual.
 FARTHEST = 2.0
 
@@ -130,7 +130,7 @@ def _unseen() -> Iterator[Callable[[str], Observer]]:
 
 def shows_its_cache(space: Space, values: Mapping[str, float]) -> bool:
     """True if a fill of 8 GB can show where the drive's cache ends, and its first tier: it lasts
-    `SHOWN_S`, and what comes after the first tier is slower by `SLOWER`."""
+    `SHOWN_S`, and what comes after the first tier has at most `SLOWER` of its rate."""
     if space.structure.name == NONE:
         return True
     host = min(values["link"], values["core_rate"] if space.structure.by_core else np.inf)

@@ -66,7 +66,7 @@ def test_several_writers_share_their_flushes(values: dict[str, float]) -> None:
 
 
 def test_writes_that_wait_for_one_flush_share_what_it_programs(values: dict[str, float]) -> None:
-    """What one flush programs holds one write of 4 KiB, padded, or eight of them."""
+    """A page that a flush programs holds one write of 4 KiB and padding, or eight writes."""
     alone, grouped = (values[f"sync.waf[fresh-{cell}]"] for cell in ("4k", "g8"))
     assert grouped == pytest.approx(alone / 8, rel=0.1)
     assert values["sync.iops[fresh-g8]"] > values["sync.iops[fresh-w8]"]

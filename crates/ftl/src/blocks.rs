@@ -488,7 +488,8 @@ impl Blocks {
         self.victims.emptiest(pool, &self.all)
     }
 
-    /// Candidates with fewer valid units than that will be ready once their programs have ended.
+    /// True if a candidate with fewer than `units` valid units will be ready once the programs that
+    /// are under way in it have ended.
     pub(crate) fn victims_come(&self, units: u32) -> bool {
         self.victims.come(units, &self.all)
     }

@@ -360,7 +360,7 @@ impl Victims {
         pool.steps().find_map(fewest)
     }
 
-    /// Whether candidates with fewer valid units than that are not ready yet.
+    /// True if a candidate with fewer than `units` valid units waits for programs under way.
     pub(crate) fn come(&self, units: u32, all: &[Superblock]) -> bool {
         let mut candidates = self.pools.iter().flat_map(|pool| &pool.members);
         candidates.any(|&s| !is_ready(all, s) && all[s as usize].valid < units)

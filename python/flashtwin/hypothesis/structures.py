@@ -115,7 +115,7 @@ def _table() -> Mapping[str, Any]:
 
 @cache
 def synced_writes() -> SyncedWrites:
-    """What published drives say of synchronous writes."""
+    """How long a synchronous write takes on published drives."""
     return SyncedWrites(**_table()["sync"])
 
 

@@ -61,8 +61,8 @@ OVER_CORE = 1.5
 # A kind that discover finds at least this likely is named beside the twin's own.
 STILL_LIKELY = 0.05
 # A speed past a cache, or in its second tier, is at most this share of the one before. A step of a
-# fill begins a second tier where it explains this share of how rates vary before the cache's end,
-# with so many samples on both sides.
+# fill begins a second tier where it explains this share of how rates vary before the cache's end.
+# Each side of the step has at least this number of samples.
 SLOWER, EXPLAINED, LEAST_SAMPLES = 0.95, 0.5, 2
 # A first plateau this near to the fastest step is the link's speed.
 AT_LINK = 0.93
