@@ -49,6 +49,7 @@ def crashed(
 
 
 @needs("nbdinfo", "nbdcopy")
+@pytest.mark.full
 def test_checks_pass_on_a_drive_that_keeps_its_word(tmp_path: Path) -> None:
     write = 'head -c 64M /dev/zero | tr "\\0" x > image; nbdcopy image "$uri" || true'
     done = crashed(tmp_path, write, 'nbdinfo --map "$uri" > map')
@@ -58,6 +59,7 @@ def test_checks_pass_on_a_drive_that_keeps_its_word(tmp_path: Path) -> None:
     assert "data" in (tmp_path / "map").read_text()
 
 
+@pytest.mark.full
 def test_the_power_goes_even_where_the_writer_ends_before(tmp_path: Path) -> None:
     done = crashed(tmp_path, "true # writes nothing", 'flashtwin ctl "$ctl" smart > smart')
     assert done.returncode == 0, done.stderr
