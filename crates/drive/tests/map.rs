@@ -3,7 +3,8 @@
 
 use crate::common::asks::{self, UNCACHED, drive};
 use crate::common::loops::{go, job, rate, rest};
-use flashtwin_base::{Device, Nanos, Op};
+use flashtwin_base::rng::Rng;
+use flashtwin_base::{Completion, Device, Nanos, Op, Request};
 use flashtwin_drive::Drive;
 use flashtwin_workload::ReadWrite;
 
@@ -234,6 +235,38 @@ fn a_flush_may_write_the_map_too() {
     assert_eq!(d.ftl().dirty_map_pages().count(), 0);
     assert_eq!(single(&mut d, Op::Flush, 0, 0), COMMAND);
     d.ftl().check();
+}
+
+/// While the host writes all over the drive, some page of the map has always changed since it was
+/// written last. A flush waited for a moment in which none had, which did not come.
+#[test]
+fn a_flush_waits_for_no_change_of_the_map_that_came_after_it() {
+    for how in ["program", "group"] {
+        let flush = format!("controller.flush={how}");
+        let mut d = filled(
+            drive(&[&SMALL, &["map.write_on_flush=true", &flush]]),
+            1 << 30,
+        );
+        let mut rng = Rng::new(1, 0);
+        let (mut sent, mut done): (_, Vec<Completion>) = (0, Vec::new());
+        for _ in 0..20 {
+            let asked = d.now();
+            d.submit(asked, Request::new(1, Op::Flush, 0, 0));
+            while !done.iter().any(|answer| answer.tag == 1) {
+                while sent < done.len() + 8 {
+                    let unit = rng.below((1 << 30) / 4096);
+                    d.submit(d.now(), Request::new(0, Op::Write, unit * 8, 8));
+                    sent += 1;
+                }
+                let due = d.next_due().expect("commands are under way");
+                d.advance(due, &mut done);
+                let waits = d.now() - asked;
+                assert!(waits < Nanos::from_secs(1), "no answer with {flush}");
+            }
+            done.retain(|answer| answer.tag != 1);
+        }
+        d.ftl().check();
+    }
 }
 
 /// Random reads at depth one take what the hit rate says: that of a cache that holds the share

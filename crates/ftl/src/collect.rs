@@ -220,6 +220,12 @@ impl Collector {
         (blocks[emptiest].valid < units).then_some(chosen)
     }
 
+    /// What the last victims have freed of their size, in thousandths.
+    pub(crate) fn freed_milli(&self) -> u64 {
+        let (valid, freed) = self.recent;
+        freed * 1000 / (valid + freed).max(1)
+    }
+
     /// Notes a victim and sets what its copies cost. Where the order always takes the emptiest
     /// superblock (`each`), the host pays what this victim costs. Where victims come as they come,
     /// it pays the mean of the last ones: a single victim with nothing to gain would cost

@@ -369,6 +369,16 @@ impl Mover {
         self.emptied.len() as u32
     }
 
+    /// How many sources have waited for their copies since before the last source was begun, and
+    /// the number of the granule that was next when the last of them was emptied; none where no
+    /// source has waited for that long.
+    pub(crate) fn outlasted(&self) -> Option<(u64, u64)> {
+        let (_, before) = self.emptied.split_last()?;
+        before
+            .last()
+            .map(|last| (before.len() as u64, last.sequence))
+    }
+
     /// The sources whose copies are programmed, now that everything below a sequence number is:
     /// they wait no longer.
     pub(crate) fn take_programmed(&mut self, durable: u64) -> Vec<u32> {

@@ -317,6 +317,15 @@ impl Writing {
         flying.chain(open).min().unwrap_or(u64::MAX)
     }
 
+    /// Whether data of a stream waits in RAM, or for a later pass, that belongs to a granule with a
+    /// number below a sequence number.
+    pub(crate) fn begun_before(&self, stream: Stream, sequence: u64) -> bool {
+        let s = &self.streams[stream];
+        let filling = s.next > s.begun && s.sequence < sequence;
+        let waits = self.passes.waiting_of(stream) > 0;
+        filling || waits && self.oldest_pending(|of| of == stream) < sequence
+    }
+
     /// The same of granules of some streams, whatever data they hold.
     #[inline]
     pub(crate) fn oldest_pending(&self, of: impl Fn(Stream) -> bool) -> u64 {

@@ -20,6 +20,10 @@ const SPARE_SUPERBLOCKS: u32 = 2;
 /// it rests.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
+/// Granules that a waiting host would wait for are padded if that takes at most one part in so many
+/// of what was freed: a drive's copies rise by no more. At one part in two, data divided into eight
+/// classes cost a drive with superblocks of eight granules more copies than undivided data did.
+const PADDED_PART: u64 = 32;
 
 impl<P: Policies> Ftl<P> {
     /// Units to copy for each host unit, in thousandths.
@@ -161,6 +165,9 @@ impl<P: Policies> Ftl<P> {
 
     fn collect(&mut self, ops: &mut Vec<NandOp>) {
         loop {
+            if !self.movers[Work::Collect].is_working() && self.writing.is_starved() {
+                self.pad_passed_over(ops);
+            }
             if !self.movers[Work::Collect].is_working() && !self.next_victim(ops) {
                 self.movers[Work::Collect].owe(0, 0);
                 let mover = &self.movers[Work::Collect];
@@ -181,6 +188,48 @@ impl<P: Policies> Ftl<P> {
             } else {
                 self.read_row(Work::Collect, ops);
             }
+        }
+    }
+
+    /// Pads granules that keep a host from the superblock that it waits for. Emptied sources wait
+    /// for these granules, and the copies of a whole later source have left them partly filled:
+    /// they are of a class in which hardly anything is collected or, where power may be cut, of the
+    /// host's own data. Other sources may leave them so too, and then the host would wait until
+    /// nothing is left to collect. Not if a superblock is in erase anyway, and not before the
+    /// sources have freed [`PADDED_PART`] times as much as padding takes.
+    #[cold]
+    fn pad_passed_over(&mut self, ops: &mut Vec<NandOp>) {
+        let Some((sources, sequence)) = self.movers[Work::Collect].outlasted() else {
+            return;
+        };
+        // Data to come has its place in the host's granules.
+        let comes = self.writing.buffer.awaited().units() > 0;
+        let held_by = |&stream: &Stream| {
+            let replaced = self.cuts.is_on() && stream.is_host();
+            (replaced || self.takes_moved(Work::Collect, stream))
+                && !(comes && stream.is_host())
+                && self.writing.begun_before(stream, sequence)
+        };
+        let padded: Vec<Stream> = Stream::ALL.into_iter().filter(held_by).collect();
+        let padding = |&stream: &Stream| {
+            let s = &self.writing[stream];
+            let passes = match self.writing.passes.waiting_of(stream) {
+                0 => 0,
+                _ => between_passes(&self.layout) * s.full,
+            };
+            u64::from(s.granule - (s.next - s.begun) + passes)
+        };
+        let padding: u64 = padded.iter().map(padding).sum();
+        let units = u64::from(self.layout.native_units);
+        let freed = self.collection.freed_milli() * units * sources / 1000;
+        // What the next source holds will fill the granule of the usual stream.
+        let usual = self.stream_of_pool(self.pool_in_turn());
+        let filled = padded.iter().all(|&stream| stream == usual);
+        if filled || padding * PADDED_PART > freed || self.blocks.erases_native() {
+            return;
+        }
+        for stream in padded {
+            self.pad_through(stream, ops);
         }
     }
 

@@ -251,8 +251,8 @@ impl<P: Policies> Ftl<P> {
             .flat_map(MapCache::stale_pages)
     }
 
-    /// Begins to write back every map page with changes; complete when [`Ftl::is_checkpointing`] is
-    /// false.
+    /// Begins to write back every map page that has changes now; complete when
+    /// [`Ftl::is_checkpointing`] is false.
     pub fn checkpoint_map(&mut self, ops: &mut Vec<NandOp>) {
         let Some(paged) = self.paged.cache_mut() else {
             return;
@@ -313,7 +313,7 @@ impl<P: Policies> Ftl<P> {
         while let Some(paged) = self.paged.cache_mut() {
             match paged.checkpoint() {
                 Checkpoint::Off => return,
-                Checkpoint::Writing(since) if paged.is_all_written() => {
+                Checkpoint::Writing(since) if paged.is_checkpoint_written() => {
                     self.pad(Stream::Map, ops);
                     let until = self.writing.sequence();
                     if let Some(paged) = self.paged.cache_mut() {
@@ -321,7 +321,7 @@ impl<P: Policies> Ftl<P> {
                     }
                 }
                 Checkpoint::Writing(_) => {
-                    let page = paged.some_dirty();
+                    let page = paged.some_covered();
                     match page.filter(|_| self.map_room() > 0) {
                         Some(page) => self.write_map_page(page, ops),
                         None => return,

@@ -122,15 +122,17 @@ enum Content {
     Loading,
 }
 
-/// How far writing back all changed pages has come.
+/// How far writing back changed pages has come. What changes while they are written is left to the
+/// next checkpoint: while the host writes, a moment in which no page has changes need not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Checkpoint {
     /// None is under way.
     Off,
-    /// Pages are still to be written; asked for at this sequence number.
+    /// Pages are still to be written that had changes when it began; asked for at this sequence
+    /// number.
     Writing(u64),
-    /// All are being programmed; asked for at the first number, complete when all granules below
-    /// the second are programmed.
+    /// All of them are being programmed; asked for at the first number, complete when all granules
+    /// below the second are programmed.
     Programming(u64, u64),
 }
 
@@ -165,6 +167,9 @@ pub(crate) struct MapCache {
     /// Reads under way of pages that the journal changes.
     updating: u32,
     checkpoint: Checkpoint,
+    /// Pages that the checkpoint has still to write, and their number.
+    covered: Vec<bool>,
+    covering: u32,
     /// Slot at which the last changed page was found that was written back.
     swept: usize,
     write_on_flush: bool,
@@ -174,8 +179,8 @@ pub(crate) struct MapCache {
 
 flashtwin_base::state! { MapCache {
     kept: pool, lacking, loading, dirty, host_writes, owing, deferred_total, updating, checkpoint,
-        swept, at_risk;
-    sized: content, deferred, queued;
+        covering, swept, at_risk;
+    sized: content, deferred, queued, covered;
     part: sram, host;
     built: entries, first, pages, by_entries, journal_limit, write_on_flush;
 } }
@@ -274,6 +279,8 @@ impl MapCache {
             journal_limit: (policy.journal_bytes / JOURNAL_ENTRY_BYTES).min(u32::MAX.into()) as u32,
             updating: 0,
             checkpoint: Checkpoint::Off,
+            covered: vec![false; pages as usize],
+            covering: 0,
             swept: 0,
             write_on_flush: policy.write_on_flush,
             at_risk: VecDeque::new(),
@@ -475,6 +482,8 @@ impl MapCache {
     /// The page is written to flash with all its changes: it is clean. The answer is whether there
     /// were any.
     fn clean(&mut self, page: u32) -> bool {
+        let covered = std::mem::take(&mut self.covered[page as usize]);
+        self.covering -= u32::from(covered);
         let deferred = self.take_deferred(page);
         if let Some((slot, _)) = self.slot(page)
             && self.content[slot as usize] == Content::Dirty
@@ -547,9 +556,10 @@ impl MapCache {
 
     /// The next page whose changes are to be written into it, of which the update begins: while
     /// more than half of the journal is full, or while there are any if `all` is set or a
-    /// checkpoint is being written; never more than `most` at once.
+    /// checkpoint has pages to write; never more than `most` at once.
     pub(crate) fn begin_update(&mut self, all: bool, most: u32) -> Option<u32> {
-        let all = all || matches!(self.checkpoint, Checkpoint::Writing(_));
+        // The pages of the checkpoint are among those that have waited longest.
+        let all = all || self.covering > 0;
         while self.updating < most
             && (all || self.deferred_total > self.journal_limit / JOURNAL_PART)
         {
@@ -579,14 +589,27 @@ impl MapCache {
 
     /// A dirty page of some slot.
     pub(crate) fn some_dirty(&mut self) -> Option<u32> {
+        self.next_dirty(|_, _| true)
+    }
+
+    /// A dirty page of some slot that the checkpoint has still to write.
+    pub(crate) fn some_covered(&mut self) -> Option<u32> {
+        match self.covering {
+            0 => None,
+            _ => self.next_dirty(|cache, page| cache.covered[page as usize]),
+        }
+    }
+
+    /// The next dirty slot from where the last one was found, of the pages that `may` be meant.
+    fn next_dirty(&mut self, may: impl Fn(&MapCache, u32) -> bool) -> Option<u32> {
         if self.dirty == 0 {
             return None;
         }
-        let dirty = |c: &Content| *c == Content::Dirty;
-        let (before, after) = self.content.split_at(self.swept);
-        let ahead = after.iter().position(dirty).map(|at| self.swept + at);
-        self.swept = ahead.or_else(|| before.iter().position(dirty))?;
-        Some(self.sram.page_of[self.swept])
+        let slots = (self.swept..self.content.len()).chain(0..self.swept);
+        let mut dirty = slots.filter(|&slot| self.content[slot] == Content::Dirty);
+        let found = dirty.find(|&slot| may(self, self.sram.page_of[slot]))?;
+        self.swept = found;
+        Some(self.sram.page_of[found])
     }
 
     /// Whether the pages on flash have all changes, or will have once programs under way have
@@ -608,9 +631,24 @@ impl MapCache {
         self.checkpoint
     }
 
-    /// All changed pages are to be written back, as asked for at a sequence number; where that is
-    /// under way already, it begins anew and the first number stands.
+    /// All pages that have changes now are to be written back, as asked for at a sequence number;
+    /// where that is under way already, it begins anew and the first number stands.
     pub(crate) fn begin_checkpoint(&mut self, sequence: u64) {
+        for slot in 0..self.content.len() {
+            if self.content[slot] == Content::Dirty {
+                self.cover(self.sram.page_of[slot]);
+            }
+        }
+        let deferred = if self.deferred_total > 0 {
+            self.pages
+        } else {
+            0
+        };
+        for page in 0..deferred {
+            if self.deferred[page as usize] > 0 {
+                self.cover(page);
+            }
+        }
         let since = match self.checkpoint {
             Checkpoint::Off => sequence,
             Checkpoint::Writing(since) | Checkpoint::Programming(since, _) => since,
@@ -618,12 +656,23 @@ impl MapCache {
         self.checkpoint = Checkpoint::Writing(since);
     }
 
-    /// All changed pages are being programmed, in granules below a sequence number.
+    /// The checkpoint has a page to write.
+    fn cover(&mut self, page: u32) {
+        let covered = std::mem::replace(&mut self.covered[page as usize], true);
+        self.covering += u32::from(!covered);
+    }
+
+    /// Whether all pages of the checkpoint are written, or being programmed.
+    pub(crate) fn is_checkpoint_written(&self) -> bool {
+        self.covering == 0
+    }
+
+    /// All pages of the checkpoint are being programmed, in granules below a sequence number.
     pub(crate) fn program_checkpoint(&mut self, since: u64, until: u64) {
         self.checkpoint = Checkpoint::Programming(since, until);
     }
 
-    /// All changed pages are on flash.
+    /// All pages of the checkpoint are on flash.
     pub(crate) fn end_checkpoint(&mut self) {
         self.checkpoint = Checkpoint::Off;
     }
@@ -660,6 +709,14 @@ impl MapCache {
                 let deferred = self.deferred[page as usize];
                 ensure!(loading || deferred == 0, "page {page} in SRAM and journal");
             }
+        }
+        let covering = self.covered.iter().filter(|&&covered| covered).count() as u32;
+        ensure_eq!(covering, self.covering, "pages of the checkpoint");
+        for page in (0..self.pages).filter(|&page| self.covered[page as usize]) {
+            ensure!(
+                self.is_stale(page),
+                "page {page} is covered and has no changes"
+            );
         }
         let deferred: u32 = self.deferred.iter().sum();
         ensure_eq!(deferred, self.deferred_total, "changes in the journal");
