@@ -40,7 +40,7 @@ pub const MAGIC: [u8; 8] = *b"FTWNSNAP";
 pub const FORMAT: u32 = 1;
 /// What the model makes of a spec: raised with every change after which the same spec and seed
 /// give other results. What was simulated before goes on differently, so it is not loaded.
-pub const MODEL: u32 = 15;
+pub const MODEL: u32 = 16;
 
 /// Whose state it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
