@@ -247,6 +247,15 @@ impl<P: Policies> Ftl<P> {
         self.host_stream(reserved.route)
     }
 
+    /// Data has gone to another stream than had been decided, and may have taken places there of
+    /// other data that is coming: that gets a superblock instead.
+    #[inline]
+    fn keep_places(&mut self, reserved: &Reserved, stream: Stream) {
+        if stream != reserved.stream {
+            self.set_aside(stream);
+        }
+    }
+
     /// What was set aside is not needed: the data took the place of other data.
     fn give_back(&mut self, reserved: Reserved) {
         self.writing.buffer.give_back(reserved.units);
@@ -333,6 +342,7 @@ impl<P: Policies> Ftl<P> {
             }
             self.append_unit(stream, lpn, ops);
             self.wrote(stream, lpn, 1);
+            self.keep_places(&reserved, stream);
             stream
         } else {
             self.append_run(&reserved, lpn, ops)
@@ -384,6 +394,7 @@ impl<P: Policies> Ftl<P> {
             }
             let taken = self.append(stream, lpn, alike, ops);
             self.wrote(stream, lpn, taken);
+            self.keep_places(reserved, stream);
             lpn += taken;
             left -= taken;
         }
