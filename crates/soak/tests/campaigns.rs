@@ -99,6 +99,13 @@ fn collection_goes_on_when_the_journal_has_room_again() {
     }
 }
 
+/// This host's data has a place in the cache, until the cache has none: some of it takes the last
+/// place past the cache that was kept for other data, which then took a superblock of folding's.
+#[test]
+fn data_that_changes_its_stream_takes_no_place_of_other_data() {
+    stands(include_str!("mended/seed-81036530.txt"), 386);
+}
+
 #[test]
 fn a_set_that_no_drive_takes_is_named() {
     let given = "gc.pase=paced";
