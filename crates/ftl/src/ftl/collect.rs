@@ -222,7 +222,7 @@ impl<P: Policies> Ftl<P> {
         let padding: u64 = padded.iter().map(padding).sum();
         let units = u64::from(self.layout.native_units);
         let freed = self.collection.freed_milli() * units * sources / 1000;
-        // What the next source holds will fill the granule of the usual stream.
+        // The data of the next source will fill the granule of the usual stream.
         let usual = self.stream_of_pool(self.pool_in_turn());
         let filled = padded.iter().all(|&stream| stream == usual);
         if filled || padding * PADDED_PART > freed || self.blocks.erases_native() {
