@@ -231,9 +231,9 @@ fn folding_in_the_die_takes_both_passes_and_senses_twice() {
     }
 }
 
-/// Writes twice, flushes and writes again, each of the 32 KiB at random below `units` and up to
-/// `gap` after the one before; six seconds later all are answered. The answer is how long the flush
-/// took.
+/// How long a flush takes that comes after two writes and before a third. Each write is 32 KiB at
+/// random below `units`; each command comes up to `gap` after the one before. Six seconds later all
+/// four are answered.
 fn flush_between_writes(d: &mut Drive, rng: &mut Rng, units: u64, gap: Nanos) -> Nanos {
     let mut done: Vec<Completion> = Vec::new();
     let mut asked = Nanos(0);

@@ -220,7 +220,7 @@ impl Collector {
         (blocks[emptiest].valid < units).then_some(chosen)
     }
 
-    /// What the last victims have freed of their size, in thousandths.
+    /// The share of the last victims' units that was invalid when they were chosen, in thousandths.
     pub(crate) fn freed_milli(&self) -> u64 {
         let (valid, freed) = self.recent;
         freed * 1000 / (valid + freed).max(1)

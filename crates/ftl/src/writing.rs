@@ -317,8 +317,8 @@ impl Writing {
         flying.chain(open).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether data of a stream waits in RAM, or for a later pass, that belongs to a granule with a
-    /// number below a sequence number.
+    /// True if a stream has a granule that was begun before a sequence number, and that is not full
+    /// yet or has a pass to come.
     pub(crate) fn begun_before(&self, stream: Stream, sequence: u64) -> bool {
         let s = &self.streams[stream];
         let filling = s.next > s.begun && s.sequence < sequence;

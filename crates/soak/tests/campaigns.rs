@@ -99,8 +99,9 @@ fn collection_goes_on_when_the_journal_has_room_again() {
     }
 }
 
-/// This host's data has a place in the cache, until the cache has none: some of it takes the last
-/// place past the cache that was kept for other data, which then took a superblock of folding's.
+/// Some data of this host was to go to the cache, which is full when it arrives. It went past the
+/// cache, into the last place of an open superblock. That place was kept for other data of the
+/// host, which then took a superblock that folding had been promised.
 #[test]
 fn data_that_changes_its_stream_takes_no_place_of_other_data() {
     stands(include_str!("mended/seed-81036530.txt"), 386);

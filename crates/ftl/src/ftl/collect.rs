@@ -20,9 +20,10 @@ const SPARE_SUPERBLOCKS: u32 = 2;
 /// it rests.
 const WORTH_PART: u32 = 16;
 const WORTH_GRANULES: u32 = 4;
-/// Granules that a waiting host would wait for are padded if that takes at most one part in so many
-/// of what was freed: a drive's copies rise by no more. At one part in two, data divided into eight
-/// classes cost a drive with superblocks of eight granules more copies than undivided data did.
+/// While the host waits for a superblock, collection pads granules only if the padding is at most
+/// this part of what it has freed meanwhile, so that a drive's copies rise by no more. At one part
+/// in two, data divided into eight classes cost a drive with superblocks of eight granules more
+/// copies than undivided data did.
 const PADDED_PART: u64 = 32;
 
 impl<P: Policies> Ftl<P> {
@@ -211,6 +212,11 @@ impl<P: Policies> Ftl<P> {
                 && self.writing.begun_before(stream, sequence)
         };
         let padded: Vec<Stream> = Stream::ALL.into_iter().filter(held_by).collect();
+        // The data of the next source will fill the granule of the usual stream.
+        let usual = self.stream_of_pool(self.pool_in_turn());
+        if padded.iter().all(|&stream| stream == usual) {
+            return;
+        }
         let padding = |&stream: &Stream| {
             let s = &self.writing[stream];
             let passes = match self.writing.passes.waiting_of(stream) {
@@ -222,10 +228,7 @@ impl<P: Policies> Ftl<P> {
         let padding: u64 = padded.iter().map(padding).sum();
         let units = u64::from(self.layout.native_units);
         let freed = self.collection.freed_milli() * units * sources / 1000;
-        // The data of the next source will fill the granule of the usual stream.
-        let usual = self.stream_of_pool(self.pool_in_turn());
-        let filled = padded.iter().all(|&stream| stream == usual);
-        if filled || padding * PADDED_PART > freed || self.blocks.erases_native() {
+        if padding * PADDED_PART > freed || self.blocks.erases_native() {
             return;
         }
         for stream in padded {
@@ -413,14 +416,16 @@ impl<P: Policies> Ftl<P> {
     /// start has padded; of a fuller one, a part would fill that room and free nothing.
     fn that_fits(&self, victim: u32) -> u32 {
         let free = self.available_to_movers();
+        if free > 1 {
+            return victim;
+        }
         let pool = self.blocks.pool_of(victim);
         let left = self.writing[self.stream_of_pool(pool)].left();
         let room = left + free * self.layout.whole_units(Mode::Native);
         let needed = self.blocks[victim].valid + self.padding_of_collection();
-        let fits = free > 1 || needed <= room || self.blocks.erases_native();
-        match fits {
-            true => victim,
-            false => self.blocks.emptiest(pool).unwrap_or(victim),
+        if needed <= room || self.blocks.erases_native() {
+            return victim;
         }
+        self.blocks.emptiest(pool).unwrap_or(victim)
     }
 }

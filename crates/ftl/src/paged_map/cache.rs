@@ -639,12 +639,7 @@ impl MapCache {
                 self.cover(self.sram.page_of[slot]);
             }
         }
-        let deferred = if self.deferred_total > 0 {
-            self.pages
-        } else {
-            0
-        };
-        for page in 0..deferred {
+        for page in 0..self.pages {
             if self.deferred[page as usize] > 0 {
                 self.cover(page);
             }
@@ -662,7 +657,7 @@ impl MapCache {
         self.covering += u32::from(!covered);
     }
 
-    /// Whether all pages of the checkpoint are written, or being programmed.
+    /// True if the checkpoint has issued a write for each of its pages.
     pub(crate) fn is_checkpoint_written(&self) -> bool {
         self.covering == 0
     }
