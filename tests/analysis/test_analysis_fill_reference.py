@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from shapes import RAW_240, fill, found, saw
+from thinning import thinned
 
 ON = ((461.0, 24.0), (111.0, 192.0), (81.0, 240.0))
 OFF = ((240.0, 90.0), (100.0, 240.0))
@@ -38,7 +39,7 @@ def test_cache_on(noise: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.03])
-@pytest.mark.parametrize("period_s", [4, 12, 40])
+@pytest.mark.parametrize("period_s", thinned([4, 12, 40], every=3))
 @pytest.mark.parametrize("depth", [0.1, 0.3])
 def test_cache_off_with_a_saw_tooth(noise: float, period_s: float, depth: float) -> None:
     teeth = saw(1 - depth, 1 + depth, period_s, from_gb=90)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from shapes import GB, Factor, fill, found, pulses
+from thinning import thinned
 
 from flashtwin.analysis import calibration
 from flashtwin.analysis.curve import Curve, curve_of
@@ -137,7 +138,7 @@ def test_a_limiter_outside_of_the_drive_for_a_while_is_no_cache(begins: float) -
     assert findings["speed_past_cache"].number == pytest.approx(900, rel=0.01)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", thinned(range(4), every=2))
 @pytest.mark.parametrize("noise", [0.01, 0.08])
 def test_the_bound_beside_no_cache_holds(noise: float, seed: int) -> None:
     # A cache just above the bound is seen in the very same noise.

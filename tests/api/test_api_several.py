@@ -142,7 +142,10 @@ def test_a_callback_hears_each_run(tmp_path: Path) -> None:
         assert all(0 <= one.fraction <= 1 and one.battery == "fill" for one in mine)
 
 
-@pytest.mark.parametrize(("argument", "watched"), [("", True), ("progress=True", False)])
+@pytest.mark.parametrize(
+    ("argument", "watched"),
+    [pytest.param("", True, marks=pytest.mark.full), ("progress=True", False)],
+)
 def test_what_is_shown_where(tmp_path: Path, argument: str, watched: bool) -> None:
     """On a terminal the command line's block; in a pipe nothing (above), unless it is asked for."""
     code = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from thinning import thinned
 
 import flashtwin as ft
 from flashtwin.batteries.base import registry
@@ -30,7 +31,7 @@ def readings(battery: str, scale: str, out: Path) -> dict[tuple[str, str], float
     return {(f.name, f.variant): f.number or 0.0 for f in run.findings if f.name in wanted}
 
 
-@pytest.mark.parametrize("battery", READINGS)
+@pytest.mark.parametrize("battery", thinned(READINGS, every=3))
 def test_a_copy_reads_as_the_larger_drive(battery: str, tmp_path: Path) -> None:
     larger = readings(battery, "1/16", tmp_path)
     smaller = readings(battery, "1/64", tmp_path)

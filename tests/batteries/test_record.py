@@ -67,7 +67,7 @@ def test_the_inside_of_a_drive_stays_inside() -> None:
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
-        ("fill", {}),
+        pytest.param("fill", {}, marks=pytest.mark.full),
         ("crystaldiskmark", {"profile": "real"}),
         ("dispersion", {"kinds": "read+write", "seconds": "20s"}),
         ("servers", {"seconds": "20s"}),
@@ -92,7 +92,7 @@ def test_what_is_there_is_concluded_however_far_a_run_came(
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
-        ("recovery", {"rests": "0s+60s", "trim_rests": "0s"}),
+        pytest.param("recovery", {"rests": "0s+60s", "trim_rests": "0s"}, marks=pytest.mark.full),
         ("cache_by_fill", {"fills": "0+50"}),
         ("iometer", {"depths": "1+4", "seconds": "10s"}),
         ("atto", {"blocks": "4k+64k"}),

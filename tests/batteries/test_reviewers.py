@@ -313,7 +313,9 @@ def test_targets_that_do_not_suit_are_refused() -> None:
 
 # One generator plays all traces; copies and rows are many steps, and resumed as all others are.
 RESUMED = [
-    pytest.param(name, marks=pytest.mark.full if name in (*TRACES, "as_ssd", "copies") else [])
+    pytest.param(
+        name, marks=pytest.mark.full if name in (*TRACES, "as_ssd", "copies", "niobench") else []
+    )
     for name in NAMES
     if name not in list(TRACES)[1:]
 ]

@@ -25,7 +25,7 @@ BLOCK = 1 << 20
 IDS = [row["id"] for row in tomllib.loads(MARKET.read_text())["drive"]]
 # One of each kind: borrowed and folded at the end, whole drive, its own blocks, a cache that
 # shrinks with the fill, two tiers, used a second time in mid-fill.
-QUICK = {"kingston-nv2-1tb", "wd-sn550-1tb", "samsung-980-pro-1tb"}
+QUICK = {"wd-sn550-1tb", "samsung-980-pro-1tb"}
 CASES = [
     pytest.param(name, marks=[] if name in QUICK else [pytest.mark.full]) for name in sorted(IDS)
 ]

@@ -189,7 +189,11 @@ def test_no_rate_is_above_the_link_and_no_cache_above_all_cells(
 
 @pytest.mark.parametrize(
     ("gigabytes", "interface", "cell", "dram"),
-    [(2000, "pcie4", "tlc", "hmb"), (500, "sata", "tlc", "yes"), (1000, "pcie3", "qlc", "yes")],
+    [
+        pytest.param(2000, "pcie4", "tlc", "hmb", marks=pytest.mark.full),
+        (500, "sata", "tlc", "yes"),
+        (1000, "pcie3", "qlc", "yes"),
+    ],
 )
 def test_the_spec_that_is_written_does_the_middle_of_what_is_expected(
     gigabytes: int, interface: Interface, cell: str, dram: str

@@ -63,7 +63,7 @@ def test_a_long_sentence_makes_way_for_a_short_one_and_is_not_cut(tmp_path: Path
     assert ": all as SLC, 91.6 GB at " in first and first.endswith(" then 111 MB/s")
 
 
-@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("count", [1, 2, pytest.param(6, marks=pytest.mark.full)])
 def test_no_line_is_wider_than_100_columns(tmp_path: Path, count: int) -> None:
     long = "a drive whose maker likes names that go on and on, with a remark behind it as well"
     runs = [make_run(tmp_path / str(at), Paper(name=f"{long} {at}")) for at in range(count)]

@@ -92,7 +92,7 @@ def test_nothing_is_wider_than_80_columns(
     assert widest(run(*words)) <= 80
 
 
-@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("columns", [80, pytest.param(140, marks=pytest.mark.full)])
 def test_every_published_row_fits(run: Run, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what the shipped records say was found of all drives."""
     rows = tuple(

@@ -231,11 +231,14 @@ def altered(place: Path, how: str, other: Path) -> None:
 
 @pytest.mark.parametrize(
     "how",
-    [
-        *("faster result", "faster result, with its digest", "one bit of the drive"),
-        *("another entry", "pipes", "a pipe in its place", "deep", "long numbers", "no number"),
-        *("a list", "nothing of it"),
-    ],
+    thinned(
+        [
+            *("faster result", "another entry", "pipes", "faster result, with its digest", "deep"),
+            *("a pipe in its place", "one bit of the drive", "a list", "long numbers"),
+            *("no number", "nothing of it"),
+        ],
+        every=3,
+    ),
 )
 def test_an_altered_entry_changes_no_result_and_is_named(
     small_fill: tuple[_core.Spec, Path, list[object]], tmp_path: Path, how: str

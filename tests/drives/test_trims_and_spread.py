@@ -56,7 +56,11 @@ def timed(twin: ft.Twin, job: Job) -> Result:
 # Superblocks that the trim empties, times an erase of 10 ms, is how long the first write waited
 # when all were erased at once: 1.8 s on the whole BX500, 56 s on the whole 860 QVO.
 @pytest.mark.parametrize(
-    ("drive", "scale"), [("bx500-240", "1/8"), ("samsung-860-qvo-1tb", "1/16")]
+    ("drive", "scale"),
+    [
+        ("bx500-240", "1/8"),
+        pytest.param("samsung-860-qvo-1tb", "1/16", marks=pytest.mark.full),
+    ],
 )
 def test_a_write_after_a_trim_of_all_waits_for_one_erase(drive: str, scale: str) -> None:
     twin = ft.Twin(drive, scale=scale)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from thinning import thinned
 
 from flashtwin.cli.app import app
 from flashtwin.drives.real import real_fio
@@ -118,11 +119,9 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
-def test_answers_that_are_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
-    (tmp_path / "answer").write_text(answer + "\n")
+@pytest.mark.parametrize("what", thinned(ANSWERS, every=2))
+def test_answers_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    (tmp_path / "answer").write_text(ANSWERS[what] + "\n")
     script = f"{VERSION}{PLACE}cp {tmp_path}/answer $place\nprintf '{ESCAPES}' >&2"
     pretend(tmp_path / "bin", monkeypatch, script)
     for words in COMMANDS:
@@ -138,11 +137,9 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("script", ENDS.values(), ids=ENDS.keys())
-def test_programs_that_end_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
-) -> None:
-    pretend(tmp_path / "bin", monkeypatch, VERSION + script)
+@pytest.mark.parametrize("end", thinned(ENDS, every=2))
+def test_programs_that_end_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    pretend(tmp_path / "bin", monkeypatch, VERSION + ENDS[end])
     for words in COMMANDS:
         ends(tmp_path, monkeypatch, *words)
 

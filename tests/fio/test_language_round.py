@@ -199,7 +199,7 @@ def test_the_table_has_every_option_of_fio() -> None:
     }
 
 
-@pytest.mark.parametrize("share", [60, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.parametrize("share", [150, pytest.param(1, marks=pytest.mark.full)])
 def test_aliases_are_those_of_fio(share: int) -> None:
     """fio tells of one option a process: all of them with `--full`."""
     import subprocess

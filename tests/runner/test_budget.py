@@ -361,7 +361,7 @@ class Stops(FakeDrive):
         return super().do(step, watch)
 
 
-@pytest.mark.parametrize("law", [QUICK, SLOW])
+@pytest.mark.parametrize("law", [QUICK, pytest.param(SLOW, marks=pytest.mark.full)])
 def test_a_run_that_is_taken_up_chooses_the_same(tmp_path: Path, law: Law) -> None:
     ask = [CDM, FILL]
     whole = run_batteries(FakeDrive(law=law), ask, tmp_path / "whole", budget_s=75.0)

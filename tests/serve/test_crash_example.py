@@ -66,6 +66,7 @@ def test_the_power_goes_even_where_the_writer_ends_before(tmp_path: Path) -> Non
     assert power_losses(json.loads((tmp_path / "smart").read_text())) == 2
 
 
+@pytest.mark.full
 def test_a_check_that_fails_ends_it(tmp_path: Path) -> None:
     done = crashed(tmp_path, "true", "false")
     assert done.returncode == 1

@@ -101,21 +101,26 @@ fn randomly(drive: &mut Drive, (block_bytes, percent, times): (u64, u64, u64)) -
 /// collected several times is as likely to be overwritten as new data.
 #[test]
 fn evenly_written_data_does_not_rest() {
-    for sets in [
-        ["drive.capacity=640 MB", "gc.policy=greedy"],
-        ["drive.capacity=704 MB", "gc.policy=cost-benefit"],
-    ] {
-        let levelled = [&sets[..], &["wear.static_threshold=1"]].concat();
-        let [none, levelled] = [&sets[..], &levelled].map(|sets| {
-            let mut drive = full(sets);
-            let waf = randomly(&mut drive, (4096, 100, 8));
-            (drive, waf)
-        });
-        let (plain, waf) = (none.1, levelled.1);
-        assert!(waf < 1.01 * plain, "{sets:?}: WAF {waf} for {plain}");
-        let apart = [&none, &levelled].map(|(drive, _)| spread(drive));
-        assert!(apart[1] <= apart[0] + 3, "{sets:?}: {apart:?} cycles apart");
-    }
+    does_not_rest(&["drive.capacity=640 MB", "gc.policy=greedy"]);
+}
+
+#[test]
+#[ignore = "the same under another rule; ./dev test --full runs it"]
+fn evenly_written_data_does_not_rest_where_victims_are_chosen_by_age() {
+    does_not_rest(&["drive.capacity=704 MB", "gc.policy=cost-benefit"]);
+}
+
+fn does_not_rest(sets: &[&str]) {
+    let levelled = [sets, &["wear.static_threshold=1"]].concat();
+    let [none, levelled] = [sets, &levelled].map(|sets| {
+        let mut drive = full(sets);
+        let waf = randomly(&mut drive, (4096, 100, 8));
+        (drive, waf)
+    });
+    let (plain, waf) = (none.1, levelled.1);
+    assert!(waf < 1.01 * plain, "{sets:?}: WAF {waf} for {plain}");
+    let apart = [&none, &levelled].map(|(drive, _)| spread(drive));
+    assert!(apart[1] <= apart[0] + 3, "{sets:?}: {apart:?} cycles apart");
 }
 
 /// Once nothing rests any more, the superblock that levelling was filling is not left open: it

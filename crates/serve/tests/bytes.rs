@@ -155,7 +155,7 @@ fn a_torn_journal_ends_with_its_last_batch() {
 /// What has happened by the instant of a cut has happened when it is replayed, and nothing more.
 #[test]
 fn a_cut_between_two_events_is_replayed() {
-    for events in (0..60).step_by(3) {
+    for events in (0..60).step_by(7) {
         let place = Place::new(&format!("events-{events}"));
         let mut disk = made(&place.0);
         for tag in 0..20 {
