@@ -30,7 +30,7 @@ from flashtwin import outputs
 from flashtwin_lab.blind import detect, generate, judge, negatives, run
 from flashtwin_lab.blind.judge import Judged
 from flashtwin_lab.blind.truth import LEAST_SHARE, Measured
-from flashtwin_lab.make import DOCS, ROOT, SERIES
+from flashtwin_lab.make import DOCS, ROOT, SERIES, typed_numbers
 
 PAGE = DOCS / "reference" / "blind.md"
 PROGRAMS = ("fills_core", "fills_hot", "fills_rough")
@@ -370,5 +370,4 @@ def main(count: int, of_each: int) -> None:
 
 
 if __name__ == "__main__":
-    typed = [int(word) for word in sys.argv[1:3]]
-    main(*(typed + [DRIVES, OTHERS][len(typed) :]))
+    main(*typed_numbers(drives=DRIVES, others=OTHERS))

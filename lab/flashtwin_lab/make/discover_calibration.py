@@ -23,7 +23,7 @@ from flashtwin.runner.pool import Work
 from flashtwin_lab.blind import calibration
 from flashtwin_lab.blind.calibration import Tried
 from flashtwin_lab.blind.run import DRIVE_BYTES, pooled
-from flashtwin_lab.make import ROOT
+from flashtwin_lab.make import ROOT, typed_numbers
 
 KEPT = ROOT / ".tools" / "calibration"
 # What the drives and what discover says of them come from; the calibration itself is beside it.
@@ -103,5 +103,4 @@ def main(count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [60, 5171][len(numbers) :]))
+    main(*typed_numbers(drives=60, seed=5171))

@@ -14,7 +14,6 @@ to be with 90 % or more, and the Brier score beside that of the plain share.
 from __future__ import annotations
 
 import multiprocessing
-import sys
 from collections import Counter
 from functools import partial
 from itertools import product
@@ -28,7 +27,7 @@ from flashtwin.batteries.fill.causes import CAUSES
 from flashtwin.errors import FlashtwinError
 from flashtwin_lab.blind import generate, heated, negatives, run
 from flashtwin_lab.blind.truth import Measured
-from flashtwin_lab.make import SERIES
+from flashtwin_lab.make import SERIES, typed_numbers
 
 PROGRAMS = ("prior", "synthetic", "fills_core", "fills_hot", "fills_rough")
 SURE = 0.9
@@ -216,5 +215,4 @@ def main(drives: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [200, 79][len(numbers) :]))
+    main(*typed_numbers(drives=200, seed=79))

@@ -15,6 +15,7 @@ from collections import Counter
 
 from flashtwin.study.fit import intervals
 from flashtwin_lab import coverage
+from flashtwin_lab.make import typed_numbers
 
 HEAD = """\
 # By how much of its logarithm each value's interval is longer at both ends than a search says, so
@@ -49,5 +50,4 @@ def write(rows: list[coverage.Held], seed: int, last: int) -> str:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]]
-    main(*(numbers + [60, 5][len(numbers) :]))
+    main(*typed_numbers(drives=60, seed=5))

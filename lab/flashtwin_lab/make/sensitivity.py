@@ -29,7 +29,7 @@ from flashtwin.analysis import shape
 from flashtwin_lab.blind import detect, generate, judge
 from flashtwin_lab.blind.judge import Judged
 from flashtwin_lab.blind.truth import Measured
-from flashtwin_lab.make import DOCS, ROOT
+from flashtwin_lab.make import DOCS, ROOT, typed_numbers
 
 PAGE, KEPT = DOCS / "reference" / "sensitivity.md", ROOT / ".tools" / "sensitivity.json"
 DRIVES, SEED, CHANGE = 24, 31, 0.2
@@ -222,5 +222,4 @@ def main(count: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    typed = [int(word) for word in sys.argv[1:3]]
-    main(*(typed + [DRIVES, SEED][len(typed) :]))
+    main(*typed_numbers(drives=DRIVES, seed=SEED))
