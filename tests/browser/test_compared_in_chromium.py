@@ -162,11 +162,11 @@ def test_what_does_not_vary_is_folded_away(desk: Opened) -> None:
 
 
 @pytest.mark.full
-def test_what_is_drawn_is_saved(desk: Opened, tmp_path: Path) -> None:
+def test_what_is_drawn_is_saved(desk: Opened, compared_file: Path, tmp_path: Path) -> None:
     page = desk.page
     rows = list(csv.DictReader(saved(page, "differences-1", "csv", tmp_path).open()))
     assert {row["drive"] for row in rows} == {"paper-b"}
-    assert {row["against"] for row in rows} == {"paper-a (paper-a)"}
+    assert {row["against"] for row in rows} == {f"paper-a ({compared_file.parent.name})"}
     assert len(rows) == 400 and float(rows[0]["gb_from"]) == 0
     picture = saved(page, "differences-1", "svg", tmp_path).read_text()
     assert "Difference at each place" in picture and "var(--" not in picture

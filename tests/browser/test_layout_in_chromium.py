@@ -245,17 +245,6 @@ def test_further_numbers_that_are_folded_take_no_line(page: Any) -> None:
 
 
 @pytest.mark.full
-def test_a_tile_stands_beside_the_rate_over_queue_depth(page: Any) -> None:
-    cards = [f"figure[data-card='crystaldiskmark-{name}']" for name in ("speed", "iops")]
-    sized(page, 1400)
-    speed, rate = (box(page, card) for card in cards)
-    assert speed["y"] == rate["y"] and speed["x"] + speed["width"] < rate["x"]
-    sized(page, 820)
-    speed, rate = (box(page, card) for card in cards)
-    assert speed["y"] + speed["height"] <= rate["y"] and speed["x"] == rate["x"]
-
-
-@pytest.mark.full
 def test_paper_has_every_chart(page: Any) -> None:
     sized(page, 820)
     page.emulate_media(media="print")

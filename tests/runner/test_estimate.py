@@ -299,7 +299,8 @@ from pathlib import Path
 from flashtwin.catalogue.loader import load
 from flashtwin.drives.twin import Twin
 from flashtwin.model.step import Job, Run
-from flashtwin.runner.estimate import _of_step, Estimate
+from flashtwin.model.pace import USUAL
+from flashtwin.runner.estimate import _of_step, _Wall, Estimate
 from flashtwin.runs.writer import Writer
 
 def peak():
@@ -327,7 +328,7 @@ now = peak()
 before = now("VmRSS")
 step, answer = written(samples, "second")
 took = now("VmHWM") - before
-expected = Estimate(steps=(_of_step("b", step, twin.info, 4e8),))
+expected = Estimate(steps=(_of_step("b", step, twin.info, 4e8, _Wall(twin.info, USUAL, 1.0)),))
 print(expected.samples_memory_bytes, took)
 """
     for ways in ("write", "rw"):
