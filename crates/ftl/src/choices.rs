@@ -404,13 +404,14 @@ impl WhenFull {
         }
     }
 
-    /// Cache units that have to be folded for each unit of the host, in thousandths.
+    /// Cache units that have to be folded for each unit of the host, in thousandths: none where a
+    /// share is more than all, which is asked about before it is refused.
     #[must_use]
     pub fn keeps_up_milli(&self) -> u32 {
         if self.rule().bypasses {
             0
         } else {
-            1000 - self.direct_milli()
+            1000_u32.saturating_sub(self.direct_milli())
         }
     }
 
