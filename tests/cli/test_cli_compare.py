@@ -134,3 +134,14 @@ def test_a_run_that_broke_off_does_not_pass(run: Run, tmp_path: Path) -> None:
     store(tmp_path / "other", findings=[])
     empty = run("compare", "before", "other", "--fail-on", "5%")
     assert empty.exit_code == 2 and "--fail-on tests nothing" in empty.stderr
+
+
+def test_runs_without_a_curve_in_common_are_compared_by_their_findings(
+    run: Run, tmp_path: Path
+) -> None:
+    """Two of CrystalDiskMark alone, or one that was stopped before its fill."""
+    store(tmp_path / "short", rates=())
+    for words in (("before", "short"), ("short", "before"), ("before", "short", "-v")):
+        done = run("compare", *words)
+        assert done.exit_code == 0, done.stderr
+        assert "against" in done.stdout

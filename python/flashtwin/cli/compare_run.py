@@ -262,9 +262,9 @@ def _curves(curves: Sequence[CurvePair]) -> RenderableType:
 
 
 def _sparks(base: str, pair: Pair) -> list[RenderableType]:
-    """The curve that differs most as two lines of blocks; none where both are the same."""
-    most = max(pair.curves, key=lambda curve: curve.typical)
-    if most.typical < LEAST_PERCENT:
+    """The curve that differs most as two lines of blocks; none where no curve differs."""
+    most = max(pair.curves, key=lambda curve: curve.typical, default=None)
+    if most is None or most.typical < LEAST_PERCENT:
         return []
     top = float(max(most.base.max(), most.other.max()))
     width = max(len(base), len(pair.name))
