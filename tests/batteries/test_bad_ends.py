@@ -33,7 +33,8 @@ from flashtwin.runner.run import run_batteries
 from flashtwin.runs.rundir import Run
 
 # The battery `fio` is given its jobs by `flashtwin fio`, and has such tests in tests/fio.
-NAMES = [name for name in registry.own() if name != "fio"]
+# A drive on paper has no sensor of its temperature.
+NAMES = [name for name in registry.own() if name not in ("fio", "temperature")]
 LAW = Law(capacity_bytes=16 * GB, cache_bytes=2 * GB, fold_begin_bytes=12 * GB)
 # What a small drive has no room for.
 SETTINGS: dict[str, dict[str, str]] = {

@@ -57,7 +57,8 @@ def findings_of(name: str, scale: int) -> dict[str, float | None]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_fill_gives_what_reviewers_measured(name: str) -> None:
-    scale = 8
+    # A first tier of ten seconds lasts one in a copy: there it is rather a burst of the host.
+    scale = 1 if name == "hp-fx700-2tb" else 8
     findings = findings_of(name, scale)
     rows = facts.facts_for([name], facts.of_market())
     judged = [(fact, how) for fact in rows if (how := measure_of(fact)) is not None]
