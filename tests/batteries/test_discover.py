@@ -127,14 +127,15 @@ def test_a_burst_of_the_host_is_no_cache_of_a_kind(
     seconds: float, cells: float, is_none: bool
 ) -> None:
     """A second and a half by half as fast as all that follows, on a drive without a cache: it was
-    sure that it is a hybrid cache. Where reads differ, or it lasts longer, it is a cache."""
+    sure that it is a hybrid cache. Where reads differ, or it lasts longer, it is a cache. How sure
+    no cache is, from this little, is `calmer`'s to say."""
     share, second = 0.0069, 0.68
     curve = np.full(48, np.log(second))
     curve[0] = np.log(1 / (48 * share + (1 - 48 * share) / second))
     facts = replace(_facts(share, second), fill_s=seconds / share, fill=tuple(curve))
     seen = Seen(test="past", curve=(cells, cells, 0.0))
     likely = inference.posterior(facts, (seen,), 2).by(0)
-    assert (likely["none"] > 0.95) if is_none else (likely["none"] < 0.05)
+    assert (likely["none"] > 0.9) if is_none else (likely["none"] < 0.05)
 
 
 @pytest.mark.parametrize("share", [0.003, 0.007, 0.01, 0.1])
