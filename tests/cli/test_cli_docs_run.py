@@ -56,6 +56,8 @@ SCALE = "1/32"
 # A fit simulates its drive hundreds of times.
 FITTED_SCALE, FITTED_GB, SIMULATIONS = "1/176", 2, 300
 HANG_SECONDS, LONG_HANG_SECONDS = 60, 3600
+# Drives that have no copy as small.
+LARGER = {"samsung-970-evo-500": "1/8"}
 # Of each command, in each `./dev test`.
 QUICK_LINES = 2
 LONG = ("validate", "sweep", "review", "blind", "fit", "ask", "demo")
@@ -108,7 +110,8 @@ SERVERS = """Version 1.1.0
 'End manager
 'END manager list
 """
-MSR = "128166372003061629,hm,0,Write,{},4096,100\n"
+# One in ten seconds: their times say how much a day has.
+MSR = "12816637{}03061629,hm,0,Write,{},4096,100\n"
 # Of Alibaba's block traces: disk, kind, offset, bytes, microseconds.
 VOLUME = "3,W,{},4096,1577808000000{}\n"
 BLKPARSE = "  8,0 1 {0} 0.00{0} 1 D W {1} + 8 [a]\n"
@@ -118,6 +121,13 @@ BW_LOG = "".join(
     f"{1000 * n}, {rate * 10**6 // 1024}, 1, 131072\n" for n, rate in enumerate(RATES, 1)
 )
 RATE_TABLE = "second,write_MB_s\n" + "".join(f"{n},{rate}\n" for n, rate in enumerate(RATES, 1))
+LABELS = """
+[[series]]
+file = "fill.csv"
+cache = true
+history = "fresh"
+size = "24 GB"
+"""
 DETECTOR = "def detect(t_ns, dt_ns, bytes, capacity_bytes):\n    return {'cache': None}\n"
 IOLOG = "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n"
 
@@ -167,7 +177,7 @@ ADOPTING = "flashtwin runs adopt "
 ON_DEVICES = ("identify", "doctor")
 OF_A_MACHINE = ("/dev/", "flashtwin doctor", "--fleet")
 # Its file would fill what the directory lies on; tests/drives/test_directory_targets.py has it.
-FILLING = "flashtwin test /mnt/ssd"
+FILLED = "/mnt/ssd"
 TYPED = dict.fromkeys(
     call
     for call in (
@@ -176,7 +186,7 @@ TYPED = dict.fromkeys(
     )
     if call.split()[1] not in SERVING
     and not call.startswith(ADOPTING)
-    and call != FILLING
+    and FILLED not in call.split()
     and not any(words in call for words in OF_A_MACHINE)
 )
 
@@ -202,7 +212,7 @@ def supply(place: Path) -> None:
     (place / "mine.toml").write_text(spec)
     (place / "job.fio").write_text("[fill]\nrw=write\nbs=128k\nsize=16m\nioengine=psync\n")
     for name in ("trace.csv", "server.csv", "app.csv", "host.trace"):
-        (place / name).write_text("".join(MSR.format(4096 * n) for n in range(9)))
+        (place / name).write_text("".join(MSR.format(20 + n, 4096 * n) for n in range(9)))
     (place / "sda.blkparse.txt").write_text("".join(BLKPARSE.format(n, 8 * n) for n in range(1, 9)))
     shutil.copy(place / "sda.blkparse.txt", place / "app.blkparse.txt")
     (place / "volumes.csv").write_text("".join(VOLUME.format(4096 * n, n) for n in range(9)))
@@ -219,6 +229,9 @@ def supply(place: Path) -> None:
     for name in ("prior.toml", "my-prior.toml"):
         shutil.copy(ROOT / "lab/flashtwin_lab/blind/prior.toml", place / name)
     (place / "mine.py").write_text(DETECTOR)
+    (place / "series").mkdir()
+    (place / "series" / "fill.csv").write_text(RATE_TABLE)
+    (place / "series" / "labels.toml").write_text(LABELS)
     for name in (
         STORED,
         "run-a",
@@ -229,6 +242,9 @@ def supply(place: Path) -> None:
         "measured",
         "bought-in-march",
         "bought-in-june",
+        "unit-1",
+        "unit-2",
+        "unit-3",
         "flashtwin-runs/mine",
         "flashtwin-runs/two-drives/a",
     ):
@@ -288,9 +304,10 @@ def real(
 
     def call(words: list[str]) -> Result:
         with pytest.MonkeyPatch.context() as scaled:
+            scale = next((LARGER[word] for word in words if word in LARGER), SCALE)
             for option in app.commands[words[0]].params:
                 if option.name == "scale" and not PATHS & set(words) and words[0] != "batteries":
-                    scaled.setattr(option, "default", SCALE)
+                    scaled.setattr(option, "default", scale)
             return CliRunner().invoke(app, words)
 
     return call

@@ -55,6 +55,10 @@ def test_a_unit_passes_or_fails_against_the_golden_run(run: Run, tmp_path: Path)
     assert any("golden 24 GB" in miss for row in answer["golden"] for miss in row["misses"])
     assert "1 of 2 pass" in Path("rank.html").read_text()
     assert run("rank", "units/one", "units/three", "--golden", "units/one").exit_code == 0
+    # One unit alone, as it comes out of its box.
+    alone = run("rank", "units/two", "--golden", "units/one")
+    assert alone.exit_code == 1 and "two: FAIL" in alone.stdout
+    assert run("rank", "units/three", "--golden", "units/one").exit_code == 0
 
 
 def test_what_cannot_be_ranked_is_said(run: Run, tmp_path: Path) -> None:

@@ -42,19 +42,21 @@ def run(
     if limits and golden is None:
         raise click.UsageError("--fail-on needs --golden RUN, which the others are held against")
     stored = named(runs, once=True)
-    spreads = units.spreads(stored, every=every)
+    reference = None if golden is None else _golden(golden)
+    others = [run for run in stored if reference is None or _place(run) != _place(reference)]
+    # One unit alone stands beside the one that it is held against.
+    drawn = [reference, *others] if reference is not None and len(others) == 1 else stored
+    spreads = units.spreads(drawn, every=every)
     if not spreads:
         raise FlashtwinError(
-            f"no finding has a number in two of these runs ({len(stored)})",
+            f"no finding has a number in two of these runs ({len(drawn)})",
             hint="give runs of the same battery; flashtwin runs lists them",
             exit_code=USAGE,
         )
     if out is not None:
         outputs.check(out)
     judged: list[Judged] = []
-    if golden is not None:
-        reference = _golden(golden)
-        others = [run for run in stored if run.path.resolve() != reference.path.resolve()]
+    if reference is not None:
         judged = units.judged(reference, others, limits or ALLOWED)
     if out is not None:
         write_page(_page(spreads, judged), out)
@@ -67,6 +69,10 @@ def run(
         if out is not None:
             terminal.say(f"Page: {out}")
     return MISS if any(not row.passed for row in judged) else DONE
+
+
+def _place(run: Run) -> Path:
+    return run.path.resolve()
 
 
 def _golden(word: str) -> Run:
