@@ -69,6 +69,12 @@ def test_the_guides_files_work_with_each_other_and_with_ours() -> None:
         assert max(e for drive in judged for e in drive.errors["cache size"]) < 0.03
 
 
+def test_a_program_whose_drives_all_have_a_cache_makes_a_campaign_without_negatives() -> None:
+    program, detector = EXAMPLES / "generator.py", EXAMPLES / "detector.py"
+    done = run.campaign(2, 7, generator=program, detector=detector)
+    assert [drive.name for drive in done.drives] == ["two plateaus 0", "two plateaus 1"]
+
+
 def test_a_simple_detector_is_worse_than_ours_on_disturbed_fills() -> None:
     program = Path(__file__).with_name("synthetic.py")
     drives = [run._of_program(program, 9, number) for number in range(16)]

@@ -131,7 +131,7 @@ def pooled(
 def _value_of(ended: Ended) -> Any:
     if ended.error is not None:
         raise ended.error
-    if ended.value is None:
+    if ended.failed:
         raise FlashtwinError(
             f"drive {ended.number} could not be measured: "
             f"{ended.mistake or 'its process was killed'}",
